@@ -14,6 +14,7 @@ from matplotlib.colors import to_hex
 import weft
 from test_phases import DAY
 from test_plot_kinds import BATCHES, FEW, ONE, row, suitable
+from test_rank_states import SLEEPY
 from weft.cli import main
 from weft.plot.appearance import LEGENDS, WIDTHS
 from weft.plot.draw import save_numbers
@@ -55,13 +56,20 @@ def day(tmp_path_factory: pytest.TempPathFactory) -> Results:
     return weft.load(DAY, set={"bill": bill}).run(tmp_path_factory.mktemp("day") / "day")
 
 
+@pytest.fixture(scope="module")
+def ring(tmp_path_factory: pytest.TempPathFactory) -> Results:
+    """Programs of messages under two policies."""
+    return weft.load(SLEEPY).run(tmp_path_factory.mktemp("ring") / "ring")
+
+
 @pytest.fixture
-def of_kind(recorded: Results, batches: Results, day: Results) -> Any:
+def of_kind(recorded: Results, batches: Results, day: Results, ring: Results) -> Any:
     """A function that draws a figure of a kind, with an appearance."""
-    others = {"bill": day, "jobs": batches, "phases": day}
+    others = {"bill": day, "jobs": batches, "phases": day, "rank_states": ring, "solution": ring}
 
     def draw(kind: str, **asked: Any) -> Figure:
-        results, point = (others[kind], None) if kind in others else (recorded, suitable(kind) or None)
+        one = 0 if kind == "rank_states" else None
+        results, point = (others[kind], one) if kind in others else (recorded, suitable(kind) or None)
         return results.plot.figure(kind, **{"point": point} | asked)
 
     return draw

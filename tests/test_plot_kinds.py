@@ -99,7 +99,9 @@ def suitable(kind: str) -> list[str]:
 UNITLESS = {"Share", "Terminals", "Routers", "To", "From", "Channel", "position", "router"}
 
 
-@pytest.mark.parametrize("kind", sorted(KINDS.keys() - {"bill", "jobs", "phases", "control_packets"}))
+@pytest.mark.parametrize(
+    "kind", sorted(KINDS.keys() - {"bill", "jobs", "phases", "control_packets", "rank_states", "solution"})
+)
 def test_every_axis_has_a_unit_and_every_figure_fits_a_paper(recorded: Results, kind: str, tmp_path: Path) -> None:
     drawing = drawn(kind, recorded, *suitable(kind))
     assert drawing.get_size_inches()[0] in (style.COLUMN, style.PAGE)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from weft.errors import ResultsError
+from weft.text.si import TIME, number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 # The units of a resolved scenario, in femtojoules per bit, watts, femtoseconds and bits.
 _PER_BIT = {"fJ/bit": 1.0, "pJ/bit": 1e3, "nJ/bit": 1e6}
 _POWER = {"nW": 1e-9, "uW": 1e-6, "mW": 1e-3, "W": 1.0}
-TIME = {"fs": 1.0, "ps": 1e3, "ns": 1e6, "us": 1e9, "ms": 1e12, "s": 1e15}
 _BITS = {"b": 1.0, "B": 8.0}
 
 
@@ -104,17 +103,3 @@ class Prices:
 def _static(text: str, bits: float, cycle_fs: float) -> float:
     """A static price of a channel of one flit per cycle [fJ/cycle]; a watt is a femtojoule per femtosecond."""
     return number(text, _POWER) * cycle_fs if text.endswith("W") else number(text, _PER_BIT) * bits
-
-
-def number(text: str, units: Mapping[str, float]) -> float:
-    """A quantity as a resolved scenario writes it, in the unit whose factor is 1.
-
-    Raises
-    ------
-    ValueError
-        If it is in none of the units.
-    """
-    found = re.fullmatch(r"([0-9.]+) ?(\D+)", text)
-    if not found or found[2] not in units:
-        raise ValueError(f"{text!r} is in none of {', '.join(units)}")
-    return float(found[1]) * units[found[2]]

@@ -7,6 +7,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from weft.cli import DONE, analyse_machine, arguments
+from weft.errors import ResultsError, ScenarioError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -262,7 +263,11 @@ def _oracle(options: argparse.Namespace) -> Answered:
     from weft.cli import overrides
     from weft.results.rows import frame_of
 
-    answers = static.answers(overrides.sweep(options).points, options.target, options.hub)
+    points = overrides.sweep(options).points
+    if any(point.imply()["runs_programs"] for point in points):
+        what = "the oracle needs a pattern and a load, and a job runs a program"
+        raise ScenarioError.saying(what, "write a pattern and a load in place of the program", "traffic")
+    answers = static.answers(points, options.target, options.hub)
     frame = frame_of([answer.row for answer in answers])
     notes = ["busiest_channel: share of its bandwidth; carried: no channel is above the target"]
     if options.out is None:
@@ -306,9 +311,16 @@ def _add_bill(kinds: Commands) -> None:
 
 def _bill(options: argparse.Namespace) -> Answered:
     from weft.cli import folders
+    from weft.results import program_table
     from weft.results.bill_lines import lines
+    from weft.text import shell
 
-    yearly = folders.opened(options.results).bill(options.bill)
+    results = folders.opened(options.results)
+    if program_table.are_some(results):
+        what = f"{results.root}: a bill is over loads, and a program has none"
+        remedy = f"`{shell.command('query', results.root)}` has the energy of each run; bill a scenario with loads"
+        raise ResultsError.saying(what, remedy)
+    yearly = results.bill(options.bill)
     return (yearly.parts if options.parts else yearly.frame), lines(yearly)
 
 

@@ -113,9 +113,20 @@ def main(options: argparse.Namespace) -> int:
         print(line, end="\n" if line else "")
     for line in dict.fromkeys(line for each in implied for line in _classes(each.facts)):
         print(line)
+    for line in _programs(sweep):
+        print(line)
     if told := [*warned.lines(sweep.points), *warned.hints(each.facts for each in implied)]:
         print("\n".join(["", *told]))
     return DONE
+
+
+def _programs(sweep: Sweep) -> list[str]:
+    """The bounds of the programs of a sweep, each once."""
+    from weft.programs import bounds
+
+    found = bounds.of_sweep(sweep.points, bounds.folder_of(sweep.scenario))
+    told = dict.fromkeys("\n".join(["", *bounds.lines(each)]) for each in found.values() if each)
+    return list(told)
 
 
 def _sweep(sweep: Sweep) -> list[str]:

@@ -90,7 +90,6 @@ def _json(compared: Comparison) -> dict[str, Any]:
 
 
 def _text(compared: Comparison) -> list[str]:
-    from weft.results.comparison import COMPARED
     from weft.text.columns import columns
     from weft.text.labels import label, setting
 
@@ -101,7 +100,7 @@ def _text(compared: Comparison) -> list[str]:
         lines += ["", *columns(["differ in", "A", "B"], rows, left=3)]
         if len(compared.differ) > _LISTED:
             lines.append(f"and in {len(compared.differ) - _LISTED} more keys of the scenario")
-    for quantity in COMPARED:
+    for quantity in compared.quantities:
         lines += ["", compared.shown(quantity).axis, *_table(compared, quantity)]
     for name, only in (("A", compared.only_a), ("B", compared.only_b)):
         if only:
@@ -112,11 +111,10 @@ def _text(compared: Comparison) -> list[str]:
 
 def _typeset(compared: Comparison, ending: str) -> str:
     """The tables of all quantities, for a document."""
-    from weft.results.comparison import COMPARED
     from weft.results.headings import headings
     from weft.text.typeset import FORMS, Section
 
-    tables = [(quantity, *_cells(compared, quantity)) for quantity in COMPARED]
+    tables = [(quantity, *_cells(compared, quantity)) for quantity in compared.quantities]
     sections = [Section(compared.shown(quantity).axis, cells) for quantity, _, cells in tables]
     words = [place for place, path in enumerate(compared.on) if any(isinstance(row[path], str) for row in tables[0][1])]
     names = f"A: {compared.a.name}; B: {compared.b.name}"

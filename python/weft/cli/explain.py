@@ -8,16 +8,14 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from weft.cli import DONE, arguments, overrides, stalls
+from weft.cli import DONE, arguments, critical, overrides, stalls
 from weft.errors import ScenarioError
 from weft.text.columns import columns
-from weft.text.labels import label
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
-    from weft.api.sweep import Sweep
     from weft.cli.arguments import Commands
 
 _BAR = 40
@@ -30,11 +28,11 @@ def add(commands: Commands) -> None:
     parser = arguments.command(
         commands,
         "explain",
-        "explain the network of a scenario, the paths between two terminals, or what waits for what in a stalled run",
+        "explain a network, the paths between two terminals, the run time of a program, or a stalled run",
         "weft explain routing examples/dragonfly.yaml --from 3 --to 60 --set routing=dragonfly_ugal",
     )
-    parser.add_argument("subject", choices=["topology", "routing", "stall"], help="what to explain")
-    arguments.add_scenario(parser, "scenario (YAML); folder of results (stall)")
+    parser.add_argument("subject", choices=["topology", "routing", "program", "stall"], help="what to explain")
+    arguments.add_scenario(parser, "scenario (YAML); folder of results (program, stall)")
     parser.add_argument(
         "--from", metavar="N", type=arguments.natural, dest="source", help="terminal that sends (routing)"
     )
@@ -51,6 +49,8 @@ def main(options: argparse.Namespace) -> int:
     _refuse_strange(options)
     if options.subject == "stall":
         return stalls.explain(options)
+    if options.subject == "program":
+        return critical.explain(options)
     routing = options.subject == "routing"
     if routing and (options.source is None or options.target is None):
         what = "a routing is explained between two terminals"
@@ -61,31 +61,23 @@ def main(options: argparse.Namespace) -> int:
     if options.json:
         print(json.dumps(facts, indent=1))
         return DONE
-    print("\n".join([*_first(sweep), *(_routing(facts) if routing else _topology(facts))]))
+    print("\n".join([*overrides.first_of(sweep), *(_routing(facts) if routing else _topology(facts))]))
     return DONE
 
 
 def _refuse_strange(options: argparse.Namespace) -> None:
     """Refuse options that do not belong to this subject."""
     given = {
-        "--set": (options.sets, ("topology", "routing")),
+        "--set": (options.sets, ("topology", "routing", "program")),
         "--from": (options.source is not None, ("routing",)),
         "--to": (options.target is not None, ("routing",)),
-        "--point": (options.points, ("stall",)),
+        "--point": (options.points, ("program", "stall")),
         "--out": (options.out, ("stall",)),
     }
     for name, (there, subjects) in given.items():
         if there and options.subject not in subjects:
             what = f"explain {options.subject} takes no {name}"
             raise ScenarioError.saying(what, f"leave it out: it belongs to explain {' and '.join(subjects)}")
-
-
-def _first(sweep: Sweep) -> list[str]:
-    """Say which point of a sweep is explained."""
-    if len(sweep) == 1:
-        return []
-    taken = ", ".join(f"{path} = {label(value, path)}" for path, value in sweep.points[0].coordinates.items())
-    return [f"the first of {len(sweep)} points: {taken} (choose another with --set)", ""]
 
 
 def _topology(facts: dict[str, Any]) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from weft.errors import ScenarioError
+from weft.text.labels import label
 
 if TYPE_CHECKING:
     import argparse
@@ -50,3 +51,11 @@ def _split(text: str) -> tuple[str, str]:
         what = f"--set {text}: no path=value"
         raise ScenarioError.saying(what, "write a dotted path and its value, e.g. --set traffic.load=0.3")
     return path.strip(), value
+
+
+def first_of(sweep: Sweep) -> list[str]:
+    """Say which point of a sweep is explained."""
+    if len(sweep) == 1:
+        return []
+    taken = ", ".join(f"{path} = {label(value, path)}" for path, value in sweep.points[0].coordinates.items())
+    return [f"the first of {len(sweep)} points: {taken} (choose another with --set)", ""]

@@ -8,10 +8,11 @@ import sys
 from typing import TYPE_CHECKING
 
 from weft.cli import DONE, arguments, folders, overrides, slurm, stalls, warned, watched
-from weft.errors import WeftError
+from weft.errors import ProgramError, WeftError
 
 if TYPE_CHECKING:
     from weft.api.results import Results
+    from weft.api.sweep import Sweep
     from weft.cli.arguments import Commands
 
 
@@ -59,7 +60,7 @@ def add(commands: Commands) -> None:
 def main(options: argparse.Namespace) -> int:
     """Run; returns the exit status."""
     from weft.cli.interrupt import interruptible
-    from weft.results import notes, savings, si_units, tables
+    from weft.results import notes, of_programs, program_table, savings, si_units, tables
     from weft.results.store import Store
     from weft.runs.progress import Bar
 
@@ -96,11 +97,12 @@ def main(options: argparse.Namespace) -> int:
         if lines := getattr(tables, name)(results, units=units):
             print("\n".join(["", *lines]))
             store.replace(f"{name}.csv", getattr(results, name).write_csv())
-    for lines in filter(None, (tables.faults(results), notes.lines(results), _bill(results))):
+    for lines in filter(None, (tables.faults(results), notes.lines(results), _bill(results), _bounds(sweep, results))):
         print("\n".join(["", *lines]))
     if told:
         print("\n".join(["", *told]))
-    if compared := savings.lines(results):
+    compare = of_programs.lines if program_table.are_all(results) else savings.lines
+    if compared := compare(results):
         print("\n".join(["", *compared]))
     print(f"\npoints   {results.root / 'points'}\ntable    {results.root / 'table.csv'}")
     if not options.no_picture:
@@ -108,6 +110,20 @@ def main(options: argparse.Namespace) -> int:
     if options.report is not None:
         print(f"report   {results.report(None if options.report is True else options.report, units=options.units)}")
     return stalls.report(results)
+
+
+def _bounds(sweep: Sweep, results: Results) -> list[str]:
+    """How far the run times of programs are above their bounds; no line without programs."""
+    from weft.programs import bounds
+    from weft.results import program_table
+
+    if not program_table.are_some(results):
+        return []
+
+    try:
+        return bounds.beside(results, bounds.of_sweep(sweep.points, bounds.folder_of(sweep.scenario)))
+    except ProgramError:  # it can't finish: the run has said why
+        return []
 
 
 def _bill(results: Results) -> list[str]:

@@ -1,4 +1,4 @@
-"""``weft timeline``: lives of packets, control packets and link states as a trace for Perfetto or chrome://tracing."""
+"""``weft timeline``: ranks, messages, packets and link states as a trace for Perfetto or chrome://tracing."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def add(commands: Commands) -> None:
     parser = arguments.command(
         commands,
         "timeline",
-        "write packets, control packets and link states as a trace that ui.perfetto.dev and chrome://tracing open",
+        "write ranks, messages, packets and link states as a trace that ui.perfetto.dev and chrome://tracing open",
         "weft timeline examples/quickstart.yaml --set traffic.load=0.3 --packets 20 --out trace.json",
     )
     arguments.add_scenario(parser)
@@ -112,6 +112,12 @@ def main(options: argparse.Namespace) -> int:
         print("the links end early: raise measure.link_states.max_spans to have all of their states")
     if finished.summary["control_packets_complete"] is False:
         print("control packets end early: raise measure.control_packets.max_packets to have all of them")
+    for name, key, what in (
+        ("rank_states", "max_spans", "states of ranks end"),
+        ("message_times", "max_messages", "messages end"),
+    ):
+        if finished.summary[f"{name}_complete"] is False:
+            print(f"{what} early: raise measure.{name}.{key} to have all of them")
     if finished.summary["control_packets"] is None and finished.summary["link_transitions"] > 0:
         print(f"routers send no control packets under {finished.summary['policy']}")
     if recorded.left_out:
@@ -140,10 +146,12 @@ def _writable(file: Path) -> Path:
 
 
 def _recording(options: argparse.Namespace) -> Sweep:
-    """The sweep, with the states of its links and its control packets recorded."""
+    """The sweep, with everything recorded that a trace shows."""
     named, sets = overrides.scenario(options)
     kept = named.points(sets)[0].resolved["measure"]
-    more = [(f"measure.{name}", "{}") for name in ("link_states", "control_packets") if name not in kept]
     from weft.api.sweep import Sweep
+    from weft.timeline.trace_file import SHOWN
+
+    more = [(f"measure.{name}", "{}") for name in SHOWN if name not in kept]
 
     return Sweep.of(named, dict([*sets, *more]))

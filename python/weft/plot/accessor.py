@@ -12,8 +12,8 @@ from weft.plot import phases
 from weft.plot.appearance import Appearance
 from weft.plot.choice import MOST, Choice
 from weft.plot.draw import figure, save, save_numbers
-from weft.plot.kinds import DEFAULT, JOBS, KINDS, check_jobs, check_queues
-from weft.results import batch_table
+from weft.plot.kinds import DEFAULT, JOBS, KINDS, PROGRAMS, check_jobs, check_queues
+from weft.results import batch_table, of_programs
 from weft.results.result_set import ResultSet
 from weft.text import given
 from weft.text.file_names import as_path
@@ -41,12 +41,13 @@ class Plots:
         self._results = results
 
     def __call__(self, path: str | Path | None = None, **options: Any) -> Path:
-        """Draw times of completion of batches, phases of loads that change, or else latency and the like over load.
+        """Draw what suits the results: programs, completion of batches, phases of a load, or quantities over load.
 
         The options are those of `draw`; by default the file is ``plot.png`` of the folder.
         """
         changes = all(phases.reached(summary) for summary in self._results.summaries)
         kind = phases.KIND if changes and 0 < len(self._results) <= MOST else DEFAULT
+        kind = PROGRAMS if of_programs.answer(self._results) else kind
         kind = JOBS if self._results.summaries and batch_table.have_no_load(self._results.summaries) else kind
         return self.draw(kind, self._results.root / "plot.png" if path is None else path, **options)
 

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from weft.errors import ResultsError
 from weft.plot.appearance import Appearance
+from weft.plot.kinds import PROGRAMS
+from weft.results import of_programs, soundness
 from weft.results import quantities as q
-from weft.results import soundness
 from weft.results.choose import SEED, Chosen, matching, names, parsed
 from weft.results.curves import Panel, overlay, short
 from weft.text import shell
@@ -129,7 +130,17 @@ class Choice:
         return [part.results.summaries[point] for part in self.parts for point in part.points]
 
     def panels(self) -> list[Panel]:
-        """Curves over load, in the wanted order."""
+        """Curves over load, in the wanted order.
+
+        Raises
+        ------
+        ResultsError
+            If every job runs a program, which has no load.
+        """
+        if all(of_programs.answer(part.results) for part in self.parts):
+            what = f"{self.title}: every job runs a program, so there is no load for an axis"
+            remedy = f"`{shell.command('plot', PROGRAMS, self.parts[0].results.root)}` shows run times and energies"
+            raise ResultsError.saying(what, remedy)
         rank = self.appearance.rank
         ordered = [
             replace(panel, curves=sorted(panel.curves, key=lambda curve: rank(curve.label)))

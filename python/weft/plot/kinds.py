@@ -52,8 +52,8 @@ class Kind:
 
 FORMATS = ("pdf", "svg", "png")
 DEFAULT = "load"
-# The kind that shows batches.
-JOBS = "jobs"
+# The kinds that show batches, and programs.
+JOBS, PROGRAMS = "jobs", "solution"
 KINDS = {
     kind.name: kind
     for kind in (
@@ -88,6 +88,12 @@ KINDS = {
             "measure.link_states: {max_spans: 1000000}",
         ),
         Kind(
+            "rank_states",
+            "states of every rank of a program over time, and the critical path",
+            Takes.POINT,
+            "measure.rank_states: {}",
+        ),
+        Kind(
             "control_packets",
             "control packets as arrows between routers over time, above the states of their links",
             Takes.POINT,
@@ -119,6 +125,12 @@ KINDS = {
             "power over the day or week of a bill, and what a year costs",
             Takes.BILL,
             "bill: {price_per_kwh: 0.25EUR, profile: [{share: 1, load: 0.1}]}",
+        ),
+        Kind(
+            PROGRAMS,
+            "energy to solution of programs against run time, and what is best",
+            Takes.POINTS,
+            "traffic.workload: {programs: {file: program.goal}}",
         ),
         Kind(JOBS, "completion times of jobs", Takes.POINTS, "traffic.jobs: [{batch: {per_terminal: 50}, ...}]"),
     )

@@ -6,7 +6,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from weft.errors import WeftError
-from weft.results import bill_lines, collapse, notes, savings, si_units, soundness
+from weft.results import bill_lines, collapse, notes, of_jobs, of_programs, program_table, savings, si_units, soundness
 from weft.results import quantities as q
 from weft.results.bill_keys import Bill
 from weft.results.confidence import Mean
@@ -36,6 +36,8 @@ _NONE_SOUND = "So no point as a whole can be called best in anything."
 
 def sentences(sources: Sources) -> list[str]:
     """What the sweep found, a fact per sentence."""
+    if all(map(program_table.are_all, sources.results)):
+        return [*_endings(sources), *_programs(sources)]
     return [
         *_endings(sources),
         *_bill(sources),
@@ -44,6 +46,31 @@ def sentences(sources: Sources) -> list[str]:
         *_extreme(sources, q.ENERGY, "Least energy per delivered bit", min),
         *_saving(sources),
     ]
+
+
+def _programs(sources: Sources) -> list[str]:
+    """The best points of programs: the fastest, that of the least energy, and that of the least product of both."""
+    known = [point for point, summary in enumerate(sources.summaries) if of_programs.ended(summary)]
+    heads = ("Least run time", "Least energy to solution", "Least energy times run time")
+    told = []
+    for head, answer in zip(heads, of_programs.ANSWERS, strict=True) if known else ():
+        values = {point: of_programs.in_units(sources.summaries[point])[answer.column] for point in known}
+        best = min(known, key=lambda point: values[point] or 0.0)
+        where = f" ({sources.described[best]})" if len(sources) > 1 else ""
+        equal = sum(value == values[best] for value in values.values()) - 1
+        same = f", and the same at {equal} more" if equal else ""
+        told.append(f"{head}: {of_programs.words(sources.summaries[best], answer)}{where}{same}.")
+    shares = [
+        100 * job["exposed_mean_cycles"] / job[program_table.RUN_TIME]
+        for point in known
+        for job in of_jobs.of(sources.summaries[point])
+        if job.get(program_table.RUN_TIME) and job.get("exposed_mean_cycles") is not None
+    ]
+    if shares:
+        least, most = f"{min(shares):.3g} %", f"{max(shares):.3g} %"
+        share = least if least == most else f"{least} to {most}"
+        told.append(f"Exposed communication: a rank does not compute for {share} of the run time, on average.")
+    return told
 
 
 def _bill(sources: Sources) -> list[str]:

@@ -49,6 +49,8 @@ JOBS = (
     Quantity("batch_delivered_packets", "Packets of the batch that were delivered", "packets", "delivered", 0),
     Quantity("batch_dropped_packets", "Packets of the batch that were dropped", "packets", "batch dropped", 0),
     Quantity("completion_cycles", "Completion of the batch", "cycles", "completion", 0),
+    Quantity("run_time_cycles", "Run time of the program", "cycles", "run time", 0),
+    Quantity("exposed_mean_cycles", "Mean time in which a rank did not compute", "cycles", "exposed", 0),
 )
 
 FLOWS = (

@@ -14,9 +14,9 @@ from matplotlib.colors import to_hex
 
 from weft.errors import ResultsError
 from weft.plot.style import HEAT, looks, state_looks
-from weft.report import answer, columns_shown, pack, question
+from weft.report import answer, columns_shown, pack, question, rank_picture
 from weft.report.network_view import Gallery
-from weft.results import link_modes, notes, of_flows, of_jobs, si_units, soundness
+from weft.results import link_modes, notes, of_flows, of_jobs, program_table, si_units, soundness
 from weft.results import quantities as q
 from weft.results.router_places import places
 from weft.text.labels import brief, label
@@ -70,6 +70,8 @@ def collect(sources: Sources) -> dict[str, Any]:
         "histograms": _histograms(sources),
         "stalls": _stalls(sources),
         "waiting": _waiting(sources),
+        "programs": all(map(program_table.are_all, sources.results)),
+        "ranks": rank_picture.collect(sources),
         **drawings,
     }
 

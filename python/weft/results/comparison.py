@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from weft.errors import ResultsError
-from weft.results import of_flows, si_units, soundness
+from weft.results import of_flows, of_programs, si_units, soundness
 from weft.results import quantities as q
 from weft.results.choose import SEED, Chosen, path_of
 from weft.results.confidence import Mean
@@ -81,6 +81,8 @@ class Pair:
 
     def unequal(self, quantity: Quantity) -> str | None:
         """Why a quantity of A and of B says nothing on which is better; ``None`` if it does."""
+        if quantity in of_programs.ANSWERS:
+            return self._unequal_programs()
         found = min((flaw for run in (*self.a, *self.b) for flaw in soundness.obstacles(run)), default=None)
         if found is not None and not (quantity is q.ACCEPTED and found in soundness.LESS_ACCEPTED):
             return found.words
@@ -91,7 +93,20 @@ class Pair:
         equal = soundness.same_work((None if mean is None else mean.value for mean in accepted), packets)
         return None if equal else "unequal work: accepted loads differ"
 
+    @property
+    def runs_programs(self) -> bool:
+        """Whether all jobs of all runs are programs: then run time and joules are compared, not loads."""
+        return all(of_programs.are_programs(run) for run in (*self.a, *self.b))
+
+    def _unequal_programs(self) -> str | None:
+        """Why the answers of programs can't be compared; ``None`` if they can."""
+        runs = [*self.a, *self.b]
+        found = next(filter(None, map(of_programs.flaw, runs)), "")
+        return found or (None if of_programs.same_work(runs) else of_programs.WORK)
+
     def _mean(self, runs: Sequence[dict[str, Any]], quantity: Quantity) -> Mean | None:
+        if quantity in of_programs.ANSWERS:
+            return Mean.over((of_programs.in_units(run)[quantity.column], None) for run in runs)
         if quantity in {q.LATENCY, q.P99} and ending(runs):
             return None
         return Mean.over(self._measured(run, quantity) for run in runs)
@@ -166,6 +181,11 @@ class Comparison:
     only_b: list[dict[str, Any]]
     differ: dict[str, tuple[Any, Any]]
 
+    @property
+    def quantities(self) -> Sequence[Quantity]:
+        """The quantities that are compared: of programs their times and energies to solution."""
+        return of_programs.ANSWERS if all(pair.runs_programs for pair in self.pairs) else COMPARED
+
     def shown(self, quantity: Quantity) -> Quantity:
         """The quantity in the units in which A and B are compared."""
         return si_units.in_units(quantity, self.pairs[0].units)
@@ -173,7 +193,7 @@ class Comparison:
     @property
     def frame(self) -> pl.DataFrame:
         """A row per place and quantity: coordinates and what `Pair.row` says."""
-        return frame_of([pair.row(quantity) for quantity in COMPARED for pair in self.pairs])
+        return frame_of([pair.row(quantity) for quantity in self.quantities for pair in self.pairs])
 
 
 def compare(a: Chosen, b: Chosen, on: Sequence[str] | None = None) -> Comparison:

@@ -15,8 +15,9 @@ if TYPE_CHECKING:
     from weft.results.result_set import ResultSet
 
 RUN_TIME = "run_time_cycles"
+_EXPOSED = "exposed_mean_cycles"
 _FLOWS = tuple(f"flow_completion_{part}_cycles" for part in ("mean", "p50", "p99", "max"))
-_HEAD = ("run time", "messages", "bytes", "flow mean", "p50", "p99", "max", "energy")
+_HEAD = ("run time", "exposed", "messages", "bytes", "flow mean", "p50", "p99", "max", "energy")
 
 
 def is_program(job: Mapping[str, Any]) -> bool:
@@ -47,17 +48,18 @@ def lines(results: ResultSet) -> list[str]:
     ]
     head = [*(path.rpartition(".")[2] for path in paths), *(["job"] if several else []), *_HEAD]
     told = (
-        "programs: run time, messages and their bytes, times from the start of a message to its arrival (flow), energy "
-        "of the network up to the end of the run; -: the program did not end"
+        "programs: run time; exposed: mean time in which a rank does not compute; messages and their bytes; "
+        "flow: times from the start of a message to its arrival; energy of the network up to the end of the run; "
+        "-: the program did not end"
     )
     return [results.title, "", told, *columns(head, rows, left=len(paths) + several)]
 
 
 def _cells(summary: Mapping[str, Any], job: Mapping[str, Any]) -> list[str]:
-    times = [si(_seconds(summary, job.get(column)), "s", 4) for column in (RUN_TIME, *_FLOWS)]
+    times = [si(_seconds(summary, job.get(column)), "s", 4) for column in (RUN_TIME, _EXPOSED, *_FLOWS)]
     counted = [f"{job['messages']:.0f}", si(job["message_bytes"], "B")]
     energy = si(summary.get("energy_total_j"), "J") if job.get(RUN_TIME) is not None else "-"
-    return [times[0], *counted, *times[1:], energy]
+    return [*times[:2], *counted, *times[2:], energy]
 
 
 def _seconds(summary: Mapping[str, Any], cycles: float | None) -> float | None:

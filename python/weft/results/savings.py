@@ -142,7 +142,7 @@ class Beside:
 def measured(results: ResultSet) -> list[Beside]:
     """Each policy beside links that are always on and were measured; none if no such points, or several kinds, were."""
     points = _by_policy(results)
-    reference = _always_on(points)
+    reference = always_on(points)
     if reference is None:
         return []
     names = dict(zip(points, short(POLICY, points), strict=True))
@@ -305,17 +305,25 @@ def _by_policy(results: ResultSet) -> dict[str, list[tuple[dict[str, str], Summa
     by_policy: dict[str, list[tuple[dict[str, str], Summary]]] = {}
     for coordinates, summary in points:
         by_policy.setdefault(coordinates[POLICY], []).append((coordinates, summary))
-    fixed = {
-        path
-        for path in results.coordinates
-        if path.partition(".")[0] in _OF_POLICY
-        and all(len({each[path] for each, _ in of_policy}) == 1 for of_policy in by_policy.values())
-    }
+    fixed = along_with_policy([coordinates for coordinates, _ in points])
     return {
         policy: _over_seeds(
             [({path: each[path] for path in each if path not in fixed}, run) for each, run in of_policy]
         )
         for policy, of_policy in by_policy.items()
+    }
+
+
+def along_with_policy(points: Sequence[Mapping[str, str]]) -> set[str]:
+    """The coordinates that take one value under each policy: `zip` changes them together with it."""
+    by_policy: dict[str, list[Mapping[str, str]]] = {}
+    for point in points:
+        by_policy.setdefault(point[POLICY], []).append(point)
+    return {
+        path
+        for path in (points[0] if points else ())
+        if path.partition(".")[0] in _OF_POLICY
+        and all(len({each[path] for each in of_policy}) == 1 for of_policy in by_policy.values())
     }
 
 
@@ -327,7 +335,7 @@ def _over_seeds(points: Sequence[tuple[dict[str, str], Summary]]) -> list[tuple[
     return [(dict(place), equal_work.mean(runs)) for place, runs in places.items()]
 
 
-def _always_on(points: Mapping[str, Sequence[tuple[Any, Summary]]]) -> str | None:
+def always_on(points: Mapping[str, Sequence[tuple[Any, Summary]]]) -> str | None:
     """The policy whose links were on in every cycle; ``None`` if there is none, or several without the usual one."""
     found = [
         policy

@@ -124,15 +124,17 @@ _BACKLOG = "backlog"
 def flaws(summary: Mapping[str, Any]) -> list[Flaw]:
     """All that keeps a point from being praised, the worst first; empty for a sound point."""
     ending = summary[q.ENDING.column]
+    # a program is measured as a whole, however few packets it sends
+    is_program = summary.get("solution_seconds") is not None
     found = {
         STALLED: ending == q.STALLED,
         INTERRUPTED: ending == INTERRUPTED.words,
         SATURATED: bool(summary["saturated"]),
         SATURATED_FOR_A_WHILE: any(phase.get("saturated") for phase in summary.get("phases") or []),
         DROPPING: is_dropping(summary),
-        EMPTY: summary.get("packets") == 0,
+        EMPTY: summary.get("packets") == 0 and not is_program,
         UNJUDGED: summary["saturated"] is None,
-        FEW: 0 < (summary.get("packets") or 0) < FEWEST_PACKETS,
+        FEW: 0 < (summary.get("packets") or 0) < FEWEST_PACKETS and not is_program,
         FULL: summary.get("below_path_bound") is False,
         POWER_UNSETTLED: summary.get("power_settled") is False or short_warmup(summary) is not None,
         REPLIES_UNSETTLED: without_replies(summary) is not None,

@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 import math
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 _PREFIXES = ("a", "f", "p", "n", "\N{MICRO SIGN}", "m", "", "k", "M", "G", "T", "P", "E")
 _NONE = _PREFIXES.index("")
+# The units of times in a resolved scenario, in femtoseconds.
+TIME = {"fs": 1.0, "ps": 1e3, "ns": 1e6, "us": 1e9, "ms": 1e12, "s": 1e15}
 
 
 def si(value: float | None, unit: str, digits: int = 3) -> str:
@@ -33,3 +40,17 @@ def si(value: float | None, unit: str, digits: int = 3) -> str:
     place = min(max(exponent // 3, -_NONE), len(_PREFIXES) - 1 - _NONE)
     rounded = float(f"{value / 10.0 ** (3 * place):.{digits}g}")
     return f"{rounded:.15g} {_PREFIXES[_NONE + place]}{unit}"
+
+
+def number(text: str, units: Mapping[str, float]) -> float:
+    """A quantity as a resolved scenario writes it, in the unit whose factor is 1.
+
+    Raises
+    ------
+    ValueError
+        If it is in none of the units.
+    """
+    found = re.fullmatch(r"([0-9.]+) ?(\D+)", text)
+    if not found or found[2] not in units:
+        raise ValueError(f"{text!r} is in none of {', '.join(units)}")
+    return float(found[1]) * units[found[2]]

@@ -1,9 +1,10 @@
-"""A run as a timeline: lives of packets, control packets and power states of links, in the Trace Event Format.
+"""A run as a timeline: ranks and messages of programs, packets, control packets and power states of links.
 
-The format is that of Chrome's tracing, which Perfetto (ui.perfetto.dev) and chrome://tracing open: complete events
-(``X``: a slice with a beginning and a length), flows (``s`` and ``f``: an arrow from a slice to another), and metadata
-(``M``) that name processes and tracks. Times are microseconds of simulated time, with whole nanoseconds; a cycle that
-is not a whole number of nanoseconds is drawn as one. The arguments of each slice hold its cycles.
+The format is the Trace Event Format of Chrome's tracing, which Perfetto (ui.perfetto.dev) and chrome://tracing open.
+Complete events (``X``) are slices with a beginning and a length. Flows (``s`` and ``f``) are arrows from a slice to
+another one. Metadata (``M``) name processes and tracks. Times are microseconds of simulated time, with whole
+nanoseconds; a cycle that is not a whole number of nanoseconds is drawn as one. The arguments of each slice hold its
+cycles.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from weft.runs import watch
 from weft.text import packet_lives
 from weft.text.engine_words import WAITING_MEANINGS
 from weft.text.labels import label
-from weft.timeline import arrows
+from weft.timeline import arrows, ranks
 from weft.timeline.tracks import LINKS, PACKETS, Args, Clock, Event, Span, named, ordered
 
 if TYPE_CHECKING:
@@ -33,7 +34,8 @@ if TYPE_CHECKING:
 
 # Keys of the summary that the trace holds beside the events.
 _ABOUT = ("name", "hash", "weft_version", "cycle_seconds", "ending", "cycles_total")
-_SHOWN = ("link_states", "control_packets")
+SHOWN = ("link_states", "control_packets", "rank_states", "message_times")
+"""The recordings that a trace shows, if the point made them."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,8 @@ class Timeline:
         Spans of the power states of links, if they were recorded; and the channels of the point.
     control : DataFrame
         Control packets, if they were recorded and there were any.
+    ranks, messages : DataFrame
+        States of the ranks of programs, and their messages, if they were recorded and there were any.
     left_out : int
         Control packets that were wanted but are left out, because they are too many.
     span : Span
@@ -60,6 +64,8 @@ class Timeline:
     states: pl.DataFrame
     channels: pl.DataFrame
     control: pl.DataFrame
+    ranks: pl.DataFrame
+    messages: pl.DataFrame
     left_out: int
     span: Span
     about: dict[str, Any]
@@ -67,6 +73,8 @@ class Timeline:
     def events(self) -> Iterator[Event]:
         """All events, one at a time: there may be millions."""
         clock = Clock(self.finished.summary["cycle_seconds"])
+        if not self.ranks.is_empty():
+            yield from ranks.events(self.ranks, self.messages, self.span, clock)
         yield from _packets(self.finished, self.span, clock)
         if not self.control.is_empty():
             yield from arrows.events(self.control, self.span, clock)
@@ -103,8 +111,7 @@ def record(
     Parameters
     ----------
     point : Point
-        What to run. Links and control packets are in the trace if its `measure.link_states` and
-        `measure.control_packets` keep them.
+        What to run. Its recordings that the trace shows (`SHOWN`) are in it if its `measure` asks for them.
     names : sequence of str
         Packets, as `weft.runs.watch.packets` reads them.
     first : int
@@ -145,7 +152,7 @@ def record(
     span = Span(from_cycle, end + 1 if to_cycle is None else to_cycle)
     with tempfile.TemporaryDirectory() as folder:
         finished.save(Path(folder) / "point")
-        states, control = (_table(Path(folder) / "point", name) for name in _SHOWN)
+        states, control, rank_states, messages = (_table(Path(folder) / "point", name) for name in SHOWN)
         channels = wanted.channels(_table(Path(folder) / "point", "channels"))
     if not states.is_empty():
         inside = (pl.col("from_cycle") < span.last) & (pl.col("to_cycle") > span.first)
@@ -153,11 +160,12 @@ def record(
     if not control.is_empty():
         came = pl.col("arrived_cycle").fill_null(pl.col("sent_cycle"))
         control = wanted.packets(control.filter((pl.col("sent_cycle") < span.last) & (came >= span.first)))
-    told = [*_ABOUT, *(f"{name}_complete" for name in _SHOWN)]
+    told = [*_ABOUT, *(f"{name}_complete" for name in SHOWN)]
     about = {key: summary[key] for key in told if summary[key] is not None}
     about |= {"coordinates": {path: label(value) for path, value in point.coordinates.items()}}
     left_out = max(0, control.height - wanted.most)
-    return Timeline(finished, states, channels, control.head(wanted.most), left_out, span, about)
+    tables = (states, channels, control.head(wanted.most), rank_states, messages)
+    return Timeline(finished, *tables, left_out, span, about)
 
 
 def _table(folder: Path, name: str) -> pl.DataFrame:

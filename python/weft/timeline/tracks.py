@@ -7,7 +7,7 @@ from typing import Any
 
 Event = dict[str, Any]
 Args = dict[str, Any]
-PACKETS, CONTROL, LINKS = 1, 2, 3
+RANKS, PACKETS, CONTROL, LINKS = 1, 2, 3, 4
 """Processes of a trace, in the order in which viewers show them."""
 
 

@@ -237,7 +237,52 @@ function references(id, title, label, unit, curve, offered, names, axis) {
   draw(id, title, OFFERED, `${label} [${shared.unit}]`, withHollow([curve], traces), { xaxis: { rangemode: "tozero" }, yaxis: axis(names.flatMap(scaled)) });
 }
 
+// Energy to solution against time to solution of programs, a marker per point; a line joins those than which none is better in both.
+function solutionChart() {
+  const known = report.points.words.map((words, point) => ({ words, point, time: valueOf("solution_seconds", point), energy: valueOf("energy_total_j", point) }))
+    .filter(({ time }) => typeof time === "number").sort((a, b) => a.time - b.time || a.energy - b.energy);
+  const [times, energies] = [sharedPrefix(known.map(({ time }) => time), "s"), sharedPrefix(known.map(({ energy }) => energy), "J")];
+  const xy = (each) => ({ x: each.map(({ time }) => time * times.scale), y: each.map(({ energy }) => energy * energies.scale), text: each.map(({ words }) => plain(words)), customdata: each.map(({ point }) => point) });
+  let least = Infinity;
+  const best = known.filter(({ energy }) => energy < least && ((least = energy), true));
+  const hovertemplate = `%{text}: %{x:.5g} ${times.unit}, %{y:.5g} ${energies.unit}<extra></extra>`;
+  draw("chart-solution", "Energy to solution and run time", `Time to solution [${times.unit}]`, `Energy to solution [${energies.unit}]`, known.length ? [
+    { ...xy(best), name: "none is better in both", mode: "lines", type: "scatter", line: { shape: "hv", dash: "dash", width: 1, color: css("--dim") }, hoverinfo: "skip" },
+    { ...xy(known), name: "points", mode: "markers", type: "scatter", marker: { size: 9, color: legible(BLUE) }, hovertemplate },
+  ] : [], { xaxis: { rangemode: "tozero" } });
+}
+
+// A critical path whose cycles take more letters of the page hides the picture: a click on its entry in the legend shows it.
+const MOST_LETTERS = 4000;
+
+// The states of the ranks of a program over time: a picture behind the axes, and the critical path as a line.
+function rankChart(point) {
+  const kept = report.ranks[point];
+  byId("ranks-words").textContent = kept ? rankWords(kept) : "";
+  if (!kept) return draw("chart-ranks", "", TIME, "", []);
+  const states = kept.states.map(({ name, colour, share }) => meaning(`${name} (${(100 * share).toFixed(1)} % of all time)`, { mode: "markers", marker: { symbol: "square", size: 10, color: colour } }));
+  const lines = kept.paths.map((path, number) => ({
+    x: Array.from(decode(path.cycles), (each) => inTime(point, each)), y: Array.from(decode(path.rows)),
+    name: "critical path", showlegend: number === 0, mode: "lines", type: "scatter", line: { color: "rgba(0, 0, 0, 0.8)", width: 1 }, visible: path.cycles.length > MOST_LETTERS ? "legendonly" : true,
+    hovertemplate: `critical path: rank %{y} at ${FROM}<extra></extra>`,
+  }));
+  const end = inTime(point, kept.end);
+  const image = { source: kept.image, xref: "x", yref: "y", x: 0, y: -0.5, sizex: end, sizey: kept.rows * kept.per_row, sizing: "stretch", layer: "below" };
+  draw("chart-ranks", "What each rank does", TIME, "Rank", [...states, ...lines],
+    { images: [image], xaxis: { range: [0, end] }, yaxis: { range: [kept.ranks - 0.5, -0.5], rangemode: "normal", showgrid: false } });
+}
+
+function rankWords({ paths, per_row, complete }) {
+  const told = paths.map(({ words }) => words);
+  told.push("A place of the picture has the colour of the state that takes most of its time; drag over a part to see it larger.");
+  if (per_row > 1) told.push(`A line of the picture shows ${per_row} ranks.`);
+  if (paths.some(({ thinned }) => thinned > 1)) told.push("The line of the critical path leaves corners out.");
+  if (!complete) told.push("The record ends before the run: raise measure.rank_states.max_spans to have all of it.");
+  return told.join(" ");
+}
+
 function pointCharts(point) {
+  rankChart(point);
   const histogram = report.histograms[point];
   const latency = Array.from(decode(histogram.latency), (cycles) => inTime(point, cycles));
   const packets = decode(histogram.packets);

@@ -184,16 +184,22 @@ function roomNote() {
   byId("room-note").textContent = told.join(" ");
 }
 
-if (pointCount > 1) showPanels();
+if (pointCount > 1 && !report.programs) showPanels();
 else byId("load-charts").hidden = true;
 showCurves();
+if (report.programs) {
+  // programs have no load: nothing is to be shown over one
+  for (const each of [byId("curve-table"), byId("curve"), document.querySelector('nav a[href="#curve"]')]) each.hidden = true;
+  solutionChart();
+}
 showPoints();
 roomNote();
 choosePoint(report.first);
 
 // Everything that is drawn, again: its colours or its space have changed.
 function redraw() {
-  if (pointCount > 1) loadCharts(shownPanel);
+  if (report.programs) solutionChart();
+  else if (pointCount > 1) loadCharts(shownPanel);
   curveCharts(report.curves[byId("curve-select").value]);
   pointCharts(Number(byId("point-select").value));
   view.canvas.resized();

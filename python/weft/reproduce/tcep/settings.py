@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from weft.analysis.dvfs import Rates
-from weft.analysis.prices import TIME, Prices, number
+from weft.analysis.prices import Prices
 from weft.api.loading import load
 from weft.reproduce.common.rules import approx, constructed, exact, given
 from weft.text.labels import at
+from weft.text.si import TIME, number
 
 if TYPE_CHECKING:
     from collections.abc import Callable

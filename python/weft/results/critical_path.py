@@ -1,0 +1,227 @@
+"""The critical path of a program: from the last finish back through waits to the start, with no gap.
+
+A rank that waits continues when a transfer ends. The path then leads to the origin of that transfer. This is the
+sender, or of a rendezvous the rank whose receive let it begin. So its steps abut, and their lengths add up to the
+run time exactly.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from dataclasses import dataclass
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from weft.errors import ResultsError
+from weft.results.quantities import ENDING
+from weft.text.columns import columns
+from weft.text.si import si
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from weft.results.result_set import ResultSet
+
+COMPUTE, OVERHEAD, TRANSFER, WAIT = "compute", "overhead", "transfer", "wait"
+STATES = (COMPUTE, OVERHEAD, TRANSFER, WAIT)
+MEANINGS = {
+    COMPUTE: "computation",
+    OVERHEAD: "processors at messages",
+    TRANSFER: "messages in transfer",
+    WAIT: "waiting that no message explains",
+}
+# Rows of the tables of a path in words.
+_MOST = 12
+
+
+@dataclass(frozen=True)
+class Step:
+    """A step of a path.
+
+    Attributes
+    ----------
+    state : str
+        One of `STATES`.
+    rank : int
+        Where it ends; a step that is no transfer is all there.
+    origin : int
+        Where it begins.
+    peer : int
+        The other end of the message of a transfer, or the rank.
+    from_cycle, to_cycle : int
+        The cycles of the step [cycles]; the next step begins with `to_cycle`.
+    packet : tuple of int, optional
+        Terminal and number of the packet that came last in a transfer.
+    """
+
+    state: str
+    rank: int
+    origin: int
+    peer: int
+    from_cycle: int
+    to_cycle: int
+    packet: tuple[int, int] | None = None
+
+    @property
+    def cycles(self) -> int:
+        """Its length."""
+        return self.to_cycle - self.from_cycle
+
+
+@dataclass(frozen=True)
+class Path:
+    """The critical path of a job.
+
+    Attributes
+    ----------
+    job : str
+        Its name.
+    steps : list of Step
+        From the start of the program to the last finish.
+    """
+
+    job: str
+    steps: Sequence[Step]
+
+    @property
+    def cycles(self) -> int:
+        """The run time of the program [cycles]."""
+        return sum(step.cycles for step in self.steps)
+
+    def by_state(self) -> dict[str, int]:
+        """Cycles of each state; they add up to the run time."""
+        return {state: sum(step.cycles for step in self.steps if step.state == state) for state in STATES}
+
+    def frame(self) -> pl.DataFrame:
+        """A row per step: `state`, `rank`, `origin`, `peer`, `from_cycle` and `to_cycle` [cycles]."""
+        names = ("state", "rank", "origin", "peer", "from_cycle", "to_cycle")
+        return pl.DataFrame({name: [getattr(step, name) for step in self.steps] for name in names})
+
+
+class _Rank:
+    """The spans of a rank, in order of time."""
+
+    def __init__(self, rows: list[dict[str, Any]]) -> None:
+        self.rows = rows
+        self._ends = [row["to_cycle"] for row in rows]
+
+    def before(self, cycle: int) -> tuple[dict[str, Any] | None, bool]:
+        """The span of the time just before a cycle, and whether idle time continues at the cycle."""
+        place = bisect_left(self._ends, cycle)
+        if place == len(self.rows) or self.rows[place]["from_cycle"] >= cycle:
+            return None, False
+        row = self.rows[place]
+        later = self.rows[place + 1] if place + 1 < len(self.rows) else None
+        goes_on = row["to_cycle"] > cycle or (row["state"] == WAIT and later is not None and later["state"] == TRANSFER)
+        return row, goes_on
+
+
+def paths(states: pl.DataFrame) -> list[Path]:
+    """The critical path of each job.
+
+    Parameters
+    ----------
+    states : DataFrame
+        The table `rank_states` of a point, complete up to the end of the run.
+
+    Returns
+    -------
+    list of Path
+        One per job, in the order of the table.
+    """
+    found = []
+    for (job,), rows in states.group_by("job", maintain_order=True):
+        ranks = {
+            rank: _Rank(list(own)) for rank, own in groupby(rows.iter_rows(named=True), key=lambda row: row["rank"])
+        }
+        found.append(Path(str(job), list(_back(ranks))[::-1]))
+    return found
+
+
+def _back(ranks: Mapping[int, _Rank]) -> Iterator[Step]:
+    """The steps of a path, the last one first."""
+    last = {rank: own.rows[-1]["to_cycle"] for rank, own in ranks.items()}
+    cycle = max(last.values())
+    rank = min(each for each, end in last.items() if end == cycle)
+    been: set[int] = set()  # ranks at which the path was in this cycle
+    while True:
+        row, goes_on = ranks[rank].before(cycle) if rank in ranks else (None, False)
+        if row is None:
+            return
+        begin, origin, since = row["from_cycle"], row["origin"], row["since_cycle"]
+        has_cause = origin is not None and since <= cycle and not goes_on
+        if has_cause and since == cycle and origin not in been | {rank}:
+            been.add(rank)
+            rank = origin
+            continue
+        if has_cause and since < cycle:
+            named = None if row["packet"] is None else (row["packet_terminal"], row["packet"])
+            yield Step(TRANSFER, rank, origin, row["peer"], since, cycle, named)
+            rank, cycle = origin, since
+        else:
+            state = row["state"] if row["state"] in (COMPUTE, OVERHEAD) else WAIT
+            yield Step(state, rank, rank, rank, begin, cycle)
+            cycle = begin
+        been = set()
+
+
+def of(results: ResultSet, point: int) -> list[Path]:
+    """The critical paths of the programs of a point.
+
+    Raises
+    ------
+    ResultsError
+        If its states of ranks were not recorded, or not up to the end, or the programs did not end.
+    """
+    states = results.recorded(point, "rank_states")
+    summary = results.summaries[point]
+    if why := flaw(summary, states):
+        raise ResultsError.saying(f"{results.describe(point)} of {results.root}: {why[0]}", why[1])
+    return paths(states)
+
+
+def flaw(summary: Mapping[str, Any], states: pl.DataFrame) -> tuple[str, str] | None:
+    """Why a point has no critical path, and a remedy; `None` if it has one."""
+    if states.is_empty():
+        return "the record has no ranks: no job has the workload `programs`", "give a job this workload"
+    if not summary["rank_states_complete"]:
+        return "the record of ranks ends before the run", "raise measure.rank_states.max_spans and run the point again"
+    if any(job.get("run_time_cycles", 0) is None for job in summary["jobs"]):
+        how = summary[ENDING.column]
+        return f"a program did not end: the run {how}", "give it time with measure.stop.complete.max_window"
+    return None
+
+
+def lines(path: Path, cycle_seconds: float) -> list[str]:
+    """The path in words: shares of the run time, and the transfers that took longest."""
+    total = path.cycles
+    rows = [
+        [MEANINGS[state], si(cycles * cycle_seconds, "s", 4), f"{100 * cycles / total:.1f} %"]
+        for state, cycles in path.by_state().items()
+        if cycles
+    ]
+    rows.append(["run time", si(total * cycle_seconds, "s", 4), "100.0 %"])
+    told = [f"critical path of job {path.job}: {len(path.steps)} steps", *columns(["", "time", "share"], rows, left=1)]
+    pairs: dict[tuple[int, int], list[int]] = {}
+    for step in path.steps:
+        if step.state == TRANSFER:
+            pairs.setdefault((step.peer, step.rank), []).append(step.cycles)
+    if pairs:
+        longest = sorted(pairs.items(), key=lambda pair: (-sum(pair[1]), pair[0]))
+        cells = [
+            [str(source), str(target), str(len(each)), si(sum(each) * cycle_seconds, "s", 4)]
+            for (source, target), each in longest[:_MOST]
+        ]
+        told += ["", f"transfers on it, between {len(pairs)} pairs of ranks, the longest first"]
+        told += columns(["peer", "rank", "transfers", "time"], cells, left=0)
+    return told
+
+
+def sentence(path: Path) -> str:
+    """The shares of the states in one sentence."""
+    shares = [
+        f"{100 * cycles / path.cycles:.0f} % {MEANINGS[state]}" for state, cycles in path.by_state().items() if cycles
+    ]
+    return f"The critical path of job {path.job} is {', '.join(shares)}."

@@ -1,0 +1,137 @@
+"""The answer of a point whose jobs all run programs: time and energy to solution, and their product.
+
+The time is from the start of the run until the last program ended, and the energy is that of the network in this time.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from weft.results import of_jobs, program_table, savings, soundness
+from weft.results.choose import POLICY, SEED
+from weft.results.confidence import Mean
+from weft.results.quantities import Quantity
+from weft.text.columns import columns
+from weft.text.labels import brief, label
+from weft.text.si import si
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from weft.results.result_set import ResultSet
+
+RUN_TIME = Quantity("solution_us", "Time to solution", "us", "time", 3)
+ENERGY = Quantity("solution_energy_uj", "Energy to solution", "uJ", "energy", 3)
+ENERGY_DELAY = Quantity("energy_delay_njs", "Energy times time to solution", "nJ s", "energy x time", 3)
+ANSWERS = (RUN_TIME, ENERGY, ENERGY_DELAY)
+# By answer: its column of the summary, the unit of this column, and the factor from it to the unit of the answer.
+_SUMMARY = {
+    RUN_TIME: ("solution_seconds", "s", 1e6),
+    ENERGY: ("energy_total_j", "J", 1e6),
+    ENERGY_DELAY: ("energy_delay_js", "J s", 1e9),
+}
+WORK = "unequal work: the programs send different messages"
+
+
+def ended(summary: Mapping[str, Any]) -> bool:
+    """Whether all jobs of a point run programs, and all have ended."""
+    return summary.get("solution_seconds") is not None
+
+
+def are_programs(summary: Mapping[str, Any]) -> bool:
+    """Whether all jobs of a point run programs."""
+    jobs = of_jobs.of(summary)
+    return len(jobs) > 0 and all(map(program_table.is_program, jobs))
+
+
+def answer(results: ResultSet) -> bool:
+    """Whether all jobs of all points run programs, and those of some point have ended."""
+    return program_table.are_all(results) and any(map(ended, results.summaries))
+
+
+def in_units(summary: Mapping[str, Any]) -> dict[str, float | None]:
+    """The answers of a point, by the columns of `ANSWERS`; ``None`` where a program has not ended."""
+    has_ended = ended(summary)
+    return {each.column: summary[name] * by if has_ended else None for each, (name, _, by) in _SUMMARY.items()}
+
+
+def same_work(runs: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether the programs of all runs send as many messages and bytes."""
+    sent = {tuple((job["messages"], job["message_bytes"]) for job in run["jobs"]) for run in runs}
+    return len(sent) == 1
+
+
+def lines(results: ResultSet) -> list[str]:
+    """Each policy beside the one whose links are always on, for the same programs: time, energy and their product.
+
+    Over several seeds the numbers are means, with half of the 95 % confidence interval of the difference. There are no
+    lines where the sweep has no such policy.
+    """
+    told: list[str] = []
+    usual = ""
+    for place, by_policy in _places(results).items():
+        found = savings.always_on({policy: [(None, run) for run in runs] for policy, runs in by_policy.items()})
+        if found is None:
+            continue
+        usual = found
+        names = dict(zip(by_policy, brief(list(by_policy)), strict=True))
+        rows = [_row(names[policy], runs, by_policy[usual]) for policy, runs in by_policy.items()]
+        head = ["policy", *(cell for each in ANSWERS for cell in (each.short, "change", "+-"))]
+        told += [*([place] if place else []), *columns(head, rows, left=1)]
+    if not told:
+        return []
+    words = (
+        "time and energy to solution, and their product, of each policy; the change against "
+        f"{usual}, and half of its 95 % confidence interval (none without several seeds)"
+    )
+    return [words, *told]
+
+
+def _places(results: ResultSet) -> dict[str, dict[str, list[Mapping[str, Any]]]]:
+    """The runs of each policy, by the other coordinates; not by the seed, and not by those that follow the policy."""
+    if POLICY not in results.coordinates:
+        return {}
+    points = [{path: label(value, path) for path, value in point["coordinates"].items()} for point in results.points]
+    along = savings.along_with_policy(points)
+    found: dict[str, dict[str, list[Mapping[str, Any]]]] = {}
+    for words, summary in zip(points, results.summaries, strict=True):
+        kept = [path for path in words if path not in {POLICY, SEED, *along}]
+        place = ", ".join(f"{path.rpartition('.')[2]} {words[path]}" for path in kept)
+        found.setdefault(place, {}).setdefault(words[POLICY], []).append(summary)
+    return found
+
+
+def _row(name: str, runs: Sequence[Mapping[str, Any]], usual: Sequence[Mapping[str, Any]]) -> list[str]:
+    cells = [name]
+    for each in ANSWERS:
+        _, unit, by = _SUMMARY[each]
+        own, base = (mean_of(side, each) for side in (runs, usual))
+        cells.append(si(own.value / by if own else None, unit, 4))
+        if own is None or base is None or runs is usual or not base.value or not same_work([*runs, *usual]):
+            cells += ["", ""]
+            continue
+        half = own.difference_half_width(base)
+        cells.append(f"{100 * (own.value / base.value - 1):+.2f} %")
+        cells.append("-" if half is None else f"{100 * half / base.value:.2f} %")
+    return cells
+
+
+def mean_of(runs: Sequence[Mapping[str, Any]], answer: Quantity) -> Mean | None:
+    """The mean of an answer over seeds, in its unit; ``None`` if a program of some run has not ended."""
+    values = [in_units(run)[answer.column] for run in runs]
+    known = [value for value in values if value is not None]
+    return Mean.of(known, None) if len(known) == len(values) else None
+
+
+def words(summary: Mapping[str, Any], answer: Quantity) -> str:
+    """An answer of a point with its unit."""
+    name, unit, _ = _SUMMARY[answer]
+    return si(summary.get(name), unit, 4)
+
+
+def flaw(summary: Mapping[str, Any]) -> str:
+    """Why a point has no answer; empty if it has one."""
+    if ended(summary):
+        return ""
+    flaws = soundness.obstacles(summary)
+    return ", ".join(each.words for each in flaws) or "not ended"

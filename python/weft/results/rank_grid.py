@@ -1,0 +1,72 @@
+"""States of ranks over time, as pictures show them: a row per rank, a column per interval."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from weft.results.critical_path import STATES
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+# Rows and columns of a grid at most.
+MOST_ROWS, MOST_COLUMNS = 1024, 4096
+NOTHING = len(STATES)
+"""The number of a cell in which no rank of its row is in a state."""
+
+
+@dataclass(frozen=True)
+class Grid:
+    """The state that fills most of each cell.
+
+    Attributes
+    ----------
+    cells : array of int
+        Numbers in `STATES`, or `NOTHING`; a row per `ranks_per_row` ranks, a column per interval of equal length.
+    ranks : int
+        Ranks of all jobs, one job after the other.
+    ranks_per_row : int
+        Ranks of a row; the last one may have fewer.
+    end : int
+        The end of the last column [cycle]; the first one begins with cycle 0.
+    """
+
+    cells: NDArray[np.uint8]
+    ranks: int
+    ranks_per_row: int
+    end: int
+
+
+def numbered(states: pl.DataFrame) -> tuple[pl.DataFrame, list[tuple[str, int]]]:
+    """The table with a column `row`, the number of the rank among those of all jobs; and job and rank of each row."""
+    # the rows of the table are in the order of jobs and ranks
+    table = states.with_columns(row=pl.struct("job", "rank").rle_id().cast(pl.Int64))
+    return table, list(table.select("job", "rank").unique(maintain_order=True).iter_rows())
+
+
+def grid(states: pl.DataFrame, columns: int = MOST_COLUMNS, rows: int = MOST_ROWS) -> Grid:
+    """The state that fills most of each cell of a grid with at most `rows` rows and `columns` columns."""
+    table, pairs = numbered(states)
+    each = -(-len(pairs) // rows)
+    end = int(table["to_cycle"].max())  # type: ignore[arg-type] # a number
+    columns = min(columns, end)
+    width = end / columns
+    shape = (len(STATES), -(-len(pairs) // each), columns + 1)
+    covered, steps = np.zeros(shape), np.zeros(shape)
+    state = table["state"].replace_strict(list(STATES), range(len(STATES))).to_numpy()
+    row = table["row"].to_numpy() // each
+    begin, to = table["from_cycle"].to_numpy() / width, table["to_cycle"].to_numpy() / width
+    first, last = begin.astype(np.int64), np.minimum(to.astype(np.int64), columns)
+    np.add.at(covered, (state, row, first), -(begin - first))
+    np.add.at(covered, (state, row, last), to - last)
+    np.add.at(steps, (state, row, first), 1.0)
+    np.add.at(steps, (state, row, last), -1.0)
+    covered += np.cumsum(steps, axis=2)
+    covered = covered[:, :, :columns]
+    most = covered.argmax(axis=0).astype(np.uint8)
+    most[covered.max(axis=0) < 1e-9] = NOTHING
+    return Grid(most, len(pairs), each, end)

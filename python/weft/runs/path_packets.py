@@ -1,0 +1,126 @@
+"""The critical path of a program, and the links that its transfers crossed, from two runs of a point."""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path as File
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from weft.errors import ResultsError
+from weft.results import critical_path
+from weft.results.critical_path import TRANSFER
+from weft.runs import watch
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from weft._engine import Point
+    from weft.results.critical_path import Path
+
+# Most transfers whose packets are watched, the longest ones first.
+MOST = 5000
+
+
+@dataclass(frozen=True)
+class Crossed:
+    """A channel that transfers of a critical path crossed.
+
+    Attributes
+    ----------
+    router, port : int or str, int
+        Its sender.
+    link : str
+        Its link class.
+    to : int, str or None
+        The router that it leads to; ``None``: a terminal.
+    transfers : int
+        Transfers of the path whose last packet crossed it.
+    waited_cycles : int
+        From when their heads arrived at the router until they left it, all together [cycles].
+    """
+
+    router: int | str
+    port: int
+    link: str
+    to: int | str | None
+    transfers: int
+    waited_cycles: int
+
+
+@dataclass(frozen=True)
+class Critical:
+    """The critical paths of a run.
+
+    Attributes
+    ----------
+    summary : dict
+        The measured numbers of the run.
+    paths : list of Path
+        One per job that runs a program.
+    crossed : list of Crossed
+        Channels that the watched packets crossed, the one with the most transfers first.
+    watched, transfers : int
+        Transfers whose packet was watched, and all transfers that packets made.
+    interface_cycles, network_cycles : int
+        Of the watched transfers: until the last packet left the interface of its terminal, and from then on.
+    """
+
+    summary: dict[str, Any]
+    paths: Sequence[Path]
+    crossed: Sequence[Crossed]
+    watched: int
+    transfers: int
+    interface_cycles: int
+    network_cycles: int
+
+
+def find(point: Point, *, threads: int = 1, blocks: int = 0, force_memory: bool = False) -> Critical:
+    """Run a point twice: for the path, and for the packets on it.
+
+    Parameters
+    ----------
+    point : Point
+        What to run; its `measure.rank_states` must be set.
+    threads, blocks, force_memory
+        As for `watch.run`.
+
+    Raises
+    ------
+    ResultsError
+        If no job runs a program, a program does not end, or the record of ranks has too little room.
+    """
+    options: dict[str, Any] = {"threads": threads, "blocks": blocks, "force_memory": force_memory}
+    finished = watch.run(point, **options)
+    with tempfile.TemporaryDirectory() as folder:
+        finished.save(File(folder) / "point")
+        states = pl.read_parquet(File(folder) / "point" / "rank_states.parquet")
+    if why := critical_path.flaw(finished.summary, states):
+        raise ResultsError.saying(*why)
+    paths = critical_path.paths(states)
+    moved = [step for path in paths for step in path.steps if step.state == TRANSFER and step.packet is not None]
+    longest = sorted(moved, key=lambda step: -step.cycles)[:MOST]
+    named = list(dict.fromkeys(step.packet for step in longest if step.packet is not None))
+    journeys = watch.run(point, named, **options).journeys if named else []
+    lives = {(each["terminal"], each["seq"]): each["life"] for each in journeys}
+    interface = sum(max(0, lives[step.packet]["injected_cycle"] - step.from_cycle) for step in longest if step.packet)
+    total = sum(step.cycles for step in longest)
+    crossed = _crossed(lives[step.packet] for step in longest if step.packet is not None)
+    return Critical(finished.summary, paths, crossed, len(longest), len(moved), interface, total - interface)
+
+
+def _crossed(lives: Iterable[dict[str, Any]]) -> list[Crossed]:
+    """The channels that packets crossed behind their injection."""
+    found: dict[tuple[Any, ...], list[int]] = {}
+    for life in lives:
+        for visit in life["routers"]:
+            leaving = visit["exit"]
+            if leaving is not None:
+                key = (visit["router"], leaving["port"], leaving["link"], leaving["next_router"])
+                found.setdefault(key, []).append(leaving["head_left_cycle"] - visit["arrived_cycle"])
+    made = [
+        Crossed(router, port, link, to, len(waits), sum(waits)) for (router, port, link, to), waits in found.items()
+    ]
+    return sorted(made, key=lambda each: (-each.transfers, str(each.router), each.port))
