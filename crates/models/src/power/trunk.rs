@@ -3,7 +3,7 @@
 //! # Source
 //! M. Alonso et al., "Power saving in regular interconnection networks", Parallel Computing 36(12), 2010, and IPDPS 2005, as used by
 //! F. J. Andujar et al., "Energy efficient torus networks with on/off links", JPDC 130, 2019. Thresholds and window were never
-//! published: the defaults are ours. The times of a change are those of IEEE 802.3az, "Energy-Efficient Ethernet".
+//! published: the defaults are ours. The times of a change are those of IEEE 802.3az.
 //! # Parameters
 //! ethernet: a standard that gives wake, sleep and window; wake \[time\]: duration of waking; sleep \[time\]: duration of going off;
 //! window \[time\]: over which the utilisation is measured; u_on: the share above which members wake; u_off: the share below which they

@@ -1,7 +1,7 @@
 //! A set of programs runs on the nodes of a job: each starts when others have left enough nodes free, in a random order.
 //!
 //! # Source
-//! F. Andujar et al., "Energy efficient torus networks with on/off links" (JPDC 2019), section 3.3: the oblivious trace scheduler.
+//! F. J. Andujar et al., "Energy efficient torus networks with on/off links" (JPDC 2019), section 3.3: the oblivious trace scheduler.
 //! # Parameters
 //! - traces: the programs, each with its name and the keys of the workload `programs`; `count` runs one several times.
 //! - period \[time\]: of the scheduler. It looks at the nodes at 0, then once in each period.
