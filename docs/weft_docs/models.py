@@ -77,14 +77,23 @@ PEERS = {"BookSim2": "booksim.csv", "CAMINOS": "caminos.csv", "FOGSim": "fogsim.
 def pages(root: Path) -> dict[str, str]:
     """The pages of all models and families by name."""
     schema, made = _engine.schema(), {}
-    for family, models in _engine.models().items():
+    for family, models in registered(root).items():
         folder = f"models/{family}"
         for model in models:
             made[f"{folder}/{model['name']}"] = _model(schema, root, family, model["name"])
         made[f"{folder}/index"] = _family(root, family, models)
-    made["models/index"] = _index()
+    made["models/index"] = _index(root)
     made["not_modelled"] = _not_modelled(root)
     return made
+
+
+def registered(root: Path) -> dict[str, list[dict[str, str]]]:
+    """The models of each family, without those that a crate outside of Weft adds: their files are not here."""
+    listed = {}
+    for family, models in _engine.models().items():
+        lines = (root / "crates" / FAMILIES[family].registry).read_text(encoding="utf-8")
+        listed[family] = [model for model in models if re.search(rf'^\s*"{model["name"]}" => ', lines, re.M)]
+    return listed
 
 
 def source(root: Path, family: str, name: str) -> Path:
@@ -175,10 +184,10 @@ def _family(root: Path, family: str, models: list[dict[str, str]]) -> str:
     return "\n\n".join([*parts, markdown.contents([model["name"] for model in models])]) + "\n"
 
 
-def _index() -> str:
+def _index(root: Path) -> str:
     rows = [
         [f"[{FAMILIES[family].title}]({family}/index.md)", FAMILIES[family].what, str(len(models))]
-        for family, models in _engine.models().items()
+        for family, models in registered(root).items()
     ]
     text = (
         "A model is one file of code whose header says where it comes from, what it takes, what it keeps, what it "
@@ -193,7 +202,7 @@ def _index() -> str:
 def _not_modelled(root: Path) -> str:
     """What every model leaves out, for the page of what is wrong."""
     parts = []
-    for family, models in _engine.models().items():
+    for family, models in registered(root).items():
         rows = []
         for model in models:
             left_out = header(source(root, family, model["name"]))["Not modelled"]

@@ -2,6 +2,7 @@
 
 use super::switch::Ports;
 use crate::base::bits::Bits;
+use std::any::Any;
 use std::fmt::Debug;
 
 /// The configuration of a switch allocator, and the allocator itself.
@@ -35,8 +36,15 @@ pub trait AllocatorModel {
         Self: Sized;
 }
 
+/// Compiles an allocator from outside of Weft for the loop, as `kernel::face::widths::compiler` makes it. The loop is not known here,
+/// and the type of the allocator is not known there, so both are hidden.
+#[derive(Debug, Clone, Copy)]
+pub struct Compiler(pub fn(allocator: &dyn Any, how: &dyn Any) -> Box<dyn Any>);
+
 /// Who makes something of an allocator, compiled for each.
 pub trait UseAllocator {
     type Output;
     fn take(self, allocator: impl Allocator) -> Self::Output;
+    /// The same with an allocator from outside, of the type for which `compiler` is.
+    fn take_outside(self, allocator: &dyn Any, compiler: Compiler) -> Self::Output;
 }

@@ -25,7 +25,6 @@ pub mod coordinates;
 pub mod examples;
 pub mod in_classes;
 pub mod links_up;
-pub mod outside;
 pub mod policy;
 pub mod queueing;
 pub mod recording;

@@ -1,9 +1,6 @@
 //! The networks that the benchmark runs.
 
 use crate::booksim::Peer;
-use crate::reading::Reading;
-use weft_api::policy::Offers;
-use weft_engine::Models;
 use weft_engine::Spec;
 use weft_engine::age::Priority;
 use weft_engine::classes::Queueing;
@@ -345,8 +342,7 @@ impl Case {
         let mut spec = Spec::new(&topology, serde_json::from_str(self.routing.config).map_err(parse)?)?;
         spec.set_packet(self.packet_flits);
         spec.set_load(self.load);
-        let models = Models::default().with_policy::<Reading>("reading", Offers::ALWAYS_ON);
-        spec.policy = models.policy(self.routing.policy, &self.name)?;
+        spec.policy = serde_json::from_str(self.routing.policy).map_err(parse)?;
         for (class, link) in spec.links.iter_mut().enumerate() {
             (link.vcs, link.buffer) = (self.network.vcs, self.buffer());
             if let Some(k) = class.checked_sub(1) {

@@ -6,8 +6,9 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use weft_api::agents::{Agents, BlockSite, Channels};
 use weft_api::base::kept::Kept;
-use weft_api::policy::{Policy, PolicyModel, Site};
+use weft_api::policy::{Offers, Policy, PolicyModel, Site};
 use weft_api::state::{LinkState, Modes};
+use weft_engine::power::PolicyConfig;
 use weft_topology::Graph;
 use weft_units::{Cycles, Refusal};
 
@@ -17,6 +18,8 @@ const EVERY: u64 = 5_000;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Reading {}
+
+weft_units::add_model! { PolicyConfig: "reading" => Reading, declares Offers::ALWAYS_ON }
 
 impl PolicyModel for Reading {
     fn states(&self, _: &Modes) -> Result<Vec<LinkState>, Refusal> {

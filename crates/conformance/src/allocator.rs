@@ -1,5 +1,4 @@
-//! The suite of switch allocators: nothing is lost at any load, whatever the packets, and blocks change nothing. An allocator is
-//! compiled into the loop, so only registered ones run here.
+//! The suite of switch allocators: nothing is lost at any load, whatever the packets, and blocks change nothing.
 
 use super::routing::check_drains;
 use super::{HYPERX, UGAL_P, check_blocks, packets, phases, spec};

@@ -24,23 +24,40 @@ pub mod queueing;
 pub mod recording;
 pub mod routing;
 mod specs;
+pub mod topology;
+pub mod traffic;
 pub mod workload;
 
 use accounts::{check_account, check_all_arrived};
 use checkpoints::{assert_resumes, check_blocks, run_keeping};
 use compare::assert_same;
+use erased_serde::Deserializer as AnyText;
 use members::{Pair, PolicyExample, as_written, in_their_turns, pairs_of, policies_of};
+use serde::Serialize;
+use serde_json::Value;
 use specs::{ONE, fitting_policy, in_turn, manage_what_can_be, packets, phases, rounds, router, run, run_as};
+use std::collections::BTreeMap;
+use std::fmt::Debug;
+use weft_api::allocation::{Allocator, AllocatorModel};
+use weft_api::examples::Example;
 use weft_api::policy::{Offers, PolicyModel};
+use weft_api::queueing::QueueingModel;
 use weft_api::recording::{Asked, Recording};
 use weft_api::routing::RoutingModel;
 use weft_api::workload::WorkloadModel;
-use weft_engine::outside::{Configuration, Models};
-use weft_engine::power::PolicyConfig;
-use weft_engine::routing::RoutingConfig;
+use weft_engine::Outcome;
+use weft_engine::Spec;
+use weft_engine::allocation::{AddedAllocator, AllocatorConfig};
+use weft_engine::power::{AddedPolicy, PolicyConfig};
+use weft_engine::queueing::{AddedQueueing, QueueingConfig};
+use weft_engine::recording::{AddedRecording, RecordingConfig};
+use weft_engine::routing::{AddedRouting, RoutingConfig};
 use weft_engine::spec::Execution;
-use weft_engine::workload::WorkloadConfig;
-use weft_engine::{Outcome, Spec};
+use weft_engine::workload::{AddedWorkload, WorkloadConfig};
+use weft_topology::{AddedTopology, TopologyConfig, TopologyModel};
+use weft_traffic::injection::{AddedInjection, InjectionConfig, InjectionModel};
+use weft_traffic::pattern::{AddedPattern, PatternConfig, PatternModel};
+use weft_units::outside::{Addition, Configuration};
 
 /// Runs the suite of routings on a routing that no registry knows. Its messages call it `name`.
 ///
@@ -48,10 +65,10 @@ use weft_engine::{Outcome, Spec};
 /// With what is wrong, if the routing does not conform.
 pub fn routing<M: RoutingModel + Configuration>(name: &'static str) {
     let examples = <M as RoutingModel>::examples().into_iter();
-    let examples: Vec<_> = examples.map(|example| example.map(|config| RoutingConfig::outside(name, config))).collect();
+    let of = |example: Example<M>| example.map(|config| RoutingConfig::outside(name, M::ABOUT, config));
+    let examples: Vec<_> = examples.map(of).collect();
     let configs: Vec<RoutingConfig> = examples.iter().map(|example| example.config.clone()).collect();
-    let models = Models::default().with_routing::<M>(name);
-    check_reads_back(&configs, |json| models.routing(json, "routing"));
+    check_reads_back(&configs, &AddedRouting::new::<M>(name, M::ABOUT));
     routing::check(name, &configs, &pairs_of(examples));
 }
 
@@ -63,10 +80,34 @@ pub fn routing<M: RoutingModel + Configuration>(name: &'static str) {
 pub fn policy<M: PolicyModel + Configuration>(name: &'static str, offers: Offers) {
     let examples = M::examples().into_iter();
     let examples: Vec<PolicyConfig> = examples.map(|config| PolicyConfig::outside(name, offers, config)).collect();
-    let models = Models::default().with_policy::<M>(name, offers);
-    check_reads_back(&examples, |json| models.policy(json, "power.policy"));
+    check_reads_back(&examples, &AddedPolicy::new::<M>(name, offers));
     let placed = policies_of(examples.clone(), |_| true);
     policy::check(name, &examples, &placed.iter().collect::<Vec<_>>());
+}
+
+/// Runs the suite of allocators on an allocator that no registry knows.
+///
+/// # Panics
+/// With what is wrong, if the allocator does not conform.
+pub fn allocator<M: Allocator + AllocatorModel + Configuration>(name: &'static str) {
+    let compiler = weft_engine::compiler::<M>();
+    let of = |config| AllocatorConfig::outside(name, compiler, config);
+    let examples: Vec<AllocatorConfig> = M::examples().into_iter().map(of).collect();
+    check_reads_back(&examples, &AddedAllocator::new::<M>(name, compiler));
+    assert_some(name, &examples);
+    examples.iter().for_each(allocator::check);
+}
+
+/// Runs the suite of queueing schemes on a scheme that no registry knows.
+///
+/// # Panics
+/// With what is wrong, if the scheme does not conform.
+pub fn queueing<M: QueueingModel + Configuration>(name: &'static str) {
+    let examples = M::examples().into_iter();
+    let examples: Vec<QueueingConfig> = examples.map(|config| QueueingConfig::outside(name, (), config)).collect();
+    check_reads_back(&examples, &AddedQueueing::new::<M>(name, ()));
+    assert_some(name, &examples);
+    examples.iter().for_each(queueing::check);
 }
 
 /// Runs the suite of workloads on a workload that no registry knows, alone and beside the registered ones.
@@ -75,10 +116,9 @@ pub fn policy<M: PolicyModel + Configuration>(name: &'static str, offers: Offers
 /// With what is wrong, if the workload does not conform.
 pub fn workload<M: WorkloadModel + Configuration>(name: &'static str) {
     let examples = M::examples().into_iter();
-    let examples: Vec<WorkloadConfig> = examples.map(|config| WorkloadConfig::outside(name, config)).collect();
-    let models = Models::default().with_workload::<M>(name);
-    check_reads_back(&examples, |json| models.workload(json, "traffic.workload"));
-    assert!(!examples.is_empty(), "{name} runs in no test: let its `examples()` give a configuration");
+    let examples: Vec<WorkloadConfig> = examples.map(|config| WorkloadConfig::outside(name, (), config)).collect();
+    check_reads_back(&examples, &AddedWorkload::new::<M>(name, ()));
+    assert_some(name, &examples);
     for example in &examples {
         workload::check(example, &WorkloadConfig::examples());
     }
@@ -88,23 +128,64 @@ pub fn workload<M: WorkloadModel + Configuration>(name: &'static str) {
 ///
 /// # Panics
 /// With what is wrong, if the recording does not conform.
-pub fn recording<R: Recording>(name: &'static str) {
+pub fn recording<R: Recording + Configuration>(name: &'static str) {
     let examples = R::examples().into_iter();
-    let asked: Vec<Asked> = examples.map(|model| Asked { name, model: std::sync::Arc::new(model) }).collect();
+    let examples: Vec<_> = examples.map(|config| RecordingConfig::outside(name, R::TABLE, config)).collect();
+    check_reads_back(&examples, &AddedRecording::new::<R>(name, R::TABLE));
+    let asked: Vec<Asked> = examples.iter().map(RecordingConfig::asked).collect();
     recording::check(name, &asked, &R::TABLE);
 }
 
+/// Runs the suite of topologies on a topology that no registry knows, with the registered routings that fit its examples.
+///
+/// # Panics
+/// With what is wrong, if the topology does not conform.
+pub fn topology<M: TopologyModel + Configuration>(name: &'static str) {
+    let examples = M::examples().into_iter();
+    let examples: Vec<TopologyConfig> = examples.map(|config| TopologyConfig::outside(name, (), config)).collect();
+    check_reads_back(&examples, &AddedTopology::new::<M>(name, ()));
+    assert_some(name, &examples);
+    topology::check(&examples);
+}
+
+/// Runs the suite of patterns on a pattern that no registry knows.
+///
+/// # Panics
+/// With what is wrong, if the pattern does not conform.
+pub fn pattern<M: PatternModel + Configuration>(name: &'static str) {
+    let examples = <M as PatternModel>::examples().into_iter();
+    let examples: Vec<PatternConfig> = examples.map(|config| PatternConfig::outside(name, (), config)).collect();
+    check_reads_back(&examples, &AddedPattern::new::<M>(name, ()));
+    assert_some(name, &examples);
+    examples.iter().for_each(traffic::check_pattern);
+}
+
+/// Runs the suite of injection processes on a process that no registry knows.
+///
+/// # Panics
+/// With what is wrong, if the process does not conform.
+pub fn injection<M: InjectionModel + Configuration>(name: &'static str) {
+    let examples = M::examples().into_iter();
+    let examples: Vec<InjectionConfig> = examples.map(|config| InjectionConfig::outside(name, (), config)).collect();
+    check_reads_back(&examples, &AddedInjection::new::<M>(name, ()));
+    assert_some(name, &examples);
+    examples.iter().for_each(traffic::check_injection);
+}
+
 /// Each configuration is the same after it was written and read.
-fn check_reads_back<C: serde::Serialize + PartialEq + std::fmt::Debug>(
-    examples: &[C],
-    read: impl Fn(&str) -> Result<C, weft_units::Refusal>,
-) {
+fn check_reads_back<C: Serialize + PartialEq + Debug>(examples: &[C], added: &impl Addition<C>) {
     for example in examples {
         let json = as_written(example);
-        let back =
-            read(&json).unwrap_or_else(|refusal| panic!("{json} is not read again as it was written: {refusal}"));
+        let mut written: BTreeMap<String, Value> = serde_json::from_str(&json).expect("JSON");
+        let parameters = written.remove(added.name()).unwrap_or_else(|| panic!("{json} is not {}", added.name()));
+        let back = added.read(&mut <dyn AnyText<'_>>::erase(parameters));
+        let back = back.unwrap_or_else(|error| panic!("{json} is not read again as it was written: {error}"));
         assert_eq!(&back, example, "{json} is read as another configuration than it was written from");
     }
+}
+
+fn assert_some<C>(name: &str, examples: &[C]) {
+    assert!(!examples.is_empty(), "{name} runs in no test: let its `examples()` give a configuration");
 }
 
 /// A spec of this topology and this routing, as a scenario writes them in JSON.

@@ -91,9 +91,9 @@ fn of_workload(name: &str) {
 }
 
 fn of_recording(name: &str) {
-    let (_, info) = RecordingConfig::tables().iter().find(|(own, _)| *own == name).expect("a registered name");
+    let (_, info) = RecordingConfig::tables().find(|(own, _)| *own == name).expect("a registered name");
     let examples: Vec<Asked> = asked().into_iter().filter(|asked| asked.name == name).collect();
-    recording::check(name, &examples, info);
+    recording::check(name, &examples, &info);
 }
 
 fn recordings_together() {

@@ -30,9 +30,8 @@ pub use weft_api::age;
 pub use weft_api::base::kept;
 pub use weft_api::classes;
 pub use weft_api::examples;
-pub use weft_kernel::face::widths::Width;
+pub use weft_kernel::face::widths::{Width, compiler};
 pub use weft_kernel::parts::watch;
-pub use weft_models::outside::{self, Models};
 pub use weft_models::{allocation, power, queueing, recording, routing, workload};
 use weft_units::{Cycles, Refusal};
 

@@ -2,7 +2,6 @@
 //! (`weft-api`), and nothing of the loop that asks them.
 
 pub mod allocation;
-pub mod outside;
 pub mod power;
 pub mod queueing;
 pub mod recording;

@@ -16,7 +16,7 @@ pub fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("LINK_MODES", PyTuple::new(py, told)?)?;
     module.add("CONTROL_PACKETS", PyTuple::new(py, PolicyConfig::control_packets())?)?;
     module.add("ALL_ON_POLICIES", PyTuple::new(py, PolicyConfig::all_on())?)?;
-    module.add("RECORDS", PyTuple::new(py, RecordingConfig::NAMES)?)?;
+    module.add("RECORDS", PyTuple::new(py, RecordingConfig::names())?)?;
     module.add("ENDINGS", PyTuple::new(py, Ending::NAMES)?)?;
     module.add("WAITING_REASONS", PyTuple::new(py, Reason::NAMES)?)?;
     module.add("STALL_CAUSES", PyTuple::new(py, Cause::NAMES)?)

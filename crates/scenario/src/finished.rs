@@ -243,7 +243,7 @@ fn control(outcome: &Outcome) -> Map<String, Value> {
 
 /// Whether each table that has a bound holds all up to the end of the run; null if it was not asked for.
 fn completeness(outcome: &Outcome) -> Map<String, Value> {
-    let bounded = RecordingConfig::tables().iter().filter(|(_, info)| info.bounded);
+    let bounded = RecordingConfig::tables().filter(|(_, info)| info.bounded);
     let complete =
         |name: &str| outcome.recorded.iter().find(|(own, _)| *own == name).and_then(|(_, table)| table.complete);
     bounded.map(|(name, _)| (format!("{name}_complete"), json!(complete(name)))).collect()
@@ -251,7 +251,7 @@ fn completeness(outcome: &Outcome) -> Map<String, Value> {
 
 /// The rows of short tables; null if a table was not asked for.
 fn short_tables(outcome: &Outcome) -> Map<String, Value> {
-    let short = RecordingConfig::tables().iter().filter(|(_, info)| info.in_summary);
+    let short = RecordingConfig::tables().filter(|(_, info)| info.in_summary);
     let rows = |name: &str| {
         let (_, table) = outcome.recorded.iter().find(|(own, _)| *own == name)?;
         let count = table.columns.first().map_or(0, |(_, column)| column.rows());
@@ -259,7 +259,7 @@ fn short_tables(outcome: &Outcome) -> Map<String, Value> {
             |k| Value::Object(table.columns.iter().map(|(name, column)| (name.clone(), cell(column, k))).collect());
         Some((0..count).map(row).collect::<Vec<_>>())
     };
-    short.map(|(name, _)| ((*name).to_owned(), json!(rows(name)))).collect()
+    short.map(|(name, _)| (name.to_owned(), json!(rows(name)))).collect()
 }
 
 /// A cell of a table. Exact energies are text, as elsewhere in the summary. A cell without a number is null.

@@ -74,7 +74,7 @@ impl<A> Taking<A> {
     /// What was taken out, in the order of the registry.
     pub fn recordings(mut self) -> Recordings {
         let place = |recording: &RecordingConfig| {
-            RecordingConfig::NAMES.iter().position(|name| *name == recording.name()).unwrap_or(usize::MAX)
+            RecordingConfig::names().iter().position(|name| *name == recording.name()).unwrap_or(usize::MAX)
         };
         self.taken.sort_by_key(place);
         Recordings(self.taken)
@@ -86,7 +86,7 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for &mut Taking<A> {
 
     fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, A::Error> {
         while let Some(key) = self.map.next_key::<String>()? {
-            match RecordingConfig::NAMES.iter().find(|name| **name == key) {
+            match RecordingConfig::names().iter().find(|name| **name == key) {
                 Some(&name) => self.taken.push(self.map.next_value_seed(Member(name))?),
                 None => return seed.deserialize(key.into_deserializer()).map(Some),
             }
@@ -132,7 +132,7 @@ impl<'de, D: Deserializer<'de>> MapAccess<'de> for Tagged<D> {
 
 /// All recordings: name, an example of their parameters, and what their tables are.
 pub fn recordings() -> Value {
-    RecordingConfig::tables().iter().map(|(name, info)| described(name, info, &RecordingConfig::examples())).collect()
+    RecordingConfig::tables().map(|(name, info)| described(name, &info, &RecordingConfig::examples())).collect()
 }
 
 fn described(name: &str, info: &TableInfo, examples: &[RecordingConfig]) -> Value {

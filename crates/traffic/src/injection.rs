@@ -54,7 +54,7 @@ pub trait Remembered: std::fmt::Debug + Send + Sync {
 
 weft_units::registry! {
     /// Every way in which a source can space its packets.
-    pub enum InjectionConfig as InjectionModel, with examples:
+    pub enum InjectionConfig as InjectionModel, with examples, open to AddedInjection:
     "bernoulli" => bernoulli::Bernoulli,
     "on_off" => on_off::OnOff,
 }

@@ -4,6 +4,7 @@
 mod alias;
 mod gaps;
 pub mod injection;
+pub mod laws;
 mod lengths;
 pub mod pattern;
 mod population;

@@ -81,7 +81,7 @@ impl<Model: PatternModel> AnyPattern for Model {
 
 weft_units::registry! {
     /// Every pattern Weft can send.
-    pub enum PatternConfig as AnyPattern, with examples:
+    pub enum PatternConfig as AnyPattern, with examples, open to AddedPattern:
     "uniform" => uniform::Uniform,
     "bit_complement" => bit_complement::BitComplement,
     "bit_reverse" => bit_reverse::BitReverse,

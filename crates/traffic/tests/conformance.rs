@@ -1,23 +1,13 @@
-//! The laws of every pattern: valid destinations, drawn as often as `distribution` says; permutations are bijections
-//! and involutions where they should be. Every example of every registered pattern is held to them.
+//! Every example of every registered pattern keeps the laws of patterns (`src/laws.rs`). Permutations are bijections, and involutions
+//! where they should be.
 
 use proptest::prelude::*;
 use std::collections::BTreeSet;
+use weft_traffic::laws::{check_pattern as check, population};
 use weft_traffic::pattern::{AnyPattern, By, PatternConfig, bit_complement, bit_reverse, group_shift, layer_shift};
 use weft_traffic::pattern::{neighbor, random_permutation, router_shift, shuffle, tornado, transpose};
 use weft_traffic::{Pattern, Population, stream};
 use weft_units::file::Files;
-
-/// 4 x 4 routers with 4 terminals: 64 = 2^6 terminals, also 8^2 and 4^3; and 8 groups of 8.
-fn population() -> Population {
-    Population {
-        terminals: 64,
-        terminals_per_router: Some(4),
-        widths: Some(vec![4, 4]),
-        terminals_per_group: Some(8),
-        seed: 1,
-    }
-}
 
 /// What a pattern promises about its destinations.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -102,51 +92,6 @@ fn a_newcomer_is_held_to_the_laws_by_its_registration_alone() {
 fn a_newcomer_that_says_a_wrong_load_is_found_out() {
     let newcomer = newcomers::answer::Answer { truthful: false };
     check(&Pattern::new("answer", newcomer.destinations(&population(), "p").unwrap()), &newcomer);
-}
-
-/// What every pattern keeps among [`population`].
-fn check(pattern: &Pattern, config: &dyn std::fmt::Debug) {
-    check_distributions(pattern, config);
-    check_draws(pattern, config);
-}
-
-fn check_distributions(pattern: &Pattern, config: &dyn std::fmt::Debug) {
-    for source in 0..64 {
-        let distribution = pattern.distribution(source);
-        let destinations: BTreeSet<_> = distribution.iter().map(|&(destination, _)| destination).collect();
-        assert_eq!(destinations.len(), distribution.len(), "{config:?}: each destination once");
-        assert!(destinations.iter().all(|&destination| destination < 64), "{config:?}");
-        assert!(distribution.iter().all(|&(_, probability)| probability > 0.0), "{config:?}");
-        let total: f64 = distribution.iter().map(|&(_, probability)| probability).sum();
-        let load = pattern.relative_load(source);
-        assert!((0.0..=1.0).contains(&load), "{config:?}: {load}");
-        let expected = if load > 0.0 { 1.0 } else { 0.0 };
-        assert!((total - expected).abs() < 1e-12, "{config:?}: {total}");
-    }
-}
-
-/// Destinations are drawn as the distribution says.
-fn check_draws(pattern: &Pattern, config: &dyn std::fmt::Debug) {
-    const DRAWS: u32 = 20_000;
-    for source in [0, 5, 33, 63] {
-        let mut rng = stream(7, 0, source.into());
-        let mut counts = [0u32; 64];
-        for _ in 0..DRAWS {
-            let destination = pattern.destination(source, &mut rng);
-            assert_eq!(destination.is_some(), pattern.relative_load(source) > 0.0, "{config:?}");
-            destination.into_iter().for_each(|destination| counts[destination as usize] += 1);
-        }
-        let mut expected = [0.0; 64];
-        for (destination, probability) in pattern.distribution(source) {
-            expected[destination as usize] = probability;
-        }
-        for (&count, &probability) in counts.iter().zip(&expected) {
-            // Binomial: deviation sqrt(n p (1 - p)); 6 of them, over the 8,000 cells of this test.
-            let n = f64::from(DRAWS);
-            let bound = 6.0 * (n * probability * (1.0 - probability)).sqrt();
-            assert!((f64::from(count) - n * probability).abs() <= bound, "{config:?} from {source}: {counts:?}");
-        }
-    }
 }
 
 #[test]

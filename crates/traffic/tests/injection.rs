@@ -1,8 +1,8 @@
 //! The laws of every injection process: the rate asked for, the same at any time, and bursts as long as they should be.
 //! Every example of every registered process is held to the rate.
 
-use rand_pcg::Pcg32;
 use weft_traffic::injection::{InjectionConfig, Process, bernoulli, on_off};
+use weft_traffic::laws::{check_process, creations};
 use weft_traffic::{GapTable, stream};
 use weft_units::{MAX_CYCLES, Time};
 
@@ -36,30 +36,13 @@ fn instances() -> Vec<Instance> {
     ]
 }
 
-/// Creation cycles below `end`.
-fn creations(process: &Process, end: u64, rng: &mut Pcg32) -> Vec<u64> {
-    let mut state = process.start(rng);
-    let first = process.first(&mut state, rng);
-    let next = |&at: &u64| Some(process.next(at, &mut state, rng));
-    std::iter::successors(Some(first), next).take_while(|&at| at < end).collect()
-}
-
 #[test]
 fn every_registered_process_has_examples_with_the_load_asked_for() {
     for name in InjectionConfig::NAMES {
         assert!(InjectionConfig::examples().iter().any(|config| config.name() == *name), "{name} has no examples");
     }
     for config in InjectionConfig::examples() {
-        // 400 runs of 4,000 cycles, whose counts tell their own deviation: 5 of the mean.
-        let process = build(&config, 0.25, 1);
-        let counts: Vec<f64> =
-            (0..400).map(|run| creations(&process, 4000, &mut stream(6, run, 0)).len() as f64).collect();
-        let mean = counts.iter().sum::<f64>() / 400.0;
-        let variance = counts.iter().map(|count| (count - mean).powi(2)).sum::<f64>() / 399.0;
-        assert!((mean - 1000.0).abs() < 5.0 * (variance / 400.0).sqrt(), "{config:?}: {mean}, variance {variance}");
-        // by which the judge of saturation tells chance: the deviation of a variance over 400 runs is 7 %
-        let said = process.dispersion() * mean;
-        assert!(said > 0.7 * variance, "{config:?}: {said}, measured {variance}");
+        check_process(&build(&config, 0.25, 1), &config);
     }
 }
 

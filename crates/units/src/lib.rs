@@ -10,6 +10,7 @@ pub mod file;
 mod fraction;
 mod length;
 mod link_classes;
+pub mod outside;
 mod quantity;
 mod registry;
 mod remark;
@@ -25,6 +26,9 @@ pub use link_classes::LinkClasses;
 pub use quantity::{Bits, Cycles, Duration, EnergyPerBit, Flits, MAX_CYCLES, Power, Standing, Time};
 pub use remark::Remark;
 pub use share::Share;
+// for the macros
+#[doc(hidden)]
+pub use {erased_serde, inventory};
 
 /// The greatest common divisor; of 0 and a number it is that number.
 pub fn gcd(a: u128, b: u128) -> u128 {

@@ -13,49 +13,56 @@
 /// each in an `Example`, which has a `map`. `given to User` adds `Config::give_to`, for what must be compiled for each
 /// member.
 ///
-/// With `open to Outside` the enum has one more variant, for members that crates outside of Weft bring. `Outside` is a type
-/// with the functions `name`, `parameters`, `model` and `declares` of `weft_api::outside::Outside`.
+/// With `open to Added` the enum has one more variant, for members that crates outside of Weft add
+/// ([`add_model!`](crate::add_model)); `Added` is the type of a line that does so. Text is read with them, and the JSON Schema
+/// names them ([`outside`](crate::outside)). If the family is also `given to User by
+/// Giver`, a member from outside declares a `Giver`, by which it is given (`User::take_outside`).
 #[macro_export]
 macro_rules! registry {
-    ($(#[$meta:meta])* pub enum $config:ident $(as $model:ident)? $(declares $table:ident: $kind:ty)? $(, with $examples:ident $(of $wrap:ident)?)? $(, given to $user:ident)? $(, open to $outside:ident)?:
+    ($(#[$meta:meta])* pub enum $config:ident $(as $model:ident)? $(declares $table:ident: $kind:ty)? $(, with $examples:ident $(of $wrap:ident)?)? $(, given to $user:ident $(by $giver:ty)?)? $(, open to $added:ident)?:
         $($name:literal => $module:ident :: $ty:ident,)+
     ) => {
         $(pub mod $module;)+
-        $crate::registry!(@enum [$(#[$meta])*] $config [$($outside)?] [$(($name, $module::$ty, $ty))+]);
         $crate::registry!(
-            @model $config [$($model)?] [$($table: $kind)?] [$($examples $(of $wrap)?)?] [$($outside)?] [$(($name, $module::$ty, $ty))+]
+            @all [$(#[$meta])*] $config [$($model)?] [$($table: $kind)?] [$($examples $(of $wrap)?)?] [$($user)?] [$($added)?] [$($kind)? $($($giver)?)?]
+            [$(($name, $module::$ty, $ty))+]
         );
-        $crate::registry!(@given $config [$($user)?] [$($ty)+]);
     };
-    ($(#[$meta:meta])* pub enum $config:ident $(as $model:ident)? $(declares $table:ident: $kind:ty)? $(, with $examples:ident $(of $wrap:ident)?)? $(, given to $user:ident)? $(, open to $outside:ident)?:
+    ($(#[$meta:meta])* pub enum $config:ident $(as $model:ident)? $(declares $table:ident: $kind:ty)? $(, with $examples:ident $(of $wrap:ident)?)? $(, given to $user:ident $(by $giver:ty)?)? $(, open to $added:ident)?:
         $($folder:ident { $($name:literal => $module:ident :: $ty:ident,)+ })+
     ) => {
         $(pub mod $folder { $(pub mod $module;)+ })+
-        $crate::registry!(@enum [$(#[$meta])*] $config [$($outside)?] [$($(($name, $folder::$module::$ty, $ty))+)+]);
         $crate::registry!(
-            @model $config [$($model)?] [$($table: $kind)?] [$($examples $(of $wrap)?)?] [$($outside)?] [$($(($name, $folder::$module::$ty, $ty))+)+]
+            @all [$(#[$meta])*] $config [$($model)?] [$($table: $kind)?] [$($examples $(of $wrap)?)?] [$($user)?] [$($added)?] [$($kind)? $($($giver)?)?]
+            [$($(($name, $folder::$module::$ty, $ty))+)+]
         );
-        $crate::registry!(@given $config [$($user)?] [$($($ty)+)+]);
     };
-    (@enum [$(#[$meta:meta])*] $config:ident [] [$(($name:literal, $path:path, $ty:ident))+]) => {
+    (@all $meta:tt $config:ident $model:tt $declares:tt $examples:tt $user:tt $added:tt $facts:tt $members:tt) => {
+        $crate::registry!(@enum $meta $config $model $facts $added $members);
+        $crate::registry!(@names $config $added $members);
+        $crate::registry!(@model $config $model $added $members);
+        $crate::registry!(@declares $config $model $declares $added $members);
+        $crate::registry!(@examples $config $model $examples $members);
+        $crate::registry!(@given $config $user $added $members);
+        $crate::registry!(@added $config $model $declares $added $facts);
+    };
+    (@enum [$(#[$meta:meta])*] $config:ident $model:tt $facts:tt [] [$(($name:literal, $path:path, $ty:ident))+]) => {
         $(#[$meta])*
         #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
         pub enum $config {
             $(#[serde(rename = $name)] $ty($path),)+
         }
-        $crate::registry!(@names $config [] [$(($name, $ty))+]);
     };
-    (@enum [$(#[$meta:meta])*] $config:ident [$outside:ident] [$(($name:literal, $path:path, $ty:ident))+]) => {
+    (@enum [$(#[$meta:meta])*] $config:ident [$model:ident] $facts:tt [$added:ident] [$(($name:literal, $path:path, $ty:ident))+]) => {
         $(#[$meta])*
-        #[derive(Debug, Clone, PartialEq, serde::Deserialize, schemars::JsonSchema)]
+        #[derive(Debug, Clone, PartialEq, schemars::JsonSchema)]
+        #[schemars(transform = $crate::outside::describe::<$config>)]
         pub enum $config {
-            $(#[serde(rename = $name)] $ty($path),)+
-            /// A member that this registry does not know. No text is read as one.
-            #[serde(skip_deserializing)]
+            $(#[schemars(rename = $name)] $ty($path),)+
+            /// A member that this registry does not know.
             #[schemars(skip)]
-            Outside($outside),
+            Outside($crate::outside::Outside<dyn $model + Send + Sync, $crate::registry!(@kind $facts)>),
         }
-        $crate::registry!(@names $config [$outside] [$(($name, $ty))+]);
 
         // as the derived form, but that the name of a member from outside is its own
         impl serde::Serialize for $config {
@@ -66,52 +73,82 @@ macro_rules! registry {
                 }
             }
         }
+
+        // as the derived form, but that a name may also be that of a member from outside
+        impl<'de> serde::Deserialize<'de> for $config {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                struct Reader;
+
+                impl<'de> serde::de::Visitor<'de> for Reader {
+                    type Value = $config;
+
+                    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                        f.write_str(concat!("enum ", stringify!($config)))
+                    }
+
+                    fn visit_enum<A: serde::de::EnumAccess<'de>>(self, access: A) -> Result<$config, A::Error> {
+                        use serde::de::{Error, VariantAccess};
+                        let (name, parameters) = access.variant::<String>()?;
+                        match &*name {
+                            $($name => parameters.newtype_variant().map($config::$ty),)+
+                            name => match $config::addition(name) {
+                                Some(added) => parameters.newtype_variant_seed($crate::outside::Parameters(added)),
+                                None => Err(A::Error::unknown_variant(name, $config::names())),
+                            },
+                        }
+                    }
+                }
+
+                deserializer.deserialize_enum(stringify!($config), Self::NAMES, Reader)
+            }
+        }
     };
-    (@names $config:ident [$($outside:ident)?] [$(($name:literal, $ty:ident))+]) => {
+    (@of $added:ident $answer:expr) => { $answer };
+    (@kind []) => { () };
+    (@kind [$kind:ty]) => { $kind };
+    (@names $config:ident [$($added:ident)?] [$(($name:literal, $path:path, $ty:ident))+]) => {
         impl $config {
-            /// The names that a scenario may write, in the order of registration.
+            /// The names of registered members, in the order of registration.
             pub const NAMES: &'static [&'static str] = &[$($name),+];
 
             /// The name of this member.
             pub fn name(&self) -> &'static str {
                 match self {
                     $(Self::$ty(_) => $name,)+
-                    $(Self::Outside(member) => $outside::name(member),)?
+                    $(Self::Outside(member) => $crate::registry!(@of $added member.name()),)?
                 }
             }
         }
     };
-    (@model $config:ident [] [] [] [] $members:tt) => {};
-    (@model $config:ident [$model:ident] $declares:tt $examples:tt [$($outside:ident)?] [$(($name:literal, $path:path, $ty:ident))+]) => {
+    (@model $config:ident [] [] $members:tt) => {};
+    (@model $config:ident [$model:ident] [$($added:ident)?] [$(($name:literal, $path:path, $ty:ident))+]) => {
         impl $config {
             /// The member as its family asks it.
             pub fn model(&self) -> &dyn $model {
                 match self {
                     $(Self::$ty(member) => member,)+
-                    $(Self::Outside(member) => $outside::model(member),)?
+                    $(Self::Outside(member) => $crate::registry!(@of $added member.model()),)?
                 }
             }
         }
-        $crate::registry!(@declares $config $model $declares [$($outside)?] [$(($name, $path, $ty))+]);
-        $crate::registry!(@examples $config $model $examples [$(($path, $ty))+]);
     };
-    (@declares $config:ident $model:ident [] $outside:tt $members:tt) => {};
-    (@declares $config:ident $model:ident [$table:ident: $kind:ty] [$($outside:ident)?] [$(($name:literal, $path:path, $ty:ident))+]) => {
+    (@declares $config:ident $model:tt [] $added:tt $members:tt) => {};
+    (@declares $config:ident $model:tt [$table:ident: $kind:ty] [$($added:ident)?] [$(($name:literal, $path:path, $ty:ident))+]) => {
         impl $config {
-            /// What each member declares, in the order of registration.
+            /// What each registered member declares, in the order of registration.
             pub const $table: &'static [(&'static str, $kind)] = &[$(($name, <$path>::$table)),+];
 
             /// What this member declares.
             pub fn declares(&self) -> $kind {
                 match self {
                     $(Self::$ty(_) => <$path>::$table,)+
-                    $(Self::Outside(member) => $outside::declares(member),)?
+                    $(Self::Outside(member) => $crate::registry!(@of $added member.declares()),)?
                 }
             }
         }
     };
-    (@given $config:ident [] $members:tt) => {};
-    (@given $config:ident [$user:ident] [$($ty:ident)+]) => {
+    (@given $config:ident [] $added:tt $members:tt) => {};
+    (@given $config:ident [$user:ident] [] [$(($name:literal, $path:path, $ty:ident))+]) => {
         impl $config {
             /// Gives the member, as the type that it is, to `user`: what is made of it is compiled for each member.
             pub fn give_to<U: $user>(&self, user: U) -> U::Output {
@@ -119,10 +156,21 @@ macro_rules! registry {
             }
         }
     };
-    (@examples $config:ident $model:ident [] $members:tt) => {};
-    (@examples $config:ident $model:ident [$examples:ident] [$(($path:path, $ty:ident))+]) => {
+    (@given $config:ident [$user:ident] [$added:ident] [$(($name:literal, $path:path, $ty:ident))+]) => {
         impl $config {
-            /// The examples of every member.
+            /// Gives the member, as the type that it is, to `user`: what is made of it is compiled for each member.
+            pub fn give_to<U: $user>(&self, user: U) -> U::Output {
+                match self {
+                    $(Self::$ty(member) => user.take(member.clone()),)+
+                    Self::Outside(member) => user.take_outside(member.any(), member.declares()),
+                }
+            }
+        }
+    };
+    (@examples $config:ident $model:tt [] $members:tt) => {};
+    (@examples $config:ident [$model:ident] [$examples:ident] [$(($name:literal, $path:path, $ty:ident))+]) => {
+        impl $config {
+            /// The examples of every registered member.
             pub fn $examples() -> Vec<Self> {
                 let mut examples = Vec::new();
                 $(examples.extend(<$path as $model>::$examples().into_iter().map(Self::$ty));)+
@@ -130,13 +178,106 @@ macro_rules! registry {
             }
         }
     };
-    (@examples $config:ident $model:ident [$examples:ident of $wrap:ident] [$(($path:path, $ty:ident))+]) => {
+    (@examples $config:ident [$model:ident] [$examples:ident of $wrap:ident] [$(($name:literal, $path:path, $ty:ident))+]) => {
         impl $config {
-            /// The examples of every member.
+            /// The examples of every registered member.
             pub fn $examples() -> Vec<$wrap<Self>> {
                 let mut examples = Vec::new();
                 $(examples.extend(<$path as $model>::$examples().into_iter().map(|example| example.map(Self::$ty)));)+
                 examples
+            }
+        }
+    };
+    (@added $config:ident $model:tt $declares:tt [] $facts:tt) => {};
+    (@added $config:ident [$model:ident] $declares:tt [$added:ident] $facts:tt) => {
+        #[doc = concat!("A line by which a crate adds a member to [`", stringify!($config), "`]: [`weft_units::add_model!`].")]
+        pub struct $added {
+            name: &'static str,
+            declares: $crate::registry!(@kind $facts),
+            read: fn(&Self, &mut dyn $crate::erased_serde::Deserializer<'_>) -> Result<$config, $crate::erased_serde::Error>,
+            schema: fn() -> schemars::Schema,
+        }
+
+        $crate::inventory::collect!($added);
+
+        impl $added {
+            /// The line for members of type `M`. It does not compile with the name of a registered member.
+            pub const fn new<M: $model + $crate::outside::Configuration>(
+                name: &'static str,
+                declares: $crate::registry!(@kind $facts),
+            ) -> Self {
+                assert!(!$crate::outside::is_taken(name, $config::NAMES), "a registered model has this name: choose another one");
+                Self {
+                    name,
+                    declares,
+                    read: |added, text| {
+                        let model: M = $crate::erased_serde::deserialize(text)?;
+                        Ok($config::outside(added.name, added.declares, model))
+                    },
+                    schema: $crate::outside::schema_of::<M>,
+                }
+            }
+        }
+
+        impl $crate::outside::Addition<$config> for $added {
+            fn name(&self) -> &'static str {
+                self.name
+            }
+
+            fn read(
+                &self,
+                text: &mut dyn $crate::erased_serde::Deserializer<'_>,
+            ) -> Result<$config, $crate::erased_serde::Error> {
+                (self.read)(self, text)
+            }
+
+            fn schema(&self) -> schemars::Schema {
+                (self.schema)()
+            }
+        }
+
+        impl $crate::outside::Open for $config {
+            type Added = $added;
+
+            fn added() -> &'static [&'static $added] {
+                static ALL: std::sync::LazyLock<Vec<&'static $added>> =
+                    std::sync::LazyLock::new(|| $crate::outside::in_order::<$config, _>($crate::inventory::iter::<$added>()));
+                &ALL
+            }
+        }
+
+        impl $config {
+            /// A member from outside, whether this program has a line that adds it or not.
+            pub fn outside<M: $model + $crate::outside::Configuration>(
+                name: &'static str,
+                declares: $crate::registry!(@kind $facts),
+                model: M,
+            ) -> Self {
+                Self::Outside($crate::outside::Outside::new(name, model, declares, |model| model))
+            }
+
+            /// The names that a scenario may write: of registered members, in their order, and of members from outside.
+            pub fn names() -> &'static [&'static str] {
+                static NAMES: std::sync::LazyLock<Vec<&'static str>> =
+                    std::sync::LazyLock::new(|| $crate::outside::names::<$config>($config::NAMES));
+                &NAMES
+            }
+
+            /// The line that adds the member of this name from outside.
+            fn addition(name: &str) -> Option<&'static $added> {
+                <Self as $crate::outside::Open>::added().iter().find(|added| added.name == name).copied()
+            }
+        }
+
+        $crate::registry!(@all_declared $config $declares);
+    };
+    (@all_declared $config:ident []) => {};
+    (@all_declared $config:ident [$table:ident: $kind:ty]) => {
+        impl $config {
+            /// What each member declares, by name: of registered members, in their order, and of members from outside.
+            pub fn declared() -> impl Iterator<Item = (&'static str, $kind)> {
+                let added = <Self as $crate::outside::Open>::added().iter().map(|added| (added.name, added.declares));
+                Self::$table.iter().copied().chain(added)
             }
         }
     };

@@ -1,11 +1,18 @@
 //! Models that no registry of Weft knows, as in a crate outside of this repository. Sound models pass the suites of their
 //! families. For a broken model the suite names the fault.
 
+mod answer;
+mod bow_tie;
+mod from_yaml;
 mod half_awake;
 mod highest_first;
+mod in_rounds;
 
+use answer::Answer;
+use bow_tie::BowTie;
 use half_awake::HalfAwake;
 use highest_first::HighestFirst;
+use in_rounds::InRounds;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -13,8 +20,9 @@ use weft_api::examples::Example;
 use weft_api::policy::{Offers, Policy, PolicyModel, Site};
 use weft_api::routing::RoutingModel;
 use weft_engine::power::{LinkState, Modes};
-use weft_engine::{Models, Spec};
-use weft_topology::Graph;
+use weft_topology::{CompleteGroups, Graph, GraphBuilder, Groups, Peer, Port, Structure, TopologyModel};
+use weft_traffic::pattern::{AddedPattern, PatternConfig};
+use weft_units::outside::{in_order, is_taken};
 use weft_units::{Cycles, Refusal};
 
 #[test]
@@ -27,11 +35,36 @@ fn a_policy_from_outside_conforms() {
     weft_conformance::policy::<HalfAwake>("half_awake", HalfAwake::OFFERS);
 }
 
+#[test]
+fn an_allocator_from_outside_conforms() {
+    weft_conformance::allocator::<InRounds>("in_rounds");
+}
+
+#[test]
+fn a_topology_from_outside_conforms() {
+    weft_conformance::topology::<BowTie>("bow_tie");
+}
+
+#[test]
+fn a_pattern_from_outside_conforms() {
+    weft_conformance::pattern::<Answer>("answer");
+}
+
 /// A registered model under another name is also one from outside.
 #[test]
 fn a_workload_and_a_recording_from_outside_conform() {
     weft_conformance::workload::<weft_engine::workload::open_loop::OpenLoop>("talk");
     weft_conformance::recording::<weft_engine::recording::transient::Transient>("over_time");
+}
+
+#[test]
+fn a_queueing_scheme_from_outside_conforms() {
+    weft_conformance::queueing::<weft_engine::queueing::one_queue::OneQueue>("undivided");
+}
+
+#[test]
+fn an_injection_from_outside_conforms() {
+    weft_conformance::injection::<weft_traffic::injection::on_off::OnOff>("bursts");
 }
 
 /// The message of the suite when it panics.
@@ -103,35 +136,39 @@ fn a_policy_in_a_state_that_it_does_not_declare_is_found_out() {
     assert!(said.contains("`states` of the policy does not declare"), "{said}");
 }
 
-#[test]
-fn a_table_of_models_reads_those_from_outside_and_those_that_are_registered() {
-    let models = Models::default().with_routing::<HighestFirst>("highest_first");
-    let routing = models.routing(r#"{"highest_first": {"always": true}}"#, "routing").expect("a routing");
-    assert_eq!(routing.name(), "highest_first");
-    let registered = models.routing(r#"{"dimension_order": {}}"#, "routing").expect("a routing");
-    assert_eq!(registered.name(), "dimension_order");
-    // it is what runs
-    let topology =
-        serde_json::from_str(r#"{"hyperx": {"widths": [4, 3], "terminals_per_router": 2}}"#).expect("a topology");
-    let spec = Spec::new(&topology, routing).expect("a spec");
-    assert!(weft_engine::check(&spec).is_ok());
+/// Its routers are not wired as its groups promise.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+struct Pretends {}
+
+impl TopologyModel for Pretends {
+    fn build(&self, path: &str) -> Result<Graph, Refusal> {
+        let mut builder = GraphBuilder::new("pretends", ["side"]);
+        let side = |router, port| Port { peer: Peer::Router { router, port }, class: 1 };
+        for router in 0..3 {
+            let terminal = Port { peer: Peer::Terminal(router), class: 0 };
+            builder.router([terminal, side((router + 1) % 3, 2), side((router + 2) % 3, 1)]);
+        }
+        let complete = Some(CompleteGroups { first_port: 1, class: 1 });
+        builder.build(Structure::of_groups(Groups { complete, ..Groups::in_a_row(1, 3) }), path)
+    }
+
+    fn examples() -> Vec<Self> {
+        vec![Self {}]
+    }
 }
 
 #[test]
-fn a_model_that_no_table_has_is_refused_with_the_names_of_those_that_it_has() {
-    let models = Models::default().with_routing::<HighestFirst>("highest_first");
-    let refusal = |json: &str| models.routing(json, "routing").expect_err(json);
-    let unknown = refusal(r#"{"lowest_first": {}}"#);
-    assert_eq!((&*unknown.path, &*unknown.what), ("routing", "no model has the name lowest_first"));
-    assert!(unknown.help.contains("highest_first, dimension_order"), "{unknown}");
-    let incomplete = refusal(r#"{"highest_first": {}}"#);
-    assert_eq!((&*incomplete.path, &*incomplete.what), ("routing.highest_first", "missing field `always`"));
-    assert_eq!(refusal("{").path, "routing");
-    assert_eq!(refusal("{}").what, "{} is not one model");
+fn a_topology_that_promises_a_wrong_view_is_found_out() {
+    let said = words(|| weft_conformance::topology::<Pretends>("pretends"));
+    assert!(said.contains("port 1 of router 0 of pretends"), "{said}");
 }
 
 #[test]
-#[should_panic(expected = "dimension_order is the name of a registered model")]
-fn the_name_of_a_registered_model_is_taken() {
-    let _ = Models::default().with_routing::<HighestFirst>("dimension_order");
+fn two_models_of_one_name_are_found_out() {
+    static ONE: AddedPattern = AddedPattern::new::<Answer>("answers", ());
+    static OTHER: AddedPattern = AddedPattern::new::<Answer>("answers", ());
+    let said = words(|| _ = in_order::<PatternConfig, _>([&ONE, &OTHER].into_iter()));
+    assert_eq!(said, "answers is added twice: choose another name for one of them");
+    // a name that a registered model has does not compile
+    assert!(is_taken("uniform", PatternConfig::NAMES) && !is_taken("answer", PatternConfig::NAMES));
 }

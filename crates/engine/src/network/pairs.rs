@@ -37,8 +37,8 @@ pub(crate) fn check_links(spec: &Spec, routing: &dyn Routing) -> Result<(), Refu
 /// for them.
 fn routings_that_know(known: LinkKnowledge, spec: &Spec) -> Vec<String> {
     let knows = |links: &[LinkKnowledge]| links.contains(&known) && known != LinkKnowledge::Nothing;
-    let able = RoutingConfig::ABOUT.iter().filter(|(_, about)| knows(about.links) && (about.fits)(&spec.graph));
-    let spared = |name: &&str| {
+    let able = RoutingConfig::declared().filter(|(_, about)| knows(about.links) && (about.fits)(&spec.graph));
+    let spared = |name: &&'static str| {
         let config = serde_json::from_str::<RoutingConfig>(&format!("{{\"{name}\": {{}}}}")).ok();
         let routing = config.and_then(|config| config.build(&spec.graph).ok());
         routing.is_some_and(|mut routing| {
@@ -48,17 +48,17 @@ fn routings_that_know(known: LinkKnowledge, spec: &Spec) -> Vec<String> {
             has_vcs && routing.check_links(&spec.managed).is_ok()
         })
     };
-    able.map(|&(name, _)| name).filter(spared).map(str::to_owned).collect()
+    able.map(|(name, _)| name).filter(spared).map(str::to_owned).collect()
 }
 
 /// The policies that work on the network of the spec and go with a routing that goes by this knowledge, as a scenario
 /// writes them; those that offer some of it come first. Policies under which links carry packets in every cycle go with every
 /// routing, and are not listed: the one that leaves all links on stands for them.
 fn policies_for(known: &[LinkKnowledge], spec: &Spec) -> Vec<String> {
-    let suits = |(_, offers): &&(&str, Offers)| offers.suit(known) && !offers.always_carries;
-    let exactly = PolicyConfig::OFFERS.iter().filter(suits).filter(|(_, offers)| known.contains(&offers.links));
-    let whatever = PolicyConfig::OFFERS.iter().filter(suits).filter(|(_, offers)| !known.contains(&offers.links));
-    exactly.chain(whatever).filter_map(|&(name, _)| written(name, spec)).collect()
+    let suits = |(_, offers): &(&'static str, Offers)| offers.suit(known) && !offers.always_carries;
+    let exactly = PolicyConfig::declared().filter(suits).filter(|(_, offers)| known.contains(&offers.links));
+    let whatever = PolicyConfig::declared().filter(suits).filter(|(_, offers)| !known.contains(&offers.links));
+    exactly.chain(whatever).filter_map(|(name, _)| written(name, spec)).collect()
 }
 
 /// A policy as a scenario writes it: its name, with the parameters of its example if it can't do without. `None` if it
@@ -180,11 +180,11 @@ pub(crate) fn check_faults(spec: &Spec) -> Result<(), Refusal> {
     // where no link is ever off, one that has failed is all that a head can meet, and it takes another hop
     if known_links(spec) == Some(LinkKnowledge::Subnetworks) {
         let about = spec.routing.about();
-        let able = PolicyConfig::OFFERS.iter().filter(|(_, offers)| {
+        let able = PolicyConfig::declared().filter(|(_, offers)| {
             let stays = offers.links == LinkKnowledge::Nothing && offers.suit(known) && !offers.always_carries;
             goes_round_faults(*offers, &about) || stays
         });
-        let able: Vec<String> = able.filter_map(|&(name, _)| written(name, spec)).collect();
+        let able: Vec<String> = able.filter_map(|(name, _)| written(name, spec)).collect();
         let words = LinkKnowledge::Subnetworks.words();
         let what = match offers.replaces_failed_links {
             true => format!("{routing} does not take the links that {policy} switches on in place of those that fail"),

@@ -3,8 +3,9 @@
 use super::OfWidths;
 use crate::net::Net;
 use crate::switch_allocation::{Compiled, SwitchAllocator};
+use std::any::Any;
 use std::sync::Arc;
-use weft_api::allocation::{Allocator, UseAllocator};
+use weft_api::allocation::{Allocator, Compiler, UseAllocator};
 use weft_api::base::bits::Bits;
 use weft_api::state::{InputUnit, OutputUnit, Router};
 
@@ -111,4 +112,17 @@ impl UseAllocator for Compile {
             Width::Widest => AnyAllocator::Widest(self.compiled(allocator)),
         }
     }
+
+    fn take_outside(self, allocator: &dyn Any, Compiler(compile): Compiler) -> AnyAllocator {
+        *compile(allocator, &self).downcast().expect("a compiler that `compiler` made")
+    }
+}
+
+/// What the line that adds allocator `A` from outside of Weft declares: how it is compiled.
+pub const fn compiler<A: Allocator>() -> Compiler {
+    Compiler(|allocator, how| {
+        let allocator: &A = allocator.downcast_ref().expect("`declares compiler::<A>()` with the allocator as `A`");
+        let how: &Compile = how.downcast_ref().expect("the loop asks for it");
+        Box::new(how.take(allocator.clone()))
+    })
 }

@@ -3,7 +3,7 @@
 weft_units::registry! {
     /// Every switch allocator. All have round-robin arbiters, or arbiters by age; an iteration matches inputs and outputs
     /// that are still free.
-    pub enum AllocatorConfig as AllocatorModel, with examples, given to UseAllocator:
+    pub enum AllocatorConfig as AllocatorModel, with examples, given to UseAllocator by Compiler, open to AddedAllocator:
     "islip" => islip::Islip,
     "separable_input_first" => separable_input_first::SeparableInputFirst,
     "separable_output_first" => separable_output_first::SeparableOutputFirst,
@@ -12,7 +12,7 @@ weft_units::registry! {
 
 mod output_first;
 
-use weft_api::allocation::{AllocatorModel, UseAllocator};
+use weft_api::allocation::{AllocatorModel, Compiler, UseAllocator};
 
 impl Default for AllocatorConfig {
     fn default() -> Self {

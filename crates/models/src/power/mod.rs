@@ -6,7 +6,7 @@
 
 weft_units::registry! {
     /// Every link power policy.
-    pub enum PolicyConfig as PolicyModel declares OFFERS: Offers, with examples, open to OutsidePolicy:
+    pub enum PolicyConfig as PolicyModel declares OFFERS: Offers, with examples, open to AddedPolicy:
     "always_on" => always_on::AlwaysOn,
     "elastic_tree" => elastic_tree::ElasticTree,
     "fewest_links" => fewest_links::FewestLinks,
@@ -27,7 +27,6 @@ mod rungs;
 mod stars;
 mod thresholds;
 
-use crate::outside::OutsidePolicy;
 use weft_api::policy::{LinkKnowledge, Offers, PolicyModel, Site};
 pub use weft_api::policy::{OffTime, Schedule};
 pub use weft_api::state::{Account, LinkState, Mode, Modes, PerMode, modes};
@@ -67,7 +66,7 @@ impl PolicyConfig {
     /// Names of the kinds of control packets, over all policies.
     pub fn control_packets() -> Vec<&'static str> {
         let mut names: Vec<&str> = Vec::new();
-        for name in Self::OFFERS.iter().flat_map(|(_, offers)| offers.control_packets) {
+        for name in Self::declared().flat_map(|(_, offers)| offers.control_packets) {
             if !names.contains(name) {
                 names.push(name);
             }
@@ -82,11 +81,11 @@ impl PolicyConfig {
 
     /// Every policy that can leave all links on, as a scenario writes it.
     pub fn all_on() -> Vec<String> {
-        let of = |(name, offers): &(&str, Offers)| match offers.all_on {
+        let of = |(name, offers): (&'static str, Offers)| match offers.all_on {
             Some(parameters) => Some(format!("{name}: {parameters}")),
-            None => (*offers == Offers::ALWAYS_ON).then(|| (*name).to_owned()),
+            None => (offers == Offers::ALWAYS_ON).then(|| name.to_owned()),
         };
-        Self::OFFERS.iter().filter_map(of).collect()
+        Self::declared().filter_map(of).collect()
     }
 
     /// What routings get to know of links that it switches off.
@@ -102,8 +101,8 @@ impl PolicyConfig {
 
 /// For messages: how a scenario leaves all links on.
 pub fn leave_links_on() -> String {
-    let never_off = PolicyConfig::OFFERS.iter().filter(|(_, offers)| *offers == Offers::ALWAYS_ON);
-    let names: Vec<&str> = never_off.map(|&(name, _)| name).collect();
+    let never_off = PolicyConfig::declared().filter(|(_, offers)| *offers == Offers::ALWAYS_ON);
+    let names: Vec<&str> = never_off.map(|(name, _)| name).collect();
     format!("write policy: {}", names.join(" or "))
 }
 

@@ -3,7 +3,7 @@
 
 weft_units::registry! {
     /// Every queueing scheme. The lanes of a packet are a function of its terminals, and of where it is.
-    pub enum QueueingConfig as QueueingModel, with examples:
+    pub enum QueueingConfig as QueueingModel, with examples, open to AddedQueueing:
     "one_queue" => one_queue::OneQueue,
     "voqsw" => voqsw::Voqsw,
     "voqnet" => voqnet::Voqnet,

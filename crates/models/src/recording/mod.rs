@@ -2,7 +2,7 @@
 
 weft_units::registry! {
     /// Every recording.
-    pub enum RecordingConfig as RecordingModel declares TABLE: TableInfo, with examples:
+    pub enum RecordingConfig as RecordingModel declares TABLE: TableInfo, with examples, open to AddedRecording:
     "transient" => transient::Transient,
     "series" => series::Series,
     "link_states" => link_states::LinkStates,
@@ -22,8 +22,8 @@ pub use weft_api::recording::{
 
 impl RecordingConfig {
     /// What the tables of all recordings are, by name.
-    pub fn tables() -> &'static [(&'static str, TableInfo)] {
-        Self::TABLE
+    pub fn tables() -> impl Iterator<Item = (&'static str, TableInfo)> {
+        Self::declared()
     }
 
     /// What the table of this one is.

@@ -7,7 +7,7 @@
 
 weft_units::registry! {
     /// Every routing algorithm the engine can run.
-    pub enum RoutingConfig as AnyRoutingModel declares ABOUT: About, with examples of Example, open to OutsideRouting:
+    pub enum RoutingConfig as AnyRoutingModel declares ABOUT: About, with examples of Example, open to AddedRouting:
     grid {
         "dimension_order" => dimension_order::DimensionOrder,
         "minimal" => minimal::Minimal,
@@ -57,7 +57,6 @@ mod on_links;
 mod two_legs;
 mod weighted;
 
-use crate::outside::OutsideRouting;
 pub use weft_api::agents::Published;
 pub use weft_api::base::hash::{below, hash};
 pub use weft_api::examples::{Accepts, Example};
@@ -145,16 +144,16 @@ fn class_per_hop(longest: u32, path: impl Into<String>, help: &str) -> Result<u8
 
 /// Words for a remedy: the routings of this graph, except `own`, whose VC classes do not grow with the length of paths.
 fn with_few_classes(graph: &Graph, own: &str) -> String {
-    let few = |&&(name, about): &&(&'static str, About)| about.few_classes && (about.fits)(graph) && name != own;
-    let names: Vec<&str> = RoutingConfig::ABOUT.iter().filter(few).map(|&(name, _)| name).collect();
+    let few = |&(name, about): &(&'static str, About)| about.few_classes && (about.fits)(graph) && name != own;
+    let names: Vec<&str> = RoutingConfig::declared().filter(few).map(|(name, _)| name).collect();
     format!("take a routing that needs fewer VC classes: {}", names.join(", "))
 }
 
 /// The refusal of a graph that the routing does not route; it names the routings that do, and the topologies that this
 /// one routes.
 fn wrong_graph(name: &str, About { routes, fits, .. }: About, graph: &Graph) -> Refusal {
-    let fitting = RoutingConfig::ABOUT.iter().filter(|(_, about)| (about.fits)(graph));
-    let fitting: Vec<&str> = fitting.map(|&(name, _)| name).collect();
+    let fitting = RoutingConfig::declared().filter(|(_, about)| (about.fits)(graph));
+    let fitting: Vec<&str> = fitting.map(|(name, _)| name).collect();
     if let Some(narrow) = graph.narrowed(fits) {
         let what = format!("{name} routes {routes}, by one link between two routers, but the topology has trunks");
         return Refusal::new(format!("routing.{name}"), what, format!("{narrow}, or choose {}", fitting.join(", ")));

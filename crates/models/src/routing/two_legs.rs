@@ -203,7 +203,7 @@ fn nested(refusal: Refusal, path: &str) -> Refusal {
 /// The routings of this graph that can be legs.
 fn legs_for(graph: &Graph) -> Vec<&'static str> {
     let fits = |about: &About| about.can_be_a_leg && (about.fits)(graph);
-    RoutingConfig::ABOUT.iter().filter(|(_, about)| fits(about)).map(|&(name, _)| name).collect()
+    RoutingConfig::declared().filter(|(_, about)| fits(about)).map(|(name, _)| name).collect()
 }
 
 /// More VC classes than a link can have: what is wrong, and how to mend it.

@@ -3,14 +3,13 @@
 
 weft_units::registry! {
     /// Every workload.
-    pub enum WorkloadConfig as WorkloadModel, with examples, open to OutsideWorkload:
+    pub enum WorkloadConfig as WorkloadModel, with examples, open to AddedWorkload:
     "open_loop" => open_loop::OpenLoop,
     "request_reply" => request_reply::RequestReply,
     "programs" => programs::Programs,
     "scheduler" => scheduler::Scheduler,
 }
 
-use crate::outside::OutsideWorkload;
 use weft_api::workload::WorkloadModel;
 
 impl Default for WorkloadConfig {

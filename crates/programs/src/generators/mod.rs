@@ -62,7 +62,7 @@ pub trait Generates {
 
 weft_units::registry! {
     /// Every generator of programs.
-    pub enum GeneratorConfig as Generates, with examples:
+    pub enum GeneratorConfig as Generates, with examples, open to AddedGenerator:
     "training_step" => training_step::TrainingStep,
     "inference_step" => inference_step::InferenceStep,
     "collective" => collective::Collective,

@@ -24,7 +24,7 @@ pub trait TopologyModel {
 
 weft_units::registry! {
     /// Every topology Weft can build.
-    pub enum TopologyConfig as TopologyModel, with examples:
+    pub enum TopologyConfig as TopologyModel, with examples, open to AddedTopology:
     "single_router" => single_router::SingleRouter,
     "hyperx" => hyperx::HyperX,
     "torus" => torus::Torus,

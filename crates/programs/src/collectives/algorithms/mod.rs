@@ -26,7 +26,7 @@ pub trait Expands {
 
 weft_units::registry! {
     /// Every algorithm of a collective.
-    pub enum AlgorithmConfig as Expands, with examples:
+    pub enum AlgorithmConfig as Expands, with examples, open to AddedAlgorithm:
     "linear" => linear::Linear,
     "linear_sync" => linear_sync::LinearSync,
     "binomial" => binomial::Binomial,

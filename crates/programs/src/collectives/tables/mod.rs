@@ -16,7 +16,7 @@ pub trait Chooses {
 
 weft_units::registry! {
     /// Every table of algorithms.
-    pub enum TableConfig as Chooses, with examples:
+    pub enum TableConfig as Chooses, with examples, open to AddedTable:
     "openmpi" => openmpi::OpenMpi,
     "nccl" => nccl::Nccl,
 }

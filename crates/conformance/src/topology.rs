@@ -1,0 +1,44 @@
+//! The suite of topologies: the laws of `weft_topology::laws`, and runs with the registered routings that fit.
+
+use super::members::{Pair, as_written};
+use super::routing::check_pairs;
+use std::collections::BTreeSet;
+use weft_engine::routing::RoutingConfig;
+use weft_topology::{Graph, TopologyConfig, laws};
+
+/// So many routings run on each network; the first that fit, in the order of their registry.
+const ROUTINGS: usize = 3;
+
+/// Terminals and routers of a network on which runs take little time.
+const SMALL: (u32, u32) = (72, 40);
+
+/// Runs the suite on the examples of a topology.
+///
+/// # Panics
+/// With what is wrong, if the topology does not conform.
+pub fn check(examples: &[TopologyConfig]) {
+    let mut ran = 0;
+    for example in examples {
+        let what = as_written(example);
+        let graph = example.build("topology").unwrap_or_else(|refusal| panic!("{what}: {refusal}"));
+        assert_eq!(graph.topology_name(), example.name(), "{what}: the name of the graph");
+        laws::check(&graph);
+        if graph.terminals() <= SMALL.0 && graph.routers() <= SMALL.1 {
+            let pairs = pairs_on(example, &graph);
+            ran += pairs.len();
+            check_pairs(&pairs);
+        }
+    }
+    assert!(ran > 0, "no example of {} is small enough to run, and fits a routing", examples[0].name());
+}
+
+/// The network with routings that it fits, each in its first example that is for all networks.
+fn pairs_on(topology: &TopologyConfig, graph: &Graph) -> Vec<Pair> {
+    let mut seen = BTreeSet::new();
+    let all = RoutingConfig::examples().into_iter().filter(|example| example.networks.is_none());
+    let fitting = all.map(|example| example.config).filter(|routing| routing.fits(graph));
+    let one_each = fitting.filter(|routing| seen.insert(routing.name()));
+    let pair = |routing| Pair { topology: topology.clone(), routing };
+    // some routings refuse a graph although its kind fits
+    one_each.map(pair).filter(|pair| weft_engine::check(&pair.spec()).is_ok()).take(ROUTINGS).collect()
+}

@@ -1,0 +1,48 @@
+//! The suites of patterns and of injection processes: the laws of `weft_traffic::laws`. A pattern also sends its packets through a
+//! network.
+
+use super::members::as_written;
+use super::routing::check_drains;
+use super::spec;
+use weft_traffic::injection::InjectionConfig;
+use weft_traffic::laws::{check_process, population};
+use weft_traffic::pattern::PatternConfig;
+use weft_traffic::{laws, stream};
+
+/// 16 routers with 4 terminals each, as [`population`] has them.
+const GRID: &str = r#"{"hyperx": {"widths": [4, 4], "terminals_per_router": 4}}"#;
+
+/// Runs the suite on a pattern.
+///
+/// # Panics
+/// With what is wrong, if the pattern does not conform.
+pub fn check_pattern(config: &PatternConfig) {
+    let what = as_written(config);
+    let build = || config.build(&population(), "traffic.pattern").unwrap_or_else(|refusal| panic!("{what}: {refusal}"));
+    let (pattern, again) = (build(), build());
+    assert_eq!(pattern.name(), config.name(), "{what}");
+    laws::check_pattern(&pattern, config);
+    let (mut one, mut other) = (stream(1, 2, 3), stream(1, 2, 3));
+    for source in 0..population().terminals {
+        let drawn = [pattern.destination(source, &mut one), again.destination(source, &mut other)];
+        assert_eq!(drawn[0], drawn[1], "{what}: the random stream decides everything");
+    }
+    let mut spec = spec(GRID, r#"{"dimension_order": {}}"#);
+    spec.set_load(0.2);
+    if let Err(refusal) = spec.set_pattern(config) {
+        // the population has groups, and a grid has none
+        assert!(refusal.path.starts_with("traffic.pattern"), "{what}: {refusal}");
+        return;
+    }
+    check_drains(&spec, 500, &what);
+}
+
+/// Runs the suite on an injection process.
+///
+/// # Panics
+/// With what is wrong, if the process does not conform.
+pub fn check_injection(config: &InjectionConfig) {
+    let process = config.build(0.25, 1.0, 1_000_000, "traffic.injection");
+    let process = process.unwrap_or_else(|refusal| panic!("{}: {refusal}", as_written(config)));
+    check_process(&process, config);
+}

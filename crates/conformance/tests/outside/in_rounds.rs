@@ -1,0 +1,38 @@
+//! An allocator that nothing else in Weft knows: another one, always with so many iterations.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use weft_api::allocation::{Allocator, AllocatorModel};
+use weft_api::base::bits::Bits;
+use weft_api::switch::Ports;
+use weft_engine::allocation::islip::Islip;
+
+/// Matches in rounds.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct InRounds {
+    /// Rounds of matching per allocation step.
+    pub rounds: u8,
+}
+
+impl AllocatorModel for InRounds {
+    fn iterations(&self) -> u8 {
+        self.rounds
+    }
+
+    fn examples() -> Vec<Self> {
+        vec![Self { rounds: 2 }]
+    }
+}
+
+impl Allocator for InRounds {
+    #[inline(always)]
+    unsafe fn allocate<const W: usize, const V: usize, const HEADS: bool, const SINGLE: bool, const AGE: bool>(
+        &self,
+        ports: &mut Ports<'_, W, V, AGE>,
+        outputs: Bits<W>,
+    ) -> usize {
+        // SAFETY: the caller says so.
+        unsafe { Islip { iterations: self.rounds }.allocate::<W, V, HEADS, SINGLE, AGE>(ports, outputs) }
+    }
+}

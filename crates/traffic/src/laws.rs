@@ -1,0 +1,90 @@
+//! The laws of every pattern and of every injection process: valid destinations, drawn as often as `distribution` says; the load that
+//! is asked for. Tests hold the examples of each of them to these laws, those of crates outside of Weft, too.
+
+use crate::{Pattern, Population, Process, stream};
+use rand_pcg::Pcg32;
+use std::collections::BTreeSet;
+use std::fmt::Debug;
+
+/// Whom the examples of patterns are for: 4 x 4 routers with 4 terminals: 64 = 2^6 terminals, also 8^2 and 4^3; and 8 groups of 8.
+pub fn population() -> Population {
+    Population {
+        terminals: 64,
+        terminals_per_router: Some(4),
+        widths: Some(vec![4, 4]),
+        terminals_per_group: Some(8),
+        seed: 1,
+    }
+}
+
+/// Checks what every pattern keeps among [`population`]. The messages show `config`.
+///
+/// # Panics
+/// With what is wrong, if the pattern breaks a law.
+pub fn check_pattern(pattern: &Pattern, config: &dyn Debug) {
+    check_distributions(pattern, config);
+    check_draws(pattern, config);
+}
+
+fn check_distributions(pattern: &Pattern, config: &dyn Debug) {
+    for source in 0..64 {
+        let distribution = pattern.distribution(source);
+        let destinations: BTreeSet<_> = distribution.iter().map(|&(destination, _)| destination).collect();
+        assert_eq!(destinations.len(), distribution.len(), "{config:?}: each destination once");
+        assert!(destinations.iter().all(|&destination| destination < 64), "{config:?}");
+        assert!(distribution.iter().all(|&(_, probability)| probability > 0.0), "{config:?}");
+        let total: f64 = distribution.iter().map(|&(_, probability)| probability).sum();
+        let load = pattern.relative_load(source);
+        assert!((0.0..=1.0).contains(&load), "{config:?}: {load}");
+        let expected = if load > 0.0 { 1.0 } else { 0.0 };
+        assert!((total - expected).abs() < 1e-12, "{config:?}: {total}");
+    }
+}
+
+/// Destinations are drawn as the distribution says.
+fn check_draws(pattern: &Pattern, config: &dyn Debug) {
+    const DRAWS: u32 = 20_000;
+    for source in [0, 5, 33, 63] {
+        let mut rng = stream(7, 0, source.into());
+        let mut counts = [0u32; 64];
+        for _ in 0..DRAWS {
+            let destination = pattern.destination(source, &mut rng);
+            assert_eq!(destination.is_some(), pattern.relative_load(source) > 0.0, "{config:?}");
+            destination.into_iter().for_each(|destination| counts[destination as usize] += 1);
+        }
+        let mut expected = [0.0; 64];
+        for (destination, probability) in pattern.distribution(source) {
+            expected[destination as usize] = probability;
+        }
+        for (&count, &probability) in counts.iter().zip(&expected) {
+            // Binomial: deviation sqrt(n p (1 - p)); 6 of them, over the 8,000 cells of this test.
+            let n = f64::from(DRAWS);
+            let bound = 6.0 * (n * probability * (1.0 - probability)).sqrt();
+            assert!((f64::from(count) - n * probability).abs() <= bound, "{config:?} from {source}: {counts:?}");
+        }
+    }
+}
+
+/// Checks that a process creates what is asked for, and says how much chance there is in it. It is for a load of 0.25 in packets of
+/// one flit. The messages show `config`.
+///
+/// # Panics
+/// With what is wrong, if the process breaks a law.
+pub fn check_process(process: &Process, config: &dyn Debug) {
+    // 400 runs of 4,000 cycles, whose counts tell their own deviation: 5 of the mean.
+    let counts: Vec<f64> = (0..400).map(|run| creations(process, 4000, &mut stream(6, run, 0)).len() as f64).collect();
+    let mean = counts.iter().sum::<f64>() / 400.0;
+    let variance = counts.iter().map(|count| (count - mean).powi(2)).sum::<f64>() / 399.0;
+    assert!((mean - 1000.0).abs() < 5.0 * (variance / 400.0).sqrt(), "{config:?}: {mean}, variance {variance}");
+    // by which the judge of saturation tells chance: the deviation of a variance over 400 runs is 7 %
+    let said = process.dispersion() * mean;
+    assert!(said > 0.7 * variance, "{config:?}: {said}, measured {variance}");
+}
+
+/// The cycles below `end` in which a source creates packets.
+pub fn creations(process: &Process, end: u64, rng: &mut Pcg32) -> Vec<u64> {
+    let mut state = process.start(rng);
+    let first = process.first(&mut state, rng);
+    let next = |&at: &u64| Some(process.next(at, &mut state, rng));
+    std::iter::successors(Some(first), next).take_while(|&at| at < end).collect()
+}

@@ -1,0 +1,208 @@
+//! Members of a family that a crate outside of Weft brings. The crate adds each with one line ([`add_model!`](crate::add_model)). A
+//! program that links the crate then knows the member by its name: it reads it from a scenario and lists it, as it does with
+//! registered ones.
+
+use erased_serde::Deserializer as AnyText;
+use inventory::Collect;
+use schemars::{JsonSchema, Schema, generate::SchemaSettings};
+use serde::Serialize;
+use serde::de::{DeserializeOwned, DeserializeSeed, Deserializer, Error};
+use serde_json::{Value, json};
+use std::any::Any;
+use std::fmt;
+use std::sync::Arc;
+
+/// What the configuration of a member from outside must be able to do: it is written as text, read from it, and described.
+pub trait Configuration: Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'static {}
+
+impl<M: Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'static> Configuration for M {}
+
+/// A member from outside, as its family holds it. `M`: the trait of the family. `D`: the facts that each member of the family
+/// declares.
+pub struct Outside<M: ?Sized, D = ()> {
+    name: &'static str,
+    parameters: Value,
+    declares: D,
+    model: Arc<M>,
+    /// The same model, for who knows its type.
+    any: Arc<dyn Any + Send + Sync>,
+}
+
+impl<M: ?Sized, D: Copy> Outside<M, D> {
+    /// The member of this name. Two members of one name are equal if their parameters are, so the parameters must determine the
+    /// model. `share` hides its type.
+    ///
+    /// # Panics
+    /// If the parameters can't be written as JSON.
+    pub fn new<T: Configuration>(name: &'static str, model: T, declares: D, share: fn(Arc<T>) -> Arc<M>) -> Self {
+        let parameters = serde_json::to_value(&model)
+            .unwrap_or_else(|error| panic!("the parameters of {name} can't be written as JSON: {error}"));
+        let model = Arc::new(model);
+        Self { name, parameters, declares, any: model.clone(), model: share(model) }
+    }
+
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+
+    pub fn parameters(&self) -> &Value {
+        &self.parameters
+    }
+
+    pub fn declares(&self) -> D {
+        self.declares
+    }
+
+    pub fn model(&self) -> &M {
+        &self.model
+    }
+
+    pub fn any(&self) -> &dyn Any {
+        &*self.any
+    }
+}
+
+impl<M: ?Sized, D: Copy> Clone for Outside<M, D> {
+    fn clone(&self) -> Self {
+        Self {
+            name: self.name,
+            parameters: self.parameters.clone(),
+            declares: self.declares,
+            model: self.model.clone(),
+            any: self.any.clone(),
+        }
+    }
+}
+
+impl<M: ?Sized, D> fmt::Debug for Outside<M, D> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.name, self.parameters)
+    }
+}
+
+impl<M: ?Sized, D> PartialEq for Outside<M, D> {
+    fn eq(&self, other: &Self) -> bool {
+        (self.name, &self.parameters) == (other.name, &other.parameters)
+    }
+}
+
+/// A line by which a crate adds a member to the family `C`, which [`registry!`](crate::registry) makes.
+pub trait Addition<C>: Collect {
+    fn name(&self) -> &'static str;
+
+    /// The member with these parameters.
+    fn read(&self, parameters: &mut dyn AnyText<'_>) -> Result<C, erased_serde::Error>;
+
+    /// JSON Schema of the parameters.
+    fn schema(&self) -> Schema;
+}
+
+/// A family that is open to members from outside.
+pub trait Open: Sized + 'static {
+    type Added: Addition<Self>;
+
+    /// The members from outside that this program has, by name.
+    fn added() -> &'static [&'static Self::Added];
+}
+
+/// The additions of a family, by name.
+///
+/// # Panics
+/// If two have one name.
+pub fn in_order<C, A: Addition<C>>(additions: impl Iterator<Item = &'static A>) -> Vec<&'static A> {
+    let mut all: Vec<&A> = additions.collect();
+    all.sort_unstable_by_key(|added| added.name());
+    for pair in all.windows(2) {
+        let name = pair[0].name();
+        assert!(name != pair[1].name(), "{name} is added twice: choose another name for one of them");
+    }
+    all
+}
+
+/// Whether a name is among others.
+pub const fn is_taken(name: &str, others: &[&str]) -> bool {
+    let mut k = 0;
+    while k < others.len() {
+        if is_same(name.as_bytes(), others[k].as_bytes()) {
+            return true;
+        }
+        k += 1;
+    }
+    false
+}
+
+const fn is_same(a: &[u8], b: &[u8]) -> bool {
+    if a.len() != b.len() {
+        return false;
+    }
+    let mut k = 0;
+    while k < a.len() {
+        if a[k] != b[k] {
+            return false;
+        }
+        k += 1;
+    }
+    true
+}
+
+/// The registered names of a family, then those from outside.
+pub fn names<C: Open>(registered: &[&'static str]) -> Vec<&'static str> {
+    registered.iter().copied().chain(C::added().iter().map(|added| added.name())).collect()
+}
+
+/// Reads the parameters of an added member.
+pub struct Parameters<C: Open>(pub &'static C::Added);
+
+impl<'de, C: Open> DeserializeSeed<'de> for Parameters<C> {
+    type Value = C;
+
+    fn deserialize<D: Deserializer<'de>>(self, parameters: D) -> Result<C, D::Error> {
+        self.0.read(&mut <dyn AnyText<'_>>::erase(parameters)).map_err(D::Error::custom)
+    }
+}
+
+/// JSON Schema of `M`, complete in itself.
+pub fn schema_of<M: JsonSchema>() -> Schema {
+    let settings = SchemaSettings::default().with(|settings| settings.inline_subschemas = true);
+    let mut schema = settings.into_generator().into_root_schema_for::<M>();
+    schema.remove("$schema");
+    schema.remove("title");
+    schema
+}
+
+/// Adds the members from outside to the JSON Schema of their family.
+pub fn describe<C: Open>(family: &mut Schema) {
+    let Some(Value::Array(choices)) = family.get_mut("oneOf") else { return };
+    choices.extend(C::added().iter().map(|added| {
+        let parameters = added.schema();
+        let mut choice = json!({
+            "type": "object",
+            "properties": { added.name(): parameters },
+            "required": [added.name()],
+            "additionalProperties": false,
+        });
+        if let Some(about) = parameters.get("description") {
+            choice["description"] = about.clone();
+        }
+        choice
+    }));
+}
+
+/// Adds a model of this crate to a family of Weft, under a name that no registered model has:
+///
+/// ```ignore
+/// weft_units::add_model! { TopologyConfig: "bow_tie" => BowTie }
+/// weft_units::add_model! { RoutingConfig: "highest_first" => HighestFirst, declares HighestFirst::ABOUT }
+/// ```
+///
+/// `declares` is for families whose members declare facts. A program knows the models of all crates that it links. A crate that is
+/// named nowhere in it is not linked, so it names the crate: `use my_models as _;`.
+#[macro_export]
+macro_rules! add_model {
+    ($family:ty: $name:literal => $model:ty) => {
+        $crate::add_model! { $family: $name => $model, declares () }
+    };
+    ($family:ty: $name:literal => $model:ty, declares $facts:expr) => {
+        $crate::inventory::submit! { <$family as $crate::outside::Open>::Added::new::<$model>($name, $facts) }
+    };
+}
