@@ -7,6 +7,7 @@ mod broken;
 mod bundles;
 mod checkpoints;
 mod choosing;
+mod circles;
 mod classes;
 mod classes_beside;
 mod common;

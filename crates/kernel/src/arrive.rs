@@ -1,9 +1,9 @@
 //! Delivers the flits that arrive in this cycle to their ports.
 
-use crate::block::{Block, Requests, queues_at};
+use crate::block::{Block, PolicySide, Requests, queues_at};
 use crate::net::Net;
-use crate::shortcuts::fresh::FreshFlit;
-use crate::shortcuts::profile::{HeadPath, Kind};
+use crate::parts::fresh::FreshFlit;
+use crate::parts::profile::{HeadPath, Kind};
 use weft_api::agents::{Arrivals, Detour};
 use weft_api::base::arrays::At;
 use weft_api::base::unchecked::Hot;
@@ -304,23 +304,31 @@ impl<const W: usize, const V: usize> Block<W, V> {
             if self.policy.power.probes.routed {
                 agents.routed(packet);
             }
-            self.tell_of_hop(base as usize, net.port(key), (id, None), told);
+            self.policy.tell_of_hop(self.now, (base as usize, net.port(key)), (id, None), told);
         }
         key
     }
+}
 
+impl PolicySide {
     /// The agents hear what the routing tells of a hop: over `port` of the router whose ports begin at `base`, by a packet, and
     /// on which VC if it leaves now.
     #[inline(always)]
-    pub fn tell_of_hop(&mut self, base: usize, port: usize, (packet, leaves_on): (u32, Option<u8>), told: Told) {
-        let Some(agents) = &mut self.policy.agents else { return };
+    pub fn tell_of_hop(
+        &mut self,
+        now: u64,
+        (base, port): (usize, usize),
+        (packet, leaves_on): (u32, Option<u8>),
+        told: Told,
+    ) {
+        let Some(agents) = &mut self.agents else { return };
         let over = base + port;
-        let detour = |direct| Detour { now: self.now, over, direct, packet, leaves_on };
+        let detour = |direct| Detour { now, over, direct, packet, leaves_on };
         match told {
             Told::Nothing | Told::Stays => {}
             Told::BeginsDetour { direct } => agents.goes_around(detour(Some(base + usize::from(direct)))),
             Told::ContinuesDetour => agents.goes_around(detour(None)),
-            Told::TakesBack => self.policy.power.wanted_back.push(over as u32),
+            Told::TakesBack => self.power.wanted_back.push(over as u32),
         }
     }
 }

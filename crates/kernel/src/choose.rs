@@ -28,7 +28,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// route key. Returns the key if the head has no choice to make.
     #[inline(never)]
     pub fn new_head_slow_path(&mut self, net: &Net, i: usize, v: usize, packet: u32, mut key: u16) -> Option<u16> {
-        if net.router.closes_vcs && !self.is_open(i, v) {
+        if net.router.closes_vcs && !self.buffers.is_open(i, v, self.now) {
             return None;
         }
         if net.watches {

@@ -2,23 +2,33 @@
 //! for `router.routing_delay` whole cycles, nor before the link has taken the flit, if only one flit of a VC or of an input
 //! leaves at a time (`router.input_speedup`). This holds for a head that is there already and for one that comes later.
 
-use crate::block::Block;
+use crate::block::{Block, Buffers};
 use crate::net::Net;
 use weft_api::base::arrays::At;
 use weft_api::spec::InputSpeedup;
-use weft_api::state::{NO_REQUEST, Segment, UNDECIDED};
+use weft_api::state::{Move, NO_REQUEST, Segment, UNDECIDED};
 
-impl<const W: usize, const V: usize> Block<W, V> {
-    /// The first `count` moves of router `r` are about to be carried out: the VCs that they leave are closed to the
-    /// next heads.
-    pub fn close_behind(&mut self, net: &Net, r: usize, count: usize) {
-        let base = self.requests.routers[r].base as usize;
-        for m in self.switch.moves.first(count) {
-            self.buffers.opens[(base + usize::from(m.i)) * V + usize::from(m.v)] =
-                self.now + 1 + net.router.routing_delay;
+impl<const V: usize> Buffers<V> {
+    /// Moves of the router whose ports begin at `base` are about to be carried out in cycle `now`: the VCs that they leave are closed
+    /// to the next heads.
+    pub fn close_behind(&mut self, net: &Net, base: usize, moves: &[Move], now: u64) {
+        for m in moves {
+            self.opens[(base + usize::from(m.i)) * V + usize::from(m.v)] = now + 1 + net.router.routing_delay;
         }
     }
 
+    /// Whether the head of VC `v` of input `i` may ask for an output in cycle `now`. If not, it is scheduled for the cycle in
+    /// which it may.
+    pub fn is_open(&mut self, i: usize, v: usize, now: u64) -> bool {
+        let opens = self.opens[i * V + v];
+        if opens > now {
+            self.turning.push(now, opens, (i << 4 | v) as u32);
+        }
+        opens <= now
+    }
+}
+
+impl<const W: usize, const V: usize> Block<W, V> {
     /// A flit, maybe a head, leaves VC `v` of input `i`, and its last part is on a link in cycle `depart`: until then no other
     /// flit of the VC begins to leave, or of the whole input. Of the heads of an input at most one begins to leave in a cycle.
     #[cold]
@@ -57,16 +67,6 @@ impl<const W: usize, const V: usize> Block<W, V> {
             self.withdraw(net, r, i, key);
         }
         self.buffers.turning.push(self.now, self.buffers.opens[i * V + v], (i << 4 | v) as u32);
-    }
-
-    /// Whether the head of VC `v` of input `i` may ask for an output now. If not, it is scheduled for the cycle in
-    /// which it may.
-    pub fn is_open(&mut self, i: usize, v: usize) -> bool {
-        let opens = self.buffers.opens[i * V + v];
-        if opens > self.now {
-            self.buffers.turning.push(self.now, opens, (i << 4 | v) as u32);
-        }
-        opens <= self.now
     }
 
     /// Heads that have waited long enough ask for their outputs.

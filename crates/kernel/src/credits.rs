@@ -2,8 +2,8 @@
 
 use crate::block::{Interfaces, Requests, Wires};
 use crate::net::Net;
+use crate::parts::profile::Kind;
 use crate::shortcuts::prefetch::bring_for_credits;
-use crate::shortcuts::profile::Kind;
 use weft_api::base::arrays::At;
 use weft_api::base::unchecked::Hot;
 use weft_api::state::{ChannelEnd, OutputUnit, port_and_vc};

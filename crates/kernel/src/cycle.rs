@@ -4,7 +4,7 @@ use crate::block::{Block, Mail};
 use crate::credits;
 use crate::net::Net;
 use crate::pace;
-use crate::shortcuts::profile::Kind;
+use crate::parts::profile::Kind;
 use crate::switch_allocation::SwitchAllocator;
 use weft_api::state::{NONE, Segment};
 

@@ -3,7 +3,7 @@
 //! The tail of a packet is granted its last channel some cycles before it is delivered. Until then the packet waits in
 //! a calendar wheel, because the terminal may answer in the very cycle of the delivery.
 
-use crate::block::Block;
+use crate::block::{Block, Buffers, Interfaces};
 use crate::net::Net;
 use crate::parts::deliveries::Delivery;
 use crate::parts::queues::Stream;
@@ -20,53 +20,6 @@ impl<const W: usize, const V: usize> Block<W, V> {
     pub(crate) fn terminal_behind(&self, o: usize) -> usize {
         let injection = self.buffers.ins[o].upstream() as usize;
         self.wires.outs[injection].router as usize
-    }
-
-    /// Tells workloads of the packets that are delivered in this cycle.
-    #[inline(never)]
-    pub fn deliver(&mut self, net: &Net) {
-        while let Some((first, len)) = self.interfaces.deliveries.due(self.now) {
-            for k in 0..len {
-                let Delivery { packet, terminal } = self.interfaces.deliveries.item(first, k);
-                let t = terminal as usize;
-                if net.interface.is_some() {
-                    self.deliver_to_stream(net, t, packet);
-                    continue;
-                }
-                let terminal = &mut self.interfaces.terminals[t];
-                let sources = &mut self.interfaces.sources[usize::from(terminal.job)];
-                let delivered = &self.buffers.packets.items[packet as usize];
-                sources.all_mut().delivered(terminal.source as usize, delivered, &mut terminal.due, self.now);
-                self.buffers.packets.remove(packet);
-                if self.is_idle(t) {
-                    self.sleep(net, t, self.now);
-                }
-            }
-            self.interfaces.deliveries.release(self.now);
-        }
-    }
-
-    /// Tells the part of a source at terminal `t` that `packet` concerns of its delivery.
-    fn deliver_to_stream(&mut self, net: &Net, t: usize, packet: u32) {
-        let delivered = &self.buffers.packets.items[packet as usize];
-        let job = usize::from(delivered.job);
-        let part = net.jobs[job].workload.part_for(delivered);
-        let mut own = self.interfaces.queues.streams_of(t);
-        let first = own.find(|&s| usize::from(self.interfaces.queues.streams[s].job) == job);
-        let first = first.expect("packets go to terminals of their job");
-        let stream = &mut self.interfaces.queues.streams[first + part];
-        let sources = self.interfaces.sources[job].all_mut();
-        sources.delivered(stream.source as usize, delivered, &mut stream.due, self.now);
-        self.buffers.packets.remove(packet);
-        self.look_at_queues(t);
-    }
-
-    /// Tells the workload that terminal `t` has injected the tail of a packet.
-    #[inline(never)]
-    pub fn tell_sent(&mut self, t: usize) {
-        let terminal = &mut self.interfaces.terminals[t];
-        let sources = &mut self.interfaces.sources[usize::from(terminal.job)];
-        sources.all_mut().sent(terminal.source as usize, &mut terminal.due, self.now);
     }
 
     /// Whether all sources have created and injected all packets of their own (those that no delivery causes) that are
@@ -92,11 +45,59 @@ impl<const W: usize, const V: usize> Block<W, V> {
                 )
             })
     }
+}
 
-    /// Whether terminal `t` has nothing to inject before its source is due.
-    pub fn is_idle(&self, t: usize) -> bool {
-        // one that sends a stream is neither busy nor does it wait
-        let terminal = &self.interfaces.terminals[t];
-        !self.interfaces.busy.contains(t) && !terminal.waiting && terminal.packet == NONE
+impl Interfaces {
+    /// Tells the workload that terminal `t` has injected the tail of a packet.
+    #[inline(never)]
+    pub(crate) fn tell_sent(&mut self, t: usize, now: u64) {
+        let terminal = &mut self.terminals[t];
+        let sources = &mut self.sources[usize::from(terminal.job)];
+        sources.all_mut().sent(terminal.source as usize, &mut terminal.due, now);
     }
+}
+
+/// Tells workloads of the packets that are delivered in cycle `now`.
+#[inline(never)]
+pub fn deliver<const V: usize>(interfaces: &mut Interfaces, buffers: &mut Buffers<V>, net: &Net, now: u64) {
+    while let Some((first, len)) = interfaces.deliveries.due(now) {
+        for k in 0..len {
+            let Delivery { packet, terminal } = interfaces.deliveries.item(first, k);
+            let t = terminal as usize;
+            if net.interface.is_some() {
+                deliver_to_stream(interfaces, buffers, net, (t, packet), now);
+                continue;
+            }
+            let terminal = &mut interfaces.terminals[t];
+            let sources = &mut interfaces.sources[usize::from(terminal.job)];
+            let delivered = &buffers.packets.items[packet as usize];
+            sources.all_mut().delivered(terminal.source as usize, delivered, &mut terminal.due, now);
+            buffers.packets.remove(packet);
+            if interfaces.is_idle(t) {
+                interfaces.sleep(net, t, (now, now));
+            }
+        }
+        interfaces.deliveries.release(now);
+    }
+}
+
+/// Tells the part of a source at terminal `t` that `packet` concerns of its delivery.
+fn deliver_to_stream<const V: usize>(
+    interfaces: &mut Interfaces,
+    buffers: &mut Buffers<V>,
+    net: &Net,
+    (t, packet): (usize, u32),
+    now: u64,
+) {
+    let delivered = &buffers.packets.items[packet as usize];
+    let job = usize::from(delivered.job);
+    let part = net.jobs[job].workload.part_for(delivered);
+    let mut own = interfaces.queues.streams_of(t);
+    let first = own.find(|&s| usize::from(interfaces.queues.streams[s].job) == job);
+    let first = first.expect("packets go to terminals of their job");
+    let stream = &mut interfaces.queues.streams[first + part];
+    let sources = interfaces.sources[job].all_mut();
+    sources.delivered(stream.source as usize, delivered, &mut stream.due, now);
+    buffers.packets.remove(packet);
+    interfaces.look_at_queues(t);
 }

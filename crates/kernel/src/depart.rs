@@ -3,7 +3,7 @@
 use crate::block::{Block, Requests};
 use crate::net::Net;
 use crate::parts::power::Power;
-use crate::shortcuts::profile::Kind;
+use crate::parts::profile::Kind;
 use weft_api::agents::{Departure, Departures};
 use weft_api::base::arrays::At;
 use weft_api::base::prefetch::prefetch;
@@ -248,7 +248,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         if net.subnets.is_some() {
             let base = router.base as usize;
             let told = net.routing.tells(at, &self.buffers.packets.items[packet as usize], hop);
-            self.tell_of_hop(base, port, (packet, Some(vc as u8)), told);
+            self.policy.tell_of_hop(self.now, (base, port), (packet, Some(vc as u8)), told);
         }
         net.routing.taken(at, &mut self.buffers.packets.items[packet as usize], hop);
     }

@@ -1,8 +1,8 @@
 //! What every block reads and nobody writes: coordinates, link classes, routing, jobs.
 
 use crate::parts::pace::Rates;
+use crate::parts::profile::{HeadPath, Profile, Set};
 use crate::parts::queues::InterfaceRules;
-use crate::shortcuts::profile::{HeadPath, Profile, Set};
 use std::sync::Arc;
 use weft_api::age::Priority;
 use weft_api::base::unchecked::Hot;

@@ -5,9 +5,10 @@
 //! simulated time, so that no queue grows here.
 
 use crate::block::{Block, Interfaces};
+use crate::deliveries::deliver;
 use crate::depart::free_vc;
 use crate::net::Net;
-use crate::shortcuts::profile::Kind;
+use crate::parts::profile::Kind;
 use weft_api::base::bits::pick16;
 use weft_api::base::unchecked::Hot;
 use weft_api::state::{Flit, Gate, MEASURED, NONE, Packet};
@@ -44,6 +45,65 @@ impl Interfaces {
         }
         waited
     }
+
+    /// Whether the alarm of terminal `t` that goes off now is void, because a delivery has changed since when its
+    /// source is due.
+    #[inline(never)]
+    fn is_out_of_date(&self, t: usize, now: u64) -> bool {
+        self.terminals[t].alarm != now || !self.is_idle(t)
+    }
+
+    /// It is cycle `now`. Wakes terminal `t` when its source is due, but not before cycle `from`.
+    #[inline(always)]
+    pub(crate) fn sleep(&mut self, net: &Net, t: usize, (now, from): (u64, u64)) {
+        // SAFETY: the loop names terminals (`assert_numbers`).
+        let due = unsafe { self.terminals.hot(t) }.due;
+        if due <= from {
+            self.busy.set(t);
+            return;
+        }
+        self.busy.clear(t);
+        let at = due.min(now + self.alarms.horizon() - 1);
+        if !net.alarms_lapse || self.needs_alarm(t, now, at) {
+            self.alarms.push(now, at, t as u32);
+        }
+    }
+
+    /// For a terminal `t` whose source a delivery may make due: whether it needs an alarm at cycle `at`, because it has
+    /// no earlier one.
+    #[inline(never)]
+    pub(crate) fn needs_alarm(&mut self, t: usize, now: u64, at: u64) -> bool {
+        let terminal = &mut self.terminals[t];
+        let is_set = terminal.alarm > now && terminal.alarm <= at;
+        let needed = terminal.due != NOT_DUE && !is_set;
+        if needed {
+            terminal.alarm = at;
+        }
+        needed
+    }
+
+    /// Terminal `t` waits for a credit, or for its link.
+    fn wait(&mut self, t: usize) -> Sent {
+        // SAFETY: the loop names terminals (`assert_numbers`).
+        unsafe { self.terminals.hot_mut(t) }.waiting = true;
+        self.busy.clear(t);
+        Sent::Nothing
+    }
+
+    /// Whether terminal `t` has nothing to inject before its source is due.
+    pub(crate) fn is_idle(&self, t: usize) -> bool {
+        // one that sends a stream is neither busy nor does it wait
+        let terminal = &self.terminals[t];
+        !self.busy.contains(t) && !terminal.waiting && terminal.packet == NONE
+    }
+
+    /// Terminal `t` sends packet `id` of so many flits next.
+    #[inline(always)]
+    fn take_in_hand(&mut self, t: usize, id: u32, flits: u16) {
+        // SAFETY: the caller has a terminal (`assert_numbers`).
+        let terminal = unsafe { self.terminals.hot_mut(t) };
+        (terminal.left, terminal.vc, terminal.packet) = (flits, u8::MAX, id);
+    }
 }
 
 impl<const W: usize, const V: usize> Block<W, V> {
@@ -53,7 +113,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         }
         let measured = u64::from(self.observers.tally.inside(self.now));
         if net.tells {
-            self.deliver(net);
+            deliver(&mut self.interfaces, &mut self.buffers, net, self.now);
         }
         if !SINGLE && self.shortcuts.streams.are_on() {
             self.send_from_busy::<false, true>(net, measured);
@@ -66,7 +126,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
             }
             for k in 0..len {
                 let t = self.interfaces.alarms.item(chunk, k) as usize;
-                if net.tells && self.is_out_of_date(t) {
+                if net.tells && self.interfaces.is_out_of_date(t, self.now) {
                     continue;
                 }
                 // SAFETY: alarms wake terminals (`assert_numbers`).
@@ -77,7 +137,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
                     }
                     self.send_from::<SINGLE>(net, t, measured);
                 } else if due < NOT_DUE {
-                    self.sleep(net, t, self.now);
+                    self.interfaces.sleep(net, t, (self.now, self.now));
                 }
             }
             self.interfaces.alarms.release(self.now);
@@ -99,42 +159,6 @@ impl<const W: usize, const V: usize> Block<W, V> {
         }
     }
 
-    /// Whether the alarm of terminal `t` that goes off now is void, because a delivery has changed since when its
-    /// source is due.
-    #[inline(never)]
-    fn is_out_of_date(&self, t: usize) -> bool {
-        self.interfaces.terminals[t].alarm != self.now || !self.is_idle(t)
-    }
-
-    /// Wakes terminal `t` when its source is due, but not before cycle `from`.
-    #[inline(always)]
-    pub fn sleep(&mut self, net: &Net, t: usize, from: u64) {
-        // SAFETY: the loop names terminals (`assert_numbers`).
-        let due = unsafe { self.interfaces.terminals.hot(t) }.due;
-        if due <= from {
-            self.interfaces.busy.set(t);
-            return;
-        }
-        self.interfaces.busy.clear(t);
-        let at = due.min(self.now + self.interfaces.alarms.horizon() - 1);
-        if !net.alarms_lapse || self.needs_alarm(t, at) {
-            self.interfaces.alarms.push(self.now, at, t as u32);
-        }
-    }
-
-    /// For a terminal `t` whose source a delivery may make due: whether it needs an alarm at cycle `at`, because it has
-    /// no earlier one.
-    #[inline(never)]
-    pub(crate) fn needs_alarm(&mut self, t: usize, at: u64) -> bool {
-        let terminal = &mut self.interfaces.terminals[t];
-        let is_set = terminal.alarm > self.now && terminal.alarm <= at;
-        let needed = terminal.due != NOT_DUE && !is_set;
-        if needed {
-            terminal.alarm = at;
-        }
-        needed
-    }
-
     /// Sends one flit of terminal `t`, which has a packet or may get one from its source. `measured`: 1 if a flit of
     /// this cycle counts for the window, else 0.
     fn send_from<const SINGLE: bool>(&mut self, net: &Net, t: usize, measured: u64) {
@@ -146,9 +170,9 @@ impl<const W: usize, const V: usize> Block<W, V> {
             // SAFETY: as above.
             unsafe { self.interfaces.terminals.hot_mut(t) }.packet = NONE;
             if net.tells {
-                self.tell_sent(t);
+                self.interfaces.tell_sent(t, self.now);
             }
-            self.sleep(net, t, self.now + 1);
+            self.interfaces.sleep(net, t, (self.now, self.now + 1));
         }
     }
 
@@ -164,7 +188,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
     ) -> Sent {
         let slow_path = net.slow.injection;
         if slow_path && !self.link_takes_flit(net, t) {
-            return self.wait(t);
+            return self.interfaces.wait(t);
         }
         // SAFETY: the caller has a terminal, which names its injection channel (`assert_numbers`).
         let (terminal, out) = unsafe {
@@ -176,7 +200,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let vc = if head {
             let open = out.available_vcs::<SINGLE>() & if QUEUED { vcs } else { u16::MAX };
             if open == 0 {
-                return self.wait(t);
+                return self.interfaces.wait(t);
             }
             let vc = pick16(open, out.rr_vc);
             terminal.vc = vc;
@@ -186,7 +210,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
             terminal.vc as usize
         };
         if !SINGLE && out.vcs_with_credit >> vc & 1 == 0 {
-            return self.wait(t);
+            return self.interfaces.wait(t);
         }
         out.spend::<SINGLE>(vc, net.router.room);
         let mut flit = Flit::of_body(out.peer << 4 | vc as u32);
@@ -316,14 +340,6 @@ impl<const W: usize, const V: usize> Block<W, V> {
         self.policy.power.woken = woken;
     }
 
-    /// Terminal `t` waits for a credit, or for its link.
-    fn wait(&mut self, t: usize) -> Sent {
-        // SAFETY: the loop names terminals (`assert_numbers`).
-        unsafe { self.interfaces.terminals.hot_mut(t) }.waiting = true;
-        self.interfaces.busy.clear(t);
-        Sent::Nothing
-    }
-
     /// Creates the packet that the source of terminal `t` gives. Returns false if it gives none.
     #[inline(always)]
     fn create<const SINGLE: bool>(&mut self, net: &Net, t: usize) -> bool {
@@ -334,7 +350,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         };
         let created = terminal.due;
         let Some((to, flits)) = clocks.create(terminal.source as usize, &mut terminal.due) else {
-            self.sleep(net, t, self.now + 1);
+            self.interfaces.sleep(net, t, (self.now, self.now + 1));
             return false;
         };
         let number = terminal.made;
@@ -343,7 +359,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let job = terminal.job;
         let new = Created { to, flits, seq: number, tag: 0, measured, job, class: 0 };
         let id = self.add_packet::<SINGLE>(net, t, created, new);
-        self.take_in_hand(t, id, flits);
+        self.interfaces.take_in_hand(t, id, flits);
         self.count_created::<SINGLE>(net, t, id, flits, measured);
         true
     }
@@ -354,12 +370,12 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let terminal = &mut self.interfaces.terminals[t];
         let sources = self.interfaces.sources[usize::from(terminal.job)].all_mut();
         let Some(new) = sources.next(terminal.source as usize, &mut terminal.due, self.now) else {
-            self.sleep(net, t, self.now + 1);
+            self.interfaces.sleep(net, t, (self.now, self.now + 1));
             return false;
         };
         let (own, created) = self.numbered(t, &new);
         let id = self.add_packet::<SINGLE>(net, t, new.created, created);
-        self.take_in_hand(t, id, new.flits);
+        self.interfaces.take_in_hand(t, id, new.flits);
         if own {
             self.count_created::<SINGLE>(net, t, id, new.flits, created.measured);
         } else {
@@ -386,14 +402,6 @@ impl<const W: usize, const V: usize> Block<W, V> {
         };
         let job = self.interfaces.terminals[t].job;
         (own, Created { to, flits, seq, tag, measured, job, class: 0 })
-    }
-
-    /// Terminal `t` sends packet `id` of so many flits next.
-    #[inline(always)]
-    fn take_in_hand(&mut self, t: usize, id: u32, flits: u16) {
-        // SAFETY: the caller has a terminal (`assert_numbers`).
-        let terminal = unsafe { self.interfaces.terminals.hot_mut(t) };
-        (terminal.left, terminal.vc, terminal.packet) = (flits, u8::MAX, id);
     }
 
     /// Creates a packet of terminal `t`. Returns its number.

@@ -7,7 +7,7 @@
 use crate::block::Block;
 use crate::net::Net;
 use crate::parts::pace::{Event, Paces};
-use crate::shortcuts::streams;
+use crate::parts::streams;
 use weft_api::base::bits::Bits;
 use weft_api::state::{ChannelEnd, InputUnit, NO_REQUEST, NONE, OutputUnit, Terminal, UNDECIDED};
 

@@ -4,7 +4,8 @@
 //! sends a flit: among those that can, the one that the injection rule names. Flits of packets on different VCs may mix on
 //! the injection channel, unless outputs finish one packet before they begin another (`RouterRules::hold_switch`).
 
-use crate::block::Block;
+use crate::block::{Block, Interfaces};
+use crate::deliveries::deliver;
 use crate::net::Net;
 use crate::network_interface::{Created, Sent};
 use crate::parts::queues::{InterfaceRules, Ready};
@@ -12,19 +13,83 @@ use weft_api::classes::{InjectionRule, Queueing};
 use weft_api::state::NONE;
 use weft_api::workload::NOT_DUE;
 
+impl Interfaces {
+    /// Terminal `t` looks at its queues and sources in this cycle.
+    pub(crate) fn look_at_queues(&mut self, t: usize) {
+        self.terminals[t].waiting = false;
+        self.busy.set(t);
+    }
+
+    /// Calls `sent` of the source of a stream: the interface can take the next packet.
+    fn tell_stream(&mut self, net: &Net, stream: usize, now: u64) {
+        let stream = &mut self.queues.streams[stream];
+        if net.jobs[usize::from(stream.job)].is_told {
+            let sources = self.sources[usize::from(stream.job)].all_mut();
+            sources.sent(stream.source as usize, &mut stream.due, now);
+        }
+    }
+
+    /// Whether the tail of some packet of which terminal `t` has sent the head has not left.
+    fn some_queue_is_amid(&self, t: usize) -> bool {
+        let (queues, mut bits) = (&self.queues, self.queues.filled[t]);
+        while bits != 0 {
+            if queues.of[queues.place(t, bits.trailing_zeros() as usize)].is_amid() {
+                return true;
+            }
+            bits &= bits - 1;
+        }
+        false
+    }
+
+    /// Terminal `t` can send nothing now. It looks again when a credit comes, a source is due, or a limited queue opens.
+    fn rest(&mut self, t: usize, now: u64) {
+        let (mut due, mut is_blocked) = (NOT_DUE, false);
+        let queues = &self.queues;
+        for s in queues.streams_of(t) {
+            let stream = &queues.streams[s];
+            // one that is due has no place: it gets one when a packet has left
+            if stream.due > now && stream.pending == NONE {
+                due = due.min(stream.due);
+            }
+        }
+        let mut bits = queues.filled[t];
+        while bits != 0 {
+            let queue = &queues.of[queues.place(t, bits.trailing_zeros() as usize)];
+            bits &= bits - 1;
+            if !queue.is_amid() && queue.opens > now {
+                due = due.min(queue.opens);
+            } else {
+                is_blocked = true;
+            }
+        }
+        let held = queues.of[t * queues.each..(t + 1) * queues.each].iter().map(|queue| queue.opens);
+        if queues.streams_of(t).any(|s| queues.streams[s].pending != NONE) {
+            // the limit of an empty queue may be all that keeps it from another destination
+            due = held.filter(|&opens| opens > now).fold(due, u64::min);
+        }
+        let terminal = &mut self.terminals[t];
+        (terminal.due, terminal.waiting) = (due, is_blocked);
+        self.busy.clear(t);
+        let at = due.min(now + self.alarms.horizon() - 1);
+        if self.needs_alarm(t, now, at) {
+            self.alarms.push(now, at, t as u32);
+        }
+    }
+}
+
 impl<const W: usize, const V: usize> Block<W, V> {
     /// The injection of a cycle.
     #[inline(never)]
     pub fn inject_queued<const SINGLE: bool>(&mut self, net: &Net, rules: &InterfaceRules) {
         let measured = u64::from(self.observers.tally.inside(self.now));
         if net.tells {
-            self.deliver(net);
+            deliver(&mut self.interfaces, &mut self.buffers, net, self.now);
         }
         while let Some((chunk, len)) = self.interfaces.alarms.due(self.now) {
             for k in 0..len {
                 let t = self.interfaces.alarms.item(chunk, k) as usize;
                 if self.interfaces.terminals[t].alarm == self.now {
-                    self.look_at_queues(t);
+                    self.interfaces.look_at_queues(t);
                 }
             }
             self.interfaces.alarms.release(self.now);
@@ -39,12 +104,6 @@ impl<const W: usize, const V: usize> Block<W, V> {
         }
     }
 
-    /// Terminal `t` looks at its queues and sources in this cycle.
-    pub(crate) fn look_at_queues(&mut self, t: usize) {
-        self.interfaces.terminals[t].waiting = false;
-        self.interfaces.busy.set(t);
-    }
-
     /// Terminal `t` takes what its sources give, and sends a flit if one of its queues can.
     pub(crate) fn send_queued<const SINGLE: bool>(
         &mut self,
@@ -55,7 +114,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
     ) {
         self.fill::<SINGLE>(net, rules, t);
         let Some(q) = self.next_queue::<SINGLE>(net, rules, t) else {
-            return self.rest(t);
+            return self.interfaces.rest(t, self.now);
         };
         let place = self.interfaces.queues.place(t, q);
         let (left, vc) = (self.interfaces.queues.of[place].left, self.interfaces.queues.of[place].vc);
@@ -94,16 +153,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
             self.free_kept(net, t);
         }
         if !rules.takes_early() {
-            self.tell_stream(net, stream as usize);
-        }
-    }
-
-    /// Calls `sent` of the source of a stream: the interface can take the next packet.
-    fn tell_stream(&mut self, net: &Net, stream: usize) {
-        let stream = &mut self.interfaces.queues.streams[stream];
-        if net.jobs[usize::from(stream.job)].is_told {
-            let sources = self.interfaces.sources[usize::from(stream.job)].all_mut();
-            sources.sent(stream.source as usize, &mut stream.due, self.now);
+            self.interfaces.tell_stream(net, stream as usize, self.now);
         }
     }
 
@@ -219,7 +269,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         };
         self.interfaces.queues.join(t, q, ready);
         if rules.takes_early() {
-            self.tell_stream(net, s);
+            self.interfaces.tell_stream(net, s, self.now);
         }
     }
 
@@ -244,7 +294,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
     fn next_queue<const SINGLE: bool>(&self, net: &Net, rules: &InterfaceRules, t: usize) -> Option<usize> {
         let queues = &self.interfaces.queues;
         let (filled, turn) = (queues.filled[t], usize::from(queues.turns[t]));
-        let is_amid = self.some_queue_is_amid(t);
+        let is_amid = self.interfaces.some_queue_is_amid(t);
         let (mut bits, mut best) = (filled.rotate_right(turn as u32), None);
         while bits != 0 {
             let q = (turn + bits.trailing_zeros() as usize) % 64;
@@ -263,18 +313,6 @@ impl<const W: usize, const V: usize> Block<W, V> {
             }
         }
         best.map(|(_, q)| q)
-    }
-
-    /// Whether the tail of some packet of which terminal `t` has sent the head has not left.
-    fn some_queue_is_amid(&self, t: usize) -> bool {
-        let (queues, mut bits) = (&self.interfaces.queues, self.interfaces.queues.filled[t]);
-        while bits != 0 {
-            if queues.of[queues.place(t, bits.trailing_zeros() as usize)].is_amid() {
-                return true;
-            }
-            bits &= bits - 1;
-        }
-        false
     }
 
     /// Whether queue `q` of terminal `t`, which holds a packet, can send a flit now. A head may ask for a closed channel, unless
@@ -298,40 +336,5 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let front = queues.front(t, q);
         let vcs = rules.vcs(front.class, front.lane);
         out.is_closed() || out.available_vcs::<SINGLE>() & vcs != 0
-    }
-
-    /// Terminal `t` can send nothing now. It looks again when a credit comes, a source is due, or a limited queue opens.
-    fn rest(&mut self, t: usize) {
-        let (mut due, mut is_blocked) = (NOT_DUE, false);
-        let queues = &self.interfaces.queues;
-        for s in queues.streams_of(t) {
-            let stream = &queues.streams[s];
-            // one that is due has no place: it gets one when a packet has left
-            if stream.due > self.now && stream.pending == NONE {
-                due = due.min(stream.due);
-            }
-        }
-        let mut bits = queues.filled[t];
-        while bits != 0 {
-            let queue = &queues.of[queues.place(t, bits.trailing_zeros() as usize)];
-            bits &= bits - 1;
-            if !queue.is_amid() && queue.opens > self.now {
-                due = due.min(queue.opens);
-            } else {
-                is_blocked = true;
-            }
-        }
-        let held = queues.of[t * queues.each..(t + 1) * queues.each].iter().map(|queue| queue.opens);
-        if queues.streams_of(t).any(|s| queues.streams[s].pending != NONE) {
-            // the limit of an empty queue may be all that keeps it from another destination
-            due = held.filter(|&opens| opens > self.now).fold(due, u64::min);
-        }
-        let terminal = &mut self.interfaces.terminals[t];
-        (terminal.due, terminal.waiting) = (due, is_blocked);
-        self.interfaces.busy.clear(t);
-        let at = due.min(self.now + self.interfaces.alarms.horizon() - 1);
-        if self.needs_alarm(t, at) {
-            self.interfaces.alarms.push(self.now, at, t as u32);
-        }
     }
 }

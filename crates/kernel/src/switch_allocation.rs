@@ -6,7 +6,7 @@
 
 use crate::block::Block;
 use crate::net::Net;
-use crate::shortcuts::profile::Kind;
+use crate::parts::profile::Kind;
 use std::fmt::Debug;
 use weft_api::allocation::Allocator;
 use weft_api::base::arrays::At;
@@ -120,7 +120,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
             self.watch_moves(net, r, moves);
         }
         if net.router.routing_delay > 0 {
-            self.close_behind(net, r, moves);
+            let base = self.requests.routers[r].base as usize;
+            self.buffers.close_behind(net, base, self.switch.moves.first(moves), self.now);
         }
         moves
     }

@@ -5,7 +5,7 @@
 //! grant the same head, one of the grants is lost until the next step. With wormhole flow control a head may take a VC
 //! that has no credit yet.
 
-use crate::block::Block;
+use crate::block::{Block, Buffers, Requests, Switch, Wires};
 use crate::net::Net;
 use crate::switch_allocation::SwitchAllocator;
 use weft_api::base::arrays::At;
@@ -21,7 +21,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let mut taken = if self.requests.routers[r].vc_requests.is_empty() {
             Bits::default()
         } else {
-            self.take_vcs::<SINGLE>(net, r)
+            let Self { wires, buffers, requests, switch, .. } = self;
+            take_vcs::<W, V, SINGLE>((wires, buffers), (requests, switch), net, r)
         };
         self.switch_step::<false, SINGLE>(net, allocator, r);
         let router = &mut self.requests.routers[r];
@@ -34,98 +35,127 @@ impl<const W: usize, const V: usize> Block<W, V> {
             }
         }
     }
+}
 
-    /// Allocates VCs at every output that heads ask for. Returns the outputs at which a VC was taken.
-    fn take_vcs<const SINGLE: bool>(&mut self, net: &Net, r: usize) -> Bits<W> {
-        let mut touched = Bits::default();
-        let mut outputs = self.requests.routers[r].vc_requests;
-        let base = self.requests.routers[r].base as usize;
-        while let Some(p) = outputs.take_first() {
-            let mut again = false;
-            let mut classes = self.wires.outs[base + p].requested;
-            while classes != 0 {
-                let class = classes.trailing_zeros() as usize;
-                classes &= classes - 1;
-                let out = &self.wires.outs[base + p];
-                let room = match net.router.flow_control {
-                    FlowControl::VirtualCutThrough => out.available_vcs::<SINGLE>(),
-                    FlowControl::Wormhole => out.free_vcs,
-                };
-                let room = net.links.of(out.class).open_to(out, room, class);
-                if room != 0 {
-                    touched.set(p);
-                    again |= self.match_vcs(net, base, p, class, room);
-                }
-            }
-            if !again {
-                // the remaining heads wait for a VC or a credit; when one comes back the bit is set again
-                self.requests.routers[r].vc_requests.clear(p);
+/// Allocates VCs at every output that heads ask for. Returns the outputs at which a VC was taken.
+fn take_vcs<const W: usize, const V: usize, const SINGLE: bool>(
+    (wires, buffers): (&mut Wires<W, V>, &mut Buffers<V>),
+    (requests, switch): (&mut Requests<W>, &mut Switch<W>),
+    net: &Net,
+    r: usize,
+) -> Bits<W> {
+    let mut touched = Bits::default();
+    let mut outputs = requests.routers[r].vc_requests;
+    let base = requests.routers[r].base as usize;
+    while let Some(p) = outputs.take_first() {
+        let mut again = false;
+        let mut classes = wires.outs[base + p].requested;
+        while classes != 0 {
+            let class = classes.trailing_zeros() as usize;
+            classes &= classes - 1;
+            let out = &wires.outs[base + p];
+            let room = match net.router.flow_control {
+                FlowControl::VirtualCutThrough => out.available_vcs::<SINGLE>(),
+                FlowControl::Wormhole => out.free_vcs,
+            };
+            let room = net.links.of(out.class).open_to(out, room, class);
+            if room != 0 {
+                touched.set(p);
+                again |= match_vcs(
+                    (&mut *wires, &mut *buffers),
+                    (&mut *requests, &mut *switch),
+                    net,
+                    (base, p, class),
+                    room,
+                );
             }
         }
-        touched
+        if !again {
+            // the remaining heads wait for a VC or a credit; when one comes back the bit is set again
+            requests.routers[r].vc_requests.clear(p);
+        }
     }
+    touched
+}
 
-    /// One iteration between the VCs in `room` of output `p` and the heads that ask for `class`. Returns true if VCs
-    /// and heads are left that could be matched in the next step.
-    fn match_vcs(&mut self, net: &Net, base: usize, p: usize, class: usize, room: u16) -> bool {
-        let slot = net.slot(base + p, class);
-        let mut granted = Bits::<W>::default();
-        let mut left = room;
-        while left != 0 {
-            let vc = left.trailing_zeros() as usize;
-            left &= left - 1;
-            let (i, v) = self.next_head(net, base, p, class, self.switch.vc_turns[(base + p) * V + vc]);
-            self.switch.vc_grants[i * V + v] |= 1 << vc;
-            granted.set(i);
-        }
-        while let Some(i) = granted.take_first() {
-            for v in 0..V {
-                let vcs = std::mem::take(&mut self.switch.vc_grants[i * V + v]);
-                if vcs != 0 {
-                    self.accept_vc(base, p, i, v, vcs);
-                }
-            }
-            if matching(&self.buffers.ins[base + i].requests, net.key(p, class)) == 0 {
-                end_request(&mut self.requests.requesters[slot], &mut self.wires.outs[base + p], i, class);
-            }
-        }
-        !self.requests.requesters[slot].is_empty() && self.wires.outs[base + p].free_vcs & room != 0
+/// One iteration between the VCs in `room` of output `p` and the heads that ask for `class`. Returns true if VCs
+/// and heads are left that could be matched in the next step.
+fn match_vcs<const W: usize, const V: usize>(
+    (wires, buffers): (&mut Wires<W, V>, &mut Buffers<V>),
+    (requests, switch): (&mut Requests<W>, &mut Switch<W>),
+    net: &Net,
+    (base, p, class): (usize, usize, usize),
+    room: u16,
+) -> bool {
+    let slot = net.slot(base + p, class);
+    let mut granted = Bits::<W>::default();
+    let mut left = room;
+    while left != 0 {
+        let vc = left.trailing_zeros() as usize;
+        left &= left - 1;
+        let (i, v) = next_head(buffers, requests, net, (base, p, class), switch.vc_turns[(base + p) * V + vc]);
+        switch.vc_grants[i * V + v] |= 1 << vc;
+        granted.set(i);
     }
+    while let Some(i) = granted.take_first() {
+        for v in 0..V {
+            let vcs = std::mem::take(&mut switch.vc_grants[i * V + v]);
+            if vcs != 0 {
+                accept_vc((&mut *wires, &mut *buffers), (&mut *requests, &mut *switch), (base, p), (i, v), vcs);
+            }
+        }
+        if matching(&buffers.ins[base + i].requests, net.key(p, class)) == 0 {
+            end_request(&mut requests.requesters[slot], &mut wires.outs[base + p], i, class);
+        }
+    }
+    !requests.requesters[slot].is_empty() && wires.outs[base + p].free_vcs & room != 0
+}
 
-    /// Of the heads that ask for `class` of output `p`, the first at or after `turn` (input * V + VC), as (input, VC).
-    fn next_head(&self, net: &Net, base: usize, p: usize, class: usize, turn: u16) -> (usize, usize) {
-        let requesters = &self.requests.requesters[net.slot(base + p, class)];
-        let (first, after) = ((turn as usize) / V, (turn as usize) % V);
-        let heads = |i: usize| matching(&self.buffers.ins[base + i].requests, net.key(p, class));
-        if requesters.contains(first % (64 * W)) {
-            let rest = heads(first) & (u16::MAX << after);
-            if rest != 0 {
-                return (first, rest.trailing_zeros() as usize);
-            }
+/// Of the heads that ask for `class` of output `p`, the first at or after `turn` (input * V + VC), as (input, VC).
+fn next_head<const W: usize, const V: usize>(
+    buffers: &Buffers<V>,
+    requests: &Requests<W>,
+    net: &Net,
+    (base, p, class): (usize, usize, usize),
+    turn: u16,
+) -> (usize, usize) {
+    let requesters = &requests.requesters[net.slot(base + p, class)];
+    let (first, after) = ((turn as usize) / V, (turn as usize) % V);
+    let heads = |i: usize| matching(&buffers.ins[base + i].requests, net.key(p, class));
+    if requesters.contains(first % (64 * W)) {
+        let rest = heads(first) & (u16::MAX << after);
+        if rest != 0 {
+            return (first, rest.trailing_zeros() as usize);
         }
-        let i = requesters.pick_from(first + 1);
-        (i, heads(i).trailing_zeros() as usize)
     }
+    let i = requesters.pick_from(first + 1);
+    (i, heads(i).trailing_zeros() as usize)
+}
 
-    /// The head of VC `v` of input `i` accepts one of the output VCs that granted it.
-    fn accept_vc(&mut self, base: usize, p: usize, i: usize, v: usize, vcs: u16) {
-        let port = &mut self.buffers.ins[base + i];
-        let turn = &mut self.switch.vc_accepts[(base + i) * V + v];
-        // The pointer counts the VCs of all outputs. If it is at another output, it is before or past all of `vcs`, so
-        // the lowest VC is taken. With random outputs low VCs therefore fill first, as in BookSim.
-        let vc = pick16(vcs, if usize::from(*turn >> 4) == p { (*turn & 15) as u8 } else { 0 });
-        *turn = (p as u16) << 4 | u16::from((vc + 1) & 15);
-        *port.requests.at_mut(v) = NO_REQUEST;
-        port.choosing &= !(1 << v);
-        if port.choosing == 0 {
-            self.requests.routers[port.router as usize].choosing.clear(i);
-        }
-        port.hold(v as u8, p, vc);
-        let radix = self.switch.radix;
-        self.switch.vc_turns[(base + p) * V + vc as usize] = ((i * V + v + 1) % (radix * V)) as u16;
-        let out = &mut self.wires.outs[base + p];
-        out.hold(vc, i, v as u8);
-        out.vcs_with_flit &= !(1 << vc);
-        self.switch.fresh[p] |= 1 << vc;
+/// The head of VC `v` of input `i` accepts one of the output VCs that granted it.
+fn accept_vc<const W: usize, const V: usize>(
+    (wires, buffers): (&mut Wires<W, V>, &mut Buffers<V>),
+    (requests, switch): (&mut Requests<W>, &mut Switch<W>),
+    (base, p): (usize, usize),
+    (i, v): (usize, usize),
+    vcs: u16,
+) {
+    let port = &mut buffers.ins[base + i];
+    let turn = &mut switch.vc_accepts[(base + i) * V + v];
+    // The pointer counts the VCs of all outputs. If it is at another output, it is before or past all of `vcs`, so
+    // the lowest VC is taken. With random outputs low VCs therefore fill first, as in BookSim.
+    let vc = pick16(vcs, if usize::from(*turn >> 4) == p { (*turn & 15) as u8 } else { 0 });
+    *turn = (p as u16) << 4 | u16::from((vc + 1) & 15);
+    *port.requests.at_mut(v) = NO_REQUEST;
+    port.choosing &= !(1 << v);
+    if port.choosing == 0 {
+        requests.routers[port.router as usize].choosing.clear(i);
     }
+    port.hold(v as u8, p, vc);
+    let radix = switch.radix;
+    switch.vc_turns[(base + p) * V + vc as usize] = ((i * V + v + 1) % (radix * V)) as u16;
+    let out = &mut wires.outs[base + p];
+    out.hold(vc, i, v as u8);
+    out.vcs_with_flit &= !(1 << vc);
+    switch.fresh[p] |= 1 << vc;
 }

@@ -6,10 +6,10 @@ use super::widths::{AnyAllocator, Width};
 use super::{AnyBlock, OfWidths};
 use crate::block::{Block, Buffers, Cut, Interfaces, Mail, Observers, PolicySide, Requests, Shortcuts, Switch, Wires};
 use crate::net::Net;
+use crate::parts::fresh::LoneTrial;
 use crate::parts::pace::{Paces, Rates};
-use crate::shortcuts::fresh::LoneTrial;
-use crate::shortcuts::profile::Kind;
-use crate::shortcuts::streams::Streams;
+use crate::parts::profile::Kind;
+use crate::parts::streams::Streams;
 use crate::switch_allocation::SwitchAllocator;
 use std::sync::Arc;
 use weft_api::base::arrays::PerPort;
@@ -139,7 +139,7 @@ where
         if net.interface.is_some() {
             block.interfaces.busy.set(t);
         } else {
-            block.sleep(net, t, 0);
+            block.interfaces.sleep(net, t, (block.now, 0));
         }
     }
     block.assert_numbers(net);

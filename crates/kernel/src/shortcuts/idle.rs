@@ -126,12 +126,12 @@ impl<const W: usize, const V: usize> Block<W, V> {
             // deliveries have left void alarms, and terminals with several
             asleep.sort_unstable();
             asleep.dedup();
-            asleep.retain(|&t| self.is_idle(t as usize));
+            asleep.retain(|&t| self.interfaces.is_idle(t as usize));
         }
         asleep.retain(|&t| self.interfaces.terminals[t as usize].due < NOT_DUE);
         for t in asleep {
             self.interfaces.terminals[t as usize].alarm = 0;
-            self.sleep(net, t as usize, now);
+            self.interfaces.sleep(net, t as usize, (now, now));
         }
     }
 }

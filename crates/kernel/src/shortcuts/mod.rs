@@ -3,7 +3,6 @@
 
 mod candidates;
 pub mod facts;
-pub mod fresh;
 pub mod idle;
 pub mod lone;
 pub(crate) mod prefetch;
@@ -13,8 +12,8 @@ pub mod streams;
 
 use crate::block::Block;
 use crate::net::Net;
+use crate::parts::profile::Kind;
 use facts::Facts;
-use profile::Kind;
 use weft_api::agents::Probes;
 
 /// A way to do less for the same result.

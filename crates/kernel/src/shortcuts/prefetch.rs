@@ -7,7 +7,7 @@ use super::Shortcut;
 use super::facts::Facts;
 use crate::block::Block;
 use crate::net::Net;
-use crate::shortcuts::fresh::FreshFlit;
+use crate::parts::fresh::FreshFlit;
 use weft_api::base::arrays::At;
 use weft_api::base::bits::Bits;
 use weft_api::base::prefetch::{prefetch, prefetch_first_line};

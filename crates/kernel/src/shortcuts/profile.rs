@@ -1,4 +1,4 @@
-//! The list of shortcuts. It alone decides which of them a block takes. Steady flows of the whole network also end where the policy has an
+//! This alone decides which shortcuts a block takes. Steady flows of the whole network also end where the policy has an
 //! overseer, or where the agents of some block are told of flits.
 //!
 //! | lone | streams | steady | where |
@@ -16,159 +16,50 @@ use super::Shortcut;
 use super::facts::Facts;
 use crate::block::Block;
 use crate::net::Net;
+use crate::parts::profile::each_shortcut;
+pub use crate::parts::profile::{HeadPath, Kind, Profile, Set};
 use weft_api::agents::Probes;
 
-/// Writes the list of shortcuts, in the order in which they are settled.
-macro_rules! shortcuts {
-    ($($(#[$doc:meta])* $kind:ident = $name:literal: $shortcut:ty,)+) => {
-        /// A shortcut, by name.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-        pub enum Kind { $($(#[$doc])* $kind,)+ }
-
+macro_rules! dispatch {
+    ($($kind:ident = $name:literal: $module:ident::$shortcut:ident,)+) => {
         impl Kind {
-            pub const ALL: &[Self] = &[$(Self::$kind,)+];
-
-            pub fn name(self) -> &'static str {
-                match self { $(Self::$kind => $name,)+ }
-            }
-
             /// The work that it leaves out.
             pub fn skips(self) -> &'static str {
-                match self { $(Self::$kind => <$shortcut>::SKIPS,)+ }
+                match self { $(Self::$kind => <super::$module::$shortcut>::SKIPS,)+ }
             }
 
             /// Another shortcut, without which it does not work.
             pub fn needs(self) -> Option<Self> {
-                match self { $(Self::$kind => <$shortcut>::NEEDS,)+ }
+                match self { $(Self::$kind => <super::$module::$shortcut>::NEEDS,)+ }
             }
 
             fn applies(self, facts: &Facts) -> bool {
-                match self { $(Self::$kind => <$shortcut>::applies(facts),)+ }
+                match self { $(Self::$kind => <super::$module::$shortcut>::applies(facts),)+ }
             }
 
             fn goes_beside(self, told: Probes) -> bool {
-                match self { $(Self::$kind => <$shortcut>::goes_beside(told),)+ }
+                match self { $(Self::$kind => <super::$module::$shortcut>::goes_beside(told),)+ }
             }
 
             fn settle<const W: usize, const V: usize>(self, block: &mut Block<W, V>, net: &Net) {
-                match self { $(Self::$kind => <$shortcut>::settle(block, net),)+ }
+                match self { $(Self::$kind => <super::$module::$shortcut>::settle(block, net),)+ }
             }
         }
     };
 }
 
-shortcuts! {
-    Lone = "lone": super::lone::Lone,
-    Streams = "streams": super::streams::OfBodyFlits,
-    Steady = "steady": super::steady::SteadyFlows,
-    Candidates = "candidates": super::candidates::Candidates,
-    Prefetch = "prefetch": super::prefetch::Prefetch,
-    Idle = "idle": super::idle::IdleTime,
-}
-
-/// Some of the shortcuts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Set(u8);
-
-impl Set {
-    pub const NONE: Self = Self(0);
-    pub const ALL: Self = Self(((1u32 << Kind::ALL.len()) - 1) as u8);
-
-    /// Those for which `take` says so, as far as those are among them that they need.
-    pub fn of(take: impl Fn(Kind) -> bool) -> Self {
-        let taken = |kind: Kind| take(kind) && kind.needs().is_none_or(&take);
-        let those = Kind::ALL.iter().filter(|&&kind| taken(kind));
-        Self(those.fold(0, |set, &kind| set | 1 << kind as u8))
-    }
-
-    #[inline(always)]
-    pub const fn has(self, kind: Kind) -> bool {
-        self.0 >> kind as u8 & 1 != 0
-    }
-
-    /// All but this one, and those that need it.
-    #[must_use]
-    pub fn without(self, kind: Kind) -> Self {
-        Self::of(|other| other != kind && self.has(other))
-    }
-
-    /// Those that are in both.
-    #[must_use]
-    pub fn and(self, other: Self) -> Self {
-        Self::of(|kind| self.has(kind) && other.has(kind))
-    }
-}
-
-/// What is done as a packet becomes the head of its VC.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum HeadPath {
-    /// It asks for the hop of its route key, or for the one that its routing names now.
-    Key,
-    /// It asks for the hop of its route key, and a stream that leaves by the same output ends (`shortcuts/streams.rs`).
-    AmongStreams,
-    /// If its key names no hop, the loop will compare its candidates.
-    Candidates,
-    /// If its key names no hop, the routing is asked in every step; if it names a trunk, the loop looks for its best member.
-    Asked,
-    /// More: its age, someone watches it, it waits first, or links or routers fail.
-    Slow,
-}
-
-/// The shortcuts of a run, or of a block of it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Profile {
-    set: Set,
-    /// VC class by whose credits the loop compares the candidates of heads that choose in every step; `None` if it asks the
-    /// routing in every step.
-    pub compares_credits_of: Option<u8>,
-}
+each_shortcut!(dispatch);
 
 impl Profile {
-    /// The plain loop.
-    pub const PLAIN: Self = Self { set: Set::NONE, compares_credits_of: None };
-
     pub fn of(facts: &Facts) -> Self {
         let all = Self { set: Set::ALL, compares_credits_of: facts.needs.compares_credits_of };
         all.among(Set::of(|kind| kind.applies(facts)))
-    }
-
-    #[inline(always)]
-    pub const fn has(self, kind: Kind) -> bool {
-        self.set.has(kind)
-    }
-
-    pub fn set(self) -> Set {
-        self.set
-    }
-
-    /// Those of the shortcuts that are in `set`.
-    #[must_use]
-    pub fn among(self, set: Set) -> Self {
-        let set = self.set.and(set);
-        Self { set, compares_credits_of: self.compares_credits_of.filter(|_| set.has(Kind::Candidates)) }
     }
 
     /// The same in a block with agents. What they are told of may not be skipped.
     #[must_use]
     pub fn beside(self, told: Probes) -> Self {
         self.among(Set::of(|kind| kind.goes_beside(told)))
-    }
-
-    /// The same with records prefetched, whatever the size of the network (for tests).
-    #[must_use]
-    pub fn prefetching(self) -> Self {
-        Self { set: Set::of(|kind| kind == Kind::Prefetch || self.has(kind)), ..self }
-    }
-
-    /// What the loop does with heads. `slow`, `choose`: as in [`Facts`].
-    pub fn heads(self, slow: bool, choose: bool) -> HeadPath {
-        match (slow, choose, self.compares_credits_of) {
-            (true, ..) => HeadPath::Slow,
-            (false, true, Some(_)) => HeadPath::Candidates,
-            (false, true, None) => HeadPath::Asked,
-            (false, false, _) if self.has(Kind::Streams) => HeadPath::AmongStreams,
-            (false, false, _) => HeadPath::Key,
-        }
     }
 }
 

@@ -5,7 +5,7 @@ use crate::network::simulation::Simulation;
 use crate::network::spec::{Execution, Spec};
 use weft_api::age::Priority;
 use weft_api::spec::FlowControl;
-use weft_kernel::shortcuts::fresh::LoneTrial;
+use weft_kernel::parts::fresh::LoneTrial;
 use weft_kernel::shortcuts::profile::{Kind, Set};
 use weft_models::allocation::AllocatorConfig;
 

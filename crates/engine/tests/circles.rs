@@ -1,0 +1,104 @@
+//! Files of the loop that import each other in a circle can only be read together, so circles are small.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+/// Most files of a circle.
+const MOST: usize = 4;
+
+type Imports = BTreeMap<String, BTreeSet<String>>;
+
+/// The text of the files of a crate by the path of their modules (`parts::pace`), without comments and tests.
+fn modules(of: &str) -> BTreeMap<String, String> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(of).join("src");
+    let (mut texts, mut folders) = (BTreeMap::new(), vec![root.clone()]);
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let text = std::fs::read_to_string(&path).expect("a text");
+            let code = text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
+            let code: Vec<&str> = code.lines().map(|line| line.split("//").next().unwrap_or_default()).collect();
+            let below = path.strip_prefix(&root).expect("below src").with_extension("");
+            let name = below.to_string_lossy().replace('/', "::");
+            texts.insert(name.trim_end_matches("::mod").to_owned(), code.join("\n"));
+        }
+    }
+    texts.remove("lib");
+    texts
+}
+
+/// The modules that each module imports.
+fn imports(texts: &BTreeMap<String, String>) -> Imports {
+    let of = |name: &String, text: &String| {
+        let above = name.rsplit_once("::").map_or("", |(above, _)| above);
+        let mut found = BTreeSet::new();
+        for (start, base) in [("crate::", ""), ("super::", above)] {
+            for rest in text.split(start).skip(1) {
+                found.extend(named(rest, base, texts));
+            }
+        }
+        found.remove(name);
+        (name.clone(), found)
+    };
+    texts.iter().map(|(name, text)| of(name, text)).collect()
+}
+
+/// The modules that a path names which begins so, below the module `base`: the longest beginning of the path that is one.
+/// Of a path that ends in a list, each element may go on.
+fn named(rest: &str, base: &str, texts: &BTreeMap<String, String>) -> Vec<String> {
+    let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_' && c != ':').unwrap_or(rest.len());
+    let path = if base.is_empty() { rest[..end].to_owned() } else { format!("{base}::{}", &rest[..end]) };
+    let paths: Vec<String> = match rest[end..].strip_prefix('{').and_then(|list| list.split_once('}')) {
+        Some((list, _)) => list.split(',').map(|element| format!("{path}{}", element.trim())).collect(),
+        None => vec![path],
+    };
+    let longest = |path: String| {
+        let parts: Vec<&str> = path.split("::").collect();
+        (1..=parts.len()).rev().map(|count| parts[..count].join("::")).find(|name| texts.contains_key(name))
+    };
+    paths.into_iter().filter_map(longest).collect()
+}
+
+/// All that a module reaches by its imports.
+fn reached<'a>(imports: &'a Imports, from: &'a str) -> BTreeSet<&'a str> {
+    let (mut seen, mut open) = (BTreeSet::new(), vec![from]);
+    while let Some(name) = open.pop() {
+        open.extend(imports[name].iter().map(String::as_str).filter(|other| seen.insert(*other)));
+    }
+    seen
+}
+
+/// The modules that import each other, over others or not, in circles with this one.
+fn circle<'a>(reach: &BTreeMap<&'a str, BTreeSet<&'a str>>, of: &str) -> Vec<&'a str> {
+    reach.iter().filter(|(name, own)| own.contains(of) && reach[of].contains(**name)).map(|(name, _)| *name).collect()
+}
+
+#[test]
+fn no_circle_of_imports_in_the_kernel_is_large() {
+    let imports = imports(&modules("kernel"));
+    let reach: BTreeMap<&str, _> = imports.keys().map(|name| (name.as_str(), reached(&imports, name))).collect();
+    assert!(reach["cycle"].contains("block") && reach["block"].contains("parts::streams"), "{imports:?}");
+    for name in reach.keys() {
+        let circle = circle(&reach, name);
+        assert!(circle.len() <= MOST, "{} files import each other in a circle: {circle:?}", circle.len());
+    }
+}
+
+#[test]
+fn a_circle_is_found() {
+    let texts = [
+        ("a", "use crate::b::{c, d::Type};"),
+        ("b", ""),
+        ("b::c", "fn f(_: super::d::Type) {}"),
+        ("b::d", "use crate::a::Type;\nuse crate::unknown::Thing;"),
+    ];
+    let texts = texts.map(|(name, text)| (name.to_owned(), text.to_owned())).into();
+    let imports = imports(&texts);
+    let reach: BTreeMap<&str, _> = imports.keys().map(|name| (name.as_str(), reached(&imports, name))).collect();
+    assert_eq!(circle(&reach, "a"), ["a", "b::c", "b::d"]);
+    assert!(circle(&reach, "b").is_empty());
+}

@@ -1,0 +1,129 @@
+//! Which shortcuts there are, and which of them a run has, as data. `shortcuts/profile.rs` decides it.
+
+/// The list of shortcuts, in the order in which they are settled: kind, name, and the type below `shortcuts/`.
+macro_rules! each_shortcut {
+    ($write:ident) => {
+        $write! {
+            Lone = "lone": lone::Lone,
+            Streams = "streams": streams::OfBodyFlits,
+            Steady = "steady": steady::SteadyFlows,
+            Candidates = "candidates": candidates::Candidates,
+            Prefetch = "prefetch": prefetch::Prefetch,
+            Idle = "idle": idle::IdleTime,
+        }
+    };
+}
+pub(crate) use each_shortcut;
+
+macro_rules! kinds {
+    ($($kind:ident = $name:literal: $module:ident::$shortcut:ident,)+) => {
+        /// A shortcut, by name.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+        pub enum Kind { $($kind,)+ }
+
+        impl Kind {
+            pub const ALL: &[Self] = &[$(Self::$kind,)+];
+
+            pub fn name(self) -> &'static str {
+                match self { $(Self::$kind => $name,)+ }
+            }
+        }
+    };
+}
+
+each_shortcut!(kinds);
+
+/// Some of the shortcuts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Set(u8);
+
+impl Set {
+    pub const NONE: Self = Self(0);
+    pub const ALL: Self = Self(((1u32 << Kind::ALL.len()) - 1) as u8);
+
+    /// Those for which `take` says so, as far as those are among them that they need.
+    pub fn of(take: impl Fn(Kind) -> bool) -> Self {
+        let taken = |kind: Kind| take(kind) && kind.needs().is_none_or(&take);
+        let those = Kind::ALL.iter().filter(|&&kind| taken(kind));
+        Self(those.fold(0, |set, &kind| set | 1 << kind as u8))
+    }
+
+    #[inline(always)]
+    pub const fn has(self, kind: Kind) -> bool {
+        self.0 >> kind as u8 & 1 != 0
+    }
+
+    /// All but this one, and those that need it.
+    #[must_use]
+    pub fn without(self, kind: Kind) -> Self {
+        Self::of(|other| other != kind && self.has(other))
+    }
+
+    /// Those that are in both.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        Self::of(|kind| self.has(kind) && other.has(kind))
+    }
+}
+
+/// What is done as a packet becomes the head of its VC.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HeadPath {
+    /// It asks for the hop of its route key, or for the one that its routing names now.
+    Key,
+    /// It asks for the hop of its route key, and a stream that leaves by the same output ends (`shortcuts/streams.rs`).
+    AmongStreams,
+    /// If its key names no hop, the loop will compare its candidates.
+    Candidates,
+    /// If its key names no hop, the routing is asked in every step; if it names a trunk, the loop looks for its best member.
+    Asked,
+    /// More: its age, someone watches it, it waits first, or links or routers fail.
+    Slow,
+}
+
+/// The shortcuts of a run, or of a block of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Profile {
+    pub(crate) set: Set,
+    /// VC class by whose credits the loop compares the candidates of heads that choose in every step; `None` if it asks the
+    /// routing in every step.
+    pub compares_credits_of: Option<u8>,
+}
+
+impl Profile {
+    /// The plain loop.
+    pub const PLAIN: Self = Self { set: Set::NONE, compares_credits_of: None };
+
+    #[inline(always)]
+    pub const fn has(self, kind: Kind) -> bool {
+        self.set.has(kind)
+    }
+
+    pub fn set(self) -> Set {
+        self.set
+    }
+
+    /// Those of the shortcuts that are in `set`.
+    #[must_use]
+    pub fn among(self, set: Set) -> Self {
+        let set = self.set.and(set);
+        Self { set, compares_credits_of: self.compares_credits_of.filter(|_| set.has(Kind::Candidates)) }
+    }
+
+    /// The same with records prefetched, whatever the size of the network (for tests).
+    #[must_use]
+    pub fn prefetching(self) -> Self {
+        Self { set: Set::of(|kind| kind == Kind::Prefetch || self.has(kind)), ..self }
+    }
+
+    /// What the loop does with heads. `slow`, `choose`: as in [`Facts`].
+    pub fn heads(self, slow: bool, choose: bool) -> HeadPath {
+        match (slow, choose, self.compares_credits_of) {
+            (true, ..) => HeadPath::Slow,
+            (false, true, Some(_)) => HeadPath::Candidates,
+            (false, true, None) => HeadPath::Asked,
+            (false, false, _) if self.has(Kind::Streams) => HeadPath::AmongStreams,
+            (false, false, _) => HeadPath::Key,
+        }
+    }
+}
