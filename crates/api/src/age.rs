@@ -29,29 +29,52 @@ impl<const W: usize, const V: usize, const AGE: bool> Ports<'_, W, V, AGE> {
     /// The one of `inputs` that wins output `p`. All of them may send to it.
     ///
     /// # Safety
-    /// `p` is a port of the router.
+    /// `p` and `inputs` are ports of the router.
     #[inline(always)]
     pub unsafe fn pick_input<const HEADS: bool, const SINGLE: bool>(&self, p: usize, inputs: Bits<W>) -> usize {
         // SAFETY: the caller says so.
         let turn = usize::from(unsafe { self.outs.hot(p) }.rr_in);
-        if AGE { self.oldest_input::<HEADS, SINGLE>(p, inputs, turn) } else { inputs.pick_from(turn) }
+        // SAFETY: as above.
+        if AGE { unsafe { self.oldest_input::<HEADS, SINGLE>(p, inputs, turn) } } else { inputs.pick_from(turn) }
     }
 
     /// The one of `outputs` that wins at input `i`, which may send to all of them.
+    ///
+    /// # Safety
+    /// `i` and `outputs` are ports of the router.
     #[inline(always)]
-    pub fn pick_output<const HEADS: bool, const SINGLE: bool>(&self, i: usize, outputs: Bits<W>) -> usize {
-        let turn = usize::from(self.ins[i].rr_out);
-        if AGE { self.oldest_output::<HEADS, SINGLE>(i, outputs, turn) } else { outputs.pick_from(turn) }
+    pub unsafe fn pick_output<const HEADS: bool, const SINGLE: bool>(&self, i: usize, outputs: Bits<W>) -> usize {
+        // SAFETY: the caller says so.
+        unsafe {
+            let turn = usize::from(self.ins.hot(i).rr_out);
+            if AGE { self.oldest_output::<HEADS, SINGLE>(i, outputs, turn) } else { outputs.pick_from(turn) }
+        }
     }
 
+    /// # Safety
+    /// `p` and `inputs` are ports of the router.
     #[inline(never)]
-    fn oldest_input<const HEADS: bool, const SINGLE: bool>(&self, p: usize, inputs: Bits<W>, turn: usize) -> usize {
-        self.least(inputs, turn, |i| self.oldest_of(i, self.senders::<HEADS, SINGLE>(p, i)).0)
+    unsafe fn oldest_input<const HEADS: bool, const SINGLE: bool>(
+        &self,
+        p: usize,
+        inputs: Bits<W>,
+        turn: usize,
+    ) -> usize {
+        // SAFETY: the caller says so.
+        self.least(inputs, turn, |i| unsafe { self.oldest_of(i, self.senders::<HEADS, SINGLE>(p, i)).0 })
     }
 
+    /// # Safety
+    /// `i` and `outputs` are ports of the router.
     #[inline(never)]
-    fn oldest_output<const HEADS: bool, const SINGLE: bool>(&self, i: usize, outputs: Bits<W>, turn: usize) -> usize {
-        self.least(outputs, turn, |p| self.oldest_of(i, self.senders::<HEADS, SINGLE>(p, i)).0)
+    unsafe fn oldest_output<const HEADS: bool, const SINGLE: bool>(
+        &self,
+        i: usize,
+        outputs: Bits<W>,
+        turn: usize,
+    ) -> usize {
+        // SAFETY: the caller says so.
+        self.least(outputs, turn, |p| unsafe { self.oldest_of(i, self.senders::<HEADS, SINGLE>(p, i)).0 })
     }
 
     /// The member of `ports` with the least value. Of several, the first at or after `turn` wins.
@@ -69,20 +92,32 @@ impl<const W: usize, const V: usize, const AGE: bool> Ports<'_, W, V, AGE> {
         best
     }
 
-    /// When the packet at the head of VC `v` of input `i` was created or injected.
-    pub fn age(&self, i: usize, v: u8) -> u64 {
-        self.ages[i * V + v as usize]
+    /// When the packet at the head of VC `v` of input `i` was created or injected. Only for `AGE`.
+    ///
+    /// # Safety
+    /// `i` is a port of the router, and `v` a VC of it.
+    #[inline(always)]
+    pub unsafe fn age(&self, i: usize, v: u8) -> u64 {
+        debug_assert!(AGE, "without arbitration by age there are no ages");
+        // SAFETY: the caller says so, and each VC of an input has an age.
+        unsafe { *self.ages.hot(i * V + v as usize) }
     }
 
-    /// Age and VC of the oldest packet among the VCs `vcs` of input `i`. Of several, the next in turn wins.
-    pub fn oldest_of(&self, i: usize, mut vcs: u16) -> (u64, u8) {
+    /// Age and VC of the oldest packet among the VCs `vcs` of input `i`. Of several, the next in turn wins. Only for `AGE`.
+    ///
+    /// # Safety
+    /// `i` is a port of the router, and `vcs` are VCs of it.
+    #[inline(always)]
+    pub unsafe fn oldest_of(&self, i: usize, mut vcs: u16) -> (u64, u8) {
         let mut best = (u64::MAX, 0);
-        let mut turn = self.ins[i].rr_vc;
+        // SAFETY: the caller says so.
+        let mut turn = unsafe { self.ins.hot(i) }.rr_vc;
         while vcs != 0 {
             let v = pick16(vcs, turn);
             vcs &= !(1 << v);
             turn = (v + 1) & 15;
-            let age = self.age(i, v);
+            // SAFETY: the caller says so.
+            let age = unsafe { self.age(i, v) };
             if age < best.0 {
                 best = (age, v);
             }
@@ -91,9 +126,13 @@ impl<const W: usize, const V: usize, const AGE: bool> Ports<'_, W, V, AGE> {
     }
 
     /// VCs of input `i` that may send to output `p` now.
+    ///
+    /// # Safety
+    /// `p` and `i` are ports of the router.
     #[inline(always)]
-    fn senders<const HEADS: bool, const SINGLE: bool>(&self, p: usize, i: usize) -> u16 {
-        let (out, requests) = (&self.outs[p], &self.ins[i].requests);
+    unsafe fn senders<const HEADS: bool, const SINGLE: bool>(&self, p: usize, i: usize) -> u16 {
+        // SAFETY: the caller says so.
+        let (out, requests) = unsafe { (self.outs.hot(p), &self.ins.hot(i).requests) };
         let mut vcs = if HEADS && SINGLE { 0 } else { held_by(out, i) };
         if HEADS {
             let open = self.available_vcs::<SINGLE>(out);
@@ -110,15 +149,25 @@ impl<const W: usize, const V: usize, const AGE: bool> Ports<'_, W, V, AGE> {
     }
 
     /// Input `i` sends a flit to output `p`, from the VC with the oldest packet, as move `k`.
+    ///
+    /// # Safety
+    /// `p` and `i` are ports of the router.
     #[inline(never)]
-    pub fn enter_oldest<const HEADS: bool, const SINGLE: bool>(&mut self, p: usize, i: usize, k: usize) {
-        let v = self.oldest_of(i, self.senders::<HEADS, SINGLE>(p, i)).1;
-        self.cross_from::<SINGLE>(p, i, v, k);
+    pub unsafe fn enter_oldest<const HEADS: bool, const SINGLE: bool>(&mut self, p: usize, i: usize, k: usize) {
+        // SAFETY: the caller says so.
+        unsafe {
+            let v = self.oldest_of(i, self.senders::<HEADS, SINGLE>(p, i)).1;
+            self.cross_from::<SINGLE>(p, i, v, k);
+        }
     }
 
     /// VC `v` of input `i` sends a flit to output `p`, as move `k`; a head takes an output VC.
-    pub fn cross_from<const SINGLE: bool>(&mut self, p: usize, i: usize, v: u8, k: usize) {
-        let port = &mut self.ins[i];
+    ///
+    /// # Safety
+    /// `p` and `i` are ports of the router.
+    pub unsafe fn cross_from<const SINGLE: bool>(&mut self, p: usize, i: usize, v: u8, k: usize) {
+        // SAFETY: the caller says so.
+        let port = unsafe { self.ins.hot_mut(i) };
         let (keys, key) = (port.requests, *port.requests.at(v as usize));
         let vc = if key == NO_REQUEST {
             port.rr_vc = (v + 1) & 15;
@@ -127,9 +176,10 @@ impl<const W: usize, const V: usize, const AGE: bool> Ports<'_, W, V, AGE> {
             // `take_vc` gives the output VC to the head of VC `rr_vc`
             port.rr_vc = v;
             let class = self.common.split(key).1;
-            let out = &self.outs[p];
+            // SAFETY: the caller says so.
+            let out = unsafe { self.outs.hot(p) };
             let room = self.open_to(out, self.available_vcs::<SINGLE>(out), class);
-            // SAFETY: both ports were found above, and heads ask for classes that the output has.
+            // SAFETY: the caller says so, and heads ask for classes that the output has.
             let (_, vc) = unsafe { self.take_vc(p, class, i, matching(&keys, key), room) };
             if !SINGLE {
                 self.hold(p, i, (v, vc));

@@ -138,7 +138,8 @@ impl<const W: usize, const V: usize, const AGE: bool> Ports<'_, W, V, AGE> {
     #[inline(always)]
     pub unsafe fn enter<const HEADS: bool, const SINGLE: bool>(&mut self, p: usize, i: usize, k: usize) {
         if AGE {
-            return self.enter_oldest::<HEADS, SINGLE>(p, i, k);
+            // SAFETY: the caller says so.
+            return unsafe { self.enter_oldest::<HEADS, SINGLE>(p, i, k) };
         }
         // SAFETY: the caller says so.
         let (v, vc) = unsafe {

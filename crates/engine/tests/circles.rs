@@ -47,8 +47,8 @@ fn imports(texts: &BTreeMap<String, String>) -> Imports {
     texts.iter().map(|(name, text)| of(name, text)).collect()
 }
 
-/// The modules that a path names which begins so, below the module `base`: the longest beginning of the path that is one.
-/// Of a path that ends in a list, each element may go on.
+/// The modules that the path at the start of `rest` names, below the module `base`: the longest part of it that is a module. A path
+/// that ends in a list stands for one path per element.
 fn named(rest: &str, base: &str, texts: &BTreeMap<String, String>) -> Vec<String> {
     let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_' && c != ':').unwrap_or(rest.len());
     let path = if base.is_empty() { rest[..end].to_owned() } else { format!("{base}::{}", &rest[..end]) };

@@ -41,10 +41,13 @@ impl<const W: usize, const V: usize> Block<W, V> {
                 Priority::RoundRobin => 0,
                 Priority::Age => packet.created,
                 Priority::NetworkAge => packet.injected,
-                Priority::Transit => u64::from(self.buffers.ins[i].class == 0),
+                // SAFETY: a head waits at an input (`assert_numbers`).
+                Priority::Transit => u64::from(unsafe { self.buffers.ins.hot(i) }.class == 0),
             };
             // the class goes before the age: no run has 2^56 cycles
-            self.requests.ages[i * V + v] = age | &net.class_ranks[usize::from(packet.class)] << 56;
+            let number = age | net.class_ranks[usize::from(packet.class)] << 56;
+            // SAFETY: where arbiters go by age, each VC of an input has one (`assert_numbers`).
+            *unsafe { self.requests.ages.hot_mut(i * V + v) } = number;
         }
         // SAFETY: a head waits at an input (`assert_numbers`).
         let r = unsafe { self.buffers.ins.hot(i) }.router as usize;

@@ -9,7 +9,7 @@ use weft_api::spec::InputSpeedup;
 use weft_api::state::{Move, NO_REQUEST, Segment, UNDECIDED};
 
 impl<const V: usize> Buffers<V> {
-    /// Moves of the router whose ports begin at `base` are about to be carried out in cycle `now`: the VCs that they leave are closed
+    /// Moves of the router whose ports begin at `base` are about to be carried out in cycle `now`. The VCs that they leave are closed
     /// to the next heads.
     pub fn close_behind(&mut self, net: &Net, base: usize, moves: &[Move], now: u64) {
         for m in moves {

@@ -61,6 +61,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let has_paces = paced(of.len(), self.wires.outs.len()) && paced(full.len(), routers) && of_inputs;
         ensure(has_paces, "a pace for each channel, where some are paced")?;
         let candidates = if net.shortcuts.compares_credits_of.is_some() { inputs * V } else { 0 };
+        let ages = if net.router.by_age || net.router.rings { inputs * V } else { 0 };
+        ensure(self.requests.ages.len() >= ages, "an age for each VC of an input")?;
         ensure(self.requests.candidates.len() == candidates, "candidates for each VC of an input")?;
         ensure(self.shortcuts.streams.numbers_are_right(inputs, self.wires.outs.len()), "streams of ports")
     }

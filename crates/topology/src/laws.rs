@@ -1,10 +1,10 @@
-//! The laws of every topology: symmetric links, connectivity, counts that agree, distances by formula equal to those by search, and
-//! wiring that keeps what every view of the structure promises. Tests hold the examples of each topology to them, those of crates
-//! outside of Weft, too.
+//! The laws of every topology: symmetric links, connectivity, counts that agree, and distances by formula equal to distances by
+//! search. The wiring is as every view of the structure says. Tests hold the examples of each topology to them. Crates outside of Weft
+//! do the same with theirs.
 
 use crate::{CrossedLayers, Dimension, GlobalLinks, Graph, Grid, Groups, Levels, Line, Link, Peer, Port, Ring, Tree};
 
-/// Checks what holds for all, and what each view of the structure promises.
+/// Checks the laws of all graphs, and those of each view of the structure.
 ///
 /// # Panics
 /// With what is wrong, if the graph breaks a law.

@@ -3,7 +3,7 @@
 //! refuses a graph without it.
 //!
 //! `graph` holds the data, the laws that every graph keeps, and the readers of graph files. `models` has one file per
-//! topology. `metrics` computes numbers of any graph: distances, bisection, degrees, path diversity, what survives failures. `laws` checks what
+//! topology. `metrics` computes numbers of any graph: distances, bisection, degrees, path diversity, survivors of failures. `laws` checks what
 //! every graph promises.
 
 mod graph;

@@ -1,5 +1,5 @@
 //! The laws of every pattern and of every injection process: valid destinations, drawn as often as `distribution` says; the load that
-//! is asked for. Tests hold the examples of each of them to these laws, those of crates outside of Weft, too.
+//! is asked for. Tests hold the examples of each of them to these laws. Crates outside of Weft do the same with theirs.
 
 use crate::{Pattern, Population, Process, stream};
 use rand_pcg::Pcg32;

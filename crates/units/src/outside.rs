@@ -1,6 +1,5 @@
 //! Members of a family that a crate outside of Weft brings. The crate adds each with one line ([`add_model!`](crate::add_model)). A
-//! program that links the crate then knows the member by its name: it reads it from a scenario and lists it, as it does with
-//! registered ones.
+//! program that links the crate reads such a member from a scenario by its name, and lists it. Registered members are treated alike.
 
 use erased_serde::Deserializer as AnyText;
 use inventory::Collect;
@@ -12,7 +11,7 @@ use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
-/// What the configuration of a member from outside must be able to do: it is written as text, read from it, and described.
+/// The configuration of a member from outside: it is written as text, read from text, and has a JSON Schema.
 pub trait Configuration: Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'static {}
 
 impl<M: Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'static> Configuration for M {}

@@ -14,8 +14,8 @@
 /// member.
 ///
 /// With `open to Added` the enum has one more variant, for members that crates outside of Weft add
-/// ([`add_model!`](crate::add_model)); `Added` is the type of a line that does so. Text is read with them, and the JSON Schema
-/// names them ([`outside`](crate::outside)). If the family is also `given to User by
+/// ([`add_model!`](crate::add_model)). `Added` is the type of a line that adds one. Text may name these members, and so does the JSON
+/// Schema ([`outside`](crate::outside)). If the family is also `given to User by
 /// Giver`, a member from outside declares a `Giver`, by which it is given (`User::take_outside`).
 #[macro_export]
 macro_rules! registry {

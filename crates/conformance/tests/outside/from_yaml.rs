@@ -50,7 +50,7 @@ measure: {warmup: 0cycles, window: 2000cycles}
 fn finished(text: &str) -> Finished {
     let point = expand("outside.yaml", text, &[]).unwrap_or_else(|error| panic!("{error}")).remove(0);
     let finished = point.run(Execution::new(1, 0), &Quiet).unwrap_or_else(|error| panic!("{error}"));
-    // what a folder of results keeps gives the same point again
+    // the resolved scenario, which a folder of results keeps, gives the same point again
     let again = expand("resolved.yaml", &point.resolved_yaml(), &[]).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(again[0].hash, point.hash);
     finished
@@ -133,7 +133,7 @@ fn lists_and_the_schema_name_models_from_outside() {
     }
 }
 
-/// What is proposed in place of a model that does not fit may be from outside.
+/// A remedy may name a model from outside.
 #[test]
 fn refusals_propose_models_from_outside() {
     let said = refused(GRID, &["routing=up_down"]);

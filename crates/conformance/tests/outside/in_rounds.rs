@@ -1,4 +1,4 @@
-//! An allocator that nothing else in Weft knows: another one, always with so many iterations.
+//! An allocator that nothing else in Weft knows: iSLIP under another name, with a number of rounds.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -118,7 +118,7 @@ impl UseAllocator for Compile {
     }
 }
 
-/// What the line that adds allocator `A` from outside of Weft declares: how it is compiled.
+/// How allocator `A` from outside of Weft is compiled. The line that adds it declares this.
 pub const fn compiler<A: Allocator>() -> Compiler {
     Compiler(|allocator, how| {
         let allocator: &A = allocator.downcast_ref().expect("`declares compiler::<A>()` with the allocator as `A`");

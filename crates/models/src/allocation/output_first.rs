@@ -118,7 +118,8 @@ unsafe fn grant<
             let mut both = Bits::default();
             both.set(p);
             both.set(usize::from(ports.offers[i]));
-            best = ports.pick_output::<HEADS, SINGLE>(i, both);
+            // SAFETY: both come from masks of the router.
+            best = unsafe { ports.pick_output::<HEADS, SINGLE>(i, both) };
         }
         ports.offers[i] = best as u16;
         granted.set(i);

@@ -87,7 +87,8 @@ unsafe fn input_first<const W: usize, const V: usize, const HEADS: bool, const S
         let mut inputs = asking;
         while let Some(i) = inputs.take_first() {
             let may = std::mem::take(&mut ports.grants[i]);
-            choices[i] = ports.pick_output::<HEADS, SINGLE>(i, may) as u16;
+            // SAFETY: both come from masks of the router.
+            choices[i] = unsafe { ports.pick_output::<HEADS, SINGLE>(i, may) } as u16;
         }
         let mut chosen = Bits::<W>::default();
         while let Some(i) = asking.take_first() {

@@ -77,7 +77,8 @@ unsafe fn two_stages<const W: usize, const V: usize, const HEADS: bool, const SI
         let turn = usize::from(ports.outs[p].rr_in);
         let i = if AGE { oldest_pick(ports, rivals, &picks, turn) } else { rivals.pick_from(turn) };
         ports.outs[p].rr_in = i as u16 + 1;
-        ports.cross_from::<SINGLE>(p, i, picks[i], moves);
+        // SAFETY: both are ports that masks of the router name.
+        unsafe { ports.cross_from::<SINGLE>(p, i, picks[i], moves) };
         moves += 1;
     }
     moves
@@ -114,7 +115,8 @@ fn sendable<const W: usize, const V: usize, const HEADS: bool, const SINGLE: boo
 
 /// The VC of `vcs` whose turn it is at input `i`.
 fn pick_vc<const W: usize, const V: usize, const AGE: bool>(ports: &Ports<'_, W, V, AGE>, i: usize, vcs: u16) -> u8 {
-    if AGE { ports.oldest_of(i, vcs).1 } else { pick16(vcs, ports.ins[i].rr_vc) }
+    // SAFETY: the input comes from a mask of the router, and the VCs are its own.
+    if AGE { unsafe { ports.oldest_of(i, vcs) }.1 } else { pick16(vcs, ports.ins[i].rr_vc) }
 }
 
 /// The output port that VC `v` of input `i` asks for, or holds.
@@ -131,5 +133,6 @@ fn oldest_pick<const W: usize, const V: usize, const AGE: bool>(
     picks: &PerPort<u8, W>,
     turn: usize,
 ) -> usize {
-    ports.least(rivals, turn, |i| ports.age(i, picks[i]))
+    // SAFETY: the inputs come from a mask of the router, and each has picked one of its VCs.
+    ports.least(rivals, turn, |i| unsafe { ports.age(i, picks[i]) })
 }
