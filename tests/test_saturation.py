@@ -145,6 +145,23 @@ def test_a_load_that_follows_the_network_is_not_searched(small: Path, tmp_path: 
     assert open_loop.saturation(tmp_path, tolerance=0.4, lower=0.1)["verdict"].to_list() == ["found"]
 
 
+def test_a_program_has_no_load_to_search_and_the_remedy_names_what_is_written(tmp_path: Path) -> None:
+    text = """
+topology: {torus: {widths: [4], terminals_per_router: 1}}
+routing: dimension_order
+traffic:
+  workload: {programs: {program: {collective: {operation: all_reduce, ranks: 4, bytes: 1KB}}}}
+"""
+    path = tmp_path / "program.yaml"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(weft.ScenarioError, match="write a pattern and a load in its place") as caught:
+        weft.load(path).saturation(tolerance=0.1)
+    assert caught.value.path == "traffic.workload"
+    with_pattern = {"traffic.workload": None, "traffic.pattern": "uniform", "traffic.load": 0.1}
+    found = weft.load(path, set=with_pattern).saturation(tmp_path / "found", tolerance=0.4, lower=0.1)
+    assert found.height == 1
+
+
 def test_tornado_saturates_at_its_bound(small: Path, tmp_path: Path) -> None:
     statuses: list[Status] = []
     sweep = weft.load(small, set=TORNADO)

@@ -109,6 +109,7 @@ class SaturationSearch:
         self, scenario: Scenario, sets: Sequence[tuple[str, str]], out: str | Path | None, asked: Asked
     ) -> None:
         given.whole(asked.seeds, "seeds")
+        searchable.check_demand(scenario, sets)
         lower = asked.tolerance if asked.lower is None else asked.lower
         upper = _most_load(scenario, sets, lower) if asked.upper is None else asked.upper
         for name, value in (("tolerance", asked.tolerance), ("lower", lower), ("upper", upper)):

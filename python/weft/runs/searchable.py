@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 def check(point: Point) -> None:
     """Refuse a scenario in which `traffic.load` does not set the load, or does not set it for the whole run."""
     traffic = point.resolved["traffic"]
+    jobs = _jobs(traffic)
     if at(point.resolved, "measure.stop.complete") is not None:
         what = "a run that ends with its batches has no load that lasts"
         remedy = "leave out measure.stop and the batches, or compare completion times with `weft run`"
         raise ScenarioError.saying(what, remedy, "measure.stop")
-    jobs = {f"traffic.jobs.{number}": job for number, job in enumerate(traffic.get("jobs", []))}
     if limit := _closed_loop(jobs, traffic):
         what = "terminals wait for replies: they offer what the network lets them, and the load follows the network"
         remedy = "leave out `outstanding` (requests then wait for no reply), or compare accepted loads with `weft run`"
@@ -36,6 +36,35 @@ def check(point: Point) -> None:
     if given and len(given) == point.imply()["terminals"]:
         what = f"all {len(given)} terminals have loads of their own: traffic.load changes nothing"
         raise ScenarioError.saying(what, "leave out those that are to saturate", "traffic.loads")
+
+
+def check_demand(scenario: Scenario, sets: Sequence[tuple[str, str]]) -> None:
+    """Refuse a scenario in which a workload says by itself what its terminals send. It has no load to be set."""
+    try:
+        traffics = [point.resolved["traffic"] for point in scenario.points(sets)]
+    except ScenarioError:
+        return  # it lacks the load that is searched, or what the search refuses with its load
+    for traffic in traffics:
+        if own := _own_demand(_jobs(traffic), traffic):
+            what = "this workload says by itself what its terminals send: there is no load to search"
+            raise ScenarioError.saying(
+                what, "write a pattern and a load in its place, or compare run times with `weft run`", own
+            )
+
+
+def _jobs(traffic: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    return {f"traffic.jobs.{number}": job for number, job in enumerate(traffic.get("jobs", []))}
+
+
+def _own_demand(jobs: dict[str, dict[str, Any]], traffic: dict[str, Any]) -> str | None:
+    """The key of a workload that needs no pattern; ``None`` if there is none."""
+    for path, job in (jobs or {"traffic": traffic}).items():
+        if "workload" in job and not (job.get("pattern") or traffic.get("pattern")):
+            return f"{path}.workload"
+        inherits = "workload" not in job and "reply" not in job
+        if inherits and "workload" in traffic and not (job.get("pattern") or traffic.get("pattern")):
+            return "traffic.workload"
+    return None
 
 
 def _closed_loop(jobs: dict[str, dict[str, Any]], traffic: dict[str, Any]) -> str | None:
