@@ -357,6 +357,7 @@ SMALL = {
     "slim_fly": {"q": 4, "terminals_per_router": 1},
     "polarfly": {"q": 4, "terminals_per_router": 1},
     "graph": {"file": "ring.anynet"},
+    "planes": {"count": 2, "of": {"torus": {"widths": [4, 2], "terminals_per_router": 1}}},
 }
 
 

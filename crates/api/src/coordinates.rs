@@ -36,9 +36,12 @@ pub fn numbers(graph: &Graph) -> Vec<u64> {
     (0..u64::from(graph.routers())).collect()
 }
 
-/// In the first of these views that the graph offers; the numbers of the routers where it offers none.
+/// In the first of these views that the graph offers; the numbers of the routers where it offers none. On planes a router has the
+/// coordinates that it has in its plane.
 pub fn of_all(graph: &Graph) -> Vec<u64> {
-    on_grid(graph).or_else(|| in_groups(graph)).or_else(|| in_tree(graph)).unwrap_or_else(|| numbers(graph))
+    let plane = graph.plane();
+    let of_plane = on_grid(plane).or_else(|| in_groups(plane)).or_else(|| in_tree(plane));
+    graph.in_all_planes(&of_plane.unwrap_or_else(|| numbers(plane)))
 }
 
 /// Where the level and the digits stand in the coordinates of a tree.

@@ -90,6 +90,10 @@ pub fn small_networks() -> Vec<(TopologyConfig, Graph)> {
     built.filter(|(_, graph)| is_small(graph)).collect()
 }
 
+/// Networks of several planes are left to `engine/tests/planes.rs`: they refuse routings that know other routers by number.
 fn is_small(graph: &Graph) -> bool {
-    graph.routers() <= ROUTERS && TERMINALS.contains(&graph.terminals()) && graph.diameter() <= DIAMETER
+    graph.planes() == 1
+        && graph.routers() <= ROUTERS
+        && TERMINALS.contains(&graph.terminals())
+        && graph.diameter() <= DIAMETER
 }

@@ -381,6 +381,13 @@ pub struct About {
     pub few_classes: bool,
 }
 
+impl About {
+    /// Whether it routes this graph, or each of its planes.
+    pub fn routes_graph(&self, graph: &Graph) -> bool {
+        (self.fits)(graph.plane())
+    }
+}
+
 /// The configuration of a routing.
 pub trait RoutingModel {
     type Routing: Routing + 'static;
@@ -494,6 +501,11 @@ impl<R: Routing + 'static> AnyRouting for R {
 }
 
 impl dyn AnyRouting + '_ {
+    /// The coordinates of all routers. A router has those that it has in its plane.
+    pub fn all_coordinates(&self, graph: &Graph) -> Vec<u64> {
+        graph.in_all_planes(&self.coordinates(graph.plane()))
+    }
+
     /// In words: how an adaptive routing chooses.
     pub fn rule(&self) -> &'static str {
         if let Some(rule) = self.own_rule() {

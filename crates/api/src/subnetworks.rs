@@ -46,6 +46,7 @@ impl Subnets {
     /// The subnetworks of a topology; `None` if it has none, or if their routers are joined by trunks: a link-state table
     /// has one link between two routers, and the two ends of a link agree on its state.
     pub fn of(graph: &Graph) -> Option<Self> {
+        let (graph, planes) = (graph.plane(), graph.planes());
         let mut nets = Self {
             count: 0,
             widths: [1; 8],
@@ -57,7 +58,7 @@ impl Subnets {
         };
         let Structure { grid, groups, .. } = graph.structure();
         if let Some(grid) = grid {
-            let mut stride = 1;
+            let mut stride = planes;
             for (d, dimension) in grid.dimensions.iter().enumerate() {
                 if dimension.line != Line::Complete {
                     return None;
@@ -68,7 +69,7 @@ impl Subnets {
         } else {
             let groups = groups.as_ref()?;
             let complete = groups.complete?;
-            nets.add(graph.routers() / groups.count, complete.first_port.into(), 0, 1, complete.class);
+            nets.add(graph.routers() / groups.count, complete.first_port.into(), 0, planes, complete.class);
         }
         let has_trunk = |&class: &u8| graph.trunk_width(class) > 1;
         (!nets.classes[..nets.count].iter().any(has_trunk)).then_some(nets)

@@ -52,6 +52,8 @@ pub struct JobSite<'a> {
     pub batch: Option<&'a [u32]>,
     /// Its replies are packets of another message class than its own packets.
     pub apart: bool,
+    /// Networks that share no channel: terminals that follow each other are in different ones.
+    pub planes: u32,
     pub cycle_fs: u128,
     /// Size of a flit [bits].
     pub flit_bits: u64,
@@ -174,6 +176,12 @@ pub trait WorkloadModel {
         None
     }
 
+    /// Terminals of the job that follow each other and share a state, as those of a node do. The engine keeps them in one block, and asks
+    /// after each call of a source which others it has made due ([`Sources::take_woken`]). `planes`: as in [`JobSite`].
+    fn terminals_together(&self, _planes: u32) -> u32 {
+        1
+    }
+
     /// Whether packets keep their place in the buffer of their terminal until it has answered ([`Workload::keeps`]).
     fn keeps_requests(&self) -> bool {
         false
@@ -254,6 +262,12 @@ pub trait Workload: Debug + Send + Sync {
     /// How far it is, if it ends by itself after an unknown number of packets.
     fn progress(&self) -> Progress {
         Progress::Endless
+    }
+
+    /// Whether none of its packets is under way, and none of its sources will give one before a delivery. If it is
+    /// [`Progress::Open`] then, it never ends, whatever other jobs do.
+    fn is_at_rest(&self) -> bool {
+        false
     }
 
     /// Who waits for what, in words, if it is [`Progress::Open`] and nothing will ever happen any more.
@@ -366,6 +380,12 @@ pub trait Sources: Kept + Debug + Send + Sync {
     /// `packet` has been delivered to the terminal of `source` in cycle `now`, perhaps while a packet of that is being
     /// injected.
     fn delivered(&mut self, _source: usize, _packet: &Packet, _due: &mut u64, _now: u64) {}
+
+    /// Another source that the last call has made due, and the cycle; `None` after the last one ([`WorkloadModel::terminals_together`]). The cycle is
+    /// earlier than the source was due. It is not before the cycle of the call, and after it in a call of `next` or `sent`.
+    fn take_woken(&mut self) -> Option<(usize, u64)> {
+        None
+    }
 
     /// What waits at `source` in cycle `until`, without the packet that is being injected. `window`: the first cycle of
     /// the measured window, and the first after it.

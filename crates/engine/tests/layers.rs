@@ -185,6 +185,7 @@ const WORDS: &[&str] = &[
     "minimal",
     "mix",
     "occupancy",
+    "planes",
     "static",
     "table",
     "transpose",

@@ -26,6 +26,7 @@ mod models;
 mod modes;
 mod pal;
 mod paths;
+mod planes;
 mod programs;
 mod properties;
 mod queueing;

@@ -5,6 +5,7 @@
 //! nanoseconds have the same numbers.
 
 use crate::integration::common::*;
+use weft_engine::classes::{ClassVcs, MessageClass, Queueing};
 use weft_engine::outcome::{Ending, Progress};
 use weft_engine::recording::Column;
 use weft_engine::spec::{Execution, Stop};
@@ -15,7 +16,7 @@ use weft_programs::loggops::{self, Parameters};
 use weft_units::InputFile;
 
 /// A program on a network with packets of so many flits.
-fn spec_of(network: &str, routing: &str, workload: &str, packet: u32) -> Spec {
+pub(crate) fn spec_of(network: &str, routing: &str, workload: &str, packet: u32) -> Spec {
     let mut spec = spec(network, routing);
     (spec.cycle_fs, spec.flit_bits) = (1_000_000, 8);
     queues(&mut spec, 6, 64);
@@ -42,7 +43,7 @@ pub fn with_goal(text: &str, parameters: &str, ranks: u32, packet: u32) -> Spec 
 
 /// The run time of the only job [cycles].
 #[track_caller]
-fn finish(spec: &Spec) -> u64 {
+pub(crate) fn finish(spec: &Spec) -> u64 {
     let out = run(spec);
     assert_eq!((&out.ending, out.missing_packets), (&Ending::Drained, 0));
     match out.jobs[0].progress {
@@ -85,6 +86,72 @@ fn a_ping_pong_takes_its_time_to_the_cycle() {
                 }
             }
         }
+    }
+}
+
+/// The most flits that an interface sends of a message of `flits` in packets of `packet` over two interfaces: those of the first, which sends
+/// every second packet. If their number is odd it sends the last one, which may be short.
+fn half(flits: u64, packet: u64) -> u64 {
+    let pairs = flits.div_ceil(packet) / 2;
+    if flits.div_ceil(packet).is_multiple_of(2) { pairs * packet } else { flits - pairs * packet }
+}
+
+#[test]
+fn a_ping_pong_over_two_interfaces_takes_its_time_to_the_cycle() {
+    for (choice, stripes) in [("striping", true), ("hash", false), ("destination", false), ("local_rank", false)] {
+        for overhead in [0, 25] {
+            for packet in [1, 16] {
+                for bytes in [0, 1, 16, 17, 32, 33, 48, 49, 1000, 4096] {
+                    let parameters = |eager: u64| {
+                        format!(
+                            r#""overhead": "{overhead}ns", "eager": "{eager}B", "rails": 2, "rail_choice": "{choice}""#
+                        )
+                    };
+                    let flits: u64 = if stripes { half(bytes.max(1), packet) } else { bytes.max(1) };
+                    let run = |eager| {
+                        let spec = with_goal(&ping_pong(bytes), &parameters(eager), 4, packet as u32);
+                        finish(&spec)
+                    };
+                    let what = format!("{choice} {overhead} {packet} {bytes}");
+                    assert_eq!(run(bytes), 2 * (2 * overhead + flits + 3), "{what}");
+                    if bytes > 0 {
+                        // a request and an answer of one flit, and the parts of both ends before the answer
+                        let expected = 2 * (2 * overhead + (1 + 3) + (1 + 3) + flits + 3);
+                        assert_eq!(run(bytes - 1), expected, "rendezvous, {what}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Interface k sends for local rank k: two ranks of a node send at the same time, and neither waits for the other.
+#[test]
+fn ranks_of_a_node_have_an_interface_each() {
+    let both = "num_ranks 4\nrank 0 {\nsend 100b to 2 tag 1\n}\nrank 1 {\nsend 100b to 3 tag 1\n}\nrank 2 {\nrecv 100b from 0 tag 1\n}\n\
+                rank 3 {\nrecv 100b from 1 tag 1\n}\n";
+    let run = |rails: u32| {
+        let keys = format!(r#""ranks_per_terminal": 2, "rails": {rails}, "rail_choice": "local_rank""#);
+        finish(&with_goal(both, &keys, 2 * rails, 16))
+    };
+    // one interface sends 100 flits after the other 100
+    assert_eq!((run(1), run(2)), (200 + 3, 100 + 3));
+}
+
+/// A send beyond the limit waits until all interfaces have sent the message before.
+#[test]
+fn a_message_counts_as_accepted_until_its_last_stripe_has_left() {
+    let text = "num_ranks 2\nrank 0 {\nsend 48b to 1 tag 1\nsend 16b to 1 tag 2\n}\nrank 1 {\nrecv 48b from 0 tag 1\nrecv 16b from 0 tag 2\n}\n";
+    let run = |limit: &str| finish(&with_goal(text, &format!(r#""rails": 2{limit}"#), 4, 16));
+    // stripes of 32 and 16 flits; the second message goes over the other interface: behind the 16 flits, or when the 32 have left
+    assert_eq!((run(""), run(r#", "accepted": 1"#)), (32 + 3, 32 + 16 + 3));
+}
+
+#[test]
+fn computations_scale() {
+    let text = "num_ranks 1\nrank 0 {\na: calc 100\nb: calc 60\nb requires a\n}\n";
+    for (scale, expected) in [(0.5, 80), (1.0, 160), (2.0, 320)] {
+        assert_eq!(finish(&with_goal(text, &format!(r#""compute_scale": {scale}"#), 2, 1)), expected);
     }
 }
 
@@ -190,6 +257,47 @@ fn ranks_of_a_terminal_send_each_other_nothing_over_the_network() {
     assert_eq!(out.sums.packets, 0);
 }
 
+/// The interface gets a message later, and the processor goes on at once. So two messages still come one right after the other.
+#[test]
+fn the_latency_of_injection_delays_messages_and_no_processor() {
+    let keys = |times: &str| format!(r#""overhead": "25ns", "eager": "1MB", {times}"#);
+    let at = |times: &str, bytes| finish(&with_goal(&ping_pong(bytes), &keys(times), 2, 16));
+    let latency = r#""injection_latency": "100ns""#;
+    // part of the sender, latency, flits, part of the receiver; and all that again
+    assert_eq!(at(latency, 64), 2 * (25 + 100 + 64 + 3 + 25));
+    assert_eq!(at(r#""interface": "tcep""#, 64), 2 * (25 + 1000 + 64 + 3 + 25), "the preset says 1 us");
+    assert_eq!(
+        at(r#""interface": "tcep", "injection_latency": "7ns""#, 64),
+        2 * (25 + 7 + 64 + 3 + 25),
+        "what is written wins"
+    );
+    let two = "num_ranks 2\nrank 0 {\na: send 40b to 1 tag 1\nb: send 40b to 1 tag 1\nb requires a\n}\nrank 1 {\n\
+               a: recv 40b from 0 tag 1\nb: recv 40b from 0 tag 1\nb requires a\n}\n";
+    // 40 flits take longer than the overhead of 25: the second message follows the first
+    assert_eq!(finish(&with_goal(two, &keys(latency), 2, 16)), 25 + 100 + 40 + 40 + 3 + 25);
+}
+
+/// One program waits for ever, beside a job that never ends.
+#[test]
+fn a_program_that_deadlocks_beside_endless_traffic_ends_the_run() {
+    let text = "num_ranks 2\nrank 0 {\na: recv 8b from 1 tag 5\nb: send 8b to 1 tag 6\nb requires a\n}\nrank 1 {\n\
+                a: recv 8b from 0 tag 6\nb: send 8b to 0 tag 5\nb requires a\n}\n";
+    let mut spec = with_goal(text, "", 6, 4);
+    let mut endless = spec.traffic.jobs[0].clone();
+    (endless.name, endless.workload) = ("endless".into(), WorkloadConfig::default());
+    let population = weft_traffic::Population::of(4);
+    let uniform = weft_traffic::PatternConfig::default().build(&population, "pattern").expect("a pattern");
+    (endless.terminals, endless.phases[0].pattern, endless.phases[0].load) =
+        (vec![2, 3, 4, 5], uniform.into(), vec![0.5; 4]);
+    spec.traffic.jobs[0].terminals = vec![0, 1];
+    spec.traffic.jobs[0].phases[0].load = vec![0.0; 2];
+    spec.traffic.jobs.push(endless);
+    let out = run(&spec);
+    let Ending::Stalled(stall) = &out.ending else { panic!("{:?}", out.ending) };
+    assert!(stall.halted.join("").contains("rank 0 has finished 0 of 2 operations"), "{:?}", stall.halted);
+    assert!(out.cycles < spec.phases.window / 10, "{}", out.cycles);
+}
+
 #[test]
 fn a_program_starts_when_it_is_to() {
     let parameters = r#""start": "500ns", "overhead": "0ns""#;
@@ -215,6 +323,47 @@ fn blocks_threads_and_checkpoints_change_no_bit() {
         assert!(one.jobs == other.jobs && one.recorded == other.recorded, "{what}");
     }
     check_blocks(&spec, "an all-to-all");
+}
+
+/// An all-to-all over two interfaces per node, which are on two routers: terminals 0 and 2, 1 and 3, 4 and 6, and so on.
+fn on_two_rails(choice: &str, eager: &str) -> Spec {
+    let workload = format!(
+        r#"{{"programs": {{"program": {{"collective": {{"operation": "all_to_all", "ranks": 24, "bytes": "700B", "gap": "33ns"}}}},
+        "overhead": "20ns", "eager": "{eager}", "accepted": 3, "ranks_per_terminal": 2, "local_latency": "40ns", "rails": 2,
+        "rail_choice": "{choice}", "jitter": {{"exponential": {{"mean": 0.3}}}}}}}}"#
+    );
+    let mut spec = spec_of(TORUS, DOR, &workload, 16);
+    spec.traffic.jobs[0].terminals = (0..6).flat_map(|pair| [0, 2, 1, 3].map(|t| 4 * pair + t)).collect();
+    spec
+}
+
+#[test]
+fn interfaces_on_several_routers_change_no_bit_with_blocks_threads_and_checkpoints() {
+    for (choice, eager) in [("striping", "300B"), ("striping", "1MB"), ("hash", "300B")] {
+        let spec = on_two_rails(choice, eager);
+        let one = run(&spec);
+        assert_eq!((&one.ending, one.missing_packets), (&Ending::Drained, 0));
+        for (threads, blocks) in [(1, 3), (2, 3), (1, 8), (2, 8)] {
+            let what = format!("{choice}, {threads} threads, {blocks} blocks");
+            let other = run_as(&spec, Execution::new(threads, blocks));
+            assert_same(&one, &other, &what);
+            assert!(one.jobs == other.jobs && one.recorded == other.recorded, "{what}");
+        }
+    }
+    check_blocks(&on_two_rails("striping", "300B"), "an all-to-all over two interfaces");
+}
+
+/// A queue that holds one packet is filled when the packet before has left, as an interface without queues takes packets.
+#[test]
+fn interfaces_with_queues_take_the_same_packets() {
+    let mut spec = on_two_rails("striping", "300B");
+    let usual = run(&spec);
+    spec.interface.queueing = Queueing::One;
+    spec.classes = vec![MessageClass { name: "all".into(), priority: 0, vcs: ClassVcs::Equal, rate: None }];
+    let queued = run(&spec);
+    assert_eq!((&usual.ending, &usual.sums), (&queued.ending, &queued.sums));
+    assert_eq!((usual.jobs[0].progress, &usual.recorded), (queued.jobs[0].progress, &queued.recorded));
+    check_blocks(&spec, "queues over two interfaces");
 }
 
 #[test]

@@ -189,6 +189,9 @@ pub struct Interfaces {
     /// What the terminals of each job send.
     #[kept(each)]
     pub sources: Vec<JobSources>,
+    /// By job and source: the terminal; empty unless a source may make others due.
+    #[kept(fixed)]
+    pub terminal_of: Vec<Vec<u32>>,
     /// Packets that are on their way to a terminal and whose workload hears of the delivery.
     pub deliveries: Wheel<Delivery, 32>,
     /// The queues of the terminals; empty if they have none.

@@ -50,10 +50,45 @@ impl<const W: usize, const V: usize> Block<W, V> {
 impl Interfaces {
     /// Tells the workload that terminal `t` has injected the tail of a packet.
     #[inline(never)]
-    pub(crate) fn tell_sent(&mut self, t: usize, now: u64) {
+    pub(crate) fn tell_sent(&mut self, net: &Net, t: usize, now: u64) {
         let terminal = &mut self.terminals[t];
-        let sources = &mut self.sources[usize::from(terminal.job)];
+        let job = terminal.job;
+        let sources = &mut self.sources[usize::from(job)];
         sources.all_mut().sent(terminal.source as usize, &mut terminal.due, now);
+        if net.wakes {
+            self.wake_others(net, job, now);
+        }
+    }
+
+    /// Sets alarms for the sources that the last call of a source of this job has made due: those of other interfaces of its node.
+    #[inline(never)]
+    pub(crate) fn wake_others(&mut self, net: &Net, job: u16, now: u64) {
+        while let Some((source, due)) = self.sources[usize::from(job)].all_mut().take_woken() {
+            let t = self.terminal_of[usize::from(job)][source] as usize;
+            if net.interface.is_some() {
+                self.wake_stream(t, (job, source), (now, due));
+                continue;
+            }
+            self.terminals[t].due = due;
+            if self.is_idle(t) {
+                self.sleep(net, t, (now, now));
+            }
+        }
+    }
+
+    /// It is cycle `now`. Source `source` of terminal `t` is due in cycle `due`.
+    fn wake_stream(&mut self, t: usize, (job, source): (u16, usize), (now, due): (u64, u64)) {
+        for s in self.queues.streams_of(t) {
+            let stream = &mut self.queues.streams[s];
+            if stream.job == job && stream.source as usize == source {
+                stream.due = due;
+            }
+        }
+        if due <= now {
+            self.look_at_queues(t);
+        } else if !self.busy.contains(t) {
+            self.rest(t, now);
+        }
     }
 }
 
@@ -72,7 +107,11 @@ pub fn deliver<const V: usize>(interfaces: &mut Interfaces, buffers: &mut Buffer
             let sources = &mut interfaces.sources[usize::from(terminal.job)];
             let delivered = &buffers.packets.items[packet as usize];
             sources.all_mut().delivered(terminal.source as usize, delivered, &mut terminal.due, now);
+            let job = terminal.job;
             buffers.packets.remove(packet);
+            if net.wakes {
+                interfaces.wake_others(net, job, now);
+            }
             if interfaces.is_idle(t) {
                 interfaces.sleep(net, t, (now, now));
             }
@@ -99,5 +138,8 @@ fn deliver_to_stream<const V: usize>(
     let sources = interfaces.sources[job].all_mut();
     sources.delivered(stream.source as usize, delivered, &mut stream.due, now);
     buffers.packets.remove(packet);
+    if net.wakes {
+        interfaces.wake_others(net, job as u16, now);
+    }
     interfaces.look_at_queues(t);
 }

@@ -123,6 +123,8 @@ pub struct Net {
     pub keeps: bool,
     /// Some job hears of packets that are sent and delivered.
     pub tells: bool,
+    /// Calls of a source may make other sources of the block due.
+    pub wakes: bool,
     /// An alarm of a terminal may be void when it goes off: its source is due at another cycle then.
     pub alarms_lapse: bool,
     /// All packets have one flit, and none enters a ring that keeps a bubble.

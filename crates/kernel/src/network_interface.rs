@@ -170,7 +170,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
             // SAFETY: as above.
             unsafe { self.interfaces.terminals.hot_mut(t) }.packet = NONE;
             if net.tells {
-                self.interfaces.tell_sent(t, self.now);
+                self.interfaces.tell_sent(net, t, self.now);
             }
             self.interfaces.sleep(net, t, (self.now, self.now + 1));
         }
@@ -368,8 +368,13 @@ impl<const W: usize, const V: usize> Block<W, V> {
     #[inline(never)]
     fn create_asked<const SINGLE: bool>(&mut self, net: &Net, t: usize) -> bool {
         let terminal = &mut self.interfaces.terminals[t];
-        let sources = self.interfaces.sources[usize::from(terminal.job)].all_mut();
-        let Some(new) = sources.next(terminal.source as usize, &mut terminal.due, self.now) else {
+        let job = terminal.job;
+        let sources = self.interfaces.sources[usize::from(job)].all_mut();
+        let new = sources.next(terminal.source as usize, &mut terminal.due, self.now);
+        if net.wakes {
+            self.interfaces.wake_others(net, job, self.now);
+        }
+        let Some(new) = new else {
             self.interfaces.sleep(net, t, (self.now, self.now + 1));
             return false;
         };

@@ -26,6 +26,10 @@ impl Interfaces {
         if net.jobs[usize::from(stream.job)].is_told {
             let sources = self.sources[usize::from(stream.job)].all_mut();
             sources.sent(stream.source as usize, &mut stream.due, now);
+            if net.wakes {
+                let job = stream.job;
+                self.wake_others(net, job, now);
+            }
         }
     }
 
@@ -42,7 +46,7 @@ impl Interfaces {
     }
 
     /// Terminal `t` can send nothing now. It looks again when a credit comes, a source is due, or a limited queue opens.
-    fn rest(&mut self, t: usize, now: u64) {
+    pub(crate) fn rest(&mut self, t: usize, now: u64) {
         let (mut due, mut is_blocked) = (NOT_DUE, false);
         let queues = &self.queues;
         for s in queues.streams_of(t) {
@@ -278,7 +282,11 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let stream = &mut self.interfaces.queues.streams[s];
         let (job, class) = (stream.job, stream.class);
         let sources = self.interfaces.sources[usize::from(job)].all_mut();
-        let new = sources.next(stream.source as usize, &mut stream.due, self.now)?;
+        let new = sources.next(stream.source as usize, &mut stream.due, self.now);
+        if net.wakes {
+            self.interfaces.wake_others(net, job, self.now);
+        }
+        let new = new?;
         let (own, created) = self.numbered(t, &new);
         let created = Created { job, class, ..created };
         let id = self.add_packet::<SINGLE>(net, t, new.created, created);

@@ -146,7 +146,9 @@ struct Plan<'a> {
     path: String,
     name: &'a str,
     terminals: Vec<u32>,
+    /// The nodes of the job, of which each has a terminal in each plane of the network.
     population: Population,
+    planes: u32,
     pattern: Option<(&'a PatternConfig, String)>,
     load: Option<(f64, String)>,
     packet: (&'a PacketConfig, String),
@@ -227,7 +229,7 @@ impl Scenario {
             let plan = plans.iter().find(|plan| refusal.path.starts_with(&format!("{}.", plan.path)));
             plan.map_or(refusal.clone(), |plan| plan.workload.placed(refusal, &plan.path))
         };
-        spec.check(graph.terminals(), path).map_err(placed)?;
+        spec.check(graph, path).map_err(placed)?;
         plans.iter().zip(&spec.jobs).try_for_each(|(plan, job)| {
             job.turnaround(clock.cycle_fs, &plan.path).map_err(placed)?;
             Ok(())
@@ -243,6 +245,7 @@ impl Scenario {
             name: "all",
             terminals: (0..graph.terminals()).collect(),
             population: spec::population(graph, self.seed),
+            planes: graph.planes(),
             pattern: traffic.pattern.as_ref().map(|pattern| (pattern, "traffic.pattern".into())),
             load: traffic.load.map(|load| (load, "traffic.load".into())),
             packet: (&traffic.packet, "traffic.packet".into()),
@@ -260,9 +263,17 @@ impl Scenario {
         let jobs = traffic.jobs.iter().enumerate();
         let places = jobs.map(|(j, job)| Ok((&*job.name, &job.terminals, self.class_of_job(j)?)));
         let places = places.collect::<Result<Vec<_>, Refusal>>()?;
-        let places = place(&places, graph, self.seed)?;
+        // places are those of a plane: a node has a terminal in each
+        let places = place(&places, graph.plane(), self.seed)?;
+        refuse_missing_nodes(&places, graph)?;
+        let places = places.into_iter();
+        let terminals = |nodes: Vec<u32>| -> Vec<u32> {
+            let planes = graph.planes();
+            nodes.into_iter().flat_map(|node| node * planes..(node + 1) * planes).collect()
+        };
+        let places = places.map(terminals);
         let jobs = traffic.jobs.iter().zip(places).enumerate();
-        jobs.map(|(j, (job, terminals))| self.plan(j, job, terminals)).collect()
+        jobs.map(|(j, (job, terminals))| self.plan(j, job, terminals, graph.planes())).collect()
     }
 
     /// Number of the message class of job number `j`.
@@ -289,7 +300,7 @@ impl Scenario {
         asked.map_or(refusal.clone(), |asked| asked.placed(refusal, &path))
     }
 
-    fn plan<'a>(&'a self, j: usize, job: &'a JobConfig, terminals: Vec<u32>) -> Result<Plan<'a>, Refusal> {
+    fn plan<'a>(&'a self, j: usize, job: &'a JobConfig, terminals: Vec<u32>, planes: u32) -> Result<Plan<'a>, Refusal> {
         let path = format!("traffic.jobs.{j}");
         let traffic = &self.traffic;
         let mine = |key: &str| format!("{path}.{key}");
@@ -310,7 +321,8 @@ impl Scenario {
         };
         Ok(Plan {
             name: &job.name,
-            population: Population { seed: self.seed, ..Population::of(terminals.len() as u32) },
+            population: Population { seed: self.seed, ..Population::of(terminals.len() as u32 / planes) },
+            planes,
             terminals,
             pattern: pattern.or_else(|| traffic.pattern.as_ref().map(|p| (p, ours("pattern")))),
             load: load.or_else(|| traffic.load.map(|load| (load, ours("load")))),
@@ -357,7 +369,7 @@ impl Plan<'_> {
             .pattern
             .as_ref()
             .ok_or_else(|| self.missing("pattern", &format!("pattern: {}", PatternConfig::default().name())))?;
-        let mut pattern = build(config, &self.population, path)?;
+        let mut pattern = self.build(config, path)?;
         let ranks = self.terminals.len();
         let load = match &self.load {
             Some((load, path)) => {
@@ -390,7 +402,7 @@ impl Plan<'_> {
                 ));
             }
             if let Some(config) = &phase.pattern {
-                pattern = build(config, &self.population, &format!("{path}.pattern"))?;
+                pattern = self.build(config, &format!("{path}.pattern"))?;
             }
             if let Some(other) = phase.load {
                 check_load(&format!("{path}.load"), other, most)?;
@@ -432,7 +444,7 @@ impl Plan<'_> {
         let ranks = self.terminals.len();
         // nobody asks it: all loads are 0
         let population = Population::of(ranks.max(2) as u32);
-        let pattern = build(&PatternConfig::default(), &population, "traffic.pattern")?;
+        let pattern = Arc::new(PatternConfig::default().build(&population, "traffic.pattern")?);
         Ok(spec::Job {
             name: self.name.to_owned(),
             terminals: self.terminals.clone(),
@@ -454,6 +466,11 @@ impl Plan<'_> {
         loads.sort_by(f64::total_cmp);
         loads.dedup();
         loads.iter().try_for_each(|&load| injection.check(load, job.packets.mean(), clock.cycle_fs, &path))
+    }
+
+    fn build(&self, config: &PatternConfig, path: &str) -> Result<Arc<Pattern>, Refusal> {
+        let of_nodes = config.build(&self.population, &format!("{path}.{}", config.name()))?;
+        Ok(Arc::new(of_nodes.in_planes(self.planes)))
     }
 
     fn missing(&self, key: &str, example: &str) -> Refusal {
@@ -480,7 +497,7 @@ impl Plan<'_> {
         let group = match (size, self.population.terminals_per_group) {
             (BatchSize::PerTerminal(_), _) => 1,
             (BatchSize::PerJob(_), _) => ranks,
-            (BatchSize::PerGroup(_), Some(group)) => group as usize,
+            (BatchSize::PerGroup(_), Some(group)) => (group * self.planes) as usize,
             (BatchSize::PerGroup(_), None) => {
                 let what = format!("`{}` has no groups of terminals", self.name);
                 return Err(Refusal::new(path, what, "write per_terminal or per_job"));
@@ -499,16 +516,24 @@ impl Plan<'_> {
     }
 }
 
-fn build(config: &PatternConfig, population: &Population, path: &str) -> Result<Arc<Pattern>, Refusal> {
-    Ok(Arc::new(config.build(population, &format!("{path}.{}", config.name()))?))
-}
-
 /// Applies the pattern's relative loads: it may load its sources unequally, or leave some silent.
 fn follow_patterns(job: &mut spec::Job) {
     for phase in &mut job.phases {
         let pattern = &phase.pattern;
         phase.load.iter_mut().enumerate().for_each(|(rank, load)| *load *= pattern.relative_load(rank as u32));
     }
+}
+
+/// Refuses, on planes, nodes that do not exist. (Without planes a node is a terminal, which `TrafficSpec::check` refuses.)
+fn refuse_missing_nodes(places: &[Vec<u32>], graph: &Graph) -> Result<(), Refusal> {
+    let nodes = graph.plane().terminals();
+    for (j, places) in places.iter().enumerate().filter(|_| graph.planes() > 1) {
+        if let Some(node) = places.iter().find(|&&node| node >= nodes) {
+            let what = format!("there is no node {node}: the network has {nodes} nodes, with a terminal in each plane");
+            return Err(Refusal::new(format!("traffic.jobs.{j}.terminals"), what, format!("write 0 to {}", nodes - 1)));
+        }
+    }
+    Ok(())
 }
 
 fn check_load(path: &str, load: f64, most: f64) -> Result<(), Refusal> {

@@ -67,9 +67,30 @@ fn keys_that_would_have_no_effect_are_refused() {
 fn what_does_not_fit_is_refused_with_a_remedy_that_works() {
     let many = scenario("", "").replace("ranks: 8", "ranks: 20");
     let text = refused(&many);
-    assert!(text.contains("20 ranks, 1 at each terminal, need 20 terminals, and job `all` has 8"), "{text}");
+    assert!(
+        text.contains("20 ranks, 1 of them on a node, need 20 nodes of a terminal each, and job `all` has 8"),
+        "{text}"
+    );
     assert!(text.contains("write `ranks_per_terminal: 3`"), "{text}");
     point(&(many + "      ranks_per_terminal: 3\n")).check_network().expect("it fits");
+
+    let rails = scenario("      rails: 2\n", "");
+    let text = refused(&rails);
+    assert!(
+        text.contains("8 ranks, 1 of them on a node, need 8 nodes of 2 terminals each, and job `all` has 8"),
+        "{text}"
+    );
+    assert!(text.contains("write `ranks_per_terminal: 2`, or give the job 16 terminals"), "{text}");
+    point(&scenario("      rails: 2\n      ranks_per_terminal: 2\n", "")).check_network().expect("it fits");
+    point(&rails.replace("{terminals: 8}", "{terminals: 16}")).check_network().expect("it fits");
+
+    for (keys, key) in [
+        ("      compute_scale: -1\n", "traffic.workload.programs.compute_scale"),
+        ("      jitter: {uniform: {share: 1.5}}\n", "traffic.workload.programs.jitter.uniform.share"),
+        ("      rails: 0\n", "traffic.workload.programs.rails"),
+    ] {
+        assert!(refused(&scenario(keys, "")).contains(&format!("error: {key}: ")), "{}", refused(&scenario(keys, "")));
+    }
 
     let stop = scenario("", "") + "measure: {stop: {confidence: {half_width: 0.02}}}\n";
     assert!(refused(&stop).contains("leave `stop` out, or write `stop: {complete: {}}`"), "{}", refused(&stop));
@@ -88,6 +109,27 @@ fn what_does_not_fit_is_refused_with_a_remedy_that_works() {
     let empty =
         "topology: {single_router: {terminals: 2}}\nrouting: dimension_order\ntraffic: {workload: {programs: {}}}\n";
     assert!(refused(empty).contains("write `file: program.goal`, or `program:`"), "{}", refused(empty));
+}
+
+/// On planes a node has a terminal in each, and a job names nodes.
+#[test]
+fn nodes_of_planes_are_named_by_their_number() {
+    let planes = |nodes: &str| {
+        format!(
+            "topology: {{planes: {{count: 2, of: {{torus: {{widths: [4, 3], terminals_per_router: 1}}}}}}}}\nrouting: dimension_order\n\
+             flit: 1B\ntraffic:\n  packet: 16flits\n  jobs:\n    - name: ring\n      terminals: {nodes}\n      workload:\n        \
+             programs:\n          program: {{collective: {{operation: all_reduce, ranks: 4, bytes: 800B}}}}\n    - name: others\n      \
+             terminals: rest\n      pattern: uniform\n      load: 0.1\n"
+        )
+    };
+    let point = point(&planes("{list: [9, 1, 4, 0]}"));
+    let spec = point.spec().expect("a spec");
+    assert_eq!(spec.traffic.jobs[0].terminals, [18, 19, 2, 3, 8, 9, 0, 1]);
+    assert_eq!(spec.traffic.jobs[1].terminals.len(), 16);
+    assert!(run(&point).summary["jobs"][0]["run_time_cycles"].as_f64().is_some_and(|cycles| cycles > 0.0));
+    let text = refused(&planes("{list: [9, 1, 12, 0]}"));
+    assert!(text.contains("there is no node 12: the network has 12 nodes"), "{text}");
+    assert!(text.contains("write 0 to 11"), "{text}");
 }
 
 #[test]

@@ -13,6 +13,7 @@ pub fn check(graph: &Graph) {
     check_layers(graph);
     check_distances(graph);
     check_trunks(graph);
+    check_planes(graph);
     // the views know one link in each place
     let graph = &graph.without_trunks();
     let structure = graph.structure();
@@ -22,6 +23,29 @@ pub fn check(graph: &Graph) {
     structure.crossed.iter().for_each(|crossed| check_crossed(graph, crossed));
     check_rings(graph);
     assert_eq!(graph.routers() % structure.grain(), 0, "routers are whole blocks");
+}
+
+/// Each plane is a copy of the network of one plane, ports, classes and all.
+fn check_planes(graph: &Graph) {
+    let (plane, planes) = (graph.plane(), graph.planes());
+    assert_eq!((graph.routers(), graph.terminals()), (plane.routers() * planes, plane.terminals() * planes));
+    let links = plane.links_by_class().into_iter().map(|(class, links)| (class, links * planes as usize));
+    assert!(graph.links_by_class().into_iter().eq(links));
+    for router in 0..graph.routers() {
+        let (own, p) = (router / planes, router % planes);
+        assert_eq!(graph.ports(router).len(), plane.ports(own).len());
+        for (port, of_plane) in graph.ports(router).iter().zip(plane.ports(own)) {
+            let peer = match of_plane.peer {
+                Peer::Unused => Peer::Unused,
+                Peer::Terminal(terminal) => Peer::Terminal(terminal * planes + p),
+                Peer::Router { router, port } => Peer::Router { router: router * planes + p, port },
+            };
+            assert_eq!((port.peer, port.class), (peer, of_plane.class));
+        }
+    }
+    assert_eq!(graph.bisection().links, plane.bisection().links * u64::from(planes));
+    let pairs = |graph: &Graph| graph.path_diversity().by_distance.iter().map(|at| at.pairs).sum::<u64>();
+    assert_eq!(pairs(graph), pairs(plane) * u64::from(planes));
 }
 
 fn peer(graph: &Graph, router: u32, port: u32) -> Peer {
@@ -116,18 +140,24 @@ fn check_layers(graph: &Graph) {
 /// Diameter and mean by formula against breadth-first search from every router.
 fn check_distances(graph: &Graph) {
     let all: Vec<u32> = (0..graph.routers()).flat_map(|router| graph.distances_from(router)).collect();
-    assert_eq!(Some(graph.diameter()), all.iter().copied().max(), "{}", graph.topology_name());
-    let pairs = f64::from(graph.routers()) * f64::from(graph.routers() - 1);
-    let mean = all.iter().map(|&distance| f64::from(distance)).sum::<f64>() / pairs.max(1.0);
+    // no path leads from one plane to another
+    for (pair, &distance) in (0..).zip(&all) {
+        let planes = [pair / graph.routers(), pair % graph.routers()].map(|router| router % graph.planes());
+        assert_eq!(distance == u32::MAX, planes[0] != planes[1], "{}", graph.topology_name());
+    }
+    let reached = || all.iter().filter(|&&distance| distance < u32::MAX);
+    assert_eq!(Some(graph.diameter()), reached().copied().max(), "{}", graph.topology_name());
+    let pairs = f64::from(graph.routers()) * f64::from(graph.plane().routers() - 1);
+    let mean = reached().map(|&distance| f64::from(distance)).sum::<f64>() / pairs.max(1.0);
     assert!((graph.mean_distance() - mean).abs() < 1e-9, "{}: {mean}", graph.topology_name());
     let profile = graph.distances();
     let mut by_distance = vec![0; graph.diameter() as usize + 1];
-    all.iter().for_each(|&distance| by_distance[distance as usize] += 1);
+    reached().for_each(|&distance| by_distance[distance as usize] += 1);
     // the search does not count a router as far from itself
     by_distance[0] -= u64::from(graph.routers());
     assert_eq!(profile.router_pairs, by_distance);
     let mut by_distance = vec![0; graph.diameter() as usize + 1];
-    for (pair, &distance) in (0..).zip(&all) {
+    for (pair, &distance) in (0..).zip(&all).filter(|&(_, &distance)| distance < u32::MAX) {
         let [from, to] = [pair / graph.routers(), pair % graph.routers()];
         let own = u64::from(from == to);
         by_distance[distance as usize] += graph.terminals_of(from) * (graph.terminals_of(to).saturating_sub(own));

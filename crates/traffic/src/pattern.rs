@@ -5,6 +5,7 @@
 //! once.
 
 mod by;
+mod in_planes;
 mod permutation;
 
 pub use by::By;
@@ -124,6 +125,17 @@ pub struct Pattern {
 impl Pattern {
     pub fn new(name: &'static str, destinations: Arc<dyn Destinations>) -> Self {
         Self { name, destinations }
+    }
+
+    /// This pattern, which is one of nodes, for terminals of which each node has `planes`, one after the other. A terminal sends to those that
+    /// are in its plane.
+    #[must_use]
+    pub fn in_planes(self, planes: u32) -> Self {
+        if planes == 1 {
+            self
+        } else {
+            Self { name: self.name, destinations: Arc::new(in_planes::InPlanes { planes, of: self }) }
+        }
     }
 
     /// The registered name.

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from weft.scenario.scenario import Scenario
 
 _MODEL = "programs"
+# Keys under which the bounds would not hold.
+_UNBOUNDED = {"rails", "compute_scale", "jitter"}
 # Sections of a scenario that change no bound.
 _WITHOUT_BOUNDS = ("power", "measure", "seed", "bill", "name")
 _MATRIX = "program.npy"
@@ -82,6 +84,9 @@ class Bounds:
 def of_point(point: Point, folder: Path) -> list[Bounds]:
     """The bounds of all programs of a point.
 
+    There are none where nodes have several interfaces or computations other times than in the program: the arithmetic has one
+    interface, and the times of the program.
+
     Parameters
     ----------
     point : Point
@@ -95,9 +100,9 @@ def of_point(point: Point, folder: Path) -> list[Bounds]:
         If a program can't finish on any network: a rank waits for a message that nobody sends.
     """
     facts = point.imply()
-    if not facts["runs_programs"]:
+    if not facts["runs_programs"] or "planes" in point.resolved["topology"]:
         return []
-    return [_of_job(point, facts, folder, job) for job in _jobs(point.resolved)]
+    return [_of_job(point, facts, folder, job) for job in _jobs(point.resolved) if not _UNBOUNDED & job[2].keys()]
 
 
 def folder_of(scenario: Scenario) -> Path:

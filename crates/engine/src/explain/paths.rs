@@ -122,6 +122,16 @@ pub fn explain(spec: &Spec, from: u32, to: u32) -> Result<Explanation, Refusal> 
             return Err(Refusal::new(key, what, format!("write 0 to {}", terminals - 1)));
         }
     }
+    let planes = spec.graph.planes();
+    if from % planes != to % planes {
+        let what = format!("terminals {from} and {to} are in different planes, and no path joins these");
+        let near = to / planes * planes + from % planes;
+        return Err(Refusal::new(
+            "to",
+            what,
+            format!("write {near}, the terminal of the same node in the plane of {from}"),
+        ));
+    }
     let net = assemble::net(spec)?;
     let mut explainer = Explainer { spec, net: &net, found: BTreeMap::new(), choices: Vec::new(), followed: 0 };
     explainer.follow_all(from, to);
@@ -208,10 +218,17 @@ impl Explainer<'_> {
     /// For example `q(port 9 of router 4) * 3 + 2`.
     fn words(&self, router: u32, cost: Cost) -> String {
         let coords = &self.net.coords;
-        let owner = if coords[router as usize] == cost.at { None } else { coords.iter().position(|&c| c == cost.at) };
-        let owner = owner.map_or(String::new(), |r| format!(" of router {}", self.spec.graph.router_name(r as u32)));
+        let owner = if coords[router as usize] == cost.at { None } else { self.router_at(cost.at, router) };
+        let owner = owner.map_or(String::new(), |r| format!(" of router {}", self.spec.graph.router_name(r)));
         let bias = if cost.bias == 0 { String::new() } else { format!(" + {}", cost.bias) };
         format!("q(port {}{owner}) * {}{bias}", cost.port, cost.hops)
+    }
+
+    /// The router with these coordinates in the plane of router `near`.
+    fn router_at(&self, coords: u64, near: u32) -> Option<u32> {
+        let (planes, all) = (self.spec.graph.planes(), &self.net.coords);
+        let routers = (near % planes..all.len() as u32).step_by(planes as usize);
+        routers.into_iter().find(|&router| all[router as usize] == coords)
     }
 
     fn neighbour(&self, router: u32, port: u16) -> Option<u32> {

@@ -68,7 +68,7 @@ pub(crate) fn net_with(
     let facts = rules::facts(spec, &needs, (&router, &faults), (watches, rates.is_some()), &sets);
     let (shortcuts, chooses) = (Profile::of(&facts), facts.chooses());
     Ok(Net {
-        coords: routing.coordinates(graph),
+        coords: routing.all_coordinates(graph),
         terminal_at: (0..graph.terminals()).map(|t| graph.terminal_at(t)).collect(),
         class_bits: common.class_bits,
         first_ports: if sets.are_finer() { None } else { routing.first_ports() },
@@ -86,6 +86,7 @@ pub(crate) fn net_with(
         subnets: pairs::subnetworks(spec),
         faults,
         tells: told,
+        wakes: spec.traffic.jobs.iter().any(|job| job.workload.model().terminals_together(graph.planes()) > 1),
         jobs,
         places: Places::new(graph.terminals(), spec.traffic.jobs.iter().map(|job| &*job.terminals)),
         interface: spec.interface_rules(&sets),
@@ -132,7 +133,9 @@ impl Routed {
 
 /// Refuses a spec that can't run, or whose packets could deadlock.
 fn check(spec: &Spec, routing: &dyn AnyRouting, needs: &Needs) -> Result<(), Refusal> {
-    let (graph, name) = (&*spec.graph, spec.routing.name());
+    // paths stay in their plane, and all planes are alike
+    let (graph, name) = (spec.graph.plane(), spec.routing.name());
+    refuse_across_planes(spec, needs)?;
     dependency::refuse_misfit(graph, routing, name)?;
     bubbles::refuse_lost(spec, needs)?;
     if !spec.allow_dependency_cycle {
@@ -140,13 +143,34 @@ fn check(spec: &Spec, routing: &dyn AnyRouting, needs: &Needs) -> Result<(), Ref
     }
     partition::refuse_split_groups(graph, needs, name)?;
     pairs::check_links(spec, routing)?;
-    spec.traffic.check(graph.terminals(), |j| format!("traffic.jobs.{j}"))?;
+    spec.traffic.check(&spec.graph, |j| format!("traffic.jobs.{j}"))?;
     spec.check_classes(|j| format!("traffic.jobs.{j}"))?;
     spec.check_warmup()?;
     spec.check_faults()?;
     faults::check_aim(spec, routing)?;
     spec.check_recordings()?;
     parameters::refuse_worms(spec, &routing.proof())
+}
+
+/// Refuses, on planes, routings that know other routers by their numbers: several routers have the number that one has in its plane.
+fn refuse_across_planes(spec: &Spec, needs: &Needs) -> Result<(), Refusal> {
+    let name = spec.routing.name();
+    if spec.graph.planes() == 1 || !(needs.reads_group || needs.posts.is_some() || pairs::rebuilds(spec)) {
+        return Ok(());
+    }
+    let what = match pairs::rebuilds(spec) {
+        true => {
+            format!("{name} computes new paths after a fault, which it can do in one network, and there are planes")
+        }
+        false => {
+            format!("{name} reads the queues of other routers, by their numbers in one network, and there are planes")
+        }
+    };
+    let help = match pairs::rebuilds(spec) {
+        true => "leave the faults out, or take a routing that does not compute paths again",
+        false => "take a routing that reads the queues of its own router, or a network of one plane",
+    };
+    Err(Refusal::new(format!("routing.{name}"), what, help))
 }
 
 /// By link class: the longest way of a credit for a flit on a channel of the class \[cycles\].

@@ -395,7 +395,7 @@ pub(crate) fn check_aim(spec: &Spec, routing: &dyn Routing) -> Result<(), Refusa
     else {
         return Ok(());
     };
-    let coords = routing.coordinates(&spec.graph);
+    let coords = spec.graph.in_all_planes(&routing.coordinates(spec.graph.plane()));
     for (router, &at) in (0..).zip(&coords) {
         for (d, own) in (0..nets.count).map(|d| (d, nets.member(at, d))) {
             for to in nets.others(d, own) {

@@ -10,6 +10,7 @@ use weft_api::activity::Wanted;
 use weft_api::workload::{JobSite, LoadPhase};
 use weft_kernel::net::NetJob;
 use weft_models::workload::WorkloadConfig;
+use weft_topology::Graph;
 use weft_traffic::{InjectionConfig, Lengths, Pattern, mix};
 use weft_units::{Cycles, Refusal};
 
@@ -129,7 +130,8 @@ impl TrafficSpec {
 
     /// Refuses jobs that overlap or need terminals that do not exist, and phases that are out of order. `path` gives
     /// the dotted path of a job.
-    pub fn check(&self, terminals: u32, path: impl Fn(usize) -> String) -> Result<(), Refusal> {
+    pub fn check(&self, graph: &Graph, path: impl Fn(usize) -> String) -> Result<(), Refusal> {
+        let terminals = graph.terminals();
         if !(1..=MAX_JOBS).contains(&self.jobs.len()) {
             let what = format!("{} jobs; a run has 1 to {MAX_JOBS}", self.jobs.len());
             return Err(Refusal::new("traffic.jobs", what, "write one job or more, and join jobs that are alike"));
@@ -145,7 +147,7 @@ impl TrafficSpec {
                     return Err(shared(&path(j), &self.jobs[first].name, &job.name, t));
                 }
             }
-            job.check(&path(j))?;
+            job.check(&path(j), graph.planes())?;
             if let Some(first) = self.jobs[..j].iter().position(|other| other.name == job.name) {
                 let what = format!("`{}` is the name of {}, too", job.name, path(first));
                 let help = "give each job a name of its own: results are told apart by it";
@@ -178,18 +180,39 @@ fn shared(path: &str, first: &str, second: &str, terminal: u32) -> Refusal {
 }
 
 impl Job {
-    fn check(&self, path: &str) -> Result<(), Refusal> {
-        let site = JobSite { path: path.to_owned(), ..self.site(0, false, (0, 0), 0) };
+    fn check(&self, path: &str, planes: u32) -> Result<(), Refusal> {
+        let site = JobSite { path: path.to_owned(), ..self.site(0, false, planes, (0, 0), 0) };
         if self.terminals.is_empty() {
             let what = format!("job `{}` has no terminals", self.name);
             return Err(site.refusal("terminals", what, "give it one terminal or more"));
         }
         self.packets.shares().iter().try_for_each(|&(flits, _)| site.check_length("packet", flits))?;
+        self.check_planes(&site)?;
         self.workload.model().check(&site)
     }
 
+    /// Refuses a job that has a terminal of some plane of a node, and not those of the others: patterns name nodes.
+    fn check_planes(&self, site: &JobSite) -> Result<(), Refusal> {
+        let planes = site.planes as usize;
+        let follow = |node: &[u32]| node.len() == planes && (0u32..).zip(node).all(|(plane, &t)| t == node[0] + plane);
+        let are_whole = |node: &[u32]| node[0].is_multiple_of(site.planes) && follow(node);
+        if planes == 1 || self.terminals.chunks(planes).all(are_whole) {
+            return Ok(());
+        }
+        let what =
+            format!("job `{}` has some of the {planes} terminals of a node, each of which is in a plane", self.name);
+        Err(site.refusal("terminals", what, "give it all terminals of each of its nodes, one after the other"))
+    }
+
     /// What the workload of job number `index` gets to know.
-    fn site(&self, index: usize, apart: bool, (cycle_fs, flit_bits): (u128, u64), seed: u64) -> JobSite<'_> {
+    fn site(
+        &self,
+        index: usize,
+        apart: bool,
+        planes: u32,
+        (cycle_fs, flit_bits): (u128, u64),
+        seed: u64,
+    ) -> JobSite<'_> {
         JobSite {
             path: format!("traffic.jobs.{index}"),
             job: &self.name,
@@ -199,6 +222,7 @@ impl Job {
             injection: &self.injection,
             batch: self.batch.as_deref(),
             apart,
+            planes,
             cycle_fs,
             flit_bits,
             // jobs at the same terminals must not draw the same numbers
@@ -211,7 +235,7 @@ impl Job {
     pub(crate) fn build(&self, index: usize, spec: &Spec) -> Result<NetJob, Refusal> {
         let (model, classes) = (self.workload.model(), spec.classes_of(self));
         let wanted = spec.recordings.iter().map(|asked| asked.model.wants()).fold(Wanted::default(), Wanted::or);
-        let site = self.site(index, classes.len() > 1, (spec.cycle_fs, spec.flit_bits), spec.seed);
+        let site = self.site(index, classes.len() > 1, spec.graph.planes(), (spec.cycle_fs, spec.flit_bits), spec.seed);
         let site = JobSite { wanted, ..site };
         Ok(NetJob { workload: model.build(&site)?, classes, is_told: model.awaits().is_some() })
     }

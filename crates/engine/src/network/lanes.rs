@@ -136,7 +136,7 @@ impl Lanes {
 
     /// The VC classes of all sets of VCs on links. `ahead`: the hops of the routing on its own VC classes.
     pub(crate) fn refine(&self, spec: &Spec, routing: &Arc<dyn AnyRouting>, set_of: &[u8]) -> Refined {
-        let coords = || routing.coordinates(&spec.graph);
+        let coords = || routing.all_coordinates(&spec.graph);
         let lanes = refined::Lanes {
             scheme: self.scheme.clone(),
             onward: self.looks_ahead.then(|| (routing.clone().ahead(), coords())),

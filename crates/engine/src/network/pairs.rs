@@ -37,7 +37,7 @@ pub(crate) fn check_links(spec: &Spec, routing: &dyn Routing) -> Result<(), Refu
 /// for them.
 fn routings_that_know(known: LinkKnowledge, spec: &Spec) -> Vec<String> {
     let knows = |links: &[LinkKnowledge]| links.contains(&known) && known != LinkKnowledge::Nothing;
-    let able = RoutingConfig::declared().filter(|(_, about)| knows(about.links) && (about.fits)(&spec.graph));
+    let able = RoutingConfig::declared().filter(|(_, about)| knows(about.links) && about.routes_graph(&spec.graph));
     let spared = |name: &&'static str| {
         let config = serde_json::from_str::<RoutingConfig>(&format!("{{\"{name}\": {{}}}}")).ok();
         let routing = config.and_then(|config| config.build(&spec.graph).ok());

@@ -73,7 +73,7 @@ impl<'a> Reached<'a> {
             graph,
             routing,
             scheme,
-            coords: routing.coordinates(graph),
+            coords: routing.all_coordinates(graph),
             lanes: vec![0; numbers],
             classes,
             steps_left: MOST_STEPS,
@@ -89,7 +89,8 @@ impl<'a> Reached<'a> {
         let shares = named && !scheme.looks_at_sources();
         for to in &hosts {
             reached.followed.iter_mut().for_each(Vec::clear);
-            for from in &hosts {
+            // paths stay in their plane
+            for from in hosts.iter().filter(|from| from.0 % graph.planes() == to.0 % graph.planes()) {
                 if needs.sees_terminals {
                     reached.between_terminals(from, to)?;
                 } else if shares {

@@ -137,7 +137,7 @@ pub fn rebuilds(spec: &Spec) -> Option<Rebuilds> {
     last.map(|&last_change| Rebuilds { last_change, last_tables: spec.rebuilt(last_change) })
 }
 
-/// Whether paths join all routers that have terminals.
+/// Whether paths join all routers that have terminals. Routings that rebuild are refused on planes.
 fn joins_terminals(graph: &Graph) -> bool {
     let mut reached = vec![false; graph.routers() as usize];
     let (first, _) = graph.terminal_at(0);

@@ -188,7 +188,8 @@ impl Spec {
         let mut links = vec![link.clone(); graph.class_names().len()];
         links[0] = LinkClass { latency: 1, credit_latency: 1, ..link };
         graph.set_latencies(links.iter().map(|link| link.latency));
-        let pattern = Arc::new(PatternConfig::default().build(&population(&graph, SEED), "traffic.pattern")?);
+        let pattern = PatternConfig::default().build(&population(&graph, SEED), "traffic.pattern")?;
+        let pattern = Arc::new(pattern.in_planes(graph.planes()));
         let terminals = (0..graph.terminals()).collect();
         Ok(Self {
             managed: (0..links.len()).map(|c| c > 0).collect(),
@@ -279,7 +280,8 @@ impl Spec {
 
     /// Sets the traffic pattern of a job that has all terminals. Its random choices come from the seed of the spec.
     pub fn set_pattern(&mut self, pattern: &PatternConfig) -> Result<(), Refusal> {
-        let pattern = Arc::new(pattern.build(&population(&self.graph, self.seed), "traffic.pattern")?);
+        let pattern = pattern.build(&population(&self.graph, self.seed), "traffic.pattern")?;
+        let pattern = Arc::new(pattern.in_planes(self.graph.planes()));
         let job = &mut self.traffic.jobs[0];
         job.phases.iter_mut().for_each(|phase| phase.pattern = pattern.clone());
         Ok(())
@@ -306,8 +308,10 @@ impl Default for RouterSpec {
     }
 }
 
-/// What patterns need to know of the network and the run.
+/// What patterns need to know of the network and the run. On planes they are patterns of nodes, of which each has the place of its
+/// terminal in a plane ([`Pattern::in_planes`](weft_traffic::Pattern::in_planes)).
 pub fn population(graph: &Graph, seed: u64) -> Population {
+    let graph = graph.plane();
     Population {
         terminals: graph.terminals(),
         terminals_per_router: graph.terminals_per_router(),

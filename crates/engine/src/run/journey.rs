@@ -274,8 +274,11 @@ impl Maker<'_> {
         }
     }
 
-    fn router_at(&self, coords: u64) -> Option<u32> {
-        self.net.coords.iter().position(|&at| at == coords).map(|r| r as u32)
+    /// The router with these coordinates in the plane of router `near`.
+    fn router_at(&self, coords: u64, near: u32) -> Option<u32> {
+        let planes = self.graph.planes();
+        let routers = (near % planes..self.graph.routers()).step_by(planes as usize);
+        routers.into_iter().find(|&router| self.net.coords[router as usize] == coords)
     }
 
     fn choice(&self, router: u32, decision: &Decision) -> Choice {
@@ -294,7 +297,7 @@ impl Maker<'_> {
                 next_router: self.neighbour(router, hop.port),
                 vc_class: hop.class,
                 queue_flits: cost.map(|(_, queue, _)| queue),
-                queue_router: cost.and_then(|(cost, ..)| self.router_at(cost.at)),
+                queue_router: cost.and_then(|(cost, ..)| self.router_at(cost.at, router)),
                 queue_port: cost.map(|(cost, ..)| cost.port.into()),
                 hops: cost.map(|(cost, ..)| cost.hops),
                 bias_flits: cost.map(|(cost, ..)| cost.bias),
@@ -306,7 +309,7 @@ impl Maker<'_> {
         Choice {
             cycle: decision.cycle,
             rule: decision.rule.to_owned(),
-            via_router: decision.via.and_then(|at| self.router_at(at)),
+            via_router: decision.via.and_then(|at| self.router_at(at, router)),
             candidates: decision.candidates.iter().enumerate().map(candidate).collect(),
             chosen,
             port: decision.chosen.port.into(),

@@ -289,13 +289,13 @@ impl Simulation {
         })
     }
 
-    /// The workloads that can't end: no packet is under way, and no source will create one.
+    /// The workloads that can't end: no packet is under way, and no source will create one. Other jobs may still send.
     fn halted(&self) -> Option<Stall> {
-        if self.has_packets() || self.blocks.iter().any(|block| block.next_created() < NOT_DUE) {
-            return None;
-        }
+        let rests = |block: &dyn AnyBlock| block.is_quiet() && block.next_created() == NOT_DUE;
+        let all_rest = !self.has_packets() && self.blocks.iter().all(|block| rests(&**block));
         let open = self.net.jobs.iter().filter(|job| job.workload.progress() == workload::Progress::Open);
-        let halted: Vec<String> = open.filter_map(|job| job.workload.stuck()).collect();
+        let halted = open.filter(|job| all_rest || job.workload.is_at_rest());
+        let halted: Vec<String> = halted.filter_map(|job| job.workload.stuck()).collect();
         (!halted.is_empty()).then(|| Stall { cycle: self.now, packets: 0, wait_for: Vec::new(), halted })
     }
 

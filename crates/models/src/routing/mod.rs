@@ -76,7 +76,7 @@ use weft_units::{Flits, Refusal};
 impl RoutingConfig {
     /// Whether it routes this graph.
     pub fn fits(&self, graph: &Graph) -> bool {
-        (self.declares().fits)(graph)
+        self.declares().routes_graph(graph)
     }
 
     /// What does not depend on its parameters.
@@ -91,7 +91,7 @@ impl RoutingConfig {
 
     /// Bytes of its tables for this graph, if their size grows faster than the number of ports.
     pub fn table_bytes(&self, graph: &Graph) -> u64 {
-        self.model().table_bytes_any(graph)
+        self.model().table_bytes_any(graph.plane())
     }
 
     /// Whether it computes paths again after each fault.
@@ -99,12 +99,12 @@ impl RoutingConfig {
         self.model().rebuilds_any()
     }
 
-    /// The routing for this graph; refuses a graph that it can't route.
+    /// The routing for this graph, or for a plane of it; refuses a graph that it can't route.
     pub fn build(&self, graph: &Graph) -> Result<Box<dyn AnyRouting>, Refusal> {
         if !self.fits(graph) {
             return Err(wrong_graph(self.name(), self.declares(), graph));
         }
-        self.model().build_any(graph)
+        self.model().build_any(graph.plane())
     }
 }
 
@@ -144,7 +144,7 @@ fn class_per_hop(longest: u32, path: impl Into<String>, help: &str) -> Result<u8
 
 /// Words for a remedy: the routings of this graph, except `own`, whose VC classes do not grow with the length of paths.
 fn with_few_classes(graph: &Graph, own: &str) -> String {
-    let few = |&(name, about): &(&'static str, About)| about.few_classes && (about.fits)(graph) && name != own;
+    let few = |&(name, about): &(&'static str, About)| about.few_classes && about.routes_graph(graph) && name != own;
     let names: Vec<&str> = RoutingConfig::declared().filter(few).map(|(name, _)| name).collect();
     format!("take a routing that needs fewer VC classes: {}", names.join(", "))
 }
@@ -152,7 +152,7 @@ fn with_few_classes(graph: &Graph, own: &str) -> String {
 /// The refusal of a graph that the routing does not route; it names the routings that do, and the topologies that this
 /// one routes.
 fn wrong_graph(name: &str, About { routes, fits, .. }: About, graph: &Graph) -> Refusal {
-    let fitting = RoutingConfig::declared().filter(|(_, about)| (about.fits)(graph));
+    let fitting = RoutingConfig::declared().filter(|(_, about)| about.routes_graph(graph));
     let fitting: Vec<&str> = fitting.map(|(name, _)| name).collect();
     if let Some(narrow) = graph.narrowed(fits) {
         let what = format!("{name} routes {routes}, by one link between two routers, but the topology has trunks");

@@ -7,16 +7,21 @@
 //! - file, or program with its parameters: the operations of the ranks.
 //! - collectives: the algorithms by which collectives become messages.
 //! - eager \[bytes\]: the largest message that a rank sends before the receive is known.
-//! - overhead \[time\]: of a processor per message, at either end.
-//! - accepted \[count\]: most messages that an interface has accepted and not sent.
-//! - ranks_per_terminal \[count\]; local_latency \[time\] and local_bandwidth \[bits/s\] between ranks of a terminal.
+//! - overhead \[time\]: of a processor per message, at either end. injection_latency \[time\]: from the processor to the interface.
+//! - interface: a preset of these times and of those inside a node.
+//! - accepted \[count\]: most messages that the interfaces of a node have accepted and not sent.
+//! - rails \[count\]: interfaces of a node. rail_choice: which of them sends a message.
+//! - ranks_per_terminal \[count\]; local_latency \[time\] and local_bandwidth \[bits/s\] between ranks of a node.
+//! - compute_scale, jitter: factors of the times of computations.
 //! - start \[time\]: the begin of the program.
 //!
 //! Of the job it uses terminals, and packet \[flits\], the length of the longest packet.
 //! # Guarantees
 //! A rank has the processors that its program names. A processor does one thing at a time: a computation, its part of a send, or
 //! its part of a receive. A message becomes packets of the greatest length and a shorter last one; a message of 0 bytes is one flit. An interface sends
-//! messages one after the other. A message up to `eager` is sent at once, and its send has finished when the processor has done its part.
+//! messages one after the other. A node is one terminal, or `rails` terminals of the job that follow each other. An interface sends to the
+//! interface of the same number of the other node, so that each can be in a network plane of its own. Requests and answers go over the first interface of
+//! their message. A message up to `eager` is sent at once, and its send has finished when the processor has done its part.
 //! A longer one is a rendezvous. Its request, one flit, costs the processors of both ends their part. When the receive is there, its interface answers with one flit, and
 //! the interface of the sender sends the data. The send has finished when these have left, the receive when they have come. Requests and answers go
 //! before data. Receives take messages as the rank machine of `programs` matches them. Computations are rounded to cycles at their
@@ -26,33 +31,38 @@
 //! carry. It writes before the first packet leaves. Only the receiver of that packet reads the entry, at least one exchange between
 //! blocks later, so results do not depend on blocks and threads. The number is found at the send, so collectives that expand while the program runs need nothing more.
 //! # Not modelled
-//! Headers of packets, checks and repetitions; interfaces of a rank beside the first; contention between messages inside a terminal;
-//! noise of the operating system.
+//! Headers of packets, checks and repetitions; the interfaces that GOAL files name; contention between messages inside a node; the time
+//! from the interface to the receiving processor. All terminals of a node are in one block.
 //! # Validation
-//! `engine/tests/programs.rs`: ping-pong and a ring all-reduce to the cycle, beside the LogGOPS executor, with blocks, threads and checkpoints.
+//! `engine/tests/programs.rs`: ping-pong with one and several interfaces and a ring all-reduce to the cycle,
+//! beside the LogGOPS executor, with blocks, threads and checkpoints. The moments of jitter: `programs/compute.rs`.
 
 mod answers;
+mod compute;
+mod interface;
 mod messages;
 mod node;
 mod processors;
+mod rails;
 mod site;
+mod sources;
 
+use compute::{Compute, Jitter};
+use interface::{Interface, Times};
 use messages::Outbox;
 use node::Node;
 use processors::Rank;
+use rails::{RailChoice, Rails};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use site::{Site, lock};
+use sources::Nodes;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex};
 use weft_api::activity::Activity;
-use weft_api::base::kept::{Kept, Reader, Unreadable, Writer};
 use weft_api::recording::Table;
-use weft_api::state::Packet;
-use weft_api::workload::{
-    Awaits, Backlog, JobSite, JobSources, NOT_DUE, NewPacket, Place, Progress, Sources, Workload, WorkloadModel,
-};
+use weft_api::workload::{Awaits, JobSite, JobSources, Place, Progress, Workload, WorkloadModel};
 use weft_programs::amounts::Bytes;
 use weft_programs::collectives::{Rules, RulesConfig};
 use weft_programs::form::Program;
@@ -62,7 +72,7 @@ use weft_programs::rank::Machine;
 use weft_programs::readers;
 use weft_units::{Bandwidth, Cycles, InputFile, MAX_CYCLES, Refusal, Time};
 
-/// The ranks of a program compute and send each other messages. Rank 0 is at the first terminal of the job.
+/// The ranks of a program compute and send each other messages. Rank 0 is at the first node of the job.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Programs {
@@ -80,25 +90,49 @@ pub struct Programs {
     /// Largest message that is sent before its receive is known [bytes]; a longer one is a rendezvous.
     #[serde(default = "eager")]
     pub eager: Bytes,
-    /// Time of a processor per message, at the sender and at the receiver [time].
-    #[serde(default = "no_time")]
+    /// Interfaces of a known system: gives the keys `overhead`, `injection_latency`, `local_latency`, `local_bandwidth` and `rail_choice` values for
+    /// where they are left out. Default: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interface: Option<Interface>,
+    /// Time of a processor per message, at the sender and at the receiver [time]. Default: that of `interface`, else 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-exact" = true))]
-    pub overhead: Time,
-    /// Most messages that the interface of a terminal has accepted and not sent; further sends wait. Default: no limit.
+    pub overhead: Option<Time>,
+    /// Time from the end of the part of the sending processor until the interface may send the message [time]. Default: that of
+    /// `interface`, else 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-exact" = true))]
+    pub injection_latency: Option<Time>,
+    /// Most messages that the interfaces of a node have accepted and not sent; further sends wait. Default: no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub accepted: Option<u32>,
-    /// Ranks at each terminal, 1 or more.
+    /// Network interfaces of a node, 1 or more: a node is this many terminals of the job, which follow each other. Default:
+    /// the planes of the network, or 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub rails: Option<u32>,
+    /// Which interface of a node sends a message. Default: that of `interface`, else striping.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rail_choice: Option<RailChoice>,
+    /// Ranks of each node, 1 or more. A node is a terminal, or `rails` of them.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     #[schemars(range(min = 1))]
     pub ranks_per_terminal: u32,
-    /// Latency of a message between two ranks of a terminal [time].
-    #[serde(default = "no_time", skip_serializing_if = "is_no_time")]
+    /// Latency of a message between two ranks of a node [time]. Default: that of `interface`, else 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-exact" = true))]
-    pub local_latency: Time,
-    /// Bandwidth of a message between two ranks of a terminal [bits per second]. Default: no limit.
+    pub local_latency: Option<Time>,
+    /// Bandwidth of a message between two ranks of a node [bits per second]. Default: that of `interface`, else no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub local_bandwidth: Option<Bandwidth>,
+    /// Factor of the time of each computation, 0 or more.
+    #[serde(default = "unscaled", skip_serializing_if = "is_unscaled")]
+    #[schemars(range(min = 0.0))]
+    pub compute_scale: f64,
+    /// Random differences between computations. Default: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub jitter: Option<Jitter>,
     /// When the program starts, from the start of the run [time].
     #[serde(default = "no_time", skip_serializing_if = "is_no_time")]
     pub start: Time,
@@ -114,6 +148,14 @@ fn no_time() -> Time {
 
 fn is_no_time(time: &Time) -> bool {
     matches!(time, Time::Femtoseconds(0) | Time::Cycles(0))
+}
+
+fn unscaled() -> f64 {
+    1.0
+}
+
+fn is_unscaled(scale: &f64) -> bool {
+    *scale == 1.0
 }
 
 fn one() -> u32 {
@@ -170,28 +212,64 @@ impl Programs {
         Ok(self.make(path)?.0.len().div_ceil(self.ranks_per_terminal.max(1)))
     }
 
-    /// Terminals that `ranks` ranks need. Refuses a job that has fewer.
-    fn nodes(&self, of: &JobSite, ranks: u32) -> Result<usize, Refusal> {
-        let nodes = ranks.div_ceil(self.ranks_per_terminal) as usize;
-        if nodes > of.terminals.len() {
-            let what = format!(
-                "{ranks} ranks, {} at each terminal, need {nodes} terminals, and job `{}` has {}",
-                self.ranks_per_terminal,
-                of.job,
-                of.terminals.len()
-            );
-            let enough = ranks.div_ceil(of.terminals.len() as u32);
-            let help = format!("write `ranks_per_terminal: {enough}`, or give the job {nodes} terminals");
-            return Err(of.refusal("workload.programs.ranks_per_terminal", what, &help));
-        }
-        Ok(nodes)
+    /// Interfaces of each node. `planes`: those of the network.
+    pub(super) fn rails(&self, planes: u32) -> u32 {
+        self.rails.unwrap_or(planes).max(1)
     }
 
-    /// The start, and the times `overhead` and `local_latency` [fs]. Refuses at `path`, the dotted path of this workload, a start that is no
+    /// The times and rules of the interfaces.
+    fn interfaces(&self) -> Times {
+        let preset = self.interface.map(Interface::times).unwrap_or_default();
+        Times {
+            overhead: self.overhead.unwrap_or(preset.overhead),
+            injection_latency: self.injection_latency.unwrap_or(preset.injection_latency),
+            local_latency: self.local_latency.unwrap_or(preset.local_latency),
+            local_bandwidth: self.local_bandwidth.or(preset.local_bandwidth),
+            rail_choice: self.rail_choice.unwrap_or(preset.rail_choice),
+        }
+    }
+
+    /// Refuses a number of interfaces that does not go with the planes of the network: packets stay in their plane.
+    fn check_planes(&self, of: &JobSite) -> Result<(), Refusal> {
+        let (rails, planes) = (self.rails(of.planes), of.planes);
+        if rails.is_multiple_of(planes) {
+            return Ok(());
+        }
+        let what = format!("{rails} rails, and the network has {planes} planes: a node has a terminal in each of them");
+        let help = format!("write `rails: {planes}`, or leave `rails` out");
+        Err(of.refusal("workload.programs.rails", what, &help))
+    }
+
+    /// Nodes that `ranks` ranks need. Refuses a job that has fewer.
+    fn nodes(&self, of: &JobSite, ranks: u32) -> Result<usize, Refusal> {
+        let (rails, terminals) = (self.rails(of.planes), of.terminals.len() as u32);
+        let nodes = ranks.div_ceil(self.ranks_per_terminal);
+        if u64::from(nodes) * u64::from(rails) > u64::from(terminals) {
+            let each = if rails > 1 { format!("{rails} terminals each") } else { "a terminal each".to_owned() };
+            let what = format!(
+                "{ranks} ranks, {} of them on a node, need {nodes} nodes of {each}, and job `{}` has {terminals} terminals",
+                self.ranks_per_terminal, of.job
+            );
+            let enough = u64::from(nodes) * u64::from(rails);
+            let help = match ranks.checked_div((terminals / rails).min(ranks)) {
+                None => format!("give the job {enough} terminals, or write fewer `rails`"),
+                Some(_) => {
+                    let each = ranks.div_ceil(terminals / rails);
+                    format!("write `ranks_per_terminal: {each}`, or give the job {enough} terminals")
+                }
+            };
+            return Err(of.refusal("workload.programs.ranks_per_terminal", what, &help));
+        }
+        Ok(nodes as usize)
+    }
+
+    /// The start, and the times `overhead`, `local_latency` and `injection_latency` [fs]. Refuses at `path`, the dotted path of this workload, a start that is no
     /// whole number of cycles.
-    fn times(&self, cycle_fs: u128, path: &str) -> Result<(u64, [u128; 2]), Refusal> {
+    fn times(&self, cycle_fs: u128, path: &str) -> Result<(u64, [u128; 3]), Refusal> {
         let start = self.start.cycles(cycle_fs, &format!("{path}.start"))?;
-        let times = [("overhead", self.overhead), ("local_latency", self.local_latency)];
+        let Times { overhead, local_latency, injection_latency, .. } = self.interfaces();
+        let times =
+            [("overhead", overhead), ("local_latency", local_latency), ("injection_latency", injection_latency)];
         let times = times.map(|(key, time)| (key, time.femtoseconds(cycle_fs)));
         if let Some((key, _)) = times.iter().find(|(_, time)| *time / cycle_fs.max(1) > MAX_CYCLES.into()) {
             let what = "more than 2^48 cycles for a message".to_owned();
@@ -203,11 +281,14 @@ impl Programs {
     /// The state that all nodes share, for a program of `ranks` ranks.
     fn site(&self, of: &JobSite, ranks: u32) -> Result<Site, Refusal> {
         let nodes = self.nodes(of, ranks)?;
-        let (start, [overhead_fs, local_fs]) = self.times(of.cycle_fs, &format!("{}.workload.programs", of.path))?;
-        let terminals = of.terminals[..nodes].to_vec();
-        let mut node_of = vec![u32::MAX; terminals.iter().max().map_or(0, |&most| most as usize + 1)];
-        terminals.iter().zip(0..).for_each(|(&terminal, node)| node_of[terminal as usize] = node);
-        let local_bits_per_second = match self.local_bandwidth {
+        let (start, [overhead_fs, local_fs, injection_fs]) =
+            self.times(of.cycle_fs, &format!("{}.workload.programs", of.path))?;
+        let Times { local_bandwidth, rail_choice, .. } = self.interfaces();
+        let rails = Rails { count: self.rails(of.planes), choice: rail_choice, seed: of.seed };
+        let terminals = of.terminals[..nodes * rails.count as usize].to_vec();
+        let mut places = vec![u32::MAX; terminals.iter().max().map_or(0, |&most| most as usize + 1)];
+        terminals.iter().zip(0..).for_each(|(&terminal, place)| places[terminal as usize] = place);
+        let local_bits_per_second = match local_bandwidth {
             None => 0,
             Some(Bandwidth::BitsPerSecond(bits)) => bits,
             Some(Bandwidth::Flits { flits, cycles }) => {
@@ -216,9 +297,11 @@ impl Programs {
             }
         };
         Ok(Site {
-            outboxes: terminals.iter().map(|_| Mutex::new(Outbox::default())).collect(),
+            outboxes: (0..nodes).map(|_| Mutex::new(Outbox::default())).collect(),
             terminals,
-            node_of,
+            places,
+            rails,
+            compute: Compute::new(self.compute_scale, self.jitter, of.seed),
             per_node: self.ranks_per_terminal,
             ranks,
             start,
@@ -227,6 +310,7 @@ impl Programs {
             packet_flits: of.packets.longest().into(),
             eager: self.eager.0,
             overhead_fs,
+            injection_fs,
             accepted: self.accepted.unwrap_or(u32::MAX),
             local_fs,
             local_bits_per_second,
@@ -253,7 +337,9 @@ impl WorkloadModel for Programs {
     }
 
     fn check(&self, site: &JobSite) -> Result<(), Refusal> {
-        for (key, count) in [("accepted", self.accepted), ("ranks_per_terminal", Some(self.ranks_per_terminal))] {
+        let counts =
+            [("accepted", self.accepted), ("ranks_per_terminal", Some(self.ranks_per_terminal)), ("rails", self.rails)];
+        for (key, count) in counts {
             if count == Some(0) {
                 let what = "0 of them leave the program nothing to run with".into();
                 return Err(site.refusal(&format!("workload.programs.{key}"), what, "write 1 or more"));
@@ -263,9 +349,17 @@ impl WorkloadModel for Programs {
             let what = "a message becomes packets of one greatest length, and a shorter last one".into();
             return Err(site.refusal("packet", what, "write one length, such as 16flits"));
         }
-        let (program, _) = self.make(&format!("{}.workload.programs", site.path))?;
+        let path = format!("{}.workload.programs", site.path);
+        compute::check(self.compute_scale, self.jitter.as_ref(), &path)?;
+        let (program, _) = self.make(&path)?;
+        self.check_planes(site)?;
         self.nodes(site, program.len())?;
         Ok(())
+    }
+
+    /// The terminals of a node.
+    fn terminals_together(&self, planes: u32) -> u32 {
+        self.rails(planes)
     }
 
     fn turnaround(&self, cycle_fs: u128, path: &str) -> Result<Cycles, Refusal> {
@@ -285,9 +379,9 @@ impl WorkloadModel for Programs {
         };
         let node = |node: u32| {
             let first = node * site.per_node;
-            Mutex::new(Node::new(node, (first..(first + site.per_node).min(ranks)).map(rank).collect()))
+            Mutex::new(Node::new(&site, node, (first..(first + site.per_node).min(ranks)).map(rank).collect()))
         };
-        let nodes = (0..site.terminals.len() as u32).map(node).collect();
+        let nodes = (0..site.nodes() as u32).map(node).collect();
         Ok(Arc::new(Runtime { all: Arc::new(All { site, nodes }) }))
     }
 
@@ -300,6 +394,10 @@ impl WorkloadModel for Programs {
             of(
                 r#"{"program": {"collective": {"operation": "all_to_all", "ranks": 9, "bytes": "300B"}}, "eager": "100B",
                 "overhead": "20ns", "accepted": 2, "ranks_per_terminal": 2, "local_latency": "5ns", "start": "100ns"}"#,
+            ),
+            of(
+                r#"{"program": {"collective": {"operation": "all_reduce", "ranks": 6, "bytes": "5KB", "gap": "70ns"}}, "eager": "100B",
+                "rails": 2, "ranks_per_terminal": 2, "injection_latency": "30ns", "compute_scale": 0.5, "jitter": {"exponential": {"mean": 0.1}}}"#,
             ),
         ]
     }
@@ -319,8 +417,7 @@ struct Runtime {
 
 impl Workload for Runtime {
     fn sources(&self, here: &[Place]) -> JobSources {
-        let nodes = here.iter().map(|place| place.rank).collect();
-        JobSources::Asked(Box::new(Nodes { all: Arc::clone(&self.all), nodes }))
+        JobSources::Asked(Box::new(Nodes::new(Arc::clone(&self.all), here)))
     }
 
     fn progress(&self) -> Progress {
@@ -329,6 +426,16 @@ impl Workload for Runtime {
             0 => Progress::Ended(site.last.load(Relaxed)),
             _ => Progress::Open,
         }
+    }
+
+    fn is_at_rest(&self) -> bool {
+        let mut under_way = [0; 2];
+        let mut rests = |node: &Mutex<Node>| {
+            let node = lock(node);
+            under_way.iter_mut().zip(node.packets()).for_each(|(sum, packets)| *sum += packets);
+            node.is_at_rest()
+        };
+        self.all.nodes.iter().all(&mut rests) && under_way[0] == under_way[1]
     }
 
     fn stuck(&self) -> Option<String> {
@@ -355,86 +462,5 @@ impl Workload for Runtime {
             Progress::Open | Progress::Endless => None,
         };
         answers::figures(&self.all.site, &self.all.nodes, finish)
-    }
-}
-
-/// The nodes of one block. Terminals behind the last node have no ranks.
-#[derive(Debug)]
-struct Nodes {
-    all: Arc<All>,
-    nodes: Vec<u32>,
-}
-
-impl Nodes {
-    fn with<T>(&self, source: usize, of: impl FnOnce(&Site, &mut Node) -> T) -> Option<T> {
-        let node = self.all.nodes.get(self.nodes[source] as usize)?;
-        Some(of(&self.all.site, &mut lock(node)))
-    }
-
-    /// The nodes of this block that have ranks.
-    fn own(&self) -> impl Iterator<Item = usize> + '_ {
-        self.nodes.iter().map(|&node| node as usize).filter(|&node| node < self.all.nodes.len())
-    }
-
-    /// Whether this block keeps what is counted of all ranks together: the block of the first node does.
-    fn keeps_shared(&self) -> bool {
-        self.nodes.contains(&0)
-    }
-}
-
-impl Kept for Nodes {
-    fn keep(&self, to: &mut Writer) {
-        for node in self.own() {
-            lock(&self.all.nodes[node]).keep(to);
-            lock(&self.all.site.outboxes[node]).keep(to);
-        }
-        if self.keeps_shared() {
-            lock(&self.all.site.shared).keep(to);
-        }
-    }
-
-    fn restore(&mut self, from: &mut Reader<'_>) -> Result<(), Unreadable> {
-        for place in self.own() {
-            let mut node = lock(&self.all.nodes[place]);
-            node.restore(from)?;
-            node.ranks.iter().filter(|rank| rank.has_ended).for_each(|rank| rank.tell_end(&self.all.site));
-            lock(&self.all.site.outboxes[place]).restore(from)?;
-        }
-        if self.keeps_shared() {
-            lock(&self.all.site.shared).restore(from)?;
-        }
-        Ok(())
-    }
-}
-
-impl Sources for Nodes {
-    fn start(&mut self, source: usize) -> u64 {
-        self.with(source, |site, node| node.due(site, 0)).unwrap_or(NOT_DUE)
-    }
-
-    fn next(&mut self, source: usize, due: &mut u64, now: u64) -> Option<NewPacket> {
-        let (packet, next) = self.with(source, |site, node| (node.next(site, now), node.due(site, now)))?;
-        *due = next;
-        packet
-    }
-
-    fn sent(&mut self, source: usize, due: &mut u64, now: u64) {
-        let next = self.with(source, |site, node| {
-            node.sent(site, now);
-            node.due(site, now)
-        });
-        *due = next.unwrap_or(NOT_DUE);
-    }
-
-    fn delivered(&mut self, source: usize, packet: &Packet, due: &mut u64, now: u64) {
-        let next = self.with(source, |site, node| {
-            node.deliver(site, packet, now);
-            node.due(site, now)
-        });
-        *due = next.unwrap_or(NOT_DUE);
-    }
-
-    fn backlog(&self, source: usize, _due: u64, until: u64, window: (u64, u64)) -> Backlog {
-        self.with(source, |site, node| node.backlog(site, until, window)).unwrap_or_default()
     }
 }

@@ -486,6 +486,7 @@ mod tests {
             injection: &InjectionConfig::default(),
             batch: None,
             apart: false,
+            planes: 1,
             cycle_fs: 1_000_000,
             flit_bits: 48,
             seed: 1,

@@ -107,6 +107,17 @@ impl Scheduler {
                 let what = "the scheduler decides when a program starts".into();
                 return Err(site.refusal(&format!("{key}.programs.start"), what, help));
             }
+            if scheduled.programs.rails(site.planes) > 1 {
+                let what =
+                    "a node of several terminals, and the scheduler gives a program its terminals one by one".into();
+                let help = match site.planes {
+                    1 => "leave `rails` out, or run the program as a job of its own with the workload `programs`",
+                    _ => {
+                        "take a network of one plane, or run the program as a job of its own with the workload `programs`"
+                    }
+                };
+                return Err(site.refusal(&format!("{key}.programs.rails"), what, help));
+            }
             let needs = scheduled.programs.terminals_needed(&format!("{}.{key}.programs", site.path))? as usize;
             if needs > site.terminals.len() {
                 let what = format!(
@@ -222,6 +233,8 @@ impl OwnSite {
             injection: &self.injection,
             batch: None,
             apart: self.apart,
+            // of several planes `traces` refuses programs
+            planes: 1,
             cycle_fs: self.cycle_fs,
             flit_bits: self.flit_bits,
             seed: self.seed,

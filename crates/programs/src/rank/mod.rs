@@ -209,6 +209,18 @@ impl<C: Cursor, Handle: Copy> Machine<C, Handle> {
         Ready { id, op, context: 2 * number + u32::from(of_collective) }
     }
 
+    /// The number of an operation that no other one of the rank has: that of the operation of the program, and in a collective the place of
+    /// the operation plus 1, else 0.
+    pub fn number(&self, id: OpId) -> (u32, u32) {
+        match id.expansion().checked_sub(1) {
+            None => (id.index(), 0),
+            Some(place) => {
+                let expansion = self.expansions[place].as_ref().expect("an operation of a collective under way");
+                (expansion.parent, id.index() + 1)
+            }
+        }
+    }
+
     /// How many operations of the program have finished, and how many there are.
     pub fn progress(&self) -> (u32, u32) {
         (self.finished, self.cursor.len())

@@ -121,6 +121,7 @@ impl GraphBuilder {
             remarks: self.remarks,
             router_ids: self.router_ids,
             layers: std::iter::once(whole).chain(self.parts).collect(),
+            planes: None,
         };
         check_size(graph.routers().into(), graph.radix().into(), "the wiring", path)?;
         attach_terminals(&mut graph, path)?;

@@ -9,6 +9,7 @@ mod crossed;
 pub mod facts;
 pub(crate) mod files;
 mod names;
+mod planes;
 mod rings;
 mod structure;
 mod trunks;
@@ -83,6 +84,8 @@ pub struct Graph {
     trunk_widths: Vec<u32>,
     /// Whether the scenario says how wide trunks are, by `trunk_width`; else a file does.
     widths_are_of_classes: bool,
+    /// Several networks of one form that share no channel; `None`: one network.
+    planes: Option<planes::Planes>,
 }
 
 impl Graph {
@@ -127,6 +130,10 @@ impl Graph {
     /// Sets the latency of each link class \[cycles\].
     pub fn set_latencies(&mut self, latencies: impl IntoIterator<Item = u64>) {
         self.latencies = latencies.into_iter().collect();
+        let latencies = self.latencies.clone();
+        if let Some(planes) = &mut self.planes {
+            planes.set_latencies(&latencies);
+        }
     }
     /// The name of the topology, as a scenario writes it.
     pub fn topology_name(&self) -> &'static str {

@@ -39,6 +39,11 @@ impl Graph {
     /// Halves that begin with those of a partitioner: balanced if they are not (the terminals of the halves differ by no
     /// more than those of one router), then improved as long as the search finds better ones.
     pub fn improved_halves(&self, second: &[bool]) -> Halves {
+        if self.planes() > 1 {
+            let of_first: Vec<bool> = second.iter().copied().step_by(self.planes() as usize).collect();
+            let Halves { links, second } = self.plane().improved_halves(&of_first);
+            return Halves { links: links * u64::from(self.planes()), second: self.in_all_planes(&second) };
+        }
         let mut cut = Cut::new(self);
         // first the routers of the given half, those with the most links inside it ahead, then the others likewise
         let inside = |router: u32| {
@@ -57,6 +62,11 @@ impl Graph {
     /// The bisection, exact for single routers, grids of lines of one kind, and trees, if all trunks are of one width: then
     /// every cut has so many times the links that it has with single ones.
     pub fn bisection(&self) -> Bisection {
+        if self.planes() > 1 {
+            // halves of the nodes cut each plane into the same halves
+            let of_plane = self.plane().bisection();
+            return Bisection { links: of_plane.links * u64::from(self.planes()), ..of_plane };
+        }
         let Structure { grid, levels, .. } = self.structure();
         let known = grid.as_ref().and_then(|grid| self.cut_of_grid(grid)).or_else(|| {
             let tree = levels.as_ref()?.tree.as_ref()?;

@@ -27,6 +27,18 @@ pub struct PathDiversity {
     pub of_sources: u32,
 }
 
+impl PathDiversity {
+    /// That of so many planes: paths stay in theirs.
+    fn times(mut self, planes: u32) -> Self {
+        for at in &mut self.by_distance {
+            (at.pairs, at.sum) = (at.pairs * u64::from(planes), at.sum * f64::from(planes));
+            at.single *= u64::from(planes);
+        }
+        (self.sources, self.of_sources) = (self.sources * planes, self.of_sources * planes);
+        self
+    }
+}
+
 const NONE: PathsAtDistance = PathsAtDistance { pairs: 0, fewest: f64::INFINITY, sum: 0.0, most: 0.0, single: 0 };
 
 impl PathsAtDistance {
@@ -43,6 +55,9 @@ impl Graph {
     /// Counts the shortest paths between routers with terminals, by breadth-first search from each of them, or from an
     /// even sample where that would take too long. A trunk of w links is w paths. Counts are exact up to 2^53.
     pub fn path_diversity(&self) -> PathDiversity {
+        if self.planes() > 1 {
+            return self.plane().path_diversity().times(self.planes());
+        }
         let with_terminals: Vec<u32> = (0..self.routers()).filter(|&router| self.terminals_of(router) > 0).collect();
         let steps_each = u64::from(self.port_base(self.routers())).max(1);
         let most = (MOST_STEPS / steps_each).max(1) as usize;

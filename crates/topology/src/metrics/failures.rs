@@ -26,7 +26,7 @@ impl Graph {
         let mut order: Vec<u32> = (0..ends.len() as u32).collect();
         let trial = |trial| {
             shuffle(&mut order, seed, trial);
-            survived(&ends, &order, &has_terminals)
+            survived(&ends, &order, &has_terminals, self.planes() as usize)
         };
         (0..trials).map(trial).collect()
     }
@@ -43,8 +43,8 @@ fn shuffle(order: &mut [u32], seed: u64, trial: u32) {
     }
 }
 
-/// Adds the links in the reverse order of their failures until the network is connected.
-fn survived(ends: &[(u32, u32)], order: &[u32], has_terminals: &[bool]) -> Survived {
+/// Adds the links in the reverse order of their failures until each plane is connected.
+fn survived(ends: &[(u32, u32)], order: &[u32], has_terminals: &[bool], planes: usize) -> Survived {
     let mut sets = Sets::new(has_terminals);
     let mut with_terminals = None;
     for failed in (0..=order.len()).rev() {
@@ -53,10 +53,10 @@ fn survived(ends: &[(u32, u32)], order: &[u32], has_terminals: &[bool]) -> Survi
             let (near, far) = ends[link as usize];
             sets.join(near, far);
         }
-        if sets.with_terminals <= 1 {
+        if sets.with_terminals <= planes {
             with_terminals.get_or_insert(failed as u32);
         }
-        if sets.count <= 1 {
+        if sets.count <= planes {
             return Survived { all_routers: failed as u32, terminals: with_terminals.unwrap_or(0) };
         }
     }

@@ -38,6 +38,7 @@ weft_units::registry! {
     "slim_fly" => slim_fly::SlimFly,
     "polarfly" => polarfly::PolarFly,
     "graph" => graph_file::GraphFile,
+    "planes" => planes::Planes,
 }
 
 impl TopologyConfig {

@@ -175,7 +175,9 @@ impl Builder<'_> {
         room: &Room,
     ) -> Interfaces {
         let (net, to_deliver) = (self.net, self.to_deliver(terminals.len()));
+        let terminal_of = if net.wakes { self.terminal_of(&terminals) } else { Vec::new() };
         Interfaces {
+            terminal_of,
             busy: Active::new(terminals.len()),
             // a terminal with queues may have set an alarm for a later cycle already
             alarms: Wheel::new(1024, if queues.each > 0 { 4 } else { 1 } * terminals.len() + 1),
@@ -184,6 +186,17 @@ impl Builder<'_> {
             deliveries: Wheel::new(if net.tells { room.horizon + net.router.ejection_delay } else { 2 }, to_deliver),
             terminals,
         }
+    }
+
+    /// The terminals of the sources of each job, as `sources` and `streams` number them.
+    fn terminal_of(&self, terminals: &[Terminal]) -> Vec<Vec<u32>> {
+        let is_in =
+            |t: usize, j: usize| self.net.places.of(terminals[t].id).iter().any(|&(of, _)| usize::from(of) == j);
+        let of_job = |(j, job): (usize, &NetJob)| {
+            let here = (0..terminals.len()).filter(|&t| is_in(t, j));
+            here.flat_map(|t| std::iter::repeat_n(t as u32, job.classes.len())).collect()
+        };
+        self.net.jobs.iter().enumerate().map(of_job).collect()
     }
 
     fn policy_side(&self, routers: &[views::Place], ports: &[Port]) -> PolicySide {

@@ -16,12 +16,42 @@ use weft_units::Refusal;
 /// nothing: links inside of a unit are then as long as those between units, so that blocks wait for each other no more often.
 pub(crate) fn partition(spec: &Spec, blocks: usize, whole_groups: bool) -> Vec<u32> {
     let graph = &*spec.graph;
-    let grain = graph.structure().grain();
+    let grain = graph.grain();
     let units = graph.routers().div_ceil(grain);
     let blocks = (blocks.min(MAX_BLOCKS) as u32).clamp(1, if whole_groups { units } else { graph.routers() });
     let whole = bounds(graph, blocks.min(units), grain);
     let is_too_uneven = || blocks > units || uneven(graph, &whole) > IDLE_SHARE && !is_closer_inside(spec, grain);
-    if whole_groups || grain == 1 || !is_too_uneven() { whole } else { bounds(graph, blocks, 1) }
+    let bounds = if whole_groups || grain == 1 || !is_too_uneven() { whole } else { bounds(graph, blocks, 1) };
+    with_whole_nodes(spec, bounds)
+}
+
+/// Moves bounds to places that divide no node: terminals that share a state must be in one block. There are fewer blocks if there are
+/// fewer such places.
+fn with_whole_nodes(spec: &Spec, mut bounds: Vec<u32>) -> Vec<u32> {
+    let graph = &*spec.graph;
+    // by router: nodes that begin before it and end there or later
+    let mut divided = vec![0i32; graph.routers() as usize + 1];
+    for job in &spec.traffic.jobs {
+        let together = job.workload.model().terminals_together(graph.planes()) as usize;
+        for node in job.terminals.chunks(together.max(1)).filter(|_| together > 1) {
+            let routers = node.iter().map(|&terminal| graph.terminal_at(terminal).0);
+            let (least, most) = routers.fold((u32::MAX, 0), |(least, most), r| (least.min(r), most.max(r)));
+            divided[least as usize + 1] += 1;
+            divided[most as usize + 1] -= 1;
+        }
+    }
+    let mut open = 0;
+    divided.iter_mut().for_each(|node| {
+        open += *node;
+        *node = open;
+    });
+    for bound in &mut bounds {
+        while divided[*bound as usize] > 0 {
+            *bound -= 1;
+        }
+    }
+    bounds.dedup();
+    bounds
 }
 
 /// How much more than the mean the largest block may have before units are split.

@@ -110,7 +110,8 @@ fn of_nccl_tests(operation: Operation, bytes: u64, ranks: u32) -> Option<(f64, f
 /// The table of ranks.
 fn ranks(site: &Site, nodes: &[Mutex<Node>]) -> Table {
     let mut counts: Vec<(Option<u32>, Count)> = Vec::new();
-    for (node, &terminal) in nodes.iter().zip(&site.terminals) {
+    let first_terminals = site.terminals.iter().step_by(site.rails.count as usize);
+    for (node, &terminal) in nodes.iter().zip(first_terminals) {
         counts.extend(lock(node).ranks.iter().map(|rank| (Some(terminal), rank.count)));
     }
     let column = |of: fn(&Count) -> u64| Column::Counts(counts.iter().map(|(_, count)| of(count)).collect());

@@ -71,6 +71,10 @@ pub struct Message {
     pub bytes: u64,
     /// The number of the processor of the sender. The receiver takes the message in on that of the same number.
     pub cpu: u8,
+    /// The interface that sends its first packet, and over which request and answer go.
+    pub rail: u32,
+    /// Interfaces that have not sent their last packet of it. Only the sender counts them.
+    pub sending: u32,
     /// The send, and for a rendezvous the receive that has matched: operations of the ranks.
     pub send: u64,
     pub receive: u64,
@@ -100,6 +104,8 @@ impl Message {
             to,
             bytes,
             cpu,
+            rail: 0,
+            sending: 1,
             send,
             receive: 0,
             is_rendezvous: false,
@@ -127,6 +133,11 @@ pub struct Outbox {
 }
 
 impl Outbox {
+    /// The number of the next message.
+    pub fn next_number(&self) -> u32 {
+        self.next
+    }
+
     /// Numbers a message.
     pub fn add(&mut self, message: Message) -> u32 {
         let number = self.next;
@@ -136,7 +147,7 @@ impl Outbox {
     }
 }
 
-/// Packets that the interface of a node has to send.
+/// Packets that an interface of a node has to send.
 #[derive(Debug, Clone, Copy, Value)]
 pub struct Outgoing {
     pub part: Part,

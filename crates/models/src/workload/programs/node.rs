@@ -1,9 +1,10 @@
-//! A node: its ranks and its network interface. Each event has a cycle. Before it handles a packet, a node handles all earlier events of
+//! A node: its ranks and its network interfaces. Each event has a cycle. Before it handles a packet, a node handles all earlier events of
 //! its own.
 
 use super::answers::Ended;
 use super::messages::{Handle, Message, Outgoing, Part};
 use super::processors::{Rank, Task};
+use super::rails::Choice;
 use super::site::{Site, lock};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::Ordering::Relaxed;
@@ -14,7 +15,7 @@ use weft_api::workload::{Amount, Backlog, Counts, NOT_DUE, NewPacket};
 use weft_programs::form::Kind;
 use weft_programs::rank::{OpId, Ready};
 
-/// The packet that the interface sends: of which message, and whether it is the last one of its data.
+/// The packet that an interface sends: of which message, and whether it is its last one of the data.
 #[derive(Debug, Clone, Copy, Value)]
 struct InHand {
     number: u32,
@@ -22,13 +23,34 @@ struct InHand {
     cause: Cause,
 }
 
+/// A network interface.
+#[derive(Debug, Kept)]
+struct Rail {
+    /// Requests and answers to requests go before data.
+    control: VecDeque<Outgoing>,
+    data: VecDeque<Outgoing>,
+    in_hand: Option<InHand>,
+    /// The cycle from which on the last packet of a message has left, and this packet.
+    left: Option<(u64, InHand)>,
+    /// When the loop will ask it for its next packet, as far as the loop knows.
+    due: u64,
+}
+
+impl Rail {
+    fn new(start: u64) -> Self {
+        Self { control: VecDeque::new(), data: VecDeque::new(), in_hand: None, left: None, due: start }
+    }
+}
+
 /// An event of a node that no packet causes. Events of one cycle come in this order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Event {
-    /// The last packet of a message has left.
-    Left,
+    /// The last packet of a message has left this interface.
+    Left(usize),
     /// A message inside the node arrives.
     Local,
+    /// An interface gets a message, or the request for one.
+    Handed,
     /// A processor of a rank ends what it does.
     End(usize, usize),
 }
@@ -39,43 +61,74 @@ pub struct Node {
     me: u32,
     #[kept(each)]
     pub ranks: Vec<Rank>,
-    /// Requests and answers to requests go before data.
-    control: VecDeque<Outgoing>,
-    data: VecDeque<Outgoing>,
-    in_hand: Option<InHand>,
-    /// The cycle from which on the last packet of a message has left, and this packet.
-    left: Option<(u64, InHand)>,
-    /// Messages of data that the interface has accepted and not sent.
+    #[kept(each)]
+    rails: Vec<Rail>,
+    /// Messages of data that the interfaces have accepted and not sent.
     accepted: u32,
     /// Messages between ranks of the node, by the cycle of their arrival and their number.
     local: BTreeMap<(u64, u32), u32>,
+    /// Messages and requests that the processor has handed over and no interface has yet, by the cycle in which it will, and their number.
+    handed: BTreeMap<(u64, u32), Outgoing>,
+    /// Packets that it has sent and received.
+    packets: [u64; 2],
     has_begun: bool,
 }
 
 impl Node {
-    pub fn new(me: u32, ranks: Vec<Rank>) -> Self {
-        let (control, data, local) = (VecDeque::new(), VecDeque::new(), BTreeMap::new());
-        Self { me, ranks, control, data, in_hand: None, left: None, accepted: 0, local, has_begun: false }
+    pub fn new(site: &Site, me: u32, ranks: Vec<Rank>) -> Self {
+        let rails = (0..site.rails.count).map(|_| Rail::new(site.start)).collect();
+        let (local, handed) = (BTreeMap::new(), BTreeMap::new());
+        Self { me, ranks, rails, accepted: 0, local, handed, packets: [0; 2], has_begun: false }
     }
 
-    /// When it is to be asked for its next packet.
-    pub fn due(&self, site: &Site, now: u64) -> u64 {
+    /// When an interface is to be asked for its next packet. All interfaces are asked when an event is due, because an event
+    /// may give each of them a packet.
+    fn due(&self, site: &Site, rail: usize, now: u64) -> u64 {
         if !self.has_begun {
             return site.start;
         }
-        if !self.control.is_empty() || !self.data.is_empty() {
+        let Rail { control, data, .. } = &self.rails[rail];
+        if !control.is_empty() || !data.is_empty() {
             return now;
         }
         self.next_event().map_or(NOT_DUE, |(at, _)| at)
     }
 
+    /// The loop has called the source of interface `own`. Returns when that is due, and calls `wake` for each other interface that
+    /// is due earlier than the loop knows.
+    pub fn settle_dues(&mut self, site: &Site, own: usize, now: u64, mut wake: impl FnMut(usize, u64)) -> u64 {
+        for rail in 0..self.rails.len() {
+            let due = self.due(site, rail, now);
+            if rail != own && due < self.rails[rail].due {
+                wake(rail, due);
+            }
+            if rail == own || due < self.rails[rail].due {
+                self.rails[rail].due = due;
+            }
+        }
+        self.rails[own].due
+    }
+
+    /// Packets that it has sent and received.
+    pub fn packets(&self) -> [u64; 2] {
+        self.packets
+    }
+
+    /// Whether it does nothing more before a packet comes.
+    pub fn is_at_rest(&self) -> bool {
+        let rests = |rail: &Rail| rail.control.is_empty() && rail.data.is_empty() && rail.in_hand.is_none();
+        self.has_begun && self.next_event().is_none() && self.rails.iter().all(rests)
+    }
+
     /// The next thing that happens by itself, and its cycle.
     fn next_event(&self) -> Option<(u64, Event)> {
-        let left = self.left.map(|(at, _)| (at, Event::Left));
+        let left = self.rails.iter().enumerate();
+        let left = left.filter_map(|(k, rail)| rail.left.map(|(at, _)| (at, Event::Left(k))));
         let local = self.local.first_key_value().map(|(&(at, _), _)| (at, Event::Local));
+        let handed = self.handed.first_key_value().map(|(&(at, _), _)| (at, Event::Handed));
         let ends = self.ranks.iter().enumerate();
         let ends = ends.filter_map(|(r, rank)| rank.next_end().map(|(at, place)| (at, Event::End(r, place))));
-        ends.chain(local).chain(left).min()
+        ends.chain(local).chain(handed).chain(left).min()
     }
 
     /// All that happens by itself up to cycle `now`, in its order.
@@ -90,8 +143,9 @@ impl Node {
         }
         while let Some((at, event)) = self.next_event().filter(|&(at, _)| at <= now) {
             match event {
-                Event::Left => self.has_left(site, at),
+                Event::Left(rail) => self.has_left(site, rail, at),
                 Event::Local => self.arrive_local(site, at),
+                Event::Handed => self.take_handed(site),
                 Event::End(r, place) => self.end(site, (r, place), at),
             }
         }
@@ -130,7 +184,13 @@ impl Node {
         let is_local = node == self.me;
         message.is_rendezvous = bytes > site.eager && !is_local;
         let waits = message.is_rendezvous;
-        let number = lock(&site.outboxes[self.me as usize]).add(message);
+        let mut outbox = lock(&site.outboxes[self.me as usize]);
+        let choice = Choice { local_rank: r as u32, node, from: me, number: outbox.next_number() };
+        message.rail = site.rails.first(choice);
+        message.sending = site.rails.shares(message.rail, flits, site.packet_flits).count() as u32;
+        let first = message.rail;
+        let number = outbox.add(message);
+        drop(outbox);
         let rank = &mut self.ranks[r];
         rank.count.sent += 1;
         rank.count.sent_bytes += bytes;
@@ -140,13 +200,42 @@ impl Node {
             let arrival = site.cycle(site.fs(now) + site.local_time(bytes));
             self.local.insert((arrival, number), to);
             self.accepted -= 1;
-        } else if waits {
-            self.control.push_back(Outgoing { part: Part::Request, flits: 1, ..outgoing });
-            return;
         } else {
-            self.data.push_back(outgoing);
+            let request = Outgoing { part: Part::Request, flits: 1, ..outgoing };
+            self.hand_over(site, first, if waits { request } else { outgoing });
         }
-        rank.finish(id);
+        if !waits {
+            self.ranks[r].finish(id);
+        }
+    }
+
+    /// A processor hands a message, or the request for one, to the interfaces.
+    fn hand_over(&mut self, site: &Site, first: u32, outgoing: Outgoing) {
+        if site.injection_fs == 0 {
+            return self.send(site, first, outgoing);
+        }
+        let at = site.cycle(site.fs(outgoing.since) + site.injection_fs);
+        self.handed.insert((at, outgoing.number), Outgoing { since: at, ..outgoing });
+    }
+
+    fn take_handed(&mut self, site: &Site) {
+        let Some(((_, number), outgoing)) = self.handed.pop_first() else { return };
+        let first = lock(&site.outboxes[self.me as usize]).under_way[&number].rail;
+        self.send(site, first, outgoing);
+    }
+
+    fn send(&mut self, site: &Site, first: u32, outgoing: Outgoing) {
+        match outgoing.part {
+            Part::Data => self.send_data(site, first, outgoing),
+            Part::Request | Part::Clear => self.rails[first as usize].control.push_back(outgoing),
+        }
+    }
+
+    /// Hands the data of a message to the interfaces that send it, beginning with `first`.
+    fn send_data(&mut self, site: &Site, first: u32, data: Outgoing) {
+        for (rail, flits) in site.rails.shares(first, data.flits, site.packet_flits) {
+            self.rails[rail].data.push_back(Outgoing { flits, ..data });
+        }
     }
 
     fn rank_number(&self, site: &Site, r: usize) -> u32 {
@@ -192,7 +281,14 @@ impl Node {
             (message.receive, message.matched) = (receive, now);
             let (number, to) = (handle.number, handle.node);
             let cause = Cause { peer: message.to, origin: message.to, since: now, packet: None };
-            self.control.push_back(Outgoing { part: Part::Clear, number, to, flits: 1, since: now, cause });
+            self.rails[message.rail as usize].control.push_back(Outgoing {
+                part: Part::Clear,
+                number,
+                to,
+                flits: 1,
+                since: now,
+                cause,
+            });
             return;
         }
         let bytes = message.bytes;
@@ -204,8 +300,9 @@ impl Node {
     /// A packet has come for this node.
     pub fn deliver(&mut self, site: &Site, packet: &Packet, now: u64) {
         self.advance(site, now);
+        self.packets[1] += 1;
         let (part, number) = Part::of(packet.tag);
-        let from = site.node_of[packet.src as usize];
+        let from = site.node_of(packet.src);
         match part {
             Part::Data => {
                 self.deliver_data(site, Handle { node: from, number }, (packet.src, packet.seq), now);
@@ -217,13 +314,15 @@ impl Node {
                 self.settle(site, site.place(to), now, None);
             }
             Part::Clear => {
-                let (bytes, cause) = {
+                let (bytes, first, cause) = {
                     let message = &lock(&site.outboxes[self.me as usize]).under_way[&number];
                     let origin = message.to;
-                    (message.bytes, Cause { peer: origin, origin, since: message.matched, packet: None })
+                    let cause = Cause { peer: origin, origin, since: message.matched, packet: None };
+                    (message.bytes, message.rail, cause)
                 };
                 let flits = site.flits(bytes);
-                self.data.push_back(Outgoing { part: Part::Data, number, to: from, flits, since: now, cause });
+                let data = Outgoing { part: Part::Data, number, to: from, flits, since: now, cause };
+                self.send_data(site, first, data);
             }
         }
     }
@@ -252,10 +351,11 @@ impl Node {
         self.settle(site, r, now, None);
     }
 
-    /// The next packet of the interface.
-    pub fn next(&mut self, site: &Site, now: u64) -> Option<NewPacket> {
+    /// The next packet of an interface. It goes to the interface of the same number of the other node.
+    pub fn next(&mut self, site: &Site, rail: usize, now: u64) -> Option<NewPacket> {
         self.advance(site, now);
-        let queue = if self.control.is_empty() { &mut self.data } else { &mut self.control };
+        let Rail { control, data, in_hand, .. } = &mut self.rails[rail];
+        let queue = if control.is_empty() { data } else { control };
         let outgoing = queue.front_mut()?;
         let flits = outgoing.flits.min(site.packet_flits);
         outgoing.flits -= flits;
@@ -263,40 +363,50 @@ impl Node {
         if left == 0 {
             queue.pop_front();
         }
-        self.in_hand = Some(InHand { number, is_last: part == Part::Data && left == 0, cause });
-        let (to, tag) = (site.terminals[to as usize], part.tag(number));
+        self.packets[0] += 1;
+        *in_hand = Some(InHand { number, is_last: part == Part::Data && left == 0, cause });
+        let (to, tag) = (site.terminal(to, rail), part.tag(number));
         Some(NewPacket { to, flits: flits as u16, created: since, tag, counts: Counts::IfCreatedInWindow })
     }
 
-    /// The tail of the packet that was given last is on its link in cycle `now`.
-    pub fn sent(&mut self, site: &Site, now: u64) {
+    /// The tail of the packet that interface `rail` gave last is on its link in cycle `now`.
+    pub fn sent(&mut self, site: &Site, rail: usize, now: u64) {
         self.advance(site, now);
-        let in_hand = self.in_hand.take().filter(|packet| packet.is_last);
-        self.left = self.left.or(in_hand.map(|packet| (now + 1, packet)));
+        let rail = &mut self.rails[rail];
+        let in_hand = rail.in_hand.take().filter(|packet| packet.is_last);
+        rail.left = rail.left.or(in_hand.map(|packet| (now + 1, packet)));
     }
 
-    /// The last packet of a message has left: the interface has room for another one.
-    fn has_left(&mut self, site: &Site, now: u64) {
-        let Some((_, InHand { number, cause, .. })) = self.left.take() else { return };
+    /// An interface has sent its last packet of a message. When all have, there is room for another message.
+    fn has_left(&mut self, site: &Site, rail: usize, now: u64) {
+        let Some((_, InHand { number, cause, .. })) = self.rails[rail].left.take() else { return };
+        // the receiver removes the message when its last packet arrives, which takes a cycle more than this
+        let mut outbox = lock(&site.outboxes[self.me as usize]);
+        let message = outbox.under_way.get_mut(&number).expect("a message under way");
+        message.sending -= 1;
+        if message.sending > 0 {
+            return;
+        }
+        let finished = message.is_rendezvous.then_some((message.from, message.send));
+        drop(outbox);
         self.accepted -= 1;
-        // a message that was sent eagerly may have been received; its send has finished
-        let message = lock(&site.outboxes[self.me as usize]).under_way.get(&number).cloned();
         // any rank of the node may have waited for room
         self.ranks.iter_mut().for_each(|rank| rank.hear(now, cause));
-        if let Some(message) = message.filter(|message| message.is_rendezvous) {
-            let rank = &mut self.ranks[site.place(message.from)];
+        if let Some((from, send)) = finished {
+            let rank = &mut self.ranks[site.place(from)];
             rank.split_idle(site, now);
-            rank.finish(message.send);
+            rank.finish(send);
         }
         for r in 0..self.ranks.len() {
             self.settle(site, r, now, None);
         }
     }
 
-    /// The packets that wait at the interface since before `until`, and those of them that belong to the window.
-    pub fn backlog(&self, site: &Site, until: u64, window: (u64, u64)) -> Backlog {
+    /// The packets that wait at an interface since before `until`, and those of them that belong to the window.
+    pub fn backlog(&self, site: &Site, rail: usize, until: u64, window: (u64, u64)) -> Backlog {
         let mut backlog = Backlog::default();
-        for outgoing in self.control.iter().chain(&self.data).filter(|outgoing| outgoing.since < until) {
+        let Rail { control, data, .. } = &self.rails[rail];
+        for outgoing in control.iter().chain(data).filter(|outgoing| outgoing.since < until) {
             let packets = outgoing.packets(site);
             (backlog.packets, backlog.flits) = (backlog.packets + packets, backlog.flits + outgoing.flits);
             if (window.0..window.1).contains(&outgoing.since) {
@@ -350,6 +460,7 @@ impl Node {
     /// A processor that is free begins the first thing that it may. Returns whether it did.
     fn begin_task(&mut self, site: &Site, (r, place): (usize, usize), now: u64, exact: Option<u128>) -> bool {
         let has_room = self.accepted < site.accepted;
+        let me = self.rank_number(site, r);
         let rank = &mut self.ranks[r];
         if rank.processors[place].now.is_some() {
             return false;
@@ -359,7 +470,8 @@ impl Node {
         rank.turn(site, now, true, op.is_some_and(|ready| ready.op.kind() == Kind::Compute));
         let lasts = match op {
             Some(ready) if ready.op.kind() == Kind::Compute => {
-                let lasts = u128::from(ready.op.size()) * 1_000_000;
+                let number = rank.operations.0.number(ready.id);
+                let lasts = site.compute.time(u128::from(ready.op.size()) * 1_000_000, me, number);
                 rank.count.compute_fs += lasts;
                 lasts
             }

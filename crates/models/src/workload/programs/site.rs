@@ -2,7 +2,9 @@
 //! together.
 
 use super::answers::Shared;
+use super::compute::Compute;
 use super::messages::Outbox;
+use super::rails::Rails;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use weft_api::activity::Wanted;
@@ -10,10 +12,12 @@ use weft_api::activity::Wanted;
 /// The state that all nodes of a program share.
 #[derive(Debug)]
 pub struct Site {
-    /// The terminal of each node.
+    /// The terminals of the nodes: those of the first node, one for each of its interfaces, then those of the next.
     pub terminals: Vec<u32>,
-    /// The node of each terminal; `u32::MAX`: none.
-    pub node_of: Vec<u32>,
+    /// The place of each terminal in `terminals`; `u32::MAX`: none.
+    pub places: Vec<u32>,
+    pub rails: Rails,
+    pub compute: Compute,
     /// Ranks of a node. The last node may have fewer.
     pub per_node: u32,
     pub ranks: u32,
@@ -27,7 +31,9 @@ pub struct Site {
     pub eager: u64,
     /// Time of a processor per message, at either end \[fs\].
     pub overhead_fs: u128,
-    /// Most messages that the interface of a node has accepted and not sent.
+    /// Time from the processor to the interface \[fs\].
+    pub injection_fs: u128,
+    /// Most messages that the interfaces of a node have accepted and not sent.
     pub accepted: u32,
     /// Between ranks of a node: latency \[fs\], and bits per second (0: no limit).
     pub local_fs: u128,
@@ -48,6 +54,20 @@ pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Site {
+    pub fn nodes(&self) -> usize {
+        self.outboxes.len()
+    }
+
+    /// The terminal of an interface of a node.
+    pub fn terminal(&self, node: u32, rail: usize) -> u32 {
+        self.terminals[node as usize * self.rails.count as usize + rail]
+    }
+
+    /// The node of a terminal.
+    pub fn node_of(&self, terminal: u32) -> u32 {
+        self.places[terminal as usize] / self.rails.count
+    }
+
     pub fn node(&self, rank: u32) -> u32 {
         rank / self.per_node
     }

@@ -1,0 +1,64 @@
+//! Presets of network interfaces: times of known systems, each with its source.
+//!
+//! A preset has no bandwidth of its own. An interface sends at the rate of its terminal link.
+
+use super::rails::RailChoice;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use weft_units::{Bandwidth, Time};
+
+const NS: u128 = 1_000_000;
+
+/// Interfaces of a known system.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Interface {
+    /// The interfaces of the TCEP paper (ISCA 2018, section V): 1 us from the processor to the interface. The paper gives them 15 GB/s, but a link
+    /// carries a flit of 48 bits per cycle of 1 ns, which is 6 GB/s. So they send at the rate of the link.
+    Tcep,
+    /// The nodes of the torus paper (JPDC 2019): 8 cores share an interface. Messages inside a node bypass the network; the paper gives no time for
+    /// them, and 0.5 us is our choice.
+    TorusOnOff,
+    /// Accelerators with an interface of 400 Gb/s each: rank k of a node sends by interface k. Inside the node 450 GB/s in each direction and
+    /// 25 ns, as NVLink of the H100 has them (NVIDIA dgxc-benchmarking, and the topology of SimAI).
+    Accelerator400g,
+}
+
+/// Times and rules of interfaces.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Times {
+    pub overhead: Time,
+    pub injection_latency: Time,
+    pub local_latency: Time,
+    /// `None`: no limit.
+    pub local_bandwidth: Option<Bandwidth>,
+    pub rail_choice: RailChoice,
+}
+
+impl Default for Times {
+    fn default() -> Self {
+        let none = Time::Femtoseconds(0);
+        Self {
+            overhead: none,
+            injection_latency: none,
+            local_latency: none,
+            local_bandwidth: None,
+            rail_choice: RailChoice::Striping,
+        }
+    }
+}
+
+impl Interface {
+    pub fn times(self) -> Times {
+        match self {
+            Self::Tcep => Times { injection_latency: Time::Femtoseconds(1000 * NS), ..Times::default() },
+            Self::TorusOnOff => Times { local_latency: Time::Femtoseconds(500 * NS), ..Times::default() },
+            Self::Accelerator400g => Times {
+                local_latency: Time::Femtoseconds(25 * NS),
+                local_bandwidth: Some(Bandwidth::BitsPerSecond(8 * 450_000_000_000)),
+                rail_choice: RailChoice::LocalRank,
+                ..Times::default()
+            },
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! Planes: several networks of one form that share no channel. Nodes have a terminal in each of them.
+//!
+//! Terminal t of plane p has number t * planes + p, and router r has number r * planes + p. So the terminals of a node follow each
+//! other, and so do the routers that have the same place in their planes. Ports, link classes and trunks are those of a plane.
+
+use super::names::Ids;
+use super::{Graph, Layer, Peer, Port, Structure};
+use std::sync::Arc;
+
+/// What a graph of planes knows of them.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Planes {
+    count: u32,
+    /// One of them.
+    of: Arc<Graph>,
+}
+
+impl Planes {
+    pub fn set_latencies(&mut self, latencies: &[u64]) {
+        Arc::make_mut(&mut self.of).set_latencies(latencies.iter().copied());
+    }
+}
+
+impl Graph {
+    /// Networks of one form that share no channel: 1, unless the topology is made of planes.
+    pub fn planes(&self) -> u32 {
+        self.planes.as_ref().map_or(1, |planes| planes.count)
+    }
+
+    /// The network of one plane: this graph, unless the topology is made of planes. Models of paths see this graph only.
+    pub fn plane(&self) -> &Self {
+        self.planes.as_ref().map_or(self, |planes| &planes.of)
+    }
+
+    /// Values by router of a plane, for all routers.
+    pub fn in_all_planes<T: Copy>(&self, of_plane: &[T]) -> Vec<T> {
+        of_plane.iter().flat_map(|&value| std::iter::repeat_n(value, self.planes() as usize)).collect()
+    }
+
+    /// Routers in a block are best a multiple of this number ([`Structure::grain`]): then each block has whole units of all planes.
+    pub fn grain(&self) -> u32 {
+        self.plane().structure().grain() * self.planes()
+    }
+
+    /// `count` copies of this network.
+    pub(crate) fn in_planes(self, topology: &'static str, count: u32) -> Self {
+        let all = |router: u32, plane: u32| router * count + plane;
+        let moved = |port: &Port, plane: u32| {
+            let peer = match port.peer {
+                Peer::Unused => Peer::Unused,
+                Peer::Terminal(terminal) => Peer::Terminal(all(terminal, plane)),
+                Peer::Router { router, port } => Peer::Router { router: all(router, plane), port },
+            };
+            Port { peer, ..*port }
+        };
+        let (mut ports, mut port_base, mut trunks) = (Vec::new(), vec![0], Vec::new());
+        for router in 0..self.routers() {
+            for plane in 0..count {
+                ports.extend(self.ports(router).iter().map(|port| moved(port, plane)));
+                port_base.push(ports.len() as u32);
+                if self.has_trunks() {
+                    trunks.extend((0..self.ports(router).len()).map(|port| self.trunk(router, port as u16)));
+                }
+            }
+        }
+        let terminal_at = |t: u32| {
+            let (router, port) = self.terminal_at(t / count);
+            (all(router, t % count), port)
+        };
+        let names = self.router_names().map(|names| {
+            let in_planes = |name: &String| (0..count).map(move |plane| format!("{name}/{plane}")).collect::<Vec<_>>();
+            Ids::new(names.iter().flat_map(in_planes).collect())
+        });
+        let whole = Layer {
+            routers: (0..self.routers() * count).collect(),
+            structure: Structure::default(),
+            ..self.layers[0].clone()
+        };
+        Self {
+            topology,
+            port_base,
+            ports,
+            terminal_at: (0..self.terminals() * count).map(terminal_at).collect(),
+            router_ids: names,
+            layers: vec![whole],
+            trunks,
+            class_names: self.class_names.clone(),
+            facts: self.facts.clone(),
+            latencies: self.latencies.clone(),
+            sections: self.sections.clone(),
+            remarks: self.remarks.clone(),
+            trunk_widths: self.trunk_widths.clone(),
+            widths_are_of_classes: self.widths_are_of_classes,
+            planes: Some(Planes { count, of: Arc::new(self) }),
+        }
+    }
+}

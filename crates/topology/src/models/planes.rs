@@ -1,0 +1,64 @@
+//! Planes: several networks of one form that share no channel, joined by nodes that have a terminal in each of them.
+//!
+//! # Source
+//! Multi-rail networks of clusters, such as those of S. Coll et al., "Using multirail networks in high-performance clusters"
+//! (Concurrency and Computation 15, 2003). BookSim2 has them as `subnets`.
+//!
+//! # Parameters
+//! `count` \[planes\]; `of`: the topology of a plane, with its parameters.
+//!
+//! # Guarantees
+//! Node n has the terminals n * count to n * count + count - 1: terminal n of each plane. Router r of plane p has number r * count + p. All
+//! planes have the ports, link classes and latencies of `of`. No path leads from one plane to another, so packets go to
+//! terminals of their own plane. A pattern is one of nodes: each terminal sends to the terminals of its plane in the nodes that the
+//! pattern names. A job's terminals are nodes as well. Diameter and mean distance are those of a plane, the bisection is that of
+//! all planes together.
+//!
+//! # Not modelled
+//! Planes of different topologies. Routings that post or read numbers of other routers, and those that compute new paths
+//! when links fail, are refused.
+//!
+//! # Validation
+//! `topology/tests/conformance.rs`: wiring, counts, distances. `engine/tests/planes.rs`: each plane alone behaves as a network of its own.
+
+use super::{TopologyConfig, TopologyModel};
+use crate::Graph;
+use crate::graph::{check_positive, check_size};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use weft_units::Refusal;
+
+/// Several networks of one form that share no channel; every node has a terminal in each.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Planes {
+    /// Number of networks, 1 or more.
+    #[schemars(range(min = 1))]
+    pub count: u32,
+    /// The topology of each of them.
+    pub of: Box<TopologyConfig>,
+}
+
+impl TopologyModel for Planes {
+    fn build(&self, path: &str) -> Result<Graph, Refusal> {
+        check_positive(&[("count", self.count)], path)?;
+        if matches!(*self.of, TopologyConfig::Planes(_)) {
+            let what = "a plane that is made of planes";
+            return Err(Refusal::new(format!("{path}.of"), what, "multiply the two counts, and write one `planes`"));
+        }
+        let plane = self.of.build(&format!("{path}.of.{}", self.of.name()))?;
+        let routers = u64::from(plane.routers()) * u64::from(self.count);
+        let sum = format!("{} planes", self.count);
+        check_size(routers, plane.radix().into(), &sum, &format!("{path}.count"))?;
+        Ok(plane.in_planes("planes", self.count))
+    }
+
+    fn examples() -> Vec<Self> {
+        let of = |text: &str| serde_json::from_str(text).expect("planes");
+        vec![
+            of(r#"{"count": 2, "of": {"torus": {"widths": [4, 3], "terminals_per_router": 2}}}"#),
+            of(r#"{"count": 3, "of": {"k_ary_n_tree": {"k": 2, "n": 2}}}"#),
+            of(r#"{"count": 1, "of": {"hyperx": {"widths": [3], "terminals_per_router": 1, "trunk_width": 2}}}"#),
+        ]
+    }
+}
