@@ -105,7 +105,7 @@ packet_size = {{1,2,3,4},{10,20}}; packet_size_rate = {{1,1,1,1},{2,1}};
     told = refused(text, tmp_path)
     assert "did you mean" not in told
     assert "a GPU that GPGPU-Sim simulates" in told
-    assert "they come with planes" in told
+    assert "packets are divided among planes for sim_type = latency" in told
     alone = text.replace("subnets = 2", "subnets = 1").replace("traffic = gpgpusim", "traffic = uniform")
     alone = alone.replace("sim_type = gpgpusim", "sim_type = latency").replace("gpgpu_injector", "bernoulli")
     found = imported(alone, tmp_path)

@@ -356,13 +356,26 @@ def test_a_list_has_the_routers_of_each_dimension() -> None:
     assert "one number is needed" in refused("mesh88.cfg", "k={4,2}", "traffic=tornado")
 
 
-def test_several_subnets_come_with_planes_and_one_of_them_can_be_imported() -> None:
-    text = refused("mesh88.cfg", "subnets=2", "injection_rate=0.1")
-    assert "they come with planes" in text
-    assert "write subnets = 1; and injection_rate = 0.05;" in text
-    assert imported("mesh88.cfg", "subnets=1", "injection_rate=0.05")["traffic"]["load"] == pytest.approx(0.05)
+def test_several_subnets_are_planes_with_a_share_of_the_load_each() -> None:
+    found = convert([str(PEER / "mesh88.cfg"), "subnets=2", "injection_rate=0.1"], "x")
+    scenario = imported("mesh88.cfg", "subnets=2", "injection_rate=0.1")
+    alone = imported("mesh88.cfg", "injection_rate=0.05")
+    assert scenario["topology"] == {"planes": {"count": 2, "of": alone["topology"]}}
+    assert scenario["traffic"]["load"] == pytest.approx(alone["traffic"]["load"])
+    notes = {note.key: note for note in found.notes}
+    assert notes["subnets = 2"].kind == "approximated"
+    assert "BookSim2 draws the subnet of each packet" in notes["subnets = 2"].text
+    # each plane is the network alone: the same latency of a lone packet
+    one = convert([str(PEER / "mesh88.cfg"), "injection_rate=0.05"], "x")
+    assert found.zero_load == pytest.approx(one.zero_load, rel=1e-9)
+
+
+def test_subnets_for_kinds_of_packets_are_refused_and_one_of_them_can_be_imported() -> None:
     text = refused("mesh88.cfg", "subnets=2", "use_read_write=1", "num_vcs=16")
     assert "for requests and replies on one network, write subnets = 1;" in text
+    text = refused("mesh88.cfg", "subnets=2", "sim_type=batch", "injection_rate=0.1")
+    assert "write subnets = 1; and injection_rate = 0.05;" in text
+    assert imported("mesh88.cfg", "subnets=1", "injection_rate=0.05")["traffic"]["load"] == pytest.approx(0.05)
 
 
 def test_a_butterfly_says_that_terminals_have_two_attachments() -> None:
@@ -392,7 +405,7 @@ def test_the_remedy_for_failing_links_works(tmp_path: Path) -> None:
 
 
 def test_all_that_is_missing_is_told_at_once() -> None:
-    text = refused("mesh88.cfg", "noq=1", "subnets=2", "priority=hop_count")
+    text = refused("mesh88.cfg", "noq=1", "subnets=2", "sim_type=batch", "priority=hop_count")
     assert all(key in text for key in ("noq = 1", "subnets = 2", "priority = hop_count"))
 
 
@@ -634,7 +647,7 @@ def test_comments_and_remedies_have_single_semicolons() -> None:
     text = convert([str(PEER / "mesh88.cfg"), *words], "x").scenario.text
     assert ";;" not in text
     assert "; ;" not in text
-    assert ";;" not in refused("mesh88.cfg", "noq=1", "subnets=2")
+    assert ";;" not in refused("mesh88.cfg", "noq=1", "subnets=2", "sim_type=batch")
 
 
 GRID = ["k=4", "n=2", "routing_delay=0", "c=1", "xr=1", "yr=1", "x=4", "y=4", "use_noc_latency=0"]

@@ -84,8 +84,8 @@ class Bounds:
 def of_point(point: Point, folder: Path) -> list[Bounds]:
     """The bounds of all programs of a point.
 
-    There are none where nodes have several interfaces or computations other times than in the program: the arithmetic has one
-    interface, and the times of the program.
+    There are none where nodes have several interfaces, or where computations have other times than in the program: the
+    arithmetic has one interface and the times of the program.
 
     Parameters
     ----------

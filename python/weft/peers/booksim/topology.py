@@ -59,27 +59,42 @@ def network(draft: Draft) -> Network:
         remedy = f"write routing_function = {', '.join(_functions(topology))}"
         config.fail("routing_function", "BookSim2 needs one, and its default is none", remedy)
     function = config.choose("routing_function", _functions(topology))
-    if config.whole("subnets") != 1:
-        _planes(draft)
+    count = _planes(draft)
     if config.whole("link_failures") > 0:
         _failures(draft, topology)
     found = _BUILDERS[topology](draft, function)
     if found.terminals > _MOST:
         config.fail("k", f"that makes {found.terminals} terminals", f"stay below {_MOST}")
-    draft.put("topology", found.topology, "topology", *found.keys)
+    whole = found.topology if count == 1 else {"planes": {"count": count, "of": found.topology}}
+    draft.put("topology", whole, "topology", *found.keys, *(["subnets"] if count > 1 else []))
     return found
 
 
-def _planes(draft: Draft) -> None:
-    """Refuse several subnets: BookSim2 draws one of them for each packet, or has one for each kind of packet."""
+def _planes(draft: Draft) -> int:
+    """Return the number of subnets, which become planes; refuse those for which that changes what is sent.
+
+    BookSim2 draws one of them for each packet of a Bernoulli source. So each plane gets an equal share of the load.
+    With ``use_read_write`` each kind of packet has a subnet of its own.
+    """
     config, count = draft.config, draft.config.at_least("subnets", 1)
-    what = "these are networks beside each other, with the same terminals: they come with planes, here there is one"
+    if count == 1:
+        return 1
     if any(config.wholes("use_read_write", 1)):
-        remedy = "for requests and replies on one network, write subnets = 1;"
-    else:
+        what = "with use_read_write each kind of packet has a subnet of its own; here each plane carries all kinds"
+        draft.refuse("subnets", what, "for requests and replies on one network, write subnets = 1;")
+        return 1
+    processes = {text.split("(")[0].strip() for text in config.texts("injection_process", 1)}
+    if config.text("sim_type") != "latency" or processes != {"bernoulli"}:
+        what = "packets are divided among planes for sim_type = latency and injection_process = bernoulli"
         rate = config.reals("injection_rate", 1)[0] / count
-        remedy = f"for one of the {count}, write subnets = 1; and injection_rate = {rate:.6g};"
-    draft.refuse("subnets", what, remedy)
+        draft.refuse("subnets", what, f"for one of the {count}, write subnets = 1; and injection_rate = {rate:.6g};")
+        return 1
+    text = (
+        f"a plane each, with 1/{count} of the load: BookSim2 draws the subnet of each packet, and a node sends one "
+        "packet at a time; here it sends in all planes at once, so packets wait less under load"
+    )
+    draft.approximate("subnets", text)
+    return count
 
 
 def _failures(draft: Draft, topology: str) -> None:

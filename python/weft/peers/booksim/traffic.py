@@ -103,7 +103,8 @@ def _loads(draft: Draft, lengths: Sequence[Lengths]) -> list[float]:
         rates = [rate / max(size, 1) for rate, size in zip(rates, whole, strict=True)]
     if any(not 0 <= rate <= 1 for rate in rates):
         config.fail("injection_rate", "BookSim2 takes 0 to 1 packets/node/cycle", "write a rate from 0.0 to 1.0")
-    return [rate * size for rate, size in zip(rates, flits, strict=True)]
+    planes = draft.config.at_least("subnets", 1)
+    return [rate * size / planes for rate, size in zip(rates, flits, strict=True)]
 
 
 def _patterns(draft: Draft, network: Network, classes: int) -> list[Any]:
