@@ -51,7 +51,8 @@ pub trait View {
     /// State of the channel behind output `port` of this router.
     fn state(&self, port: u16) -> LinkState;
     /// Whether the channel is on, as the policy wants it: one that has failed under a policy that leaves faults to the
-    /// routing counts as on, and a head that asks for it turns away (`kernel/src/broken.rs`).
+    /// routing counts as on, and a head that asks for it turns away (`kernel/src/broken.rs`). Under `Offers::always_carries` every
+    /// channel counts as on: a link in a slower mode carries packets, and a closed member of a trunk has an open one beside it.
     #[inline(always)]
     fn is_on(&self, port: u16) -> bool {
         self.state(port) == LinkState::On
@@ -191,7 +192,7 @@ impl<const V: usize> View for Queues<'_, V> {
     #[inline(always)]
     fn is_on(&self, port: u16) -> bool {
         let out = self.out(port);
-        out.state == LinkState::On.number() || out.gate() == Gate::Broken
+        out.state == LinkState::On.number() || out.gate() == Gate::Broken || self.common.always_carries
     }
 
     #[inline(always)]
