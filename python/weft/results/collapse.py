@@ -58,7 +58,7 @@ def _dark(summary: Mapping[str, Any]) -> float:
     if on is None or not summary.get("link_transitions"):
         return 0.0
     carrying = ("shadow", *link_modes.slower(summary))
-    return 1 - on - sum(summary.get(f"links_{mode}_share") or 0 for mode in carrying)
+    return float(1 - on - sum(summary.get(f"links_{mode}_share") or 0 for mode in carrying))
 
 
 def _sentence(results: ResultSet, policy: str, rows: list[int]) -> str:
