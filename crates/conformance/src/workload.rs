@@ -42,6 +42,21 @@ fn has_own_demand(workload: &WorkloadConfig) -> bool {
     workload.model().has_own_demand()
 }
 
+/// Such a workload alone, on 9 terminals; `None` if it sends at the load of its job.
+pub(super) fn own_demand_alone(workload: &WorkloadConfig) -> Option<Spec> {
+    has_own_demand(workload).then(|| until_done(vec![job("first", 0..9, workload, 0.0)]))
+}
+
+/// A network with these jobs, until they are done.
+fn until_done(jobs: Vec<Job>) -> Spec {
+    let mut spec = spec(HYPERX, UGAL_P);
+    packets(&mut spec, 2, VirtualCutThrough, 8);
+    spec.traffic.jobs = jobs;
+    phases(&mut spec, 0, 200_000);
+    spec.phases.stop = Stop::Complete;
+    spec
+}
+
 /// A workload with its own demand ends on 9 terminals, alone and beside each of `others`, and all of its packets are delivered.
 fn check_own_demand(workload: &WorkloadConfig, others: &[WorkloadConfig]) {
     let own = || job("first", 0..9, workload, 0.0);
@@ -49,11 +64,7 @@ fn check_own_demand(workload: &WorkloadConfig, others: &[WorkloadConfig]) {
     let mut all: Vec<_> = beside.map(|other| vec![own(), job("second", 9..21, other, 0.1)]).collect();
     all.extend([vec![own()], vec![own(), job("second", 9..18, workload, 0.0)]]);
     for jobs in all {
-        let mut spec = spec(HYPERX, UGAL_P);
-        packets(&mut spec, 2, VirtualCutThrough, 8);
-        spec.traffic.jobs = jobs;
-        phases(&mut spec, 0, 200_000);
-        spec.phases.stop = Stop::Complete;
+        let spec = until_done(jobs);
         let what: Vec<_> = spec.traffic.jobs.iter().map(|job| job.workload.name()).collect();
         let what = format!("{what:?}");
         check_in_blocks(&spec, &what);

@@ -44,7 +44,7 @@ fn routers_of_more_than_64_ports_and_8_vcs_deliver_all() {
 
 /// Channels on their way to off carry nothing, but by stages and by plans, where they drain.
 fn check_only_those_that_are_on_carry(spec: &Spec, out: &Outcome) {
-    let drain = matches!(spec.policy, PolicyConfig::Slac(_) | PolicyConfig::FewestLinks(_));
+    let drain = matches!(spec.policy, PolicyConfig::Slac(_) | PolicyConfig::FewestLinks(_) | PolicyConfig::Trunk(_));
     for c in &out.channels {
         let draining = if drain { 0 } else { c.flits[LinkState::Draining] };
         assert_eq!(c.flits[LinkState::Shadow] + draining, 0, "{:?} {:?}: {c:?}", spec.routing, spec.policy);

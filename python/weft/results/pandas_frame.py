@@ -30,6 +30,7 @@ _UNITS = [
         (r".*_per_bit_pj", "pJ/bit"),
         (r".*_fj", "fJ"),
         (r".*_j", "J"),
+        (r".*_js", "J s"),
         (r".*_w", "W"),
         (r"(.*_)?seconds", "s"),
     )

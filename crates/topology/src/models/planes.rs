@@ -58,7 +58,7 @@ impl TopologyModel for Planes {
         vec![
             of(r#"{"count": 2, "of": {"torus": {"widths": [4, 3], "terminals_per_router": 2}}}"#),
             of(r#"{"count": 3, "of": {"k_ary_n_tree": {"k": 2, "n": 2}}}"#),
-            of(r#"{"count": 1, "of": {"hyperx": {"widths": [3], "terminals_per_router": 1, "trunk_width": 2}}}"#),
+            of(r#"{"count": 1, "of": {"hyperx": {"widths": [4], "terminals_per_router": 2}}}"#),
         ]
     }
 }
