@@ -171,6 +171,12 @@ pub trait WorkloadModel {
         Ok(0)
     }
 
+    /// Cycles after which a source acts on what sources of other blocks did, and the key that says so; `None`: it never does. Blocks
+    /// have to exchange messages in between, so it is longer than a window of theirs.
+    fn acts_on_others_after(&self, _cycle_fs: u128) -> Option<(&'static str, Cycles)> {
+        None
+    }
+
     /// The message class of replies, if they have one of their own: then sources have two parts ([`Workload::parts`]).
     fn reply_class(&self) -> Option<&str> {
         None

@@ -117,6 +117,8 @@ fn a_time_of_any_length_runs_or_is_refused_at_its_key() {
         // the longest time that is not too long; a run of it would not end if it is one of the measurement
         if let Ok(point) = set(Time::Cycles(MAX_CYCLES))
             && !path.starts_with("measure.")
+            // a scheduler looks at the nodes once per period: 2^48 cycles of a program are too many looks
+            && !path.contains(".scheduler.traces.")
         {
             let _ = point.run(Execution::new(1, 1), &());
         }

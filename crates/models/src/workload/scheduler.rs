@@ -162,6 +162,10 @@ impl WorkloadModel for Scheduler {
         Ok(0)
     }
 
+    fn acts_on_others_after(&self, cycle_fs: u128) -> Option<(&'static str, Cycles)> {
+        self.period.cycles(cycle_fs, "period").ok().map(|cycles| ("period", cycles))
+    }
+
     fn check(&self, site: &JobSite) -> Result<(), Refusal> {
         if site.packets.shares().len() > 1 {
             let what = "a message becomes packets of one greatest length, and a shorter last one".into();

@@ -109,9 +109,22 @@ pub(super) fn slow_paths(
 }
 
 pub(super) fn times(spec: &Spec, router: &RouterRules) -> Result<Times, Refusal> {
+    let lookahead = lookahead(spec)?;
+    for (j, job) in spec.traffic.jobs.iter().enumerate() {
+        if let Some((key, cycles)) = job.workload.model().acts_on_others_after(spec.cycle_fs)
+            && cycles <= lookahead
+        {
+            let what = format!(
+                "{cycles} cycles are not longer than the {lookahead} cycles after which parts of the network exchange messages"
+            );
+            let of = if spec.traffic.jobs.len() == 1 { "traffic".into() } else { format!("traffic.jobs.{j}") };
+            let path = format!("{of}.workload.{}.{key}", job.workload.name());
+            return Err(Refusal::new(path, what, format!("write {}cycles or more", lookahead + 1)));
+        }
+    }
     Ok(Times {
         landing: router.after_grant + spec.links[0].latency + router.ejection_delay,
-        lookahead: lookahead(spec)?,
+        lookahead,
         power_period: spec.power_period()?,
         turnaround: spec.turnaround()?,
         policy_repeats: spec.schedule()?.period,
