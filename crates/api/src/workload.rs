@@ -172,7 +172,7 @@ pub trait WorkloadModel {
     }
 
     /// Cycles after which a source acts on what sources of other blocks did, and the key that says so; `None`: it never does. Blocks
-    /// have to exchange messages in between, so it is longer than a window of theirs.
+    /// have to exchange messages in between, so it is longer than the latency of every link.
     fn acts_on_others_after(&self, _cycle_fs: u128) -> Option<(&'static str, Cycles)> {
         None
     }

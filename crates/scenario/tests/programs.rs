@@ -159,3 +159,20 @@ fn a_grain_leaves_the_times_of_processors() {
     let sent = |(finished, _): &(Finished, u128)| finished.summary["jobs"][0]["message_bytes"].clone();
     assert_eq!(sent(&fine), sent(&coarse));
 }
+
+/// At a look the scheduler uses what happened a period ago in all parts of the network.
+#[test]
+fn a_period_of_the_scheduler_is_longer_than_the_latency_of_every_link() {
+    let scheduled = |period: &str| {
+        format!(
+            "topology: {{hyperx: {{widths: [4], terminals_per_router: 2}}}}\nrouting: minimal\n\
+             links: {{default: {{latency: 50cycles, vcs: 2, buffer: 64flits}}, terminal: {{latency: 1cycle}}}}\n\
+             traffic: {{workload: {{scheduler: {{period: {period}, traces: [{{name: ring, programs: {{program: \
+             {{collective: {{operation: all_reduce, ranks: 3, bytes: 2KB}}}}}}}}]}}}}}}\n"
+        )
+    };
+    let text = refused(&scheduled("50cycles"));
+    assert!(text.contains("traffic.workload.scheduler.period: 50 cycles are not longer than"), "{text}");
+    assert!(text.contains("write 51cycles or more"), "{text}");
+    run(&point(&scheduled("51cycles")));
+}

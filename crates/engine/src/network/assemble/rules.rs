@@ -109,26 +109,31 @@ pub(super) fn slow_paths(
 }
 
 pub(super) fn times(spec: &Spec, router: &RouterRules) -> Result<Times, Refusal> {
-    let lookahead = lookahead(spec)?;
-    for (j, job) in spec.traffic.jobs.iter().enumerate() {
-        if let Some((key, cycles)) = job.workload.model().acts_on_others_after(spec.cycle_fs)
-            && cycles <= lookahead
-        {
-            let what = format!(
-                "{cycles} cycles are not longer than the {lookahead} cycles after which parts of the network exchange messages"
-            );
-            let of = if spec.traffic.jobs.len() == 1 { "traffic".into() } else { format!("traffic.jobs.{j}") };
-            let path = format!("{of}.workload.{}.{key}", job.workload.name());
-            return Err(Refusal::new(path, what, format!("write {}cycles or more", lookahead + 1)));
-        }
-    }
+    exchanges_in_time(spec)?;
     Ok(Times {
         landing: router.after_grant + spec.links[0].latency + router.ejection_delay,
-        lookahead,
+        lookahead: lookahead(spec)?,
         power_period: spec.power_period()?,
         turnaround: spec.turnaround()?,
         policy_repeats: spec.schedule()?.period,
         changes: spec.traffic.changes(),
         batch: spec.phases.window.div_ceil(u64::from(spec.phases.batches)),
     })
+}
+
+/// Refuses sources that act on what others did before parts of the network have exchanged their messages: they do so once per
+/// latency of a link at most.
+fn exchanges_in_time(spec: &Spec) -> Result<(), Refusal> {
+    let longest = spec.links.iter().map(|link| link.latency).max().unwrap_or(0);
+    for (j, job) in spec.traffic.jobs.iter().enumerate() {
+        if let Some((key, cycles)) = job.workload.model().acts_on_others_after(spec.cycle_fs)
+            && cycles <= longest
+        {
+            let what = format!("{cycles} cycles are not longer than the latency of a link, {longest} cycles");
+            let of = if spec.traffic.jobs.len() == 1 { "traffic".into() } else { format!("traffic.jobs.{j}") };
+            let path = format!("{of}.workload.{}.{key}", job.workload.name());
+            return Err(Refusal::new(path, what, format!("write {}cycles or more", longest + 1)));
+        }
+    }
+    Ok(())
 }
