@@ -42,8 +42,11 @@ impl Graph {
         self.plane().structure().grain() * self.planes()
     }
 
-    /// `count` copies of this network.
+    /// `count` copies of this network; one copy is the network itself.
     pub(crate) fn in_planes(self, topology: &'static str, count: u32) -> Self {
+        if count == 1 {
+            return Self { topology, ..self };
+        }
         let all = |router: u32, plane: u32| router * count + plane;
         let moved = |port: &Port, plane: u32| {
             let peer = match port.peer {
