@@ -63,7 +63,8 @@ fn set(settings: &[&str]) -> Vec<(String, String)> {
 }
 
 fn refused(text: &str, settings: &[&str]) -> String {
-    let ran = expand("outside.yaml", text, &set(settings)).and_then(|points| points[0].imply());
+    let expanded = expand("outside.yaml", text, &set(settings));
+    let ran = expanded.map_err(Box::new).and_then(|points| points[0].imply().map_err(Box::new));
     match ran {
         Ok(_) => panic!("{text} with {settings:?} is not refused"),
         Err(error) => error.to_string(),

@@ -5,7 +5,7 @@
 //! (Concurrency and Computation 15, 2003). BookSim2 has them as `subnets`.
 //!
 //! # Parameters
-//! `count` \[planes\]; `of`: the topology of a plane, with its parameters.
+//! `count` \[planes\], 1 to 256; `of`: the topology of a plane, with its parameters.
 //!
 //! # Guarantees
 //! Node n has the terminals n * count to n * count + count - 1: terminal n of each plane. Router r of plane p has number r * count + p. All
@@ -32,16 +32,23 @@ use weft_units::Refusal;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Planes {
-    /// Number of networks, 1 or more.
-    #[schemars(range(min = 1))]
+    /// Number of networks, 1 to 256.
+    #[schemars(range(min = 1, max = 256))]
     pub count: u32,
     /// The topology of each of them.
     pub of: Box<TopologyConfig>,
 }
 
+/// Most planes: a node has an interface in each.
+const MOST: u32 = 256;
+
 impl TopologyModel for Planes {
     fn build(&self, path: &str) -> Result<Graph, Refusal> {
         check_positive(&[("count", self.count)], path)?;
+        if self.count > MOST {
+            let what = format!("{} planes would give a node as many interfaces", self.count);
+            return Err(Refusal::new(format!("{path}.count"), what, format!("write 1 to {MOST}")));
+        }
         if matches!(*self.of, TopologyConfig::Planes(_)) {
             let what = "a plane that is made of planes";
             return Err(Refusal::new(format!("{path}.of"), what, "multiply the two counts, and write one `planes`"));
