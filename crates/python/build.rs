@@ -6,13 +6,14 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Families of models: their key in a scenario, the file of their registry, and the folder of their files.
-const FAMILIES: [(&str, &str, &str); 9] = [
+const FAMILIES: [(&str, &str, &str); 10] = [
     ("topology", "topology/src/models/mod.rs", "topology/src/models"),
     ("routing", "models/src/routing/mod.rs", "models/src/routing"),
     ("traffic.pattern", "traffic/src/pattern.rs", "traffic/src/pattern"),
     ("traffic.injection", "traffic/src/injection.rs", "traffic/src/injection"),
     ("traffic.workload", "models/src/workload/mod.rs", "models/src/workload"),
     ("queueing", "models/src/queueing/mod.rs", "models/src/queueing"),
+    ("congestion_control", "models/src/congestion/mod.rs", "models/src/congestion"),
     ("power.policy", "models/src/power/mod.rs", "models/src/power"),
     ("router.allocator", "models/src/allocation/mod.rs", "models/src/allocation"),
     ("measure", "models/src/recording/mod.rs", "models/src/recording"),

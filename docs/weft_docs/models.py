@@ -63,6 +63,12 @@ FAMILIES = {
         "models/src/queueing",
         "models/src/queueing/mod.rs",
     ),
+    "congestion_control": Family(
+        "Congestion control",
+        "How the sources of marked packets are slowed down.",
+        "models/src/congestion",
+        "models/src/congestion/mod.rs",
+    ),
     "measure": Family(
         "Recordings",
         "Tables of a point that a scenario asks for, each by its own key.",

@@ -20,6 +20,7 @@ pub mod classes;
 pub mod clocks;
 pub mod common;
 pub mod compiled;
+pub mod congestion;
 pub mod control;
 pub mod coordinates;
 pub mod examples;

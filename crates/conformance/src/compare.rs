@@ -42,4 +42,5 @@ pub fn assert_same(a: &Outcome, b: &Outcome, what: &str) {
     assert_eq!(a.ending, b.ending, "{what}");
     assert!(a.sums == b.sums, "{what}: {:?} and {:?}", a.sums, b.sums);
     assert!(numbers(a) == numbers(b), "{what}: the same sums, but other numbers differ");
+    assert_eq!(a.congestion, b.congestion, "{what}");
 }

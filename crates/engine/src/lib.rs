@@ -32,7 +32,7 @@ pub use weft_api::classes;
 pub use weft_api::examples;
 pub use weft_kernel::face::widths::{Width, compiler};
 pub use weft_kernel::parts::watch;
-pub use weft_models::{allocation, power, queueing, recording, routing, workload};
+pub use weft_models::{allocation, congestion, power, queueing, recording, routing, workload};
 use weft_units::{Cycles, Refusal};
 
 /// Checks that the spec can run: the topology and the routing fit, links have enough VCs, channels do not depend on

@@ -27,7 +27,7 @@ impl Progress for All {
 }
 
 /// The run goes on to the same result from `some` checkpoints, spread over all that can be made.
-fn check_every_phase(spec: &Spec, some: usize, what: &str) -> Outcome {
+pub(super) fn check_every_phase(spec: &Spec, some: usize, what: &str) -> Outcome {
     let (plain, all) = (run(spec), All::default());
     let how = Execution::new(1, 2);
     assert_same(&plain, &weft_engine::run(spec, how, &all).expect("a run"), what);

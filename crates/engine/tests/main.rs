@@ -12,6 +12,7 @@ mod classes;
 mod classes_beside;
 mod common;
 mod conformance;
+mod congestion;
 mod conservation;
 mod deadlock_free;
 mod determinism;

@@ -5,6 +5,7 @@ use crate::parts::deliveries::Delivery;
 use crate::parts::faults::Faults;
 use crate::parts::fresh::FreshFlit;
 use crate::parts::fresh::LoneTrial;
+use crate::parts::limits::Limits;
 use crate::parts::pace::{Paces, Slowed};
 use crate::parts::power::Power;
 use crate::parts::profile::Profile;
@@ -196,6 +197,8 @@ pub struct Interfaces {
     pub deliveries: Wheel<Delivery, 32>,
     /// The queues of the terminals; empty if they have none.
     pub queues: Queues,
+    /// Flows that congestion control limits.
+    pub limits: Limits,
 }
 
 /// What the loop keeps for the power policy: accounts of channels, agents, their control packets, what routers know of links; and parts that fail.

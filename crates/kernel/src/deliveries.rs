@@ -7,6 +7,7 @@ use crate::block::{Block, Buffers, Interfaces};
 use crate::net::Net;
 use crate::parts::deliveries::Delivery;
 use crate::parts::queues::Stream;
+use weft_api::congestion::Control;
 use weft_api::state::{NO_JOB, NONE};
 
 impl<const W: usize, const V: usize> Block<W, V> {
@@ -20,6 +21,20 @@ impl<const W: usize, const V: usize> Block<W, V> {
     pub(crate) fn terminal_behind(&self, o: usize) -> usize {
         let injection = self.buffers.ins[o].upstream() as usize;
         self.wires.outs[injection].router as usize
+    }
+
+    /// As [`deliver`], where receivers also look for marks and notifications.
+    #[inline(never)]
+    pub fn deliver_marked(&mut self, net: &Net, control: &dyn Control) {
+        while let Some((first, len)) = self.interfaces.deliveries.due(self.now) {
+            for k in 0..len {
+                let Delivery { packet, terminal } = self.interfaces.deliveries.item(first, k);
+                if self.take_marks(net, control, terminal as usize, packet) {
+                    tell_delivered(&mut self.interfaces, &mut self.buffers, net, (terminal as usize, packet), self.now);
+                }
+            }
+            self.interfaces.deliveries.release(self.now);
+        }
     }
 
     /// Whether all sources have created and injected all packets of their own (those that no delivery causes) that are
@@ -98,25 +113,34 @@ pub fn deliver<const V: usize>(interfaces: &mut Interfaces, buffers: &mut Buffer
     while let Some((first, len)) = interfaces.deliveries.due(now) {
         for k in 0..len {
             let Delivery { packet, terminal } = interfaces.deliveries.item(first, k);
-            let t = terminal as usize;
-            if net.interface.is_some() {
-                deliver_to_stream(interfaces, buffers, net, (t, packet), now);
-                continue;
-            }
-            let terminal = &mut interfaces.terminals[t];
-            let sources = &mut interfaces.sources[usize::from(terminal.job)];
-            let delivered = &buffers.packets.items[packet as usize];
-            sources.all_mut().delivered(terminal.source as usize, delivered, &mut terminal.due, now);
-            let job = terminal.job;
-            buffers.packets.remove(packet);
-            if net.wakes {
-                interfaces.wake_others(net, job, now);
-            }
-            if interfaces.is_idle(t) {
-                interfaces.sleep(net, t, (now, now));
-            }
+            tell_delivered(interfaces, buffers, net, (terminal as usize, packet), now);
         }
         interfaces.deliveries.release(now);
+    }
+}
+
+/// Tells the workload that `packet` is delivered to terminal `t`.
+fn tell_delivered<const V: usize>(
+    interfaces: &mut Interfaces,
+    buffers: &mut Buffers<V>,
+    net: &Net,
+    (t, packet): (usize, u32),
+    now: u64,
+) {
+    if net.interface.is_some() {
+        return deliver_to_stream(interfaces, buffers, net, (t, packet), now);
+    }
+    let terminal = &mut interfaces.terminals[t];
+    let sources = &mut interfaces.sources[usize::from(terminal.job)];
+    let delivered = &buffers.packets.items[packet as usize];
+    sources.all_mut().delivered(terminal.source as usize, delivered, &mut terminal.due, now);
+    let job = terminal.job;
+    buffers.packets.remove(packet);
+    if net.wakes {
+        interfaces.wake_others(net, job, now);
+    }
+    if interfaces.is_idle(t) {
+        interfaces.sleep(net, t, (now, now));
     }
 }
 

@@ -9,7 +9,7 @@ use weft_api::base::arrays::At;
 use weft_api::base::prefetch::prefetch;
 use weft_api::base::unchecked::Hot;
 use weft_api::routing::Hop;
-use weft_api::state::{BODY, ChannelEnd, Flit, Move, NONE, OutputUnit, Segment};
+use weft_api::state::{BODY, ChannelEnd, Flit, MARKED, Move, NONE, NOTICE, OutputUnit, Segment};
 
 /// A flit that crosses the switch: its packet and its segment here, the flits of the packet, and whether it is its first and its last.
 pub struct Crossing {
@@ -198,12 +198,20 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// Called for a delivery that is counted by job or recorded, or of which the workload hears.
     #[inline(never)]
     fn eject_slow_path(&mut self, net: &Net, o: usize, id: u32, at: u64) {
+        if let Some(control) = &net.congestion {
+            self.mark(net, &**control, o, id);
+            if self.buffers.packets.items[id as usize].flags & NOTICE != 0 {
+                // a flit of a notification is no load that the terminal accepts
+                self.observers.tally.accepted_flits -= u64::from(self.observers.tally.inside(at));
+                return self.announce(o, id, at);
+            }
+        }
         let packet = &self.buffers.packets.items[id as usize];
         self.observers.recorders.delivered(o, packet, at, self.observers.tally.inside(at));
         self.observers.tally.deliver(net, packet, at);
         let job = usize::from(packet.job);
         self.observers.tally.deliver_to_job(net, job, packet, at);
-        if net.jobs[job].is_told {
+        if net.jobs[job].is_told || packet.flags & MARKED != 0 {
             self.announce(o, id, at);
         } else {
             self.buffers.packets.remove(id);
@@ -226,7 +234,10 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// A head has taken a hop: recordings and the routing note it.
     #[inline(never)]
     fn note_hop(&mut self, net: &Net, o: usize, vc: usize, packet: u32) {
-        if net.slow.paths {
+        if let Some(control) = &net.congestion {
+            self.mark(net, &**control, o, packet);
+        }
+        if net.slow.paths && self.buffers.packets.items[packet as usize].flags & NOTICE == 0 {
             self.observers.recorders.crosses(o, vc as u8, &self.buffers.packets.items[packet as usize]);
         }
         if net.needs.remembers {

@@ -19,6 +19,7 @@ pub mod face;
 pub mod fault_tally;
 pub mod faults;
 pub mod job_tally;
+mod marks;
 pub mod net;
 pub mod network_interface;
 pub mod numbers;

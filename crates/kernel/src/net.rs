@@ -8,6 +8,7 @@ use weft_api::age::Priority;
 use weft_api::base::unchecked::Hot;
 use weft_api::common::Common;
 use weft_api::compiled::Ahead;
+use weft_api::congestion::Control;
 use weft_api::refined::Refined;
 use weft_api::routing::{AnyRouting, AroundFaults, Hop, Needs, hop_in_order};
 use weft_api::spec::{FlowControl, InputSpeedup};
@@ -115,6 +116,8 @@ pub struct Net {
     pub places: Places,
     /// The queues of network interfaces; `None` if each sends the packets of one source, one after the other.
     pub interface: Option<InterfaceRules>,
+    /// Congestion control, if there is one. Then network interfaces have a queue per destination.
+    pub congestion: Option<Arc<dyn Control>>,
     /// By message class: how many priorities are higher.
     pub class_ranks: Vec<u64>,
     /// VC classes are finer than those of the routing: message classes have VCs of their own, or a queueing scheme has lanes.

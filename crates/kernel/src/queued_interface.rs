@@ -10,6 +10,7 @@ use crate::net::Net;
 use crate::network_interface::{Created, Sent};
 use crate::parts::queues::{InterfaceRules, Ready};
 use weft_api::classes::{InjectionRule, Queueing};
+use weft_api::congestion::Control;
 use weft_api::state::NONE;
 use weft_api::workload::NOT_DUE;
 
@@ -66,7 +67,7 @@ impl Interfaces {
                 is_blocked = true;
             }
         }
-        let held = queues.of[t * queues.each..(t + 1) * queues.each].iter().map(|queue| queue.opens);
+        let held = queues.queues_of_sources(t).iter().map(|queue| queue.opens);
         if queues.streams_of(t).any(|s| queues.streams[s].pending != NONE) {
             // the limit of an empty queue may be all that keeps it from another destination
             due = held.filter(|&opens| opens > now).fold(due, u64::min);
@@ -87,7 +88,10 @@ impl<const W: usize, const V: usize> Block<W, V> {
     pub fn inject_queued<const SINGLE: bool>(&mut self, net: &Net, rules: &InterfaceRules) {
         let measured = u64::from(self.observers.tally.inside(self.now));
         if net.tells {
-            deliver(&mut self.interfaces, &mut self.buffers, net, self.now);
+            match &net.congestion {
+                Some(control) => self.deliver_marked(net, &**control),
+                None => deliver(&mut self.interfaces, &mut self.buffers, net, self.now),
+            }
         }
         while let Some((chunk, len)) = self.interfaces.alarms.due(self.now) {
             for k in 0..len {
@@ -123,6 +127,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let place = self.interfaces.queues.place(t, q);
         let (left, vc) = (self.interfaces.queues.of[place].left, self.interfaces.queues.of[place].vc);
         let &Ready { packet, flits, class, lane, stream, .. } = self.interfaces.queues.front(t, q);
+        let notice = stream == NONE;
+        let measured = if notice { 0 } else { measured };
         let terminal = &mut self.interfaces.terminals[t];
         (terminal.packet, terminal.left, terminal.vc) = (packet, left, vc);
         let sent = self.send_flit::<SINGLE, true>(net, t, measured, rules.vcs(class, lane));
@@ -135,7 +141,11 @@ impl<const W: usize, const V: usize> Block<W, V> {
         (queue.left, queue.vc) = (terminal.left, terminal.vc);
         if left == flits {
             queue.begin(self.now, flits);
-            if net.slow.paths {
+            if let Some(control) = &net.congestion {
+                self.limit_flow(&**control, (t, q), packet, flits);
+            }
+            if net.slow.paths && !notice {
+                let terminal = &self.interfaces.terminals[t];
                 let (channel, vc) = (terminal.out as usize, terminal.vc);
                 self.observers.recorders.crosses(channel, vc, &self.buffers.packets.items[packet as usize]);
             }
@@ -144,7 +154,9 @@ impl<const W: usize, const V: usize> Block<W, V> {
             let job = self.interfaces.queues.streams[stream as usize].job;
             self.observers.tally.parts.inject(job, class);
         }
-        self.interfaces.queues.turns[t] = ((q + 1) % rules.queues) as u8;
+        if !notice {
+            self.interfaces.queues.turns[t] = ((q + 1) % rules.queues) as u8;
+        }
         if sent == Sent::Tail {
             self.leave_queue(net, rules, t, q);
         }
@@ -156,8 +168,21 @@ impl<const W: usize, const V: usize> Block<W, V> {
         if frees {
             self.free_kept(net, t);
         }
-        if !rules.takes_early() {
+        if !rules.takes_early() && stream != NONE {
             self.interfaces.tell_stream(net, stream as usize, self.now);
+        }
+    }
+
+    /// Terminal `t` begins a packet of queue `q`, whose flow may have a limit: sets when the next one of the queue may.
+    #[inline(never)]
+    fn limit_flow(&mut self, control: &dyn Control, (t, q): (usize, usize), packet: u32, flits: u16) {
+        let to = self.buffers.packets.items[packet as usize].dst;
+        let place = self.interfaces.queues.place(t, q);
+        if q != self.interfaces.queues.of_notices()
+            && let Some(opens) = self.interfaces.limits.sends(control, (t as u32, to), self.now, flits)
+        {
+            let queue = &mut self.interfaces.queues.of[place];
+            queue.opens = queue.opens.max(opens);
         }
     }
 
@@ -221,7 +246,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
             Queueing::PerDestination | Queueing::PerLane if stream.pending == NONE => true,
             Queueing::PerDestination => {
                 let to = self.buffers.packets.items[stream.pending as usize].dst;
-                let own = &queues.of[t * queues.each..(t + 1) * queues.each];
+                let own = queues.queues_of_sources(t);
                 match own.iter().find(|queue| queue.to == to) {
                     Some(queue) => queue.packets < rules.depth,
                     None => own.iter().any(|queue| queue.packets == 0 && queue.opens <= self.now),
@@ -246,7 +271,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
     }
 
     /// The lane of a packet on the channel from terminal `t`.
-    fn lane_of(&self, net: &Net, t: usize, packet: u32) -> u8 {
+    pub(crate) fn lane_of(&self, net: &Net, t: usize, packet: u32) -> u8 {
         let (id, packet) = (self.interfaces.terminals[t].id, &self.buffers.packets.items[packet as usize]);
         net.refined.as_ref().map_or(0, |refined| refined.from_terminal(net.terminal_at[id as usize], packet, net.seed))
     }
@@ -303,6 +328,10 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let queues = &self.interfaces.queues;
         let (filled, turn) = (queues.filled[t], usize::from(queues.turns[t]));
         let is_amid = self.interfaces.some_queue_is_amid(t);
+        let notices = queues.of_notices();
+        if rules.notifies && filled >> notices & 1 != 0 && self.can_send::<SINGLE>(net, rules, (t, notices), is_amid) {
+            return Some(notices);
+        }
         let (mut bits, mut best) = (filled.rotate_right(turn as u32), None);
         while bits != 0 {
             let q = (turn + bits.trailing_zeros() as usize) % 64;

@@ -2,6 +2,7 @@
 //! (`weft-api`), and nothing of the loop that asks them.
 
 pub mod allocation;
+pub mod congestion;
 pub mod power;
 pub mod queueing;
 pub mod recording;

@@ -67,6 +67,7 @@ impl Scenario {
             classes,
             interface,
             queueing: self.queueing.clone(),
+            congestion: self.congestion_control.clone(),
             links,
             router,
             routing: self.routing.clone(),

@@ -10,7 +10,7 @@ use serde::de::{Error, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt::Formatter;
 use weft_engine::Spec;
-use weft_engine::classes::{ClassVcs, InjectionRule, InterfaceSpec, MessageClass, Queueing};
+use weft_engine::classes::{ClassVcs, InjectionRule, InterfaceSpec, MAX_QUEUES, MessageClass, Queueing};
 use weft_engine::spec::Rate;
 use weft_units::{Bandwidth, Refusal};
 
@@ -72,11 +72,19 @@ impl InterfaceConfig {
     /// As the engine takes it.
     fn spec(
         &self,
-        has_lanes: bool,
+        (has_lanes, is_controlled): (bool, bool),
         rate: impl Fn(Bandwidth, &str) -> Result<Rate, Refusal>,
     ) -> Result<InterfaceSpec, Refusal> {
         let mut usual = InterfaceSpec::default();
-        let queueing = self.queues.unwrap_or(if has_lanes { Queueing::PerLane } else { usual.queueing });
+        let by_default = match (is_controlled, has_lanes) {
+            (true, _) => Queueing::PerDestination,
+            (false, true) => Queueing::PerLane,
+            (false, false) => usual.queueing,
+        };
+        let queueing = self.queues.unwrap_or(by_default);
+        if is_controlled {
+            usual.queues = MAX_QUEUES - 1; // one is for notifications
+        }
         if queueing == Queueing::PerLane {
             usual.depth = u16::MAX; // a packet for a free lane waits for no place in another one
         }
@@ -135,7 +143,7 @@ impl Scenario {
             })
         };
         let classes = self.classes.iter().map(class).collect::<Result<_, Refusal>>()?;
-        Ok((classes, self.interface.spec(!self.queueing.is_usual(), rate)?))
+        Ok((classes, self.interface.spec((!self.queueing.is_usual(), !self.congestion_control.is_usual()), rate)?))
     }
 
     /// Number of the message class that a job names at `path`, or of the only one there is.

@@ -17,7 +17,8 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use weft_engine::spec::InputSpeedup;
 use weft_engine::{
-    age::Priority, allocation::AllocatorConfig, power::PolicyConfig, queueing::QueueingConfig, routing::RoutingConfig,
+    age::Priority, allocation::AllocatorConfig, congestion::CongestionConfig, power::PolicyConfig,
+    queueing::QueueingConfig, routing::RoutingConfig,
 };
 use weft_topology::TopologyConfig;
 use weft_units::{Bandwidth, Bits, Flits, LinkClasses, Time};
@@ -66,6 +67,10 @@ pub struct Scenario {
     /// for a congested terminal. Default: one_queue, which divides nothing.
     #[serde(default, skip_serializing_if = "QueueingConfig::is_usual")]
     pub queueing: QueueingConfig,
+    /// Congestion control: routers mark packets at full outputs, receivers notify the sources, and these send more slowly. It limits
+    /// queues per destination, which network interfaces then have. Default: none.
+    #[serde(default, skip_serializing_if = "CongestionConfig::is_usual")]
+    pub congestion_control: CongestionConfig,
     /// The queues of network interfaces. Default: one, from which a terminal sends one packet after the other; with a queueing
     /// scheme one per lane.
     #[serde(default, skip_serializing_if = "is_usual")]

@@ -66,6 +66,7 @@ impl Finished {
         summary.extend(path_bound(spec, outcome)?);
         summary.insert("whole_periods".to_owned(), json!(periods::whole(outcome.window, spec)?));
         summary.extend(control(outcome));
+        summary.extend(congestion(outcome));
         summary.extend(completeness(outcome));
         summary.extend(short_tables(outcome));
         summary.extend(fairness(spec, outcome));
@@ -238,6 +239,21 @@ fn control(outcome: &Outcome) -> Map<String, Value> {
         "control_packets": packets,
         "control_share": packets.map(share),
         "control_flit_hops": count.map(|count| count.flit_hops),
+    }))
+}
+
+/// Marks, notifications and limited flows, with congestion control only.
+fn congestion(outcome: &Outcome) -> Map<String, Value> {
+    let Some(told) = &outcome.congestion else { return Map::new() };
+    let flows = told.limited.len();
+    let rate = told.limited.iter().map(|flow| flow.rate).sum::<f64>() / flows as f64;
+    object(json!({
+        "marked_packets": told.counts.marked,
+        "notifications": told.counts.notices,
+        "notification_flit_hops": told.counts.notice_hops,
+        "mean_queue_at_outputs_flits": told.counts.waited as f64 / told.counts.looked.max(1) as f64,
+        "limited_flows": flows,
+        "limited_rate": (flows > 0).then_some(rate),
     }))
 }
 

@@ -279,6 +279,7 @@ pub fn models() -> Value {
         ("power.policy", family::<weft_engine::power::PolicyConfig>()),
         ("router.allocator", family::<weft_engine::allocation::AllocatorConfig>()),
         ("queueing", family::<weft_engine::queueing::QueueingConfig>()),
+        ("congestion_control", family::<weft_engine::congestion::CongestionConfig>()),
         ("measure", family::<weft_engine::recording::RecordingConfig>()),
     ];
     Value::Object(families.into_iter().map(|(name, models)| (name.to_owned(), models)).collect())
@@ -288,8 +289,8 @@ pub fn models() -> Value {
 /// routings are for particular networks. Those that read a file are left out.
 pub fn examples() -> Value {
     use weft_engine::{
-        allocation::AllocatorConfig, power::PolicyConfig, queueing::QueueingConfig, routing::RoutingConfig,
-        workload::WorkloadConfig,
+        allocation::AllocatorConfig, congestion::CongestionConfig, power::PolicyConfig, queueing::QueueingConfig,
+        routing::RoutingConfig, workload::WorkloadConfig,
     };
     let written = |config: RoutingConfig| serde_json::to_value(config).expect("a configuration");
     let routings = RoutingConfig::examples().into_iter().map(|example| written(example.config));
@@ -299,6 +300,7 @@ pub fn examples() -> Value {
         "power.policy": PolicyConfig::examples(),
         "router.allocator": AllocatorConfig::examples(),
         "queueing": QueueingConfig::examples(),
+        "congestion_control": CongestionConfig::examples(),
         "traffic.injection": weft_traffic::InjectionConfig::examples(),
         "traffic.workload": WorkloadConfig::examples(),
     })

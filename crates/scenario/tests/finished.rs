@@ -107,6 +107,7 @@ fn outcome(ending: Ending) -> Outcome {
             ("transient", every_kind_of_cell()),
         ],
         control: None,
+        congestion: None,
         journeys: Vec::new(),
         flit_hops: 160,
         phases: Vec::new(),

@@ -410,6 +410,10 @@ pub const DETOUR: u8 = 2;
 pub const WATCHED: u8 = 4;
 /// The packet is on a detour in the subnetwork that it crosses.
 pub const AROUND: u8 = 8;
+/// The packet has left an output for which many flits waited (`congestion.rs`).
+pub const MARKED: u8 = 16;
+/// The packet notifies its destination of marks on packets that it has sent.
+pub const NOTICE: u8 = 32;
 
 /// A packet: one cache line, written by its source and by the routing.
 #[derive(Debug, Clone, Copy, Default, Value)]

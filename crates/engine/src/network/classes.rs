@@ -351,6 +351,7 @@ impl Spec {
             depth,
             rates: (0..queues).map(rate).collect(),
             lanes,
+            notifies: !self.congestion.is_usual(),
             vcs_of: sets.of_class.iter().flat_map(masks).collect(),
         })
     }

@@ -16,7 +16,10 @@ use weft_api::state::{LinkState, Modes};
 pub use weft_api::workload::{LoadPhase, MAX_BATCH};
 use weft_kernel::face::widths::Width;
 use weft_kernel::shortcuts::profile::Set;
-use weft_models::{allocation::AllocatorConfig, power::PolicyConfig, queueing::QueueingConfig, routing::RoutingConfig};
+use weft_models::{
+    allocation::AllocatorConfig, congestion::CongestionConfig, power::PolicyConfig, queueing::QueueingConfig,
+    routing::RoutingConfig,
+};
 use weft_topology::Graph;
 use weft_topology::TopologyConfig;
 use weft_traffic::{Lengths, PatternConfig, Population};
@@ -109,6 +112,8 @@ pub struct Spec {
     pub interface: InterfaceSpec,
     /// The lanes of each VC class of a channel.
     pub queueing: QueueingConfig,
+    /// How the sources of marked packets are slowed down.
+    pub congestion: CongestionConfig,
     pub policy: PolicyConfig,
     /// The modes that a channel can be in.
     pub modes: Modes,
@@ -201,6 +206,7 @@ impl Spec {
             classes: Vec::new(),
             interface: InterfaceSpec::default(),
             queueing: QueueingConfig::default(),
+            congestion: CongestionConfig::default(),
             policy: PolicyConfig::default(),
             modes: Modes::default(),
             prices: vec![StatePrices::NONE; links.len()],

@@ -5,12 +5,30 @@ pub use crate::run::journey::Journey;
 use hdrhistogram::Histogram;
 use std::fmt::{Display, Formatter};
 use weft_api::base::kept::Value;
+pub use weft_api::congestion::MarkCount;
 pub use weft_api::control::ControlCount;
 use weft_api::recording::Table;
 use weft_api::state::PerMode;
 pub use weft_api::state::sums::{Arrived, Measured, PacketSums};
 pub use weft_api::workload::Progress;
 use weft_topology::Graph;
+
+/// Marks and notifications of congestion control.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Congestion {
+    pub counts: MarkCount,
+    /// The flows that are limited when the run ends, by source and destination.
+    pub limited: Vec<LimitedFlow>,
+}
+
+/// A flow whose source sends at a limited rate.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LimitedFlow {
+    pub src: u32,
+    pub dst: u32,
+    /// \[flits per cycle\]
+    pub rate: f64,
+}
 
 weft_units::words! {
     /// How a run ended.
@@ -399,6 +417,8 @@ pub struct Outcome {
     pub recorded: Vec<(&'static str, Table)>,
     /// Control packets of the power policy over the window, if it sends some.
     pub control: Option<ControlCount>,
+    /// Marks and notifications of congestion control, and the flows that it limits at the end; `None` without it.
+    pub congestion: Option<Congestion>,
     /// The journeys of the watched packets.
     pub journeys: Vec<Journey>,
     /// The phases of a load that changes, as far as they lie in the window; empty if it does not change.

@@ -6,7 +6,9 @@ use crate::network::spec::{Spec, Stop};
 use crate::run::channel_uses::Accounts;
 use crate::run::journey;
 use crate::run::measure::Findings;
-use crate::run::outcome::{Batch, ChannelCount, ClassOutcome, JobOutcome, Measured, Outcome, PacketSums};
+use crate::run::outcome::{
+    Batch, ChannelCount, ClassOutcome, Congestion, JobOutcome, LimitedFlow, MarkCount, Measured, Outcome, PacketSums,
+};
 use weft_api::activity;
 use weft_api::classes::MessageClass;
 use weft_api::recording::{Column, Table};
@@ -16,6 +18,22 @@ use weft_kernel::tally::Tally;
 use weft_topology::{Graph, Peer};
 
 impl Simulation {
+    /// Marks and notifications, and the flows that are limited now; `None` without congestion control.
+    fn congestion(&self) -> Option<Congestion> {
+        let control = self.net.congestion.as_ref()?;
+        let (mut counts, mut limited) = (MarkCount::default(), Vec::new());
+        for block in &self.blocks {
+            let interfaces = block.interfaces();
+            counts.add(&interfaces.limits.counts);
+            for (&(terminal, dst), flow) in &interfaces.limits.limited {
+                let src = interfaces.terminals[terminal as usize].id;
+                limited.push(LimitedFlow { src, dst, rate: control.rate(&flow.memory, self.now) });
+            }
+        }
+        limited.sort_unstable_by_key(|flow| (flow.src, flow.dst));
+        Some(Congestion { counts, limited })
+    }
+
     pub(crate) fn outcome(mut self, spec: &Spec, found: Findings) -> Outcome {
         self.blocks.iter_mut().for_each(|block| block.end_watch(&self.net));
         let mut tally = self.tally();
@@ -63,6 +81,7 @@ impl Simulation {
             classes: by_class(spec, &tally),
             recorded,
             control: found.control,
+            congestion: self.congestion(),
             journeys: journey::all(&self.net, &spec.graph, &self.blocks, &spec.watched, spec.router.delay),
             flit_hops: tally.flit_hops,
             serial_cycles: tally.serial_cycles,

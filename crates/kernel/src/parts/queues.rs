@@ -19,6 +19,8 @@ pub struct InterfaceRules {
     pub rates: Vec<Option<Rate>>,
     /// Lanes of an injection channel; 1 if there is no queueing scheme.
     pub lanes: u8,
+    /// Terminals notify the sources of marked packets, from a queue of their own.
+    pub notifies: bool,
     /// By message class and lane: the VCs of an injection channel that its packets may take.
     pub vcs_of: Vec<u16>,
 }
@@ -115,6 +117,9 @@ pub struct Queues {
     /// Queues of a terminal.
     #[kept(fixed)]
     pub each: usize,
+    /// Queues of a terminal for packets of sources. One more may be for notifications.
+    #[kept(fixed)]
+    pub of_sources: usize,
     /// By terminal: its first stream; one number more than terminals.
     #[kept(fixed)]
     pub first_stream: Vec<u32>,
@@ -169,9 +174,11 @@ impl Queues {
             *sum += of.len() as u32;
             Some(*sum)
         }));
-        let of_terminal = || rules.rates.iter().map(|&rate| Queue::new(rate));
+        let of_notices = rules.notifies.then(|| Queue::new(None));
+        let of_terminal = || rules.rates.iter().map(|&rate| Queue::new(rate)).chain(of_notices.clone());
         Self {
-            each: rules.queues,
+            each: rules.queues + usize::from(rules.notifies),
+            of_sources: rules.queues,
             first_stream,
             streams: streams.into_iter().flatten().collect(),
             of: (0..terminals).flat_map(|_| of_terminal()).collect(),
@@ -186,6 +193,16 @@ impl Queues {
     /// The streams of terminal `t`.
     pub fn streams_of(&self, t: usize) -> std::ops::Range<usize> {
         self.first_stream[t] as usize..self.first_stream[t + 1] as usize
+    }
+
+    /// The queue for notifications, where terminals send any.
+    pub fn of_notices(&self) -> usize {
+        self.of_sources
+    }
+
+    /// The queues of terminal `t` for packets of sources.
+    pub fn queues_of_sources(&self, t: usize) -> &[Queue] {
+        &self.of[t * self.each..t * self.each + self.of_sources]
     }
 
     /// Place of queue `q` of terminal `t`.
@@ -234,7 +251,7 @@ impl Queues {
     /// The queue of terminal `t` for packets to `to`: the one that has such, or a free one; `None` if none is free in cycle
     /// `now`.
     pub fn to_destination(&mut self, t: usize, to: u32, now: u64) -> Option<usize> {
-        let queues = &mut self.of[t * self.each..(t + 1) * self.each];
+        let queues = &mut self.of[t * self.each..t * self.each + self.of_sources];
         let free = |queue: &Queue| queue.packets == 0 && queue.opens <= now;
         let own = queues.iter().position(|queue| queue.to == to);
         let q = own
@@ -324,7 +341,16 @@ mod tests {
 
     fn rules(depth: u16, rate: Option<Rate>) -> InterfaceRules {
         let (queueing, rule) = (Queueing::PerDestination, InjectionRule::RoundRobin);
-        InterfaceRules { queueing, rule, queues: 2, depth, rates: vec![rate; 2], lanes: 1, vcs_of: vec![1] }
+        InterfaceRules {
+            queueing,
+            rule,
+            queues: 2,
+            depth,
+            rates: vec![rate; 2],
+            lanes: 1,
+            notifies: false,
+            vcs_of: vec![1],
+        }
     }
 
     #[test]

@@ -31,6 +31,8 @@ pub struct Facts<'a> {
     pub queues: bool,
     /// Packets may keep their places in the buffers of terminals.
     pub keeps: bool,
+    /// Packets are marked as they leave an output, by the flits that wait for it.
+    pub marks: bool,
     /// VC classes are finer than those of the routing: message classes have VCs of their own, or a queueing scheme has lanes.
     pub classes_apart: bool,
 }

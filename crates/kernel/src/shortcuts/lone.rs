@@ -53,7 +53,12 @@ impl Shortcut for Lone {
         } else {
             facts.needs.decides == Decides::Ahead
         };
-        heads_see_no_moves && !facts.keeps && facts.needs.sensor.is_none() && !facts.vc_realloc && !facts.fast_links
+        heads_see_no_moves
+            && !facts.marks
+            && !facts.keeps
+            && facts.needs.sensor.is_none()
+            && !facts.vc_realloc
+            && !facts.fast_links
     }
 
     fn goes_beside(told: Probes) -> bool {

@@ -95,6 +95,7 @@ mod tests {
             is_large: false,
             queues: false,
             keeps: false,
+            marks: false,
             classes_apart: false,
         }
     }

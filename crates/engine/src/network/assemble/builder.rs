@@ -20,6 +20,7 @@ use weft_kernel::face::widths::AnyAllocator;
 use weft_kernel::job_tally::Parts;
 use weft_kernel::net::{Net, NetJob};
 use weft_kernel::parts::control::Control;
+use weft_kernel::parts::limits::Limits;
 use weft_kernel::parts::power::Power;
 use weft_kernel::parts::queues::{InterfaceRules, Queues, Stream};
 use weft_kernel::parts::watch::Watch;
@@ -182,6 +183,7 @@ impl Builder<'_> {
             // a terminal with queues may have set an alarm for a later cycle already
             alarms: Wheel::new(1024, if queues.each > 0 { 4 } else { 1 } * terminals.len() + 1),
             queues,
+            limits: Limits::default(),
             sources,
             deliveries: Wheel::new(if net.tells { room.horizon + net.router.ejection_delay } else { 2 }, to_deliver),
             terminals,

@@ -72,6 +72,7 @@ pub(super) fn facts<'a>(
         is_large: partition::is_larger_than_cache(spec),
         queues: spec.has_queues(sets),
         keeps: spec.keeps_packets(),
+        marks: !spec.congestion.is_usual(),
         classes_apart: sets.are_finer(),
     };
     let chooses_at_head = facts.chooses() && needs.decides == Decides::AtHead;
@@ -97,14 +98,15 @@ pub(super) fn slow_paths(
     let does_more = by_job || is_told || ends || changes || spec.phases.auto_warmup;
     let recorded = spec.recordings.iter().any(|asked| asked.model.hears_deliveries());
     let paths = spec.recordings.iter().any(|asked| asked.model.hears_paths());
+    let marks = !spec.congestion.is_usual();
     SlowPaths {
         injection: terminals_paced || spec.managed[0] && spec.switches_links(),
         creation: by_job || watches || paths,
         paths,
-        hops: paths || needs.remembers,
+        hops: paths || marks || needs.remembers,
         crossing: router.by_age || watches || router.routing_delay > 0 || paced,
-        delivery: does_more || recorded || paths,
-        only_recorded: !does_more,
+        delivery: does_more || marks || recorded || paths,
+        only_recorded: !does_more && !marks,
     }
 }
 

@@ -1,0 +1,101 @@
+//! Congestion control: routers mark packets at full outputs, receivers notify the sources, and these send more slowly.
+//!
+//! The loop counts the flits that wait for an output, carries marks and notifications, and keeps a memory per flow that has a limit.
+//! A flow is all packets from one terminal to another.
+
+use crate::base::kept::Value;
+use crate::state::rate::Rate;
+use std::fmt::Debug;
+use std::sync::Arc;
+use weft_units::Refusal;
+
+/// State of the limit of a flow. Each control uses the fields that it needs.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Value)]
+pub struct FlowMemory {
+    /// Present rate and the rate that it rises to \[flits per cycle\].
+    pub rate: f64,
+    pub target: f64,
+    /// Estimate of the share of marked packets.
+    pub share: f64,
+    /// Next cycles in which timers expire.
+    pub decays_at: u64,
+    pub rises_at: u64,
+    /// Expiries of the timer and of the byte counter since the last notification.
+    pub by_time: u32,
+    pub by_size: u32,
+    /// Flits sent since the byte counter expired.
+    pub sent: u64,
+    /// Index in a table of delays.
+    pub index: u32,
+}
+
+/// Congestion control at work.
+pub trait Control: Debug + Send + Sync {
+    /// Probability of a mark for a packet that leaves an output while `queued` flits wait for it.
+    fn marks(&self, queued: u32) -> f64;
+
+    /// Cycles in which a receiver notifies the source of a flow at most once; 0: for each marked packet.
+    fn interval(&self) -> u64;
+
+    /// The memory of a flow without limit, in cycle `now`.
+    fn begin(&self, now: u64) -> FlowMemory;
+
+    /// The source of the flow is notified in cycle `now`.
+    fn notified(&self, flow: &mut FlowMemory, now: u64);
+
+    /// A packet of the flow begins. Returns the cycles until the next one may; `None` if the flow has no limit from now on.
+    fn sends(&self, flow: &mut FlowMemory, now: u64, flits: u16) -> Option<f64>;
+
+    /// The rate of the flow in cycle `now` \[flits per cycle\].
+    fn rate(&self, flow: &FlowMemory, now: u64) -> f64;
+}
+
+/// Properties of the network by which a control is built.
+#[derive(Debug, Clone, Copy)]
+pub struct LineSite {
+    /// Length of a cycle \[fs\].
+    pub cycle_fs: u128,
+    /// Size of a flit \[bits\].
+    pub flit_bits: u64,
+    /// Rate of the link of a terminal.
+    pub line: Rate,
+}
+
+/// The configuration of a control.
+pub trait CongestionModel {
+    /// `None`: sources send as fast as they can. Refuses parameters that do not go with the network.
+    fn build(&self, site: &LineSite) -> Result<Option<Arc<dyn Control>>, Refusal>;
+
+    /// Configurations that differ in what matters, for cycles of 1 ns and flits of 128 bits.
+    fn examples() -> Vec<Self>
+    where
+        Self: Sized;
+}
+
+/// Marks and notifications of the window, and of the whole run where it is said.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Value)]
+pub struct MarkCount {
+    /// Outputs that packets have left, one by one, and the flits that waited there behind the packet.
+    pub looked: u64,
+    pub waited: u64,
+    /// Packets that were marked.
+    pub marked: u64,
+    /// Notifications sent, and the outputs of routers that they left.
+    pub notices: u64,
+    pub notice_hops: u64,
+    /// Notifications sent and received in the whole run.
+    pub sent: u64,
+    pub received: u64,
+}
+
+impl MarkCount {
+    pub fn add(&mut self, other: &Self) {
+        self.looked += other.looked;
+        self.waited += other.waited;
+        self.marked += other.marked;
+        self.notices += other.notices;
+        self.notice_hops += other.notice_hops;
+        self.sent += other.sent;
+        self.received += other.received;
+    }
+}

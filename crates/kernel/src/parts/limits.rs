@@ -1,0 +1,54 @@
+//! Flows that congestion control limits, and counts of marks and notifications.
+
+use std::collections::BTreeMap;
+use weft_api::base::kept::{Kept, Value};
+use weft_api::congestion::{Control, FlowMemory, MarkCount};
+
+/// A flow that has a limit.
+#[derive(Debug, Clone, Copy, Default, Value)]
+pub struct Flow {
+    pub memory: FlowMemory,
+    /// Part of a cycle that its last packet still owes.
+    pub owed: f64,
+}
+
+/// The flows of the terminals of a block; empty without congestion control.
+#[derive(Debug, Default, Kept)]
+pub struct Limits {
+    /// By terminal (of the block) and destination.
+    pub limited: BTreeMap<(u32, u32), Flow>,
+    /// By terminal (of the block) and source of a flow to it: the first cycle in which it may notify that source again.
+    pub quiet_until: BTreeMap<(u32, u32), u64>,
+    pub counts: MarkCount,
+}
+
+impl Limits {
+    /// Terminal `t` is notified in cycle `now` that packets to `to` were marked.
+    pub fn notified(&mut self, control: &dyn Control, (t, to): (u32, u32), now: u64) {
+        let begin = || Flow { memory: control.begin(now), owed: 0.0 };
+        let flow = self.limited.entry((t, to)).or_insert_with(begin);
+        control.notified(&mut flow.memory, now);
+    }
+
+    /// Terminal `t` begins a packet to `to` in cycle `now`. Returns the first cycle in which it may begin another one.
+    pub fn sends(&mut self, control: &dyn Control, (t, to): (u32, u32), now: u64, flits: u16) -> Option<u64> {
+        let flow = self.limited.get_mut(&(t, to))?;
+        let Some(gap) = control.sends(&mut flow.memory, now, flits) else {
+            self.limited.remove(&(t, to));
+            return None;
+        };
+        let gap = gap + flow.owed;
+        flow.owed = gap.fract();
+        Some(now + gap as u64)
+    }
+
+    /// A marked packet of a flow has reached terminal `t` in cycle `now`. Returns whether the source is to be notified.
+    pub fn notifies(&mut self, control: &dyn Control, (t, from): (u32, u32), now: u64) -> bool {
+        let until = self.quiet_until.entry((t, from)).or_insert(0);
+        let due = *until <= now;
+        if due {
+            *until = now + control.interval();
+        }
+        due
+    }
+}

@@ -1,0 +1,282 @@
+//! DCQCN: ECN marks on a ramp of queue lengths; a notified source cuts its rate, and recovers by a timer and a byte counter.
+//!
+//! # Source
+//! Y. Zhu et al., "Congestion Control for Large-Scale RDMA Deployments", SIGCOMM 2015, with the parameters of Y. Zhu et al.,
+//! "ECN or Delay: Lessons Learnt from Analysis of DCQCN and TIMELY", CoNEXT 2016, at 40 Gb/s.
+//! # Parameters
+//! mark_from, mark_to \[bytes\], mark_share: the chance of a mark is 0 up to `mark_from`. It rises to `mark_share` at `mark_to`, and is 1
+//! above. notify_every \[time\]: a receiver notifies the source of a flow once in this time. gain: g. alpha_timer \[time\]: alpha
+//! shrinks by g after this time without a notification. rise_timer \[time\], rise_bytes \[bytes\]: events of recovery. fast_recovery: F, the
+//! events up to which the target stays. increase \[bandwidth\]: added to the target from F events of one counter on. hyper_increase \[bandwidth\]: times
+//! the events above F - 1 of the slower counter, added from F events of both on; default: `increase` there, too. least_rate \[bandwidth\]: no
+//! flow is slower.
+//! # Guarantees
+//! The cut uses alpha before its update. A flow has no limit any more when its rate is within a thousandth of the line rate; its next
+//! notification finds it with alpha 1. The rate between two packets is the one at the begin of the first.
+//! # Not modelled
+//! Priority of notifications: they wait in the queues of other packets. Pause frames.
+//! # Validation
+//! `engine/tests/congestion.rs`: rates at the fixed point of the fluid model for 2, 4 and 10 sources, its queue for 4 if each mark is
+//! notified, fair shares of 2, 8 and 32. With one notification in 50 us the queues of 2, 4 and 10 sources are 26.3, 55.1 and 67.2 KB; the
+//! model has 20.2, 41.8 and 122.6. It does not know that marks within 50 us behind a cut have no effect. 10 sources swing. 32 sources use
+//! 94.4 % of the bottleneck.
+
+use super::{check_share, cycles, flits, flits_per_cycle};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+use weft_api::congestion::{CongestionModel, Control, FlowMemory, LineSite};
+use weft_units::{Bandwidth, Bits, Refusal, Time};
+
+const PATH: &str = "congestion_control.dcqcn";
+
+/// ECN marks, notifications, and rates that are cut and recover (DCQCN).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Dcqcn {
+    /// Queue at an output up to which nothing is marked.
+    pub mark_from: Bits,
+    /// Queue above which every packet is marked.
+    pub mark_to: Bits,
+    /// Chance of a mark at `mark_to`.
+    pub mark_share: f64,
+    /// Time in which a receiver notifies the source of a flow once.
+    pub notify_every: Time,
+    /// Gain of the estimate of marks, g.
+    pub gain: f64,
+    /// Time without a notification after which the estimate shrinks.
+    pub alpha_timer: Time,
+    /// Time between two events of recovery.
+    pub rise_timer: Time,
+    /// Size that a flow sends between two events of recovery.
+    pub rise_bytes: Bits,
+    /// Events of recovery up to which the target rate stays, F.
+    pub fast_recovery: u32,
+    /// Increase of the target rate, from F events of one counter on.
+    pub increase: Bandwidth,
+    /// Increase of the target rate per event from F events of both counters on. Default: `increase`, whatever their number.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hyper_increase: Option<Bandwidth>,
+    /// No flow is slower.
+    pub least_rate: Bandwidth,
+}
+
+impl Default for Dcqcn {
+    fn default() -> Self {
+        let time = |text: &str| text.parse().expect("a time");
+        let size = |text: &str| text.parse().expect("a size");
+        let rate = |text: &str| text.parse().expect("a bandwidth");
+        Self {
+            mark_from: size("5KB"),
+            mark_to: size("200KB"),
+            mark_share: 0.01,
+            notify_every: time("50us"),
+            gain: 1.0 / 256.0,
+            alpha_timer: time("55us"),
+            rise_timer: time("55us"),
+            rise_bytes: size("10MB"),
+            fast_recovery: 5,
+            increase: rate("40Mb/s"),
+            hyper_increase: None,
+            least_rate: rate("10Mb/s"),
+        }
+    }
+}
+
+impl CongestionModel for Dcqcn {
+    fn build(&self, site: &LineSite) -> Result<Option<Arc<dyn Control>>, Refusal> {
+        let path = |key: &str| format!("{PATH}.{key}");
+        check_share(self.mark_share, &path("mark_share"))?;
+        check_share(self.gain, &path("gain"))?;
+        if self.mark_to.0 < self.mark_from.0 {
+            let what = format!("{} is below mark_from, {}", self.mark_to, self.mark_from);
+            return Err(Refusal::new(path("mark_to"), what, format!("write {} or more", self.mark_from)));
+        }
+        let (least, line) = (flits_per_cycle(site, self.least_rate, &path("least_rate"))?, site.line.per_cycle());
+        if least > line {
+            let what = format!("{} is above the rate of a terminal's link, {line} flits per cycle", self.least_rate);
+            return Err(Refusal::new(path("least_rate"), what, "write a rate below that of the link"));
+        }
+        let increase = flits_per_cycle(site, self.increase, &path("increase"))?;
+        let hyper = self.hyper_increase.map(|rate| flits_per_cycle(site, rate, &path("hyper_increase")));
+        Ok(Some(Arc::new(Rates {
+            ramp: (flits(site, self.mark_from), flits(site, self.mark_to), self.mark_share),
+            interval: cycles(site, self.notify_every, &path("notify_every"))?,
+            gain: self.gain,
+            alpha_timer: cycles(site, self.alpha_timer, &path("alpha_timer"))?,
+            rise_timer: cycles(site, self.rise_timer, &path("rise_timer"))?,
+            rise_flits: (flits(site, self.rise_bytes).round() as u64).max(1),
+            fast_recovery: self.fast_recovery,
+            increase,
+            hyper: hyper.transpose()?,
+            least,
+            line,
+        })))
+    }
+
+    fn examples() -> Vec<Self> {
+        let rate = |text: &str| Some(text.parse().expect("a bandwidth"));
+        vec![Self::default(), Self { hyper_increase: rate("200Mb/s"), mark_share: 1.0, ..Self::default() }]
+    }
+}
+
+/// The control, in cycles and flits.
+#[derive(Debug)]
+struct Rates {
+    /// Queues at which the chance of a mark begins to rise and at which it ends, and its height there.
+    ramp: (f64, f64, f64),
+    interval: u64,
+    gain: f64,
+    alpha_timer: u64,
+    rise_timer: u64,
+    rise_flits: u64,
+    fast_recovery: u32,
+    increase: f64,
+    hyper: Option<f64>,
+    least: f64,
+    line: f64,
+}
+
+impl Rates {
+    /// Lets the timers expire that are due up to cycle `now`.
+    fn advance(&self, flow: &mut FlowMemory, now: u64) {
+        while flow.decays_at <= now {
+            flow.share *= 1.0 - self.gain;
+            flow.decays_at += self.alpha_timer;
+        }
+        while flow.rises_at <= now {
+            flow.rises_at += self.rise_timer;
+            flow.by_time += 1;
+            self.rise(flow);
+        }
+    }
+
+    /// An event of recovery.
+    fn rise(&self, flow: &mut FlowMemory) {
+        let (fewer, more) = (flow.by_time.min(flow.by_size), flow.by_time.max(flow.by_size));
+        if more >= self.fast_recovery {
+            flow.target += match self.hyper {
+                Some(hyper) if fewer >= self.fast_recovery => hyper * f64::from(fewer - self.fast_recovery + 1),
+                Some(_) | None => self.increase,
+            };
+        }
+        flow.target = flow.target.min(self.line);
+        flow.rate = (flow.rate + flow.target) / 2.0;
+    }
+
+    /// Whether the rate of the flow is within a thousandth of that of the line.
+    fn is_free(&self, flow: &FlowMemory) -> bool {
+        flow.rate >= self.line * 0.999
+    }
+}
+
+impl Control for Rates {
+    fn marks(&self, queued: u32) -> f64 {
+        let (from, to, height) = self.ramp;
+        let queued = f64::from(queued);
+        if queued <= from {
+            0.0
+        } else if queued > to {
+            1.0
+        } else {
+            height * (queued - from) / (to - from)
+        }
+    }
+
+    fn interval(&self) -> u64 {
+        self.interval
+    }
+
+    fn begin(&self, now: u64) -> FlowMemory {
+        let (decays_at, rises_at) = (now + self.alpha_timer, now + self.rise_timer);
+        FlowMemory { rate: self.line, target: self.line, share: 1.0, decays_at, rises_at, ..FlowMemory::default() }
+    }
+
+    fn notified(&self, flow: &mut FlowMemory, now: u64) {
+        self.advance(flow, now);
+        let cut = (flow.rate * (1.0 - flow.share / 2.0)).max(self.least);
+        *flow = FlowMemory {
+            target: flow.rate,
+            rate: cut,
+            share: (1.0 - self.gain) * flow.share + self.gain,
+            decays_at: now + self.alpha_timer,
+            rises_at: now + self.rise_timer,
+            ..FlowMemory::default()
+        };
+    }
+
+    fn sends(&self, flow: &mut FlowMemory, now: u64, flits: u16) -> Option<f64> {
+        self.advance(flow, now);
+        flow.sent += u64::from(flits);
+        while flow.sent >= self.rise_flits {
+            flow.sent -= self.rise_flits;
+            flow.by_size += 1;
+            self.rise(flow);
+        }
+        if self.is_free(flow) { None } else { Some(f64::from(flits) / flow.rate) }
+    }
+
+    fn rate(&self, flow: &FlowMemory, now: u64) -> f64 {
+        let mut there = *flow;
+        self.advance(&mut there, now);
+        there.rate
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use weft_api::state::rate::Rate;
+
+    /// 40 Gb/s in flits of 1,000 bytes: a flit takes 200 ns.
+    fn site() -> LineSite {
+        LineSite { cycle_fs: 200_000_000, flit_bits: 8000, line: Rate::ONE }
+    }
+
+    fn control() -> Arc<dyn Control> {
+        Dcqcn::default().build(&site()).unwrap().unwrap()
+    }
+
+    #[test]
+    fn marks_rise_from_5_to_200_kilobytes() {
+        // 5 KB are 5 flits, 200 KB are 200; half way there the chance is half of 1 %
+        let chances = [5, 6, 102, 200, 201].map(|queued| control().marks(queued));
+        assert_eq!(chances[0], 0.0);
+        assert!((chances[1] - 0.01 / 195.0).abs() < 1e-12 && (chances[2] - 0.01 * 97.0 / 195.0).abs() < 1e-12);
+        assert_eq!((chances[3], chances[4]), (0.01, 1.0));
+    }
+
+    #[test]
+    fn the_gap_to_the_target_halves_in_fast_recovery_and_alpha_halves_in_177_intervals() {
+        let control = control();
+        let mut flow = control.begin(0);
+        control.notified(&mut flow, 0);
+        // alpha is 1: the first notification halves the rate
+        assert_eq!((flow.target, flow.rate), (1.0, 0.5));
+        // timers of 55 us are 275 cycles; after k of them the gap is 0.5 / 2^k
+        for k in 1..5u64 {
+            assert!((control.rate(&flow, k * 275) - (1.0 - 0.5f64.powi(1 + k as i32))).abs() < 1e-12);
+        }
+        // (1 - 1/256)^177 is 0.5002, and 178 intervals are below a half: 177 of 55 us are 9.74 ms
+        let rates = Dcqcn::default();
+        let mut flow =
+            FlowMemory { share: 1.0, decays_at: 275, rises_at: u64::MAX, rate: 1.0, ..FlowMemory::default() };
+        assert!(control.sends(&mut flow, 177 * 275, 1).is_none());
+        assert!((flow.share - (1.0 - rates.gain).powi(177)).abs() < 1e-12 && (flow.share - 0.5).abs() < 0.001);
+    }
+
+    #[test]
+    fn the_target_grows_from_the_fifth_event_on() {
+        let control = control();
+        let mut flow = control.begin(0);
+        flow.share = 1.0;
+        control.notified(&mut flow, 0);
+        control.notified(&mut flow, 0);
+        let target = flow.target;
+        // 40 Mb/s of 40 Gb/s are a thousandth
+        control.sends(&mut flow, 4 * 275, 1);
+        assert!((flow.target - target).abs() < 1e-12);
+        control.sends(&mut flow, 6 * 275, 1);
+        assert!((flow.target - target - 0.002).abs() < 1e-12, "events 5 and 6");
+    }
+}

@@ -1,0 +1,170 @@
+//! Congestion control of InfiniBand: a notified source goes up in a table of delays, and down again by a timer.
+//!
+//! # Source
+//! InfiniBand Architecture Specification, volume 1, annex A10; its tables as in OpenSM (`ib_types.h`). Increase 1, limit 127 and timer
+//! 150 (of 1.024 us) are those of E. G. Gran et al., "First Experiences with Congestion Control in InfiniBand Hardware", IPDPS 2010.
+//! # Parameters
+//! threshold \[bytes\]: queue at an output above which packets are marked. marking_rate: mean packets between two marks. increase:
+//! entries that a notification adds. limit: last entry of the table. timer \[time\]: after each, the index goes down by one. shift: entry i
+//! delays the next packet by i / 2^shift packet times.
+//! # Guarantees
+//! A flow at entry i sends at 1 / (1 + i / 2^shift) of the line rate. Every marked packet is notified. N equal flows at one
+//! bottleneck need the entry (N - 1) 2^shift; the last one bounds N.
+//! # Not modelled
+//! Marks by input and victim masks. A control per service level: flows are pairs of terminals. Least index.
+//! # Validation
+//! `engine/tests/congestion.rs`: fair shares of 32 sources at one bottleneck. They use 98.7 % of it, 8 sources 83.8 % and 2 sources 26.0 %: marks
+//! come in bursts, and each adds an entry.
+
+use super::{check_share, cycles, flits};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+use weft_api::congestion::{CongestionModel, Control, FlowMemory, LineSite};
+use weft_units::{Bits, Refusal, Time};
+
+const PATH: &str = "congestion_control.infiniband";
+
+/// ECN marks, and sources that go up and down in a table of delays (InfiniBand).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Infiniband {
+    /// Queue at an output above which packets are marked.
+    pub threshold: Bits,
+    /// Mean packets between two marks.
+    pub marking_rate: u32,
+    /// Entries that a notification adds to the index of a flow.
+    pub increase: u32,
+    /// Last entry of the table of delays.
+    pub limit: u32,
+    /// Time after which the index of a flow goes down by one.
+    pub timer: Time,
+    /// Entry i delays the next packet by i / 2^shift packet times.
+    pub shift: u32,
+}
+
+impl Default for Infiniband {
+    fn default() -> Self {
+        Self {
+            threshold: "16KB".parse().expect("a size"),
+            marking_rate: 0,
+            increase: 1,
+            limit: 127,
+            timer: "153.6us".parse().expect("a time"),
+            shift: 1,
+        }
+    }
+}
+
+impl CongestionModel for Infiniband {
+    fn build(&self, site: &LineSite) -> Result<Option<Arc<dyn Control>>, Refusal> {
+        let path = |key: &str| format!("{PATH}.{key}");
+        if self.increase == 0 || self.limit == 0 {
+            let key = if self.increase == 0 { "increase" } else { "limit" };
+            return Err(Refusal::new(path(key), "0: no source is ever slowed down", "write 1 or more"));
+        }
+        if self.shift > 3 {
+            let what = format!("{}: an entry has 2 bits for it", self.shift);
+            return Err(Refusal::new(path("shift"), what, "write 0 to 3"));
+        }
+        let chance = 1.0 / (1.0 + f64::from(self.marking_rate));
+        check_share(chance, &path("marking_rate"))?;
+        Ok(Some(Arc::new(Delays {
+            threshold: flits(site, self.threshold),
+            chance,
+            increase: self.increase,
+            limit: self.limit,
+            timer: cycles(site, self.timer, &path("timer"))?,
+            step: 1.0 / f64::from(1u32 << self.shift),
+            line: site.line.per_cycle(),
+        })))
+    }
+
+    fn examples() -> Vec<Self> {
+        vec![Self::default(), Self { marking_rate: 3, shift: 3, ..Self::default() }]
+    }
+}
+
+/// The control, in cycles and flits.
+#[derive(Debug)]
+struct Delays {
+    threshold: f64,
+    chance: f64,
+    increase: u32,
+    limit: u32,
+    timer: u64,
+    /// Delay per entry \[packet times\].
+    step: f64,
+    line: f64,
+}
+
+impl Delays {
+    fn advance(&self, flow: &mut FlowMemory, now: u64) {
+        while flow.decays_at <= now && flow.index > 0 {
+            flow.index -= 1;
+            flow.decays_at += self.timer;
+        }
+        if flow.index == 0 {
+            flow.decays_at = flow.decays_at.max(now + 1);
+        }
+    }
+
+    fn share(&self, flow: &FlowMemory) -> f64 {
+        1.0 / (1.0 + f64::from(flow.index) * self.step)
+    }
+}
+
+impl Control for Delays {
+    fn marks(&self, queued: u32) -> f64 {
+        if f64::from(queued) > self.threshold { self.chance } else { 0.0 }
+    }
+
+    fn interval(&self) -> u64 {
+        0
+    }
+
+    fn begin(&self, now: u64) -> FlowMemory {
+        FlowMemory { decays_at: now + self.timer, ..FlowMemory::default() }
+    }
+
+    fn notified(&self, flow: &mut FlowMemory, now: u64) {
+        self.advance(flow, now);
+        if flow.index == 0 {
+            flow.decays_at = now + self.timer;
+        }
+        flow.index = (flow.index + self.increase).min(self.limit);
+    }
+
+    fn sends(&self, flow: &mut FlowMemory, now: u64, flits: u16) -> Option<f64> {
+        self.advance(flow, now);
+        if flow.index == 0 { None } else { Some(f64::from(flits) / (self.line * self.share(flow))) }
+    }
+
+    fn rate(&self, flow: &FlowMemory, now: u64) -> f64 {
+        let mut there = *flow;
+        self.advance(&mut there, now);
+        self.line * self.share(&there)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use weft_api::state::rate::Rate;
+
+    #[test]
+    fn a_flow_goes_up_by_notifications_and_down_by_the_timer() {
+        // cycles of 200 ns: the timer of 153.6 us is 768 cycles; entry i delays by i / 2 packet times
+        let site = LineSite { cycle_fs: 200_000_000, flit_bits: 8000, line: Rate::ONE };
+        let control = Infiniband::default().build(&site).unwrap().unwrap();
+        let mut flow = control.begin(100);
+        (0..4).for_each(|_| control.notified(&mut flow, 100));
+        // rate 1 / (1 + 4 / 2)
+        assert!((control.rate(&flow, 100) - 1.0 / 3.0).abs() < 1e-12);
+        assert!((control.rate(&flow, 100 + 768) - 1.0 / 2.5).abs() < 1e-12);
+        assert_eq!(control.sends(&mut flow, 100 + 3 * 768, 2), Some(3.0), "entry 1: 2 flits and half of their time");
+        assert_eq!(control.sends(&mut flow, 100 + 4 * 768, 2), None);
+        (0..1000).for_each(|_| control.notified(&mut flow, 5000));
+        assert!((control.rate(&flow, 5000) - 1.0 / 64.5).abs() < 1e-12, "entry 127 is the last");
+    }
+}

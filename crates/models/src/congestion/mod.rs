@@ -1,0 +1,52 @@
+//! Congestion control: how marked packets slow their sources down. Each control is one file, and one line here.
+
+weft_units::registry! {
+    /// Every congestion control. Routers mark packets; receivers notify the sources, which limit the rate to that terminal.
+    pub enum CongestionConfig as CongestionModel, with examples:
+    "none" => unlimited::Unlimited,
+    "dcqcn" => dcqcn::Dcqcn,
+    "infiniband" => infiniband::Infiniband,
+}
+
+use weft_api::congestion::{CongestionModel, LineSite};
+use weft_units::{Bandwidth, Bits, Refusal, Time};
+
+impl Default for CongestionConfig {
+    fn default() -> Self {
+        Self::Unlimited(unlimited::Unlimited {})
+    }
+}
+
+impl CongestionConfig {
+    /// Whether no source is limited.
+    pub fn is_usual(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// A time above zero \[cycles\].
+fn cycles(site: &LineSite, time: Time, path: &str) -> Result<u64, Refusal> {
+    Ok(time.rounded_up(site.cycle_fs).duration(site.cycle_fs, path)?.above_zero(path)?.cycles)
+}
+
+/// A bandwidth above zero \[flits per cycle\].
+fn flits_per_cycle(site: &LineSite, bandwidth: Bandwidth, path: &str) -> Result<f64, Refusal> {
+    let (flits, cycles) = bandwidth.flits_in_cycles(site.flit_bits, site.cycle_fs, path)?;
+    if flits == 0 {
+        return Err(Refusal::new(path, "a rate of 0", "write a rate above 0, such as 40Mb/s"));
+    }
+    Ok(flits as f64 / cycles as f64)
+}
+
+/// A size \[flits\].
+fn flits(site: &LineSite, size: Bits) -> f64 {
+    size.0 as f64 / site.flit_bits as f64
+}
+
+/// Refuses a share outside of 0 to 1.
+fn check_share(share: f64, path: &str) -> Result<(), Refusal> {
+    if share > 0.0 && share <= 1.0 {
+        return Ok(());
+    }
+    Err(Refusal::new(path, format!("{share} is no share"), "write a number above 0, up to 1"))
+}

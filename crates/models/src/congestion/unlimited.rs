@@ -1,0 +1,33 @@
+//! No congestion control: nothing is marked, and every source sends as fast as it can.
+//!
+//! # Source
+//! None: it is the network without control.
+//! # Parameters
+//! None.
+//! # Guarantees
+//! No packet is marked and no notification is sent.
+//! # Not modelled
+//! Nothing is left out.
+//! # Validation
+//! All tests without `congestion_control` run it.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+use weft_api::congestion::{CongestionModel, Control, LineSite};
+use weft_units::Refusal;
+
+/// No control: nothing is marked, and every source sends as fast as it can.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Unlimited {}
+
+impl CongestionModel for Unlimited {
+    fn build(&self, _site: &LineSite) -> Result<Option<Arc<dyn Control>>, Refusal> {
+        Ok(None)
+    }
+
+    fn examples() -> Vec<Self> {
+        vec![Self {}]
+    }
+}
