@@ -25,7 +25,7 @@ fn unknown_key_at_the_top() {
     8 | routng: ugal_p
       | ^^^^^^
       |
-      = help: did you mean `routing`? the keys of a scenario: name, link_speed, cycle, flit, grain, topology, links, router, routing, traffic, classes, queueing, interface, power, bill, faults, fault_model, measure, seed, allow_dependency_cycle
+      = help: did you mean `routing`? the keys of a scenario: name, link_speed, cycle, flit, grain, topology, links, router, routing, traffic, classes, queueing, congestion_control, interface, power, bill, faults, fault_model, measure, seed, allow_dependency_cycle
     "#);
 }
 
@@ -674,7 +674,7 @@ fn set_of_an_unknown_path() {
     1 | trafic.load=0.2
       | ^^^^^^^^^^^
       |
-      = help: did you mean `traffic`? the keys of a scenario: name, link_speed, cycle, flit, grain, topology, links, router, routing, traffic, classes, queueing, interface, power, bill, faults, fault_model, measure, seed, allow_dependency_cycle
+      = help: did you mean `traffic`? the keys of a scenario: name, link_speed, cycle, flit, grain, topology, links, router, routing, traffic, classes, queueing, congestion_control, interface, power, bill, faults, fault_model, measure, seed, allow_dependency_cycle
     "#);
 }
 

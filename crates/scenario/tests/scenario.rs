@@ -237,6 +237,12 @@ fn every_documented_key_is_read() {
     // a limit goes with a warm-up that ends by itself
     let auto = |limit: &str| spec(&[("measure.warmup", "auto"), ("measure.warmup_limit", limit)]);
     assert_ne!(auto("10us"), auto("20us"));
+    // rates are limited in queues by destination
+    let controlled = |control: &str| {
+        let queues = "{queues: per_destination}";
+        spec(&[("interface", queues), ("congestion_control", control)])
+    };
+    assert_ne!(controlled("none"), controlled("{dcqcn: {}}"));
     let schema = schema();
     let sections = [
         ("", "/properties"),
@@ -254,7 +260,8 @@ fn every_documented_key_is_read() {
                 || ALTERNATIVES.iter().any(|(known, _)| *known == path || known.starts_with(&format!("{path}.")));
             // a bill changes no run (`prices.rs`); a class has to be named under `classes` (`classes.rs`); the memory of a port
             // stands in place of `buffer` (`queueing.rs`)
-            let elsewhere = ["sweep", "zip", "warmup_limit", "bill", "class", "port_buffer", "split"];
+            let elsewhere =
+                ["sweep", "zip", "warmup_limit", "bill", "class", "port_buffer", "split", "congestion_control"];
             assert!(tested || elsewhere.contains(&key.as_str()), "{path} has no alternative in this test");
         }
     }
