@@ -172,6 +172,9 @@ def _documented(table: str) -> set[str]:
 def results(tmp_path_factory: pytest.TempPathFactory) -> weft.Results:
     """A point with everything that can be kept, and one that stalls."""
     everything: dict[str, Any] = {
+        "flit": "64B",
+        "congestion_control": {"dcqcn": {}},
+        "interface": {"queues": "per_destination"},
         "topology": {"torus": {"widths": [5], "terminals_per_router": 2}},
         "links": {"default": {"latency": "1cycle", "vcs": 2, "buffer": "4flits"}},
         "routing": "dimension_order",

@@ -18,14 +18,15 @@ _UNITS = [
     (re.compile(pattern), unit)
     for pattern, unit in (
         (r"((offered|injected|accepted|path_bound)_)?load", "flits/terminal/cycle"),
-        (r"source_load_(min|max)|bandwidth", "flits/cycle"),
+        (r"source_load_(min|max)|bandwidth|limited_rate", "flits/cycle"),
         (r"(.*_)?bits_per_second", "b/s"),
         (r"utilisation(_mean|_max)?", "share of bandwidth"),
         (r"hops_mean", "links"),
         (r"(.*_)?flit_hops|(.*_)?flits(_.*)?", "flits"),
         (r"(.*_)?flit_hops_per_second|.*_per_s", "1/s"),
         (r"(.*_)?cycles?(_.*(?<!seconds))?", "cycles"),
-        (r"(.*_)?packets", "packets"),
+        (r"(.*_)?packets|notifications", "packets"),
+        (r"limited_flows", "flows"),
         (r"(.*_)?(terminals|channels|routers|bits|bytes|messages)", ""),
         (r".*_per_bit_pj", "pJ/bit"),
         (r".*_fj", "fJ"),

@@ -9,7 +9,7 @@
 //! # Not modelled
 //! Nothing is left out.
 //! # Validation
-//! All tests without `congestion_control` run it.
+//! `engine/tests/determinism.rs`: every scenario without `congestion_control` runs it.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
