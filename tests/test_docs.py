@@ -27,7 +27,10 @@ PACKAGE = Path(weft.__file__).parent
 WEFT = Path(sys.executable).parent / "weft"
 HEADINGS = ("# Source", "# Parameters", "# Guarantees", "# Not modelled", "# Validation")
 MAX_FILE_LINES = 800
-# In ARCHITECTURE.md: names of others, placeholders, and files.
+# Pages about the code, and in them: names of others, placeholders, and files.
+ABOUT_CODE = ["ARCHITECTURE.md", "python/weft/README.md"] + [
+    path.relative_to(ROOT).as_posix() for path in sorted((ROOT / "crates").glob("*/README.md"))
+]
 FOREIGN = {"Spanned", "_RouteEvaluate"}
 PLACEHOLDERS = ("NAME", "FOLDER")
 FILE = re.compile(r"[\w./-]+(/|\.(rs|py|js|md|toml|yaml|json|parquet|csv))")
@@ -42,15 +45,15 @@ def _commands(document: str) -> list[str]:
     ]
 
 
-def test_what_the_architecture_names_exists() -> None:
-    """Each path and each identifier in backticks; a member is looked for in the files that define its type."""
+def test_names_of_the_code_in_pages_exist() -> None:
+    """Each path and each identifier in backticks. A member is searched in the files that define its type."""
     sources = {path: path.read_text() for suffix in ("*.rs", "*.py", "*.js", "*.toml") for path in _tracked(suffix)}
     sources |= {ROOT / "Makefile": (ROOT / "Makefile").read_text()}
     words = {word for text in sources.values() for word in re.findall(r"\w+", text)}
     paths = [f"/{path.relative_to(ROOT)}" for path in _tracked("*")]
-    text = re.sub(r"```.*?```", "", (ROOT / "ARCHITECTURE.md").read_text(), flags=re.S)
+    texts = {page: re.sub(r"```.*?```", "", (ROOT / page).read_text(), flags=re.S) for page in ABOUT_CODE}
     unknown = []
-    for name in sorted(set(re.findall(r"`([^`\n]+)`", text)) - FOREIGN):
+    for name in sorted({name for text in texts.values() for name in re.findall(r"`([^`\n]+)`", text)} - FOREIGN):
         if any(placeholder in name for placeholder in PLACEHOLDERS):
             continue
         if FILE.fullmatch(name):
@@ -65,7 +68,8 @@ def test_what_the_architecture_names_exists() -> None:
                 known &= any(home.search(source) and re.search(rf"\b{member}\b", source) for source in sources.values())
         if not known:
             unknown.append(name)
-    assert not unknown, f"ARCHITECTURE.md names what does not exist: {unknown}"
+    absent = {page: [name for name in unknown if f"`{name}`" in text] for page, text in texts.items()}
+    assert not unknown, f"pages name code that does not exist: {absent}"
 
 
 def _tracked(pattern: str) -> list[Path]:
