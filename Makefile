@@ -1,5 +1,5 @@
 # make run    set up and run the first example       make test      set up and pass the tests
-# make lint   formatting, lints and types            make test-all  the same tests with more and longer rounds,
+# make lint   formatting, lints, types, plain words make test-all  the same tests with more and longer rounds,
 # make bench  speed of the engine and of the face                   the Python tests on what is installed, also those marked `long`
 # make test-model MODEL=dal    the tests of one routing, topology or power policy, seconds after an edit
 # make wheel  the wheel and the source distribution, in target/dist; the wheel is tried in a fresh environment
@@ -92,6 +92,7 @@ lint: $(VENV)/.installed $(VENV)/.dev
 	$(BIN)/ruff format --check python tests docs
 	$(BIN)/ruff check python tests docs
 	$(BIN)/mypy
+	$(BIN)/python tests/prose.py
 	rustfmt --edition 2024 --check $(RUST_FILES)
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
 

@@ -1,0 +1,172 @@
+"""Finds sentences that a new reader has to read twice, and checks each page against its budget.
+
+``python tests/prose.py`` counts the findings of all pages and of the comments of some crates. It fails if a page has
+more findings than its line in ``tests/data/prose_budget.json``. A page without a line may have none. The budget only
+falls: ``--lower`` writes the present counts where they are lower. ``--list FILE...`` prints the findings of files.
+
+A finding is a place to look at. If the sentence is clear, say it in another way: the rules are few and mechanical.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ROOT = Path(__file__).parent.parent
+BUDGET = ROOT / "tests" / "data" / "prose_budget.json"
+# Crates whose comments are checked, as one count for each crate.
+CRATES = ("crates/scenario", "crates/topology", "crates/traffic", "crates/units")
+# Texts of others, and texts that are made.
+LEFT_OUT = ("python/weft/report/vendor/", "docs/_generated/")
+
+MOST_WORDS = 26
+MOST_RELATIVES = 2
+FEWEST_WORDS = 4
+RELATIVE = re.compile(r"\b(that|which|who|whose|what|where)\b")
+RULES = {
+    "old word: use the everyday word": r"\b(anew|beforehand|in vain|but for|unborn|besides|beside (which|it|them))\b",
+    "vague verb: say what happens": r"\b(stands?|stood) (in|at|beside|behind|once|there|for|under|after|before)\b"
+    r"|\blies (in|at|beside|under)\b|\bgoes (with|on)\b|\b(comes?|came) back\b|\bbrings? about\b",
+    "code that talks: name the call or the data": r"\b(is|are|was|were|be) told\b|\b(hears?|heard)\b|\bwish(es)?\b"
+    r"|\btells? (of|the|a|it|them|how|what|which)\b",
+    "noun phrase with 'what': name the thing": r"(^|[,;:(] ?|\b(of|to|by|from|as|with|for|than|and) )[Ww]hat (?!if\b)",
+    "quantity without a measure": r"\bso (many|much|long|often|far|large|short) (as |that )?(?=[a-z])",
+    "', too': say what is added": r", too\b",
+    "pronoun for a set: name the set": r"\b(nothing|none|all|any) of (it|them|this|that|these|those)\b",
+    "pronoun as subject: repeat the noun": r"^(One|Others?|Both|Those|Such)\b",
+    "'who' for code: name the code": r"\b(he|she) who\b|\bwho (is|are|asks?|takes?|reads?|gets?|has|have) ",
+}
+
+
+class Finding(NamedTuple):
+    """A sentence, the line of the file in which its passage begins, and the rules that it breaks."""
+
+    line: int
+    sentence: str
+    rules: list[str]
+
+
+def passages(path: Path) -> Iterator[tuple[int, str]]:
+    """First line and text of each passage: paragraphs of a page, or blocks of comments of a Rust file."""
+    rust = path.suffix == ".rs"
+    block: list[str] = []
+    first, fenced = 0, False
+    for number, line in enumerate([*path.read_text(encoding="utf-8").splitlines(), ""], 1):
+        text: str | None = line
+        if rust:
+            comment = re.match(r"\s*//[/!]?\s?(.*)", line)
+            text = comment[1] if comment and not comment[1].startswith("#") else None
+        elif line.lstrip().startswith("```"):
+            fenced, text = not fenced, None
+        elif fenced or not line.strip() or line.lstrip().startswith(("|", "#")):
+            text = None
+        if text is not None:
+            first = first if block else number
+            block.append(text)
+        elif block:
+            yield first, "\n".join(block)
+            block = []
+
+
+def sentences(passage: str) -> Iterator[str]:
+    """Sentences of a passage; an item of a list ends a sentence."""
+    for part in re.split(r"\n\s*\n|\n\s*[-*] |\n\s*\d+\. ", passage):
+        yield from re.split(r"(?<=[.!?])\s+(?=[A-Z`*])", part)
+
+
+def broken(sentence: str) -> list[str]:
+    """The rules that a sentence breaks. Code and links count as one word."""
+    plain = re.sub(r"`[^`]*`|\[[^\]]*\]\([^)]*\)|https?://\S+", "x", " ".join(sentence.split()))
+    words = len(plain.split())
+    if words < FEWEST_WORDS:
+        return []
+    found = [advice for advice, rule in RULES.items() if re.search(rule, plain)]
+    if words > MOST_WORDS:
+        found.append(f"{words} words: split it")
+    if len(RELATIVE.findall(plain)) > MOST_RELATIVES:
+        found.append("three relative clauses: split it")
+    return found
+
+
+def findings(path: Path) -> list[Finding]:
+    """All findings of a file."""
+    return [
+        Finding(line, " ".join(sentence.split()), rules)
+        for line, passage in passages(path)
+        for sentence in sentences(passage)
+        if (rules := broken(sentence))
+    ]
+
+
+def counts() -> dict[str, int]:
+    """Number of findings of each page, and of each crate in `CRATES`."""
+    listed = subprocess.run(
+        ["git", "ls-files", "*.md", *(f"{crate}/*.rs" for crate in CRATES)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    found: dict[str, int] = {}
+    for name in listed.stdout.split():
+        # a link in place of a folder is listed under its target
+        if not name.startswith(LEFT_OUT) and (ROOT / name).is_file():
+            of = name if name.endswith(".md") else "/".join(name.split("/")[:2])
+            found[of] = found.get(of, 0) + len(findings(ROOT / name))
+    return found
+
+
+def compared(found: dict[str, int], budget: dict[str, int]) -> list[str]:
+    """The complaints about the present counts: too many findings, or a budget that is too high."""
+    complaints = [
+        f"{name}: {number} sentence(s) to rewrite, and its budget is {budget.get(name, 0)}: "
+        f"see `python tests/prose.py --list {name}`"
+        for name, number in found.items()
+        if number > budget.get(name, 0)
+    ]
+    high = [name for name, number in budget.items() if found.get(name, 0) < number]
+    if high:
+        complaints.append(f"the budget of {', '.join(high)} is higher than needed: `python tests/prose.py --lower`")
+    return complaints
+
+
+def lowered(found: dict[str, int], budget: dict[str, int]) -> dict[str, int]:
+    """The budget with the present counts where they are lower; lines of zero are left out."""
+    least = {name: min(number, found.get(name, 0)) for name, number in budget.items()}
+    return {name: number for name, number in sorted(least.items()) if number}
+
+
+def main(words: list[str] | None = None) -> int:
+    """Exit status: 1 if a page is over its budget or the budget is too high."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument(
+        "--list", nargs="+", metavar="FILE", type=Path, help="files or folders whose findings are shown"
+    )
+    parser.add_argument("--lower", action="store_true", help="write the present counts where they are lower")
+    asked = parser.parse_args(words)
+    if asked.list:
+        files = [file for path in asked.list for file in (sorted(path.rglob("*.rs")) if path.is_dir() else [path])]
+        for file in files:
+            for line, sentence, rules in findings(file):
+                print(f"{file}:{line}: {'; '.join(rules)}: {sentence}")
+        return 0
+    budget = json.loads(BUDGET.read_text(encoding="utf-8"))
+    found = counts()
+    if asked.lower:
+        BUDGET.write_text(json.dumps(lowered(found, budget), indent=2) + "\n", encoding="utf-8")
+        return 0
+    complaints = compared(found, budget)
+    print(*complaints, sep="\n", end="\n" if complaints else "")
+    return int(bool(complaints))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
