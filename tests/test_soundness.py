@@ -490,12 +490,16 @@ def test_what_is_said_of_dark_links_is_true_of_the_policy_and_of_the_load(tmp_pa
     late = numbers | {"phases": [_phase(1, False), _phase(2, True)]}
     (told,) = collapse.sentences(made(tmp_path / "phase", [({"power.policy": BY_THE_CLOCK}, late)]))
     assert "phase 2 of the load: 0.5 of 0.9 flits/terminal/cycle are accepted although" in told
-    assert "packets wait for links that are not on, and block those behind them. " in told
+    assert "links that are not on take no new packets. " in told
     assert "sleep" not in told
     undrained = numbers | {"saturated": True, "ending": "saturated"}
     (told,) = collapse.sentences(made(tmp_path / "drain", [({"power.policy": BY_THE_CLOCK}, undrained)]))
     assert "packets of the window are not delivered within `measure.drain_limit` although" in told
     assert "0.08506 of" not in told
+    # under `trunk` heads take another member: no packet waits for one that sleeps
+    (told,) = collapse.sentences(made(tmp_path / "trunk", [({"power.policy": {"trunk": {}}}, undrained)]))
+    assert "links that are not on take no new packets. " in told
+    assert "wait" not in told
 
 
 def _compared(root: Path, a: dict[str, Any], b: dict[str, Any], **point: Any) -> dict[str, dict[str, Any]]:

@@ -24,6 +24,12 @@ _DARK = 0.2
 _COLLAPSED = 0.5
 # Parameter of a policy by which a link goes to sleep because no flit comes.
 _IDLE_TIME = "idle"
+# What that does. Only links that go off for want of flits are known here to come back for a packet that waits for them.
+_WAITING = (
+    "packets wait for links that are not on, and block those behind them, and so the links further on get no flits and "
+    "go to sleep, too."
+)
+_CLOSED = "links that are not on take no new packets."
 # The kind of figure that shows it.
 FIGURE = "residency"
 
@@ -71,11 +77,10 @@ def _sentence(results: ResultSet, policy: str, rows: list[int]) -> str:
     told = (
         f"{_carried(summary, results.describe(row) + others)} although no channel is busy for more than "
         f"{100 * busiest:.2g} % of the window. Under {policy} the links were on for {100 * on:.2g} % of their cycles, "
-        f"off for {100 * off:.2g} % and switching for {100 * switching:.2g} %: packets wait for links that are not on, "
-        "and block those behind them"
+        f"off for {100 * off:.2g} % and switching for {100 * switching:.2g} %: "
     )
     sleepy = _goes_off_idle(results, row)
-    told += ", and so the links further on get no flits and go to sleep, too." if sleepy else "."
+    told += _WAITING if sleepy else _CLOSED
     if sleepy and switching > on:
         told += (
             " Links spend more time switching than on, as if they went off after less idle time than a switch takes."
