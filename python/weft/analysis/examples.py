@@ -7,6 +7,9 @@ the link R0-R1, and a + 2 b without the link R0-R2; hence a = 0.15 and b = 0.2.
 
 Fig. 6 divides the links of a router into inner and outer ones; the text gives the sums 1.9 and 1.2. The utilisations in
 `FIG6` are chosen to have these sums; they are not those of the figure.
+
+Fig. 7 shows a router that asks another one for a link between that one and the target of its flow. The text names R6,
+R7, and the two routers between, R0 and R1. The other links of `indirect_links` are those of the root network.
 """
 
 from __future__ import annotations
@@ -61,6 +64,38 @@ def route(active: Active, flows: Sequence[Flow]) -> npt.NDArray[np.float64]:
         for hop in pairwise(path):
             load[hop] += flow.rate
     return load
+
+
+def indirect_links() -> Active:
+    """Fig. 7: the active links of eight routers, shape (8, 8): a star at R0, R6-R7 and R1-R6."""
+    active = np.zeros((8, 8), dtype=bool)
+    active[0, 1:] = True
+    active[6, 7] = active[1, 6] = True
+    return active | active.T
+
+
+def indirect_request(active: Active, source: int, target: int) -> int:
+    """The router that an indirect request asks for its link to the target of a flow (section IV-B).
+
+    It is the lowest one over which the flow has no path yet.
+
+    Parameters
+    ----------
+    active : bool array, shape (R, R)
+        The links that are active.
+    source, target : int
+        The router that asks, and the end of the flow.
+
+    Raises
+    ------
+    ValueError
+        If there is a path over every router already.
+    """
+    for middle in range(len(active)):
+        if middle not in (source, target) and not (active[source, middle] and active[middle, target]):
+            return middle
+    what = f"all paths of two hops from {source} to {target} are active"
+    raise ValueError(what)
 
 
 def dropped_link() -> Mapping[str, npt.NDArray[np.float64]]:

@@ -9,6 +9,7 @@ from weft.reproduce.common.rules import given
 from weft.reproduce.flex import (
     bisections,
     cost_and_power,
+    drawings,
     latency_figures,
     link_failures,
     performance_claims,
@@ -79,6 +80,9 @@ _LATENCY = (
     ("neighbor", "neighbor, all digits of ids", "neighbor_of_ids", "The three decimal digits of the first 1,000 ids."),
     ("tornado", "tornado, all digits of ids", "tornado_of_ids", "The three decimal digits of the first 1,000 ids."),
 )
+_FDR = (
+    "The paper prints no line of FDR. That of FDR10 is from the paper on Slim Fly (SC'14), of which it cites the slope."
+)
 _MISSING = "Minimal routing of FleX is the paper's algorithm 1."
 
 
@@ -90,6 +94,7 @@ def _latency(number: str, words: str, experiment: str, reading: str) -> Figure:
 
 
 FIGURES = (
+    Figure("table1", "Symbols", None, rows=drawings.table_1, reading="With their values for the FleX of Table 6."),
     Figure("table2", "Diameters", None, rows=structure.table_2, reading="Printed, and of the networks of Table 6."),
     Figure(
         "table3",
@@ -129,13 +134,27 @@ FIGURES = (
         (latency_figures.UNIFORM,),
         "BookSim counts routers, one more than the links that Weft counts.",
     ),
+    Figure(
+        "2",
+        "Links of FleX",
+        drawings.fig2,
+        wide=True,
+        reading="A router has links to routers of the next layer that share its x or its y, and to none of its layer.",
+    ),
     Figure("3", "Scalability", structure.scalability, reading="The best sizes of so many links per router."),
     Figure("4", "Bisection over routers", bisections.over_routers),
     Figure("5", "Bisection over terminals", bisections.over_terminals),
-    Figure("6a", "Cost of cables", cost_and_power.cable_figure, reading="The line of EDR; that of FDR is not printed."),
-    Figure("6b", "Cost of routers", cost_and_power.router_figure, reading="The line of EDR."),
+    Figure("6a", "Cost of cables", cost_and_power.cable_figure, reading=_FDR),
+    Figure("6b", "Cost of routers", cost_and_power.router_figure, reading=_FDR),
     Figure("6c", "Cost over terminals", cost_and_power.cost_figure, reading="With cables of terminals."),
     Figure("6d", "Power over terminals", cost_and_power.power_figure, reading="2.8 W for each port that is wired."),
+    Figure(
+        "7",
+        "Layout of FleX in racks",
+        drawings.fig7,
+        wide=True,
+        reading="The FleX of Table 6 from above, a rack per x and layer. Numbers count the cables between two racks.",
+    ),
     *(_latency(*each) for each in _LATENCY),
     Figure(
         "11",

@@ -53,6 +53,9 @@ _PRINTED = {
 # Costs differ slightly up to this share.
 _SLIGHTLY = 0.25
 _MEGA = 1e6
+# Lines of FDR10 [$ per Gb/s over m; $ over ports]: M. Besta, T. Hoefler, "Slim Fly" (SC'14), optical cables and
+# switches. The paper prints no line of FDR. It cites this slope of the routers.
+_FDR10_CABLE, _FDR10_ROUTER = (0.0919, 7.2745), (350.4, -892.3)
 
 
 def _network(name: str) -> Topology:
@@ -150,17 +153,29 @@ cost_figure = _over_size("Fig. 6c: cost over terminals", "Cost [M$]", _cost, _ME
 power_figure = _over_size("Fig. 6d: power of routers over terminals", "Power [kW]", _power, 1000)
 
 
+def _on(line: tuple[float, float], size: float) -> float:
+    """The price of a size on a line of slope and intercept."""
+    slope, intercept = line
+    return slope * size + intercept
+
+
 def cable_figure(_: Measured) -> Drawing:
-    """Fig. 6a: the line of cables."""
+    """Fig. 6a: the lines of cables."""
     line, metres = price_list.default().cable, [0.0, 25.0, 50.0, 75.0, 100.0]
-    series = [Series("EDR, 100 Gb/s", metres, [line.at(length) for length in metres])]
+    series = [
+        Series("EDR, 100 Gb/s", metres, [line.at(length) for length in metres]),
+        Series("FDR10, 40 Gb/s", metres, [_on(_FDR10_CABLE, length) for length in metres]),
+    ]
     return line_figures.curves("Fig. 6a: cost of cables", "Length [m]", "Cost [$ per Gb/s]", series)[0]
 
 
 def router_figure(_: Measured) -> Drawing:
-    """Fig. 6b: the line of routers."""
+    """Fig. 6b: the lines of routers."""
     line, ports = price_list.default().router, [8.0, 18.0, 36.0, 72.0, 108.0]
-    series = [Series("EDR", ports, [line.at(each) / 1000 for each in ports])]
+    series = [
+        Series("EDR", ports, [line.at(count) / 1000 for count in ports]),
+        Series("FDR10", ports, [_on(_FDR10_ROUTER, count) / 1000 for count in ports]),
+    ]
     return line_figures.curves("Fig. 6b: cost of routers", "Ports [count]", "Cost [1,000 $]", series)[0]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import dataclass
 from functools import cache
 
@@ -36,6 +36,22 @@ def neighbour_bound(h: int) -> float:
     return 1 / h
 
 
+def _between(h: int, group: int, other: int) -> int:
+    """The router of a group that has the link to another group, by its number in the group."""
+    return ((group - other) % (2 * h * h + 1) - 1) // h
+
+
+def transit_links(h: int, shift: int) -> list[tuple[int, int]]:
+    """The local channels that carry what an intermediate group passes on under ADV+`shift`, the most used ones first.
+
+    Routers by their numbers in the group. Seen from the group in the middle, traffic comes from each other group and
+    leaves for the group that is `shift` further.
+    """
+    groups = 2 * h * h + 1
+    pairs = Counter((_between(h, 0, source), _between(h, 0, (source + shift) % groups)) for source in range(1, groups))
+    return [pair for pair, _ in pairs.most_common() if pair[0] != pair[1]]
+
+
 @cache
 def valiant_bound(h: int, shift: int) -> Bound:
     """VAL under ADV+`shift` in the palm tree of 2 h^2 + 1 groups, by the load of its channels.
@@ -49,12 +65,9 @@ def valiant_bound(h: int, shift: int) -> Bound:
     transit: dict[tuple[int, int], float] = defaultdict(float)
     w = routers * h / (groups - 2)
 
-    def joins(group: int, other: int) -> int:
-        """The router of a group that has the link to another group."""
-        return ((group - other) % groups - 1) // h
-
     for middle in set(range(groups)) - {0, shift}:
-        out, into, on, last = joins(0, middle), joins(middle, 0), joins(middle, shift), joins(shift, middle)
+        into, on = _between(h, middle, 0), _between(h, middle, shift)
+        out, last = _between(h, 0, middle), _between(h, shift, middle)
         for router in range(routers):
             if router != out:
                 local[router, out] += w / routers

@@ -10,6 +10,7 @@ import yaml
 
 from weft.reproduce.common.paper import Experiment, Figure, Paper
 from weft.reproduce.tcep import (
+    drawings,
     example_figures,
     hottest_links,
     job_figures,
@@ -164,6 +165,13 @@ _ENERGIES = {
 FIGURES = (
     Figure("1", "Run time over network latency, two applications", None, waits=_TRACES),
     Figure(
+        "2",
+        "Root networks of a line and of a square of routers",
+        drawings.fig2,
+        wide=True,
+        reading="A star in each row and column, around its lowest router.",
+    ),
+    Figure(
         "3",
         "Paths over a star and six more links",
         path_figures.fig3,
@@ -185,6 +193,21 @@ FIGURES = (
     Figure(
         "6", "Inner and outer links", example_figures.fig6, reading="Three inner links: a budget of 1.9 against 1.2."
     ),
+    Figure(
+        "7",
+        "An indirect activation request",
+        drawings.fig7,
+        reading="R6 has a path over R0. It asks R1, the lowest router over which it has none, for the link R1-R7.",
+    ),
+    Figure(
+        "8",
+        "Hops to a random intermediate router",
+        drawings.fig8,
+        wide=True,
+        reading="2 hops with all links on, and 4 over the root network, as the paper says.",
+    ),
+    Figure("table1", "Decisions of PAL by the state of the minimal output", None, rows=drawings.table_1),
+    Figure("table2", "Applications", None, rows=drawings.table_2, reading="Their traces are not public."),
     *(
         Figure(
             f"9{letter}",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from weft.reproduce.common.paper import Figure, Paper
-from weft.reproduce.torus import energy_figures
+from weft.reproduce.torus import drawings, energy_figures
 from weft.reproduce.torus.network_runs import (
     EXPERIMENTS,
     IDLE,
@@ -32,8 +32,15 @@ def _letter(experiment: str, place: int) -> str:
 
 
 FIGURES = (
+    Figure(
+        "1",
+        "Routers of the networks of 64 nodes",
+        drawings.fig1,
+        wide=True,
+        reading="Many small routers, or few large ones: 1, 4 and 16 terminals, and trunks of as many links.",
+    ),
     Figure("table1", "Table 1: shares of power", None, rows=energy_figures.table_1),
-    Figure("table2", "Table 2 and Fig. 1: networks, and W_net without traffic", None, rows=energy_figures.table_2),
+    Figure("table2", "Table 2: networks, and W_net without traffic", None, rows=energy_figures.table_2),
     *(
         Figure(
             f"{bars}{_letter(experiment, place)}",
