@@ -17,6 +17,7 @@ import pytest
 import yaml
 
 import weft
+from browser import Page, browser
 from weft import _engine, cli
 from weft.scenario import parameters
 from weft_docs import recordings
@@ -130,6 +131,35 @@ def test_every_example_is_sound_and_on_the_page_of_examples() -> None:
     for path in sorted((ROOT / "examples").glob("*.yaml")):
         weft.load(path).check()
         assert f"examples/{path.name}" in page, path.name
+
+
+def test_the_gallery_has_pictures_in_light_and_dark_with_words(site: Path) -> None:
+    """Each shot has two pictures, an alternative text, and its scenario below it."""
+    page = (site / "index.html").read_text(encoding="utf-8")
+    shots = (DOCS / "index.md").read_text(encoding="utf-8").count("```{shot}")
+    assert shots >= 8
+    for look in ("light", "dark"):
+        found = re.findall(rf'<img alt="([^"]+)" class="only-{look}" src="([^"]+)"', page)
+        assert len(found) == shots
+        assert all(len(alt.split()) > 5 and (site / source).is_file() for alt, source in found)
+    assert page.count("<summary>scenario and commands</summary>") == shots
+
+
+@pytest.mark.parametrize("width", [1280, 390], ids=["desktop", "phone"])
+def test_pages_fit_their_width_and_no_row_of_a_table_breaks(site: Path, width: int) -> None:
+    """A wide output scrolls in itself: the page is as wide as the window, and a line of text has one line box."""
+    with browser(width) as driver:
+        # headless Chromium has a least width of its own, so the width is set by emulation
+        metrics = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+        driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+        for name in ("index", "howto/design"):
+            page = Page(driver, site / f"{name}.html")
+            assert page.ask("document.documentElement.scrollWidth") <= width, name
+            breaking = (
+                "[...document.querySelectorAll('.output pre')].filter(p => getComputedStyle(p).whiteSpace != 'pre')"
+            )
+            assert not page.ask(f"{breaking}.length"), name
+        assert page.ask("document.querySelectorAll('.output pre').length")
 
 
 def test_the_notebook_ran(site: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from weft_docs import commands, live, models, recordings, scenario
+from weft_docs import commands, gallery, live, models, recordings, scenario
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -17,6 +17,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     """Register with Sphinx."""
     app.connect("builder-inited", _generate)
     live.setup(app)
+    gallery.setup(app)
     return {"parallel_read_safe": False, "parallel_write_safe": True}
 
 
