@@ -31,13 +31,15 @@ if TYPE_CHECKING:
     from weft.scenario.scenario import Scenario
 
 _MODEL = "programs"
-# Keys under which the bounds would not hold.
-_UNBOUNDED = {"rails", "compute_scale", "jitter"}
 # Sections of a scenario that change no bound.
 _WITHOUT_BOUNDS = ("power", "measure", "seed", "bill", "name")
 _MATRIX = "program.npy"
 # The load of the terminal that sends most, where the facts do not depend on it [flits/cycle].
 _LOAD = 0.01
+# Rules by which the interface of a message follows from its ranks and nodes. Else the sum over interfaces is known.
+_KNOWN_RAILS = ("destination", "local_rank")
+# The executor has no factor of computations: its times are divided by that. A smaller one would exceed them.
+_LEAST_SCALE = 1e-6
 # More messages than the executor of LogGOPS may have: it never has so many.
 _ALWAYS_EAGER = (1 << 63) - 1
 BOUNDS = {
@@ -45,7 +47,7 @@ BOUNDS = {
     "injection_s": "busiest terminal: its bytes at the bandwidth of its link",
     "channels_s": "fullest channel: its flits at its bandwidth",
 }
-_NONE_OF_CHANNELS = "none: packets choose their paths by queues"
+_NONE_OF_CHANNELS = "none: packets choose their paths by queues, or their interfaces by turns or by chance"
 
 
 _Job = tuple[str, "int | None", "Mapping[str, Any]"]
@@ -61,6 +63,7 @@ class Bounds:
         Its name.
     compute_s, injection_s, channels_s : float
         Bounds of the run time [s]; that of the channels is ``None`` where paths depend on queues, or are not known.
+        Under jitter the first has the least time that a computation may take.
     is_mean : bool
         Whether the bound of channels is one of their mean loads, because packets draw their paths at random.
     ideal_s : float
@@ -84,8 +87,9 @@ class Bounds:
 def of_point(point: Point, folder: Path) -> list[Bounds]:
     """The bounds of all programs of a point.
 
-    There are none where nodes have several interfaces, or where computations have other times than in the program: the
-    arithmetic has one interface and the times of the program.
+    Of nodes with several interfaces, a bound counts the flits of each interface where the scenario fixes which one
+    sends a message. Otherwise it counts the mean over the interfaces, which the busiest one reaches at least. Planes
+    are alike, and the mean holds for their channels too.
 
     Parameters
     ----------
@@ -100,9 +104,9 @@ def of_point(point: Point, folder: Path) -> list[Bounds]:
         If a program can't finish on any network: a rank waits for a message that nobody sends.
     """
     facts = point.imply()
-    if not facts["runs_programs"] or "planes" in point.resolved["topology"]:
+    if not facts["runs_programs"]:
         return []
-    return [_of_job(point, facts, folder, job) for job in _jobs(point.resolved) if not _UNBOUNDED & job[2].keys()]
+    return [_of_job(point, facts, folder, job) for job in _jobs(point.resolved)]
 
 
 def folder_of(scenario: Scenario) -> Path:
@@ -128,34 +132,118 @@ def _of_job(point: Point, facts: Mapping[str, Any], folder: Path, of: _Job) -> B
     job, number, config = of
     program = _program(config, folder)
     cycle, bits, rate = facts["cycle_seconds"], facts["flit_bits"], facts["bandwidth"]["terminal"]
-    ranks, processors = (program.info()[key] for key in ("ranks", "cpus"))
-    handled, flits = _work(program, ranks, config.get("ranks_per_terminal", 1), bits)
-    overhead = _seconds(config.get("overhead"), cycle)
-    alone = _implied(point, number, flits, folder)
-    latency = (alone["zero_load_latency_cycles"] if alone else 0.0) * cycle
-    answer = _loggops(program, latency, cycle / rate, (bits, overhead))
-    compute = np.array([each["compute_ns"] * 1e-9 for each in answer["ranks"]])
-    busiest = max(flits.sum(axis=0).max(), flits.sum(axis=1).max())
+    processors = program.info()["cpus"]
+    handled, parts = _work(program, _Rails.of(point.resolved, config), bits)
+    overhead, scale = _seconds(config.get("overhead"), cycle), config.get("compute_scale", 1.0)
+    alone = [_implied(point, number, flits, folder) for flits in parts.on_network]
+    latency = max((each["zero_load_latency_cycles"] for each in alone if each), default=0.0) * cycle
+    latency += _seconds(config.get("injection_latency"), cycle) + 2 * _seconds(config.get("host_latency"), cycle)
+    answer = _loggops(program, latency, cycle / rate / parts.together, (bits, overhead), max(scale, _LEAST_SCALE))
+    compute = np.array([each["compute_ns"] * 1e-9 for each in answer["ranks"]]) * scale * _least_factor(config)
+    busiest = max(max(flits.sum(axis=0).max(), flits.sum(axis=1).max()) for flits in parts.of_interfaces)
+    channels = [_channels(*each, cycle) for each in zip(alone, parts.on_network, strict=True)]
+    fullest = (
+        None if parts.is_unknown or None in (each for each, _ in channels) else max(each or 0.0 for each, _ in channels)
+    )
     return Bounds(
         job,
         float(((compute + handled * overhead) / processors).max()),
         float(busiest / rate * cycle),
-        *_channels(alone, flits, cycle),
-        answer["finish_ns"] * 1e-9,
+        fullest,
+        any(is_mean for _, is_mean in channels),
+        answer["finish_ns"] * 1e-9 * max(scale, _LEAST_SCALE),
     )
 
 
-def _work(program: Program, ranks: int, per_terminal: int, bits: int) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Messages that each rank sends and receives, and flits between the terminals of the job, a row per source."""
+def _least_factor(config: Mapping[str, Any]) -> float:
+    """The least factor of the time of a computation."""
+    for kind, of in (config.get("jitter") or {}).items():
+        return {"uniform": 1.0 - float(of.get("share", 0.0)), "normal": 0.0, "exponential": 1.0}[kind]
+    return 1.0
+
+
+@dataclass(frozen=True)
+class _Rails:
+    """The interfaces of a node.
+
+    Attributes
+    ----------
+    count : int
+        Their number.
+    choice : str
+        The rule that chooses one for a message; empty if it is not known.
+    in_planes : bool
+        Whether each is in a plane of its own.
+    per_node : int
+        Ranks of a node.
+    """
+
+    count: int
+    choice: str
+    in_planes: bool
+    per_node: int
+
+    @classmethod
+    def of(cls, resolved: Mapping[str, Any], config: Mapping[str, Any]) -> _Rails:
+        """The interfaces of a resolved scenario and the parameters of a job."""
+        planes = (resolved["topology"].get("planes") or {}).get("count", 1)
+        # a preset of interfaces may have a rule of its own, which is not named here
+        choice = config.get("rail_choice") or ("" if "interface" in config else "striping")
+        return cls(config.get("rails") or planes, choice, planes > 1, config.get("ranks_per_terminal", 1))
+
+    def number(self, source: int, target: int) -> int:
+        """The interface of a message between two ranks, if the choice is one of `_KNOWN_RAILS`."""
+        place = source % self.per_node if self.choice == "local_rank" else target // self.per_node
+        return place % self.count
+
+
+@dataclass(frozen=True)
+class _Parts:
+    """The flits of a program, in matrices with a row per source.
+
+    Attributes
+    ----------
+    of_interfaces : list of array
+        Flits between nodes, a matrix for each interface; or one, the mean over the interfaces.
+    on_network : list of array
+        Flits that go over the network together: between the nodes of a plane, or between all terminals of the job.
+    is_unknown : bool
+        Whether it is not known which terminals on one network send the flits.
+    together : int
+        Interfaces that send a message at the same time.
+    """
+
+    of_interfaces: list[NDArray[Any]]
+    on_network: list[NDArray[Any]]
+    is_unknown: bool
+    together: int
+
+
+def _work(program: Program, rails: _Rails, bits: int) -> tuple[NDArray[Any], _Parts]:
+    """Messages that each rank sends and receives, and the flits between the terminals of the job."""
+    ranks = program.info()["ranks"]
     handled = np.zeros(ranks)
-    flits = np.zeros((-(-ranks // per_terminal),) * 2)
+    is_known = rails.count == 1 or rails.choice in _KNOWN_RAILS
+    nodes = -(-ranks // rails.per_node)
+    of_rails = [np.zeros((nodes, nodes)) for _ in range(rails.count if is_known else 1)]
     for source, target, sent, count in program.matrix():
         handled[source] += count
         handled[target] += count
-        if source // per_terminal != target // per_terminal:
+        if source // rails.per_node != target // rails.per_node:
             # each message is one flit at least
-            flits[source // per_terminal, target // per_terminal] += max(-(-8 * sent // bits), count)
-    return handled, flits
+            flits = max(-(-8 * sent // bits), count)
+            matrix = of_rails[rails.number(source, target) if is_known else 0]
+            matrix[source // rails.per_node, target // rails.per_node] += flits if is_known else flits / rails.count
+    if rails.count == 1 or rails.in_planes:
+        on_network = of_rails
+    else:
+        together = np.zeros((nodes * rails.count,) * 2)
+        for k, matrix in enumerate(of_rails):
+            together[k :: rails.count, k :: rails.count] = matrix
+        on_network = [together]
+    is_unknown = not (is_known or rails.in_planes)
+    together_at = rails.count if rails.choice == "striping" else 1
+    return handled, _Parts(of_rails, on_network, is_unknown, together_at)
 
 
 def _implied(point: Point, number: int | None, flits: NDArray[Any], folder: Path) -> dict[str, Any] | None:
@@ -183,14 +271,17 @@ def _program(config: Mapping[str, Any], folder: Path) -> Program:
     return _engine.make_program(_MODEL, json.dumps(parts))
 
 
-def _loggops(program: Program, latency: float, flit: float, of: tuple[int, float]) -> dict[str, Any]:
-    """The answer of the executor, from mean latency and time of a flit [s], its bits, and the overhead [s]."""
+def _loggops(program: Program, latency: float, flit: float, of: tuple[int, float], scale: float) -> dict[str, Any]:
+    """The answer of the executor, with all times divided by ``scale``, the factor of computations.
+
+    It gets mean latency and time of a flit [s], the bits of a flit, and the overhead [s].
+    """
     bits, overhead = of
     parameters = {
-        "L": _time(max(0.0, latency - flit)),
-        "o": _time(overhead),
+        "L": _time(max(0.0, latency - flit) / scale),
+        "o": _time(overhead / scale),
         "g": "0ns",
-        "G": _time(8 * flit / bits),
+        "G": _time(8 * flit / bits / scale),
         "O": "0ns",
         "S": _ALWAYS_EAGER,
     }

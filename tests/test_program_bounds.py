@@ -1,0 +1,101 @@
+"""No run of a program is below its bounds: small random programs, with several interfaces and planes."""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import weft
+from weft.programs import bounds
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+RANKS = 8
+NETWORKS: dict[str, Any] = {
+    "one router": {"single_router": {"terminals": 8}},
+    "torus": {"torus": {"widths": [4, 4], "terminals_per_router": 1}},
+    "planes of a torus": {"planes": {"count": 2, "of": {"torus": {"widths": [3, 3], "terminals_per_router": 1}}}},
+}
+# The keys of the workload, and whether the bound of the channels is known.
+WORKLOADS: list[tuple[str, dict[str, Any]]] = [
+    ("one router", {"compute_scale": 0.5, "jitter": {"uniform": {"share": 0.3}}, "accepted": 1}),
+    ("one router", {"rails": 2, "ranks_per_terminal": 2, "rail_choice": "local_rank", "overhead": "7ns"}),
+    (
+        "one router",
+        {"rails": 2, "ranks_per_terminal": 2, "rail_choice": "hash", "jitter": {"normal": {"deviation": 0.2}}},
+    ),
+    ("torus", {"rails": 2, "rail_choice": "destination", "eager": "100B", "injection_latency": "30ns"}),
+    ("torus", {"rails": 2, "rail_choice": "striping", "compute_scale": 2.0}),
+    ("torus", {"ranks_per_terminal": 2, "accepted": 2, "jitter": {"exponential": {"mean": 0.3}}}),
+    ("planes of a torus", {"rail_choice": "local_rank", "ranks_per_terminal": 2}),
+    ("planes of a torus", {"rail_choice": "striping", "compute_scale": 0.0}),
+    ("planes of a torus", {"rail_choice": "destination", "eager": "50B", "accepted": 1}),
+]
+
+
+def goal(seed: int) -> str:
+    """A program in which each rank computes, sends to some others, and computes after each message that it receives."""
+    draw = random.Random(seed)
+    pairs = [
+        (draw.randrange(RANKS), draw.randrange(RANKS), draw.randrange(1, 900)) for _ in range(draw.randrange(4, 40))
+    ]
+    lines: list[list[str]] = [[f"c0: calc {draw.randrange(0, 400)}"] for _ in range(RANKS)]
+    for tag, (source, target, size) in enumerate(pairs):
+        if source != target:
+            lines[source] += [f"s{tag}: send {size}b to {target} tag {tag}", f"s{tag} requires c0"]
+            lines[target] += [f"r{tag}: recv {size}b from {source} tag {tag}"]
+            lines[target] += [f"c{tag + 1}: calc {draw.randrange(0, 300)}", f"c{tag + 1} requires r{tag}"]
+    blocks = [f"rank {rank} {{\n" + "\n".join(own) + "\n}\n" for rank, own in enumerate(lines)]
+    return f"num_ranks {RANKS}\n" + "".join(blocks)
+
+
+def scenario(network: str, workload: dict[str, Any], file: str) -> dict[str, Any]:
+    return {
+        "topology": NETWORKS[network],
+        "links": {"default": {"latency": "3cycles", "vcs": 4, "buffer": "32flits"}},
+        "routing": "minimal" if network == "one router" else "dimension_order",
+        "cycle": "1ns",
+        "flit": "1B",
+        "traffic": {"packet": "16flits", "workload": {"programs": {"file": file, **workload}}},
+    }
+
+
+@pytest.mark.parametrize(("place", "case"), list(enumerate(WORKLOADS)))
+def test_no_run_is_below_its_bounds(place: int, case: tuple[str, dict[str, Any]], tmp_path: Path) -> None:
+    network, workload = case
+    for seed in (2 * place, 2 * place + 1):
+        file = tmp_path / f"{seed}.goal"
+        file.write_text(goal(seed), encoding="utf-8")
+        sweep = weft.load(scenario(network, workload, str(file)))
+        (bound,) = bounds.of_point(sweep.points[0], tmp_path)
+        (summary,) = sweep.run(tmp_path / f"out{seed}", watch=False).summaries
+        assert summary["solution_seconds"] >= bound.least_s > 0, (seed, bound)
+        # the mean over interfaces says nothing of the channels of one network, and everything of planes
+        rails_on_one = network != "planes of a torus" and workload.get("rail_choice") in ("striping", "hash")
+        assert (bound.channels_s is None) == rails_on_one
+
+
+def test_bounds_of_interfaces_are_those_of_the_formula(tmp_path: Path) -> None:
+    """An all-to-all of 8 ranks, 300 bytes to each, on 4 nodes of two ranks: 2 * 6 messages of 300 B leave a node."""
+    collective = {"operation": "all_to_all", "ranks": RANKS, "bytes": "300B"}
+    program = {"program": {"collective": collective}, "ranks_per_terminal": 2}
+
+    def of(**more: Any) -> bounds.Bounds:
+        case = scenario("planes of a torus", {}, "")
+        case["traffic"]["workload"] = {"programs": program | more}
+        (bound,) = bounds.of_point(weft.load(case).points[0], tmp_path)
+        return bound
+
+    # both rules divide a node's 3,600 B evenly over two interfaces of 1 B/ns
+    assert of(rail_choice="local_rank").injection_s == pytest.approx(1800e-9)
+    assert of(rail_choice="striping").injection_s == pytest.approx(1800e-9)
+    # by the number of the receiving node: all 3,600 B for it come over one of its interfaces
+    assert of(rail_choice="destination").injection_s == pytest.approx(3600e-9)
+    computes = {"collective": collective | {"gap": "1us"}}
+    assert of(program=computes).compute_s == pytest.approx(1000e-9)
+    assert of(program=computes, compute_scale=0.25).compute_s == pytest.approx(250e-9)
+    assert of(program=computes, jitter={"uniform": {"share": 0.2}}).compute_s == pytest.approx(800e-9)
+    assert of(program=computes, jitter={"normal": {"deviation": 0.2}}).compute_s == 0
