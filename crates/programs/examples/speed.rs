@@ -1,11 +1,14 @@
 //! Speed of the readers and of the executor: `cargo run --release -p weft-programs --example speed [FILE...]`. For each GOAL
-//! file it prints the finish time with the default parameters of LogGOPSim; without a file it makes programs of its own.
+//! file it prints the finish time with the default parameters of LogGOPSim. For each folder with the files of a trace it prints
+//! the facts of its program, and how fast it was read. Without a file it makes programs of its own.
 
 use std::sync::Arc;
 use std::time::Instant;
 use weft_programs::collectives::Rules;
 use weft_programs::form::{Calls, Op, Program, RankProgram};
+use weft_programs::readers::traces;
 use weft_programs::{loggops, readers};
+use weft_units::Refusal;
 
 /// The default parameters of LogGOPSim.
 fn parameters() -> loggops::Parameters {
@@ -78,6 +81,49 @@ fn read(name: &str, bytes: &[u8]) -> Option<Program> {
     }
 }
 
+/// The files of a trace, in memory.
+struct Folder {
+    names: Vec<String>,
+    bytes: Vec<Vec<u8>>,
+}
+
+impl traces::Files for Folder {
+    fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    fn load(&mut self, place: usize) -> Result<Vec<u8>, Refusal> {
+        Ok(self.bytes[place].clone())
+    }
+}
+
+/// Reads the trace of a folder and prints its facts.
+fn read_trace(folder: &str) -> std::io::Result<()> {
+    let mut paths = std::fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<std::io::Result<Vec<_>>>()?;
+    paths.sort();
+    let name = |path: &std::path::PathBuf| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let names = paths.iter().map(name).collect();
+    let bytes = paths.iter().map(std::fs::read).collect::<std::io::Result<Vec<_>>>()?;
+    let mut files = Folder { names, bytes };
+    let Some(format) = files.names.iter().zip(&files.bytes).find_map(|(name, bytes)| traces::of(name, bytes)) else {
+        println!("{folder}: no trace");
+        return Ok(());
+    };
+    let size: usize = files.bytes.iter().map(Vec::len).sum();
+    let start = Instant::now();
+    let before = seconds(start);
+    match format.read(&mut files, None) {
+        Ok(converted) => {
+            let speed = size as f64 / (seconds(start) - before) / 1e6;
+            println!("{folder}: {size} bytes of {}, {speed:.0} MB/s", format.name());
+            println!("{}", weft_programs::info::info(&converted.program));
+            converted.notes().iter().for_each(|note| println!("{} {}", note.count, note.what));
+        }
+        Err(refusal) => println!("{refusal}"),
+    }
+    Ok(())
+}
+
 /// Peak memory of this process \[MB\], where the system knows it.
 fn peak() -> Option<f64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
@@ -88,6 +134,10 @@ fn peak() -> Option<f64> {
 fn main() {
     let files: Vec<String> = std::env::args().skip(1).collect();
     for file in &files {
+        if std::path::Path::new(file).is_dir() {
+            read_trace(file).unwrap_or_else(|problem| println!("{file}: {problem}"));
+            continue;
+        }
         match std::fs::read(file) {
             Ok(bytes) => _ = read(file, &bytes).map(|program| run(file, &program)),
             Err(problem) => println!("{file}: {problem}"),

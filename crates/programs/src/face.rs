@@ -3,6 +3,8 @@
 use crate::collectives::Rules;
 use crate::form::Program;
 use crate::loggops::{Answer, Failure, Parameters};
+use crate::mpi::Converted;
+use crate::readers::traces::{self, Clock, Files, TraceFormat};
 use crate::transform::Window;
 use crate::{loggops, readers, transform};
 use serde::Deserialize;
@@ -64,6 +66,25 @@ fn refusal(failure: Failure) -> Refusal {
 /// Reads a program in any format.
 pub fn read(file: &str, bytes: &[u8]) -> Result<Program, Refusal> {
     readers::of(bytes).read(file, bytes)
+}
+
+/// The name of the format of a trace, by the name of one of its files and the first bytes of that.
+pub fn trace_format(name: &str, head: &[u8]) -> Option<&'static str> {
+    traces::of(name, head).map(TraceFormat::name)
+}
+
+/// Reads a trace in the format of a name. `clock` is the name of a clock; without it computations are timed by the processor's.
+pub fn read_trace(format: &str, files: &mut dyn Files, clock: Option<&str>) -> Result<Converted, Refusal> {
+    let clock = clock.map(|name| {
+        let known = || format!("write {}", Clock::NAMES.join(" or "));
+        Clock::named(name).ok_or_else(|| Refusal::new("the clock", format!("there is no clock {name}"), known()))
+    });
+    let format = traces::named(format).ok_or_else(|| {
+        let known: Vec<&str> = traces::FORMATS.iter().map(|format| format.name()).collect();
+        let what = format!("there is no format {format}");
+        Refusal::new("the format", what, format!("name a trace of {}", known.join(" or ")))
+    })?;
+    format.read(files, clock.transpose()?)
 }
 
 /// Writes a program in the format of a name, with its collectives as messages.

@@ -6,7 +6,8 @@
 //!   start.
 //! - [`collectives`]: how a collective becomes messages.
 //! - [`loggops`]: the finish time of a program on an ideal network, by the LogGOPS model.
-//! - [`readers`]: the GOAL formats.
+//! - [`mpi`]: programs from recorded MPI calls of all ranks.
+//! - [`readers`]: the GOAL formats, and the formats of traces.
 //! - [`generators`], [`ai`]: programs from a few parameters.
 
 pub mod ai;
@@ -17,6 +18,7 @@ pub mod form;
 pub mod generators;
 pub mod info;
 pub mod loggops;
+pub mod mpi;
 pub mod rank;
 pub mod readers;
 pub mod transform;

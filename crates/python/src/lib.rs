@@ -125,6 +125,10 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(program::make_program, module)?)?;
     module.add_function(wrap_pyfunction!(program::read_program, module)?)?;
     module.add_function(wrap_pyfunction!(program::program_formats, module)?)?;
+    module.add_function(wrap_pyfunction!(program::read_trace, module)?)?;
+    module.add_function(wrap_pyfunction!(program::trace_format, module)?)?;
+    module.add_function(wrap_pyfunction!(program::trace_formats, module)?)?;
+    module.add_function(wrap_pyfunction!(program::trace_clocks, module)?)?;
     module.add_function(wrap_pyfunction!(expand, module)?)?;
     module.add_function(wrap_pyfunction!(read, module)?)?;
     module.add_function(wrap_pyfunction!(read_bill, module)?)?;

@@ -5,6 +5,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::sync::Arc;
 use weft_programs::collectives::Rules;
+use weft_programs::mpi::Note;
+use weft_programs::readers::traces::Files;
 use weft_programs::{face, form, info, transform};
 use weft_units::Refusal;
 
@@ -14,11 +16,13 @@ pub struct Program {
     inner: form::Program,
     rules: Arc<Rules>,
     arithmetic: serde_json::Value,
+    notes: Vec<Note>,
 }
 
 impl Program {
     fn of(inner: form::Program) -> Self {
-        Self { inner, rules: Arc::default(), arithmetic: serde_json::Value::Array(Vec::new()) }
+        let arithmetic = serde_json::Value::Array(Vec::new());
+        Self { inner, rules: Arc::default(), arithmetic, notes: Vec::new() }
     }
 }
 
@@ -40,7 +44,65 @@ pub fn make_program(py: Python<'_>, file_name: &str, text: &str) -> PyResult<Pro
     let made = py.detach(|| weft_scenario::make_program(file_name, text));
     let (made, rules) = made.map_err(|problem| errors::scenario_error(py, problem))?;
     let arithmetic = made.arithmetic_json();
-    Ok(Program { inner: made.program, rules: Arc::new(rules), arithmetic })
+    Ok(Program { inner: made.program, rules: Arc::new(rules), arithmetic, notes: Vec::new() })
+}
+
+/// The files of a trace, which Python loads.
+struct PythonFiles<'py> {
+    names: Vec<String>,
+    load: Bound<'py, PyAny>,
+    /// Why Python could not load a file.
+    problem: Option<PyErr>,
+}
+
+impl Files for PythonFiles<'_> {
+    fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    fn load(&mut self, place: usize) -> Result<Vec<u8>, Refusal> {
+        self.load.call1((place,)).and_then(|bytes| bytes.extract()).map_err(|problem| {
+            self.problem = Some(problem);
+            Refusal::new(self.names[place].as_str(), "the file can't be read", "copy the file again")
+        })
+    }
+}
+
+/// The name of the format of a trace, by the name of one of its files and the first bytes of that.
+#[pyfunction]
+pub fn trace_format(file_name: &str, head: &[u8]) -> Option<&'static str> {
+    face::trace_format(file_name, head)
+}
+
+/// Names of the formats of traces.
+#[pyfunction]
+pub fn trace_formats() -> Vec<&'static str> {
+    weft_programs::readers::traces::FORMATS.iter().map(|format| format.name()).collect()
+}
+
+/// Names of the clocks by which a trace may time computations.
+#[pyfunction]
+pub fn trace_clocks() -> Vec<&'static str> {
+    weft_programs::readers::traces::Clock::NAMES.to_vec()
+}
+
+/// Reads a trace: `load` gives the bytes of file k of `file_names`.
+#[pyfunction]
+pub fn read_trace(
+    py: Python<'_>,
+    format: &str,
+    file_names: Vec<String>,
+    load: Bound<'_, PyAny>,
+    clock: Option<&str>,
+) -> PyResult<Program> {
+    let mut files = PythonFiles { names: file_names, load, problem: None };
+    let converted = face::read_trace(format, &mut files, clock);
+    if let Some(problem) = files.problem {
+        return Err(problem);
+    }
+    let converted = converted.map_err(|refusal| errors::program_error(py, &refusal))?;
+    let notes = converted.notes();
+    Ok(Program { notes, ..Program::of(converted.program) })
 }
 
 /// Names of the formats in which programs are written.
@@ -66,6 +128,11 @@ impl Program {
     /// How its numbers come about, for a made program: name, value, unit and derivation of each.
     fn arithmetic<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         value::to_python(py, &self.arithmetic)
+    }
+
+    /// What the conversion of a trace assumed: code, count and what of each. Empty for other programs.
+    fn assumptions<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        value::to_python(py, &serde_json::json!(self.notes))
     }
 
     /// Finish times on an ideal network, by parameters in JSON.

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from weft import _engine
 from weft.cli import DONE, arguments
 from weft.errors import ProgramError
 from weft.text.si import si
@@ -32,7 +34,7 @@ def add(commands: Commands) -> None:
     parser = arguments.command(
         commands,
         "trace",
-        "show, convert and time programs of messages (GOAL files, AI steps, generated applications)",
+        "show, convert and time programs of messages (GOAL files, traces, AI steps, generated applications)",
         "weft trace loggops program.goal --json",
     )
     kinds = parser.add_subparsers(required=True, metavar="KIND")
@@ -54,8 +56,13 @@ def _kind(
     kinds: Commands, name: str, help: str, example: str, answer: Callable[[argparse.Namespace], int], *, writes: bool
 ) -> argparse.ArgumentParser:
     parser = arguments.command(kinds, name, help, f"weft trace {name} {example}")
-    what = "program: GOAL as text or binary (also .xz or .gz), or parameters of one (.yaml)"
+    what = (
+        "program: GOAL as text or binary (also .xz or .gz), parameters of one (.yaml), or a trace "
+        f"({', '.join(_engine.trace_formats())}): its folder, archive or .meta file"
+    )
     parser.add_argument("file", metavar="FILE", help=what)
+    clocks = "for traces: clock by which computations are timed (default: processor, where the trace has it)"
+    parser.add_argument("--clock", choices=_engine.trace_clocks(), help=clocks)
     if writes:
         out = "where to write; .goal is text, .goalbin binary"
         parser.add_argument("--out", metavar="FILE", type=Path, required=True, help=out)
@@ -74,8 +81,8 @@ def _add_info(kinds: Commands) -> None:
 def _info(options: argparse.Namespace) -> int:
     from weft.programs import program_files
 
-    program = program_files.program(options.file)
-    facts = program.info()
+    program = _read(options)
+    facts = program.info() | {"assumptions": program.assumptions()}
     if options.matrix is not None:
         from weft.plot import communication, draw
 
@@ -103,7 +110,7 @@ def _add_make(kinds: Commands) -> None:
 def _make(options: argparse.Namespace) -> int:
     from weft.programs import facts, program_files
 
-    program = program_files.program(options.file)
+    program = _read(options)
     arithmetic = program.arithmetic()
     print(json.dumps(arithmetic, indent=1) if options.json else "\n".join(facts.arithmetic(arithmetic)))
     if options.out is not None:
@@ -125,9 +132,7 @@ def _add_convert(kinds: Commands) -> None:
 
 
 def _convert(options: argparse.Namespace) -> int:
-    from weft.programs import program_files
-
-    return _written(program_files.program(options.file), options.out)
+    return _written(_read(options), options.out)
 
 
 def _add_cut(kinds: Commands) -> None:
@@ -139,9 +144,7 @@ def _add_cut(kinds: Commands) -> None:
 
 
 def _cut(options: argparse.Namespace) -> int:
-    from weft.programs import program_files
-
-    part, halves = program_files.program(options.file).cut(_parameters(options), options.begin, options.end)
+    part, halves = _read(options).cut(_parameters(options), options.begin, options.end)
     if halves:
         print(f"{halves} ends of messages have the other one outside of the window: they are computations of 0 ns")
     return _written(part, options.out)
@@ -165,7 +168,7 @@ def _add_remap(kinds: Commands) -> None:
 def _remap(options: argparse.Namespace) -> int:
     from weft.programs import program_files
 
-    program = program_files.program(options.file)
+    program = _read(options)
     given = None if options.placement is None else program_files.placement(options.placement)
     if options.tile > 1:
         program = program.tiled(options.tile)
@@ -180,9 +183,7 @@ def _add_loggops(kinds: Commands) -> None:
 
 
 def _loggops(options: argparse.Namespace) -> int:
-    from weft.programs import program_files
-
-    answer = program_files.program(options.file).loggops(_parameters(options))
+    answer = _read(options).loggops(_parameters(options))
     if options.json:
         print(json.dumps(answer, indent=1))
         return DONE
@@ -218,6 +219,16 @@ def _whole(text: str) -> int:
 def _parameters(options: argparse.Namespace) -> str:
     given: dict[str, Any] = {name: getattr(options, name) for name in _DEFAULTS}
     return json.dumps(given)
+
+
+def _read(options: argparse.Namespace) -> _engine.Program:
+    """Read the program, and say what the conversion of a trace assumed."""
+    from weft.programs import program_files
+
+    program = program_files.program(options.file, options.clock)
+    for note in program.assumptions():
+        print(f"assumed: {note['count']} {note['what']}", file=sys.stderr)
+    return program
 
 
 def _written(program: Any, out: Path) -> int:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from weft import _engine
 from weft.errors import ProgramError
+from weft.programs import traces
 from weft.results.store import replaced
 
 if TYPE_CHECKING:
@@ -19,13 +20,16 @@ _PACKED: dict[bytes, Callable[[bytes], bytes]] = {b"\xfd7zXZ\x00": lzma.decompre
 _PARAMETERS = (".yaml", ".yml")
 
 
-def program(file: str) -> _engine.Program:
+def program(file: str, clock: str | None = None) -> _engine.Program:
     """Read a program.
 
     Parameters
     ----------
     file : str
-        GOAL as text or in binary form, packed by xz or gzip or not; or parameters of a program in YAML.
+        GOAL as text or in binary form, packed by xz or gzip or not; parameters of a program in YAML; or a trace: its
+        folder, a tar archive, its ``.meta`` file, or the file of one of its ranks.
+    clock : str, optional
+        Clock by which the computations of a trace are timed, of `_engine.trace_clocks`.
 
     Returns
     -------
@@ -40,19 +44,48 @@ def program(file: str) -> _engine.Program:
         If parameters in YAML are wrong.
     """
     if Path(file).suffix in _PARAMETERS:
+        _without_clock(file, clock)
         return _engine.make_program(file, _engine.read(file))
     try:
-        content = Path(file).read_bytes()
+        trace, content = _found(Path(file))
     except OSError as problem:
         what = f"{file} can't be read: {problem.strerror or problem}"
         raise ProgramError.saying(what, "name a file with a program, such as program.goal") from problem
+    if trace is not None:
+        return trace.read(clock)
+    _without_clock(file, clock)
+    return _engine.read_program(file, content)
+
+
+def _without_clock(file: str, clock: str | None) -> None:
+    if clock is not None:
+        raise ProgramError.saying(f"{file} is no trace, and has no clocks", "leave out --clock")
+
+
+def _found(path: Path) -> tuple[traces.Trace | None, bytes]:
+    """The trace of a path, or the unpacked content of its file."""
+    if path.is_dir():
+        trace = traces.of_folder(path)
+        if trace is None:
+            known = ", ".join(_engine.trace_formats())
+            what = f"{path} has no files of a trace ({known})"
+            raise ProgramError.saying(what, "name a folder with a trace, or a file with a program")
+        return trace, b""
+    trace = traces.of_archive(path)
+    if trace is not None:
+        return trace, b""
+    content = _unpacked(str(path), path.read_bytes())
+    return traces.beside(path, content), content
+
+
+def _unpacked(file: str, content: bytes) -> bytes:
     for head, unpack in _PACKED.items():
         if content.startswith(head):
             try:
                 content = unpack(content)
             except (OSError, EOFError, lzma.LZMAError) as problem:
                 raise ProgramError.saying(f"{file} can't be unpacked: {problem}", "copy the file again") from problem
-    return _engine.read_program(file, content)
+    return content
 
 
 def save(program: _engine.Program, path: Path) -> None:

@@ -3,10 +3,18 @@
 use super::op::{Op, When};
 use super::ops::{Draft, Ops};
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// An operation under way, to be waited for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Request(u32);
+
+impl Request {
+    /// The number of its operation.
+    pub fn index(self) -> u32 {
+        self.0
+    }
+}
 
 /// The calls of one rank in their order. Each call begins after the blocking call before it has finished and after the
 /// non-blocking calls before it have started.
@@ -80,6 +88,21 @@ impl Calls {
     /// Keeps a list of block sizes \[bytes\] for collectives of different blocks; see [`Draft::keep_sizes`].
     pub fn keep_sizes(&mut self, sizes: &[u64]) -> Option<u16> {
         self.draft.keep_sizes(sizes)
+    }
+
+    /// Keeps a list of block sizes \[bytes\] that other ranks have too; see [`Draft::keep_shared`].
+    pub fn keep_shared(&mut self, sizes: &Arc<[u64]>) -> Option<u16> {
+        self.draft.keep_shared(sizes)
+    }
+
+    /// The operations so far.
+    pub fn ops(&self) -> &[Op] {
+        self.draft.ops()
+    }
+
+    /// Puts `op` in the place of operation `index`, which must exist: where a later call or another rank tells more about it.
+    pub fn replace(&mut self, index: u32, op: Op) {
+        self.draft.replace(index, op);
     }
 
     /// Whether the next call has anything to wait for.

@@ -100,6 +100,16 @@ impl Draft {
         self.ops.is_empty()
     }
 
+    /// The operations so far.
+    pub fn ops(&self) -> &[Op] {
+        &self.ops
+    }
+
+    /// Puts `op` in the place of operation `index`, which must exist. Its edges stay.
+    pub fn replace(&mut self, index: u32, op: Op) {
+        self.ops[index as usize] = op;
+    }
+
     /// Appends an operation and returns its number.
     pub fn add(&mut self, op: Op) -> u32 {
         self.ops.push(op);
@@ -119,6 +129,13 @@ impl Draft {
             self.sizes.len() - 1
         });
         u16::try_from(place + 1).ok()
+    }
+
+    /// Keeps a list of block sizes \[bytes\] without a copy and returns its number; `None` where 65,535 are kept already. The
+    /// caller keeps equal lists once.
+    pub fn keep_shared(&mut self, sizes: &Arc<[u64]>) -> Option<u16> {
+        self.sizes.push(Arc::clone(sizes));
+        u16::try_from(self.sizes.len()).ok()
     }
 
     /// The partial order. The error is an operation that waits for itself.

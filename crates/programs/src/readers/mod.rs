@@ -1,7 +1,9 @@
 //! Formats in which programs are kept. A format is one file and one line of [`FORMATS`].
 
+pub mod dumpi;
 pub mod goal;
 pub mod goal_binary;
+pub mod traces;
 
 use crate::form::Program;
 use weft_units::Refusal;

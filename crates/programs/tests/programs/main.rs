@@ -2,7 +2,9 @@
 
 mod answers;
 mod damage;
+mod dumpi;
 mod generated;
 mod hand_worked;
 mod naive;
+mod recorded;
 mod support;

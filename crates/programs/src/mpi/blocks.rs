@@ -1,0 +1,160 @@
+//! Collectives whose sizes several ranks know together, and chains in place of prefix sums.
+
+use super::Assumed;
+use super::recorder::{Problem, Recorder};
+use crate::form::{Comm, Kind, Op, Operation};
+use std::collections::HashMap;
+use std::sync::Arc;
+use weft_units::Refusal;
+
+/// Tags of prefix sums: above those of MPI, which end at 2^31 - 1.
+const CHAIN_TAG: u32 = 1 << 31;
+
+/// Operations of a rank that the other ranks complete.
+pub enum Blocks {
+    /// The sizes of all blocks, or `None` where this rank does not know them.
+    Known { index: u32, sizes: Option<Vec<u64>> },
+    /// The sizes that this rank sends and receives.
+    Row { index: u32, sends: Vec<u64>, receives: Vec<u64> },
+    /// The messages of a prefix sum.
+    Chain { receive: u32, send: u32, bytes: u64 },
+}
+
+/// A collective of the program: its communicator and its number there.
+type Place = (u32, u32);
+
+/// What is known about the blocks of a collective.
+#[derive(Default)]
+struct Found {
+    sizes: Option<Vec<u64>>,
+    /// Sizes that each rank of the communicator sends and receives.
+    rows: HashMap<u32, (Vec<u64>, Vec<u64>)>,
+}
+
+/// The communicator of an operation: its number, its ranks, and the place of the rank.
+fn comm_of(comms: &[Comm], op: &Op, rank: u32, ranks: u32) -> (u32, u32, u32) {
+    usize::from(op.comm()).checked_sub(1).map_or((0, ranks, rank), |place| {
+        let comm = &comms[place];
+        (comm.number, comm.members.len() as u32, comm.me)
+    })
+}
+
+/// Gives all collectives of different blocks their sizes, and prefix sums their messages.
+pub fn complete(recorders: &mut [Recorder], comms: &[Vec<Comm>]) -> Result<(), Refusal> {
+    let ranks = recorders.len() as u32;
+    let mut found: HashMap<Place, Found> = HashMap::new();
+    let mut wanted: Vec<Vec<u32>> = Vec::with_capacity(recorders.len());
+    for (rank, recorder) in (0..).zip(&mut *recorders) {
+        let mut indices = Vec::new();
+        for block in std::mem::take(&mut recorder.blocks) {
+            let index = match &block {
+                Blocks::Known { index, .. } | Blocks::Row { index, .. } | Blocks::Chain { receive: index, .. } => {
+                    *index
+                }
+            };
+            let op = recorder.calls.ops()[index as usize];
+            let (number, size, me) = comm_of(&comms[rank as usize], &op, rank, ranks);
+            let place = (number, op.instance());
+            match block {
+                Blocks::Known { index, sizes } => {
+                    if let Some(sizes) = sizes {
+                        found.entry(place).or_default().sizes = Some(sizes);
+                    }
+                    indices.push(index);
+                }
+                Blocks::Row { index, sends, receives } => {
+                    found.entry(place).or_default().rows.insert(me, (sends, receives));
+                    indices.push(index);
+                }
+                Blocks::Chain { receive, send, bytes } => {
+                    let from = me.checked_sub(1).map(|before| Op::receive(Some(before), bytes, Some(CHAIN_TAG)));
+                    let to = (me + 1 < size).then(|| Op::send(me + 1, bytes, Some(CHAIN_TAG)));
+                    for (index, op) in [(receive, from), (send, to)] {
+                        let plain = recorder.calls.ops()[index as usize];
+                        recorder.calls.replace(index, op.map_or(Op::compute(0), |op| op.within(plain.comm())));
+                    }
+                }
+            }
+        }
+        wanted.push(indices);
+    }
+    let (lists, odd) = merged(found);
+    if let Some(first) = recorders.first_mut().filter(|_| odd > 0) {
+        first.assumptions.insert(Assumed::SizesOfReceivers, odd);
+    }
+    (0..).zip(recorders).zip(&wanted).try_for_each(|((rank, recorder), indices)| {
+        give(recorder, indices, &lists, |op| comm_of(&comms[rank as usize], op, rank, ranks))
+            .map_err(|(what, help)| Refusal::new(format!("rank {rank}"), what, help))
+    })
+}
+
+/// The sizes of all blocks of each collective, equal lists once, and how many all-to-alls disagree about them.
+fn merged(found: HashMap<Place, Found>) -> (HashMap<Place, Arc<[u64]>>, u64) {
+    let mut known: HashMap<Arc<[u64]>, Arc<[u64]>> = HashMap::new();
+    let mut lists = HashMap::with_capacity(found.len());
+    let mut odd = 0;
+    for (place, found) in found {
+        let sizes = match found.sizes {
+            Some(sizes) => sizes,
+            None => {
+                let size = found.rows.keys().max().map_or(0, |&last| last as usize + 1);
+                let of = |from: usize, to: usize| {
+                    let sent = found.rows.get(&(from as u32)).and_then(|row| row.0.get(to)).copied().unwrap_or(0);
+                    let received = found.rows.get(&(to as u32)).and_then(|row| row.1.get(from)).copied();
+                    (sent, received.unwrap_or(sent))
+                };
+                let all = || (0..size).flat_map(|from| (0..size).map(move |to| (from, to)));
+                odd += u64::from(all().any(|(from, to)| of(from, to).0 != of(from, to).1));
+                all().map(|(from, to)| of(from, to).1).collect()
+            }
+        };
+        let list: Arc<[u64]> = sizes.into();
+        lists.insert(place, Arc::clone(known.entry(Arc::clone(&list)).or_insert(list)));
+    }
+    (lists, odd)
+}
+
+/// Puts the sizes into the operations `indices` of a rank. `comm_of` gives the communicator of an operation.
+fn give(
+    recorder: &mut Recorder,
+    indices: &[u32],
+    lists: &HashMap<Place, Arc<[u64]>>,
+    comm_of: impl Fn(&Op) -> (u32, u32, u32),
+) -> Result<(), Problem> {
+    let mut numbers: HashMap<*const u64, u16> = HashMap::new();
+    for &index in indices {
+        let op = recorder.calls.ops()[index as usize];
+        let (number, size, _) = comm_of(&op);
+        let Kind::Collective(operation) = op.kind() else { continue };
+        let wanted = if operation == Operation::AllToAll { (size as usize).pow(2) } else { size as usize };
+        let list = lists.get(&(number, op.instance())).filter(|list| list.len() == wanted);
+        let list = list.ok_or_else(|| {
+            let what = format!(
+                "{} {} of communicator {number} has {size} ranks, and the sizes of {wanted} blocks do not follow from its calls",
+                operation.name(),
+                op.instance()
+            );
+            (what, "record all ranks of one run, from their start to their end".to_owned())
+        })?;
+        let is_vector = operation == Operation::ReduceScatter;
+        let bytes = if is_vector { list.iter().sum() } else { list.iter().copied().max().unwrap_or(0) };
+        let plain = Op::collective(operation, op.root(), bytes, op.instance()).within(op.comm());
+        if !is_vector && list.iter().all(|&size| size == bytes) {
+            recorder.calls.replace(index, plain);
+            continue;
+        }
+        let number = match numbers.get(&list.as_ptr()) {
+            Some(&number) => number,
+            None => {
+                let number = recorder.calls.keep_shared(list).ok_or_else(|| {
+                    let what = "the rank has collectives of more than 65,535 different lists of sizes".to_owned();
+                    (what, "record a part of the program".to_owned())
+                })?;
+                numbers.insert(list.as_ptr(), number);
+                number
+            }
+        };
+        recorder.calls.replace(index, plain.sized_by(number));
+    }
+    Ok(())
+}

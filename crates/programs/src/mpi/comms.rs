@@ -1,0 +1,350 @@
+//! Which ranks are in which communicator. A trace says how each communicator was created, rank by rank; the members follow
+//! from the calls of all ranks together.
+
+use crate::form::Comm;
+use std::collections::HashMap;
+use std::rc::Rc;
+use std::sync::Arc;
+use weft_units::Refusal;
+
+/// A group of ranks, as one rank has made it from its communicators.
+#[derive(Debug, Clone)]
+pub enum Group {
+    /// The ranks of a communicator, by its number at the rank.
+    Of(u16),
+    Empty,
+    Including(Rc<Group>, Vec<i64>),
+    Excluding(Rc<Group>, Vec<i64>),
+    Union(Rc<Group>, Rc<Group>),
+    Intersection(Rc<Group>, Rc<Group>),
+    Difference(Rc<Group>, Rc<Group>),
+}
+
+/// How a communicator was made.
+#[derive(Debug, Clone)]
+pub enum How {
+    Duplicate,
+    /// By colour, then by key. Without a colour the rank is in none.
+    Split {
+        colour: Option<i64>,
+        key: i64,
+    },
+    /// The ranks of a group.
+    Group(Rc<Group>),
+    /// The first ranks, on a grid.
+    Grid(Vec<u32>),
+    /// The ranks of a grid that agree in all dimensions but these.
+    Rows(Vec<bool>),
+}
+
+/// The creation of a communicator, as one rank has called it.
+#[derive(Debug, Clone)]
+pub struct Creation {
+    /// The call, for refusals.
+    pub call: &'static str,
+    /// The number of the parent at the rank: 0 is all ranks.
+    pub parent: u16,
+    pub how: How,
+    /// The number of the new communicator at the rank, if it is in one.
+    pub new: Option<u16>,
+}
+
+/// A communicator of the program.
+struct Whole {
+    members: Arc<[u32]>,
+    /// Its number at each of its ranks.
+    numbers: Vec<Option<u16>>,
+    grid: Vec<u32>,
+}
+
+/// A list of ranks, with the grid they are on.
+type Ranks = (Vec<u32>, Vec<u32>);
+
+/// Communicators while they are found.
+struct Search<'a> {
+    created: &'a [Vec<Creation>],
+    /// For each rank and each of its communicators the creations from it, and how many of them are done.
+    from: Vec<HashMap<u16, (Vec<usize>, usize)>>,
+    wholes: Vec<Whole>,
+    /// For each rank the numbers of its communicators in the program.
+    known: Vec<HashMap<u16, usize>>,
+}
+
+/// The communicators of each rank, in the order of their numbers there. `created` has the creations of each rank, and `own`
+/// the number of the communicator of a rank alone, where it has one.
+pub fn resolve(created: &[Vec<Creation>], own: &[Option<u16>], counts: &[u16]) -> Result<Vec<Vec<Comm>>, Refusal> {
+    let ranks = created.len();
+    let mut from: Vec<HashMap<u16, (Vec<usize>, usize)>> = vec![HashMap::new(); ranks];
+    for (rank, creations) in created.iter().enumerate() {
+        for (place, creation) in creations.iter().enumerate() {
+            from[rank].entry(creation.parent).or_default().0.push(place);
+        }
+    }
+    let all: Vec<u32> = (0..ranks as u32).collect();
+    let mut search = Search { created, from, wholes: Vec::new(), known: vec![HashMap::from([(0, 0)]); ranks] };
+    search.wholes.push(Whole { members: all.into(), numbers: vec![Some(0); ranks], grid: Vec::new() });
+    for (rank, number) in own.iter().enumerate() {
+        if let Some(number) = *number {
+            search.add((vec![rank as u32], Vec::new()), |_| Some(number));
+        }
+    }
+    let mut has_progress = true;
+    while has_progress {
+        has_progress = false;
+        let mut place = 0;
+        while place < search.wholes.len() {
+            while search.step(place)? {
+                has_progress = true;
+            }
+            place += 1;
+        }
+    }
+    search.finish(counts)
+}
+
+impl Search<'_> {
+    /// Keeps a communicator; `number` gives its number at each of its ranks.
+    fn add(&mut self, (members, grid): Ranks, number: impl Fn(u32) -> Option<u16>) {
+        let place = self.wholes.len();
+        let numbers: Vec<Option<u16>> = members.iter().map(|&rank| number(rank)).collect();
+        for (&rank, number) in members.iter().zip(&numbers) {
+            if let Some(number) = *number {
+                self.known[rank as usize].insert(number, place);
+            }
+        }
+        self.wholes.push(Whole { members: members.into(), numbers, grid });
+    }
+
+    /// The next creation from communicator `place` at a rank.
+    fn next(&self, number: u16, rank: u32) -> Option<usize> {
+        let (list, done) = self.from[rank as usize].get(&number)?;
+        list.get(*done).copied()
+    }
+
+    /// Does the next creation from communicator `place`; `false` if there is none, or if it can't be done yet.
+    fn step(&mut self, place: usize) -> Result<bool, Refusal> {
+        let whole = &self.wholes[place];
+        let mut calls: Vec<(u32, usize)> = Vec::with_capacity(whole.members.len());
+        let mut missing = None;
+        for (&rank, number) in whole.members.iter().zip(&whole.numbers) {
+            match number.and_then(|number| self.next(number, rank)) {
+                Some(next) => calls.push((rank, next)),
+                None => missing = Some(rank),
+            }
+        }
+        let Some(&(first, creation)) = calls.first() else { return Ok(false) };
+        let call = self.created[first as usize][creation].call;
+        if let Some(missing) = missing {
+            let what = format!("rank {first} calls MPI_{call}, and rank {missing} of the same communicator does not");
+            return Err(Refusal::new("the trace", what, "record all ranks from their start to their end"));
+        }
+        if let Some((rank, other)) = calls.iter().find(|(rank, at)| self.created[*rank as usize][*at].call != call) {
+            let other = self.created[*rank as usize][*other].call;
+            let what = format!("rank {first} calls MPI_{call} where rank {rank} calls MPI_{other}");
+            return Err(Refusal::new("the trace", what, "record all ranks of one run, from their start to their end"));
+        }
+        let Some(parts) = self.parts(place, &calls)? else { return Ok(false) };
+        let created = self.created;
+        let news: HashMap<u32, Option<u16>> =
+            calls.iter().map(|&(rank, at)| (rank, created[rank as usize][at].new)).collect();
+        for &(rank, at) in &calls {
+            if let Some((_, done)) = self.from[rank as usize].get_mut(&created[rank as usize][at].parent) {
+                *done += 1;
+            }
+        }
+        for part in parts {
+            self.add(part, |rank| news.get(&rank).copied().flatten());
+        }
+        Ok(true)
+    }
+
+    /// The communicators that one call makes; `None` where a group names a communicator that is not known yet.
+    fn parts(&self, place: usize, calls: &[(u32, usize)]) -> Result<Option<Vec<Ranks>>, Refusal> {
+        let whole = &self.wholes[place];
+        let how = |&(rank, at): &(u32, usize)| (rank, &self.created[rank as usize][at].how);
+        let (first, kind) = how(&calls[0]);
+        Ok(Some(match kind {
+            How::Duplicate => vec![(whole.members.to_vec(), whole.grid.clone())],
+            How::Split { .. } => split(calls.iter().map(how)),
+            How::Group(_) => {
+                // ranks outside of their group pass any group
+                let mut parts: Vec<Vec<u32>> = Vec::new();
+                for (rank, how) in calls.iter().map(how) {
+                    let How::Group(group) = how else { continue };
+                    let Some(members) = self.eval(group, rank) else { return Ok(None) };
+                    if members.contains(&rank) && !parts.contains(&members) {
+                        parts.push(members);
+                    }
+                }
+                parts.into_iter().map(|members| (members, Vec::new())).collect()
+            }
+            How::Grid(grid) => {
+                let size = grid.iter().try_fold(1usize, |size, &width| size.checked_mul(width as usize));
+                let members = size.and_then(|size| whole.members.get(..size)).ok_or_else(|| {
+                    let what = format!("rank {first} makes a grid of {grid:?} from {} ranks", whole.members.len());
+                    Refusal::new("the trace", what, "the file is damaged: copy or record it again")
+                })?;
+                vec![(members.to_vec(), grid.clone())]
+            }
+            How::Rows(kept) if kept.len() == whole.grid.len() && !kept.is_empty() => rows(whole, kept),
+            How::Rows(kept) => {
+                let what =
+                    format!("rank {first} takes rows of {} dimensions from a grid of {}", kept.len(), whole.grid.len());
+                return Err(Refusal::new(
+                    "the trace",
+                    what,
+                    "record the program from its start, so that its grid is known",
+                ));
+            }
+        }))
+    }
+
+    /// The ranks of a group, as the program numbers them.
+    fn eval(&self, group: &Group, rank: u32) -> Option<Vec<u32>> {
+        let both = |a: &Group, b: &Group| Some((self.eval(a, rank)?, self.eval(b, rank)?));
+        Some(match group {
+            Group::Of(number) => self.wholes[*self.known[rank as usize].get(number)?].members.to_vec(),
+            Group::Empty => Vec::new(),
+            Group::Including(of, places) => {
+                let of = self.eval(of, rank)?;
+                places.iter().filter_map(|&place| of.get(usize::try_from(place).ok()?).copied()).collect()
+            }
+            Group::Excluding(of, places) => {
+                let of = self.eval(of, rank)?;
+                (0..).zip(of).filter(|(place, _)| !places.contains(place)).map(|(_, rank)| rank).collect()
+            }
+            Group::Union(a, b) => {
+                let (mut a, b) = both(a, b)?;
+                let more: Vec<u32> = b.into_iter().filter(|rank| !a.contains(rank)).collect();
+                a.extend(more);
+                a
+            }
+            Group::Intersection(a, b) => {
+                let (a, b) = both(a, b)?;
+                a.into_iter().filter(|rank| b.contains(rank)).collect()
+            }
+            Group::Difference(a, b) => {
+                let (a, b) = both(a, b)?;
+                a.into_iter().filter(|rank| !b.contains(rank)).collect()
+            }
+        })
+    }
+
+    /// The communicators of each rank, in the order of their numbers there.
+    fn finish(self, counts: &[u16]) -> Result<Vec<Vec<Comm>>, Refusal> {
+        let of = |(rank, known): (usize, &HashMap<u16, usize>)| {
+            (1..=counts[rank])
+                .map(|number| {
+                    let place = *known.get(&number).ok_or_else(|| unexplained(rank, number, &self.created[rank]))?;
+                    let members = Arc::clone(&self.wholes[place].members);
+                    let me = members.iter().position(|&member| member as usize == rank).unwrap_or(0) as u32;
+                    Ok(Comm { number: place as u32, members, me })
+                })
+                .collect::<Result<Vec<Comm>, Refusal>>()
+        };
+        self.known.iter().enumerate().map(of).collect()
+    }
+}
+
+/// The refusal of a communicator whose members do not follow from the calls.
+fn unexplained(rank: usize, number: u16, created: &[Creation]) -> Refusal {
+    let call = created.iter().find(|creation| creation.new == Some(number)).map(|creation| creation.call);
+    let what = match call {
+        Some(call) => format!("the members of communicator {number} of rank {rank} do not follow from its MPI_{call}"),
+        None => format!("communicator {number} of rank {rank} is used, and no recorded call creates it"),
+    };
+    Refusal::new("the trace", what, "record the program from its start, with the calls that create communicators")
+}
+
+/// The communicators of a split: a part for each colour, its ranks by key, then by their order in the parent.
+fn split<'a>(calls: impl Iterator<Item = (u32, &'a How)>) -> Vec<Ranks> {
+    let mut parts: Vec<(i64, Vec<(i64, u32)>)> = Vec::new();
+    for (rank, how) in calls {
+        let How::Split { colour: Some(colour), key } = how else { continue };
+        match parts.iter_mut().find(|(known, _)| known == colour) {
+            Some((_, ranks)) => ranks.push((*key, rank)),
+            None => parts.push((*colour, vec![(*key, rank)])),
+        }
+    }
+    let sorted = |(_, mut ranks): (i64, Vec<(i64, u32)>)| {
+        ranks.sort_by_key(|&(key, _)| key);
+        (ranks.into_iter().map(|(_, rank)| rank).collect(), Vec::new())
+    };
+    parts.into_iter().map(sorted).collect()
+}
+
+/// The rows of a grid: ranks that agree in the dimensions that are not kept. The last dimension varies fastest.
+fn rows(whole: &Whole, kept: &[bool]) -> Vec<Ranks> {
+    let grid: Vec<u32> = whole.grid.iter().zip(kept).filter(|&(_, &kept)| kept).map(|(&width, _)| width).collect();
+    let mut parts: Vec<(Vec<u32>, Vec<u32>)> = Vec::new();
+    for (place, &rank) in whole.members.iter().enumerate() {
+        let (mut rest, mut fixed) = (place as u32, Vec::new());
+        for (&width, &kept) in whole.grid.iter().zip(kept).rev() {
+            if !kept {
+                fixed.push(rest % width);
+            }
+            rest /= width;
+        }
+        match parts.iter_mut().find(|(known, _)| *known == fixed) {
+            Some((_, members)) => members.push(rank),
+            None => parts.push((fixed, vec![rank])),
+        }
+    }
+    parts.into_iter().map(|(_, members)| (members, grid.clone())).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn made(call: &'static str, parent: u16, how: How, new: u16) -> Creation {
+        Creation { call, parent, how, new: Some(new) }
+    }
+
+    fn members(created: &[Vec<Creation>], counts: u16) -> Vec<Vec<Vec<u32>>> {
+        let comms = resolve(created, &vec![None; created.len()], &vec![counts; created.len()]).unwrap();
+        comms.iter().map(|of| of.iter().map(|comm| comm.members.to_vec()).collect()).collect()
+    }
+
+    #[test]
+    fn a_split_orders_its_ranks_by_key_and_then_by_their_order() {
+        let split = |colour, key| vec![made("Comm_split", 0, How::Split { colour: Some(colour), key }, 1)];
+        let found = members(&[split(7, 0), split(3, 5), split(7, 0), split(3, 1)], 1);
+        assert_eq!(found, [[[0, 2]], [[3, 1]], [[0, 2]], [[3, 1]]]);
+    }
+
+    #[test]
+    fn rows_and_columns_of_a_grid_are_its_lines() {
+        let of = |_| {
+            let kept = |kept: [bool; 2]| How::Rows(kept.into());
+            vec![
+                made("Cart_create", 0, How::Grid(vec![2, 3]), 1),
+                made("Cart_sub", 1, kept([false, true]), 2),
+                made("Cart_sub", 1, kept([true, false]), 3),
+            ]
+        };
+        let found = members(&(0..6).map(of).collect::<Vec<_>>(), 3);
+        assert_eq!(found[4], [vec![0, 1, 2, 3, 4, 5], vec![3, 4, 5], vec![1, 4]]);
+    }
+
+    #[test]
+    fn a_group_has_ranks_of_the_communicators_it_comes_from() {
+        let all = Rc::new(Group::Of(0));
+        let odd = Rc::new(Group::Including(Rc::clone(&all), vec![3, 1]));
+        let even = Rc::new(Group::Difference(all, Rc::clone(&odd)));
+        let of = |rank: u32| {
+            vec![made("Comm_create", 0, How::Group(Rc::clone(if rank % 2 == 1 { &odd } else { &even })), 1)]
+        };
+        let found = members(&(0..4).map(of).collect::<Vec<_>>(), 1);
+        assert_eq!(found, [[[0, 2]], [[3, 1]], [[0, 2]], [[3, 1]]]);
+    }
+
+    #[test]
+    fn a_rank_that_leaves_a_creation_out_is_named() {
+        let created = [vec![made("Comm_dup", 0, How::Duplicate, 1)], Vec::new()];
+        let refused = resolve(&created, &[None, None], &[1, 0]).unwrap_err();
+        assert_eq!(refused.what, "rank 0 calls MPI_Comm_dup, and rank 1 of the same communicator does not");
+        let refused = resolve(&[Vec::new()], &[None], &[1]).unwrap_err();
+        assert_eq!(refused.what, "communicator 1 of rank 0 is used, and no recorded call creates it");
+    }
+}

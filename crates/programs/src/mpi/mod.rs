@@ -1,0 +1,110 @@
+//! Programs from the MPI calls that a tracer has recorded, whatever the format of its files.
+//!
+//! A [`Recorder`] takes the calls of one rank in their order. [`assemble`] puts the ranks together: it finds the members of
+//! communicators, the blocks of collectives of different sizes, and the message of each receive.
+
+mod assemble;
+mod blocks;
+mod comms;
+mod matching;
+mod recorder;
+
+pub use assemble::assemble;
+pub use comms::{Creation, Group, How};
+pub use recorder::{Completion, Handles, Peer, Problem, Recorder};
+
+use crate::form::Program;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+weft_units::words! {
+    /// What a conversion assumed where a trace does not say it.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum Assumed {
+        /// A cancelled receive, or one whose completion has no status after a cancel, received nothing: it is a computation of 0 ns.
+        Cancelled = "cancelled",
+        /// An operation that no recorded call completes: nothing waits for its end.
+        NeverCompleted = "never_completed",
+        /// A completion of a request whose start is not recorded: it is left out.
+        StartNotRecorded = "start_not_recorded",
+        /// A receive from any source, or with any tag, whose completion has no status: it takes the first message that fits.
+        WildcardKept = "wildcard_kept",
+        /// A send that no recorded receive takes: it is a computation of 0 ns.
+        SendUnmatched = "send_unmatched",
+        /// A receive that no recorded send meets: it is a computation of 0 ns.
+        ReceiveUnmatched = "receive_unmatched",
+        /// A blocking probe: the receive behind it waits in its place.
+        Probe = "probe",
+        /// A prefix sum (`MPI_Scan`, `MPI_Exscan`): a chain of messages from rank to rank.
+        Scan = "scan",
+        /// A call to files: it takes no time.
+        FileCall = "file_call",
+        /// A grid of ranks that MPI may have reordered: its ranks have the order of their parent.
+        NotReordered = "not_reordered",
+        /// A call of a thread other than the first of its rank: calls have the order of the file.
+        Thread = "thread",
+        /// An all-to-all whose ranks send other sizes than their peers receive: the sizes of the receivers hold.
+        SizesOfReceivers = "sizes_of_receivers",
+        /// A computation between two calls, timed by the clock of the processor: time without the processor is left out.
+        ProcessorClock = "processor_clock",
+        /// A computation between two calls, timed by the clock on the wall: it counts whatever else the processor did.
+        WallClock = "wall_clock",
+        /// A trace without times: its computations take no time.
+        NoClock = "no_clock",
+    }
+}
+
+impl Assumed {
+    /// What was assumed, behind the number of its cases.
+    pub const fn text(self) -> &'static str {
+        match self {
+            Self::Cancelled => "receives were cancelled: each is a computation of 0 ns",
+            Self::NeverCompleted => "operations have no recorded completion: nothing waits for their ends",
+            Self::StartNotRecorded => "completions are of requests whose start is not recorded: they are left out",
+            Self::WildcardKept => {
+                "receives from any source or with any tag have no recorded status: each takes the first message that fits"
+            }
+            Self::SendUnmatched => "sends meet no recorded receive: each is a computation of 0 ns",
+            Self::ReceiveUnmatched => "receives meet no recorded send: each is a computation of 0 ns",
+            Self::Probe => "blocking probes are left out: the receives behind them wait in their place",
+            Self::Scan => "prefix sums became a chain of messages from rank to rank",
+            Self::FileCall => "calls to files take no time",
+            Self::NotReordered => "grids of ranks may have been reordered: they keep the order of their parent",
+            Self::Thread => "calls are of further threads: all calls of a rank have the order of the file",
+            Self::SizesOfReceivers => "all-to-alls send other sizes than are received: the sizes of the receivers hold",
+            Self::ProcessorClock => {
+                "computations are times of the processor between two calls: waits for files and for other programs are left out"
+            }
+            Self::WallClock => {
+                "computations are times between two calls by the clock on the wall: they count whatever else the processor did"
+            }
+            Self::NoClock => "calls have no times: the computations before them take no time",
+        }
+    }
+}
+
+/// How often each assumption was made.
+pub type Assumptions = BTreeMap<Assumed, u64>;
+
+/// A program from a trace, and what had to be assumed.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Converted {
+    pub program: Program,
+    pub assumptions: Assumptions,
+}
+
+/// An assumption as data: its code, how often it was made, and in words.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Note {
+    pub code: &'static str,
+    pub count: u64,
+    pub what: &'static str,
+}
+
+impl Converted {
+    /// The assumptions, in their order.
+    pub fn notes(&self) -> Vec<Note> {
+        let note = |(&assumed, &count): (&Assumed, &u64)| Note { code: assumed.name(), count, what: assumed.text() };
+        self.assumptions.iter().map(note).collect()
+    }
+}

@@ -1,0 +1,372 @@
+//! The recorded calls of one rank, in their order.
+
+use super::blocks::Blocks;
+use super::comms::{Creation, Group, How};
+use super::{Assumed, Assumptions};
+use crate::form::{Calls, Op, Operation};
+use std::collections::{HashMap, VecDeque};
+use std::rc::Rc;
+
+/// The numbers that a format gives to communicators that exist from the start, and to none.
+#[derive(Debug, Clone, Copy)]
+pub struct Handles {
+    pub world: i64,
+    /// The communicator of a rank alone.
+    pub own: i64,
+    pub none: i64,
+}
+
+/// The other end of a message, as its communicator numbers it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Peer {
+    Rank(u32),
+    Any,
+    /// `MPI_PROC_NULL`: there is no message.
+    Nobody,
+}
+
+/// What the status of a completed receive says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Completion {
+    pub peer: Peer,
+    pub tag: u32,
+    pub bytes: u64,
+    pub is_cancelled: bool,
+}
+
+/// A request of the program.
+#[derive(Debug, Clone, Copy)]
+struct Active {
+    /// The operation under way; `None` for a message to nobody, and for a persistent request at rest.
+    under_way: Option<crate::form::Request>,
+    /// The operation of a persistent request.
+    again: Option<Option<Op>>,
+    is_receive: bool,
+    is_cancelled: bool,
+}
+
+/// Why a call can't be taken, and the remedy.
+pub type Problem = (String, String);
+
+/// Records the calls of one rank.
+pub struct Recorder {
+    pub(super) calls: Calls,
+    pub(super) created: Vec<Creation>,
+    /// Collectives whose blocks other ranks know, and messages in place of collectives.
+    pub(super) blocks: Vec<Blocks>,
+    /// The number of the communicator of this rank alone.
+    pub(super) own: Option<u16>,
+    pub(super) comms: u16,
+    pub(super) assumptions: Assumptions,
+    handles: Handles,
+    numbers: HashMap<i64, u16>,
+    groups: HashMap<i64, Rc<Group>>,
+    requests: HashMap<i64, Active>,
+    /// Earlier operations under the number of a later one, oldest first: MPI gives sends that are done at once the same request.
+    earlier: HashMap<i64, VecDeque<Active>>,
+}
+
+impl Recorder {
+    pub fn new(handles: Handles) -> Self {
+        Self {
+            calls: Calls::default(),
+            created: Vec::new(),
+            blocks: Vec::new(),
+            own: None,
+            comms: 0,
+            assumptions: Assumptions::new(),
+            handles,
+            numbers: HashMap::from([(handles.world, 0)]),
+            groups: HashMap::new(),
+            requests: HashMap::new(),
+            earlier: HashMap::new(),
+        }
+    }
+
+    /// Counts an assumption.
+    pub fn assume(&mut self, assumed: Assumed) {
+        *self.assumptions.entry(assumed).or_default() += 1;
+    }
+
+    /// A computation \[ns\].
+    pub fn compute(&mut self, ns: u64) {
+        if ns > 0 {
+            self.calls.blocking(Op::compute(ns));
+        }
+    }
+
+    fn new_comm(&mut self, handle: i64) -> Result<u16, Problem> {
+        self.comms = self.comms.checked_add(1).ok_or_else(|| {
+            let what = "the rank creates more than 65,535 communicators".to_owned();
+            (what, "record a part of the program".to_owned())
+        })?;
+        self.numbers.insert(handle, self.comms);
+        Ok(self.comms)
+    }
+
+    /// The number of a communicator. One that no call creates gets a number too, and is refused at the end.
+    fn comm(&mut self, handle: i64) -> Result<u16, Problem> {
+        if let Some(&number) = self.numbers.get(&handle) {
+            return Ok(number);
+        }
+        let number = self.new_comm(handle)?;
+        if handle == self.handles.own {
+            self.own = Some(number);
+        }
+        Ok(number)
+    }
+
+    fn message(
+        &mut self,
+        is_receive: bool,
+        peer: Peer,
+        bytes: u64,
+        tag: Option<u32>,
+        comm: i64,
+    ) -> Result<Option<Op>, Problem> {
+        let comm = self.comm(comm)?;
+        Ok(match (peer, is_receive) {
+            (Peer::Rank(peer), false) => Some(Op::send(peer, bytes, tag).within(comm)),
+            (Peer::Rank(peer), true) => Some(Op::receive(Some(peer), bytes, tag).within(comm)),
+            (Peer::Any, true) => Some(Op::receive(None, bytes, tag).within(comm)),
+            (Peer::Any | Peer::Nobody, _) => None,
+        })
+    }
+
+    /// `MPI_Send` and its kin.
+    pub fn send(&mut self, peer: Peer, bytes: u64, tag: Option<u32>, comm: i64) -> Result<(), Problem> {
+        if let Some(op) = self.message(false, peer, bytes, tag, comm)? {
+            self.calls.blocking(op);
+        }
+        Ok(())
+    }
+
+    /// `MPI_Recv`.
+    pub fn receive(
+        &mut self,
+        peer: Peer,
+        bytes: u64,
+        tag: Option<u32>,
+        comm: i64,
+        done: Option<Completion>,
+    ) -> Result<(), Problem> {
+        if let Some(op) = self.message(true, peer, bytes, tag, comm)? {
+            let request = self.calls.blocking(op);
+            self.complete_receive(request.index(), false, done);
+        }
+        Ok(())
+    }
+
+    /// `MPI_Sendrecv`: a send and a receive at the same time.
+    pub fn exchange(
+        &mut self,
+        send: (Peer, u64, Option<u32>),
+        receive: (Peer, u64, Option<u32>),
+        comm: i64,
+        done: Option<Completion>,
+    ) -> Result<(), Problem> {
+        let receive = self.message(true, receive.0, receive.1, receive.2, comm)?;
+        let send = self.message(false, send.0, send.1, send.2, comm)?;
+        let received = receive.map(|op| self.calls.start(op));
+        let sent = send.map(|op| self.calls.start(op));
+        if let Some(received) = received {
+            self.complete_receive(received.index(), false, done);
+        }
+        self.calls.wait_all(received.into_iter().chain(sent));
+        Ok(())
+    }
+
+    /// `MPI_Isend`, `MPI_Irecv` and their kin; with `is_persistent` `MPI_Send_init` and its kin, which only keep the operation.
+    pub fn start(
+        &mut self,
+        is_receive: bool,
+        is_persistent: bool,
+        (peer, bytes, tag): (Peer, u64, Option<u32>),
+        comm: i64,
+        request: i64,
+    ) -> Result<(), Problem> {
+        let op = self.message(is_receive, peer, bytes, tag, comm)?;
+        let active = if is_persistent {
+            Active { under_way: None, again: Some(op), is_receive, is_cancelled: false }
+        } else {
+            Active { under_way: op.map(|op| self.calls.start(op)), again: None, is_receive, is_cancelled: false }
+        };
+        if let Some(earlier) = self.requests.insert(request, active).filter(|earlier| earlier.under_way.is_some()) {
+            self.earlier.entry(request).or_default().push_back(earlier);
+        }
+        Ok(())
+    }
+
+    /// `MPI_Start` of a persistent request.
+    pub fn restart(&mut self, request: i64) {
+        match self.requests.get_mut(&request) {
+            Some(active) => active.under_way = active.again.flatten().map(|op| self.calls.start(op)),
+            None => self.assume(Assumed::StartNotRecorded),
+        }
+    }
+
+    /// Counts an operation that ends without a completion.
+    fn lose(&mut self, active: &Active) {
+        let Some(request) = active.under_way else { return };
+        if active.is_cancelled {
+            self.complete_receive(request.index(), true, None);
+        } else {
+            self.assume(Assumed::NeverCompleted);
+        }
+    }
+
+    /// `MPI_Request_free`.
+    pub fn free(&mut self, request: i64) {
+        if let Some(active) = self.ended(request) {
+            self.requests.remove(&request);
+            self.lose(&active);
+        }
+    }
+
+    /// `MPI_Cancel`.
+    pub fn cancel(&mut self, request: i64) {
+        if let Some(active) = self.requests.get_mut(&request) {
+            active.is_cancelled = true;
+        }
+    }
+
+    /// The completion of a request by `MPI_Wait`, `MPI_Test` and their kin: the next call waits for it.
+    pub fn complete(&mut self, request: i64, done: Option<Completion>) {
+        let Some(Active { is_receive, is_cancelled, under_way, .. }) = self.ended(request) else {
+            self.assume(Assumed::StartNotRecorded);
+            return;
+        };
+        let Some(under_way) = under_way else { return };
+        if is_receive {
+            self.complete_receive(under_way.index(), is_cancelled, done);
+        }
+        self.calls.wait(under_way);
+    }
+
+    /// The oldest operation of a request, which ends.
+    fn ended(&mut self, request: i64) -> Option<Active> {
+        if !self.earlier.is_empty()
+            && let Some(earlier) = self.earlier.get_mut(&request).and_then(VecDeque::pop_front)
+        {
+            return Some(earlier);
+        }
+        let active = self.requests.get_mut(&request)?;
+        let ended = *active;
+        (active.under_way, active.is_cancelled) = (None, false);
+        if ended.again.is_none() {
+            self.requests.remove(&request);
+        }
+        Some(ended)
+    }
+
+    /// What the status of a receive tells about it.
+    fn complete_receive(&mut self, index: u32, is_cancelled: bool, done: Option<Completion>) {
+        let op = self.calls.ops()[index as usize];
+        let told = match done {
+            Some(done) if is_cancelled && done.is_cancelled => None,
+            None if is_cancelled => None,
+            Some(done) => match done.peer {
+                Peer::Rank(peer) if op.peer().is_none_or(|known| known == peer) => {
+                    let tag = op.tag().unwrap_or(done.tag);
+                    Some(Op::receive(Some(peer), op.size().min(done.bytes), Some(tag)).within(op.comm()))
+                }
+                // a receive from any that got nothing from nobody
+                Peer::Nobody if op.peer().is_none() => {
+                    self.calls.replace(index, Op::compute(0));
+                    return;
+                }
+                Peer::Rank(_) | Peer::Any | Peer::Nobody => Some(op),
+            },
+            None => Some(op),
+        };
+        match told {
+            None => {
+                self.calls.replace(index, Op::compute(0));
+                self.assume(Assumed::Cancelled);
+            }
+            Some(op) => {
+                self.calls.replace(index, op);
+                if op.peer().is_none() || op.tag().is_none() {
+                    self.assume(Assumed::WildcardKept);
+                }
+            }
+        }
+    }
+
+    /// A collective of blocks of one size; see [`Op::collective`] for `bytes`.
+    pub fn collective(&mut self, operation: Operation, root: u32, bytes: u64, comm: i64) -> Result<(), Problem> {
+        let comm = self.comm(comm)?;
+        self.calls.collective(Op::collective(operation, root, bytes, 0).within(comm));
+        Ok(())
+    }
+
+    /// A gather, scatter, all-gather or reduce-scatter of blocks of different sizes \[bytes\], as far as this rank knows them.
+    pub fn blocks(
+        &mut self,
+        operation: Operation,
+        root: u32,
+        sizes: Option<Vec<u64>>,
+        comm: i64,
+    ) -> Result<(), Problem> {
+        let comm = self.comm(comm)?;
+        let request = self.calls.collective(Op::collective(operation, root, 0, 0).within(comm));
+        self.blocks.push(Blocks::Known { index: request.index(), sizes });
+        Ok(())
+    }
+
+    /// An all-to-all of blocks of different sizes \[bytes\]: those that this rank sends and receives.
+    pub fn exchange_blocks(&mut self, sends: Vec<u64>, receives: Vec<u64>, comm: i64) -> Result<(), Problem> {
+        let comm = self.comm(comm)?;
+        let request = self.calls.collective(Op::collective(Operation::AllToAll, 0, 0, 0).within(comm));
+        self.blocks.push(Blocks::Row { index: request.index(), sends, receives });
+        Ok(())
+    }
+
+    /// A prefix sum of `bytes` \[bytes\]: a receive from the rank before, then a send to the rank behind.
+    pub fn scan(&mut self, bytes: u64, comm: i64) -> Result<(), Problem> {
+        let comm = self.comm(comm)?;
+        let receive = self.calls.blocking(Op::compute(0).within(comm));
+        let send = self.calls.blocking(Op::compute(0).within(comm));
+        self.blocks.push(Blocks::Chain { receive: receive.index(), send: send.index(), bytes });
+        self.assume(Assumed::Scan);
+        Ok(())
+    }
+
+    /// The creation of a communicator from `parent`; `new` may be the one that stands for none.
+    pub fn create(&mut self, call: &'static str, parent: i64, how: How, new: i64) -> Result<(), Problem> {
+        let parent = self.comm(parent)?;
+        let new = if new == self.handles.none { None } else { Some(self.new_comm(new)?) };
+        if matches!(how, How::Grid(_)) {
+            self.assume(Assumed::NotReordered);
+        }
+        self.created.push(Creation { call, parent, how, new });
+        Ok(())
+    }
+
+    /// A group of ranks of a communicator, under the number `new`.
+    pub fn group_of(&mut self, comm: i64, new: i64) -> Result<(), Problem> {
+        let comm = self.comm(comm)?;
+        self.groups.insert(new, Rc::new(Group::Of(comm)));
+        Ok(())
+    }
+
+    /// Keeps a group under a number.
+    pub fn keep_group(&mut self, new: i64, group: Group) {
+        self.groups.insert(new, Rc::new(group));
+    }
+
+    /// The group of a number; one that no recorded call makes is empty.
+    pub fn group(&self, handle: i64) -> Rc<Group> {
+        self.groups.get(&handle).cloned().unwrap_or_else(|| Rc::new(Group::Empty))
+    }
+
+    /// The end of the calls: what is still under way is counted.
+    pub fn end(&mut self) {
+        let mut left: Vec<(i64, Active)> = self.requests.drain().collect();
+        left.sort_by_key(|&(request, _)| request);
+        left.extend(
+            self.earlier.drain().flat_map(|(request, all)| all.into_iter().map(move |active| (request, active))),
+        );
+        left.iter().for_each(|(_, active)| self.lose(active));
+    }
+}

@@ -1,0 +1,80 @@
+//! Traces of DUMPI: the MPI calls of each rank with all their arguments.
+//!
+//! # Source
+//! The layouts are those of sst-dumpi (`sstsimulator/sst-dumpi`, `dumpi/common`).
+//!
+//! # Parameters
+//! The clock of computations. Times are nanoseconds, sizes are bytes.
+//!
+//! # Guarantees
+//! A file is read in one pass, in time proportional to its length, and its records end exactly where its index says. One file
+//! is in memory at a time. Members of communicators, sources of wildcards and blocks of collectives follow from the calls of
+//! all ranks; where they do not, the trace is refused.
+//!
+//! # Not modelled
+//! One-sided communication, communicators between programs and calls to files. The first two are refused, with the calls.
+//! Versions before 0.6.9, whose records have errors. MPI-3 calls, which DUMPI does not record.
+//!
+//! # Validation
+//! `programs/tests/programs/dumpi.rs`: the reference dump of sst-dumpi record by record, damaged files. Sends against receives of
+//! recordings of versions 1.0.0, 1.1.0, 8.1.0 and 13.0.0.
+
+mod calls;
+mod convert;
+pub mod stream;
+mod types;
+
+use super::traces::{Clock, Files, TraceFormat, by_rank, number_of};
+use crate::mpi::{self, Converted};
+use stream::MAGIC;
+use weft_units::Refusal;
+
+/// The format.
+pub struct Dumpi;
+
+/// Endings of the file that describes a trace, and of the files of its ranks.
+const META: &str = ".meta";
+const RANK: &str = ".bin";
+
+impl TraceFormat for Dumpi {
+    fn name(&self) -> &'static str {
+        "dumpi"
+    }
+
+    fn fits(&self, name: &str, head: &[u8]) -> bool {
+        name.ends_with(META) || head.starts_with(&MAGIC.to_be_bytes())
+    }
+
+    fn read(&self, files: &mut dyn Files, clock: Option<Clock>) -> Result<Converted, Refusal> {
+        let names = files.names().to_vec();
+        let metas: Vec<usize> = (0..names.len()).filter(|&place| names[place].ends_with(META)).collect();
+        let wanted = match metas[..] {
+            [] => None,
+            [meta] => {
+                let text = files.load(meta)?;
+                Some(ranks_of(&names[meta], &String::from_utf8_lossy(&text))?)
+            }
+            [one, other, ..] => {
+                let what = format!("{} and {} are of two traces", names[one], names[other]);
+                return Err(Refusal::new("the trace", what, "name the .meta file of one of them"));
+            }
+        };
+        let places = by_rank(&names, wanted, |name| number_of(name, RANK).map(|(_, rank)| rank))?;
+        let mut recorders = Vec::with_capacity(places.len());
+        for place in places {
+            let bytes = files.load(place)?;
+            recorders.push(convert::rank(&names[place], &bytes, clock)?);
+        }
+        mpi::assemble(recorders)
+    }
+}
+
+/// The number of ranks in the text of a `.meta` file.
+fn ranks_of(name: &str, text: &str) -> Result<u32, Refusal> {
+    let line = text.lines().find_map(|line| line.trim().strip_prefix("numprocs="));
+    let count = line.and_then(|number| number.trim().parse().ok()).filter(|&count| count > 0);
+    count.ok_or_else(|| {
+        let what = "the file has no line `numprocs=N` with a number from 1";
+        Refusal::new(name, what, "copy the file again, or write that line with the number of ranks")
+    })
+}

@@ -1,0 +1,49 @@
+//! The calls that a DUMPI file may have, in the order of their numbers, with the layout of their arguments.
+
+use std::sync::OnceLock;
+
+/// A line per call: its name without `MPI_`, and a letter per argument.
+///
+/// `b`, `h`, `i`, `q` are whole numbers of 8, 16, 32, 64 bits. `B`, `H`, `I` are lists of such, `J` is a list of lists of 32 bits.
+/// `S` is a list of statuses, `s` a text, `A` a list of texts. What is in brackets is there at the root only. `-` is nothing, and
+/// `!` is a call whose layout is not known.
+const TEXT: &str = include_str!("calls.txt");
+
+/// The number behind the last record.
+pub const END: u16 = 293;
+
+/// A call.
+#[derive(Debug)]
+pub struct Call {
+    /// Name without `MPI_`.
+    pub name: &'static str,
+    pub layout: &'static [u8],
+}
+
+/// The call of a number.
+pub fn call(number: u16) -> Option<&'static Call> {
+    static CALLS: OnceLock<Vec<Call>> = OnceLock::new();
+    let calls = CALLS.get_or_init(|| {
+        let of = |line: &'static str| {
+            let (name, layout) = line.split_once(' ').unwrap_or((line, "!"));
+            Call { name, layout: layout.as_bytes() }
+        };
+        TEXT.lines().map(of).collect()
+    });
+    calls.get(usize::from(number))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn calls_have_the_numbers_of_the_format() {
+        let named = |number: u16| call(number).map(|call| call.name);
+        assert_eq!([named(0), named(33), named(65)], [Some("Send"), Some("Sendrecv"), Some("Allreduce")]);
+        assert_eq!([named(86), named(155), named(281)], [Some("Comm_split"), Some("Alltoallw"), Some("File_sync")]);
+        assert_eq!(named(282), None);
+        let known = b"bhiqBHIJSsA()-!";
+        assert!((0..282).all(|number| call(number).unwrap().layout.iter().all(|letter| known.contains(letter))));
+    }
+}

@@ -1,0 +1,78 @@
+//! Sizes of datatypes. The table of a file has the last size of each number. A program frees datatypes and makes others under
+//! the same number, so the calls that make them count first.
+
+use super::stream::Record;
+use std::collections::HashMap;
+
+/// The sizes of the datatypes of a rank.
+pub struct Types {
+    /// By number \[bytes\], from the table of the file.
+    table: Vec<u32>,
+    made: HashMap<i64, u64>,
+}
+
+/// A number that is no length is none.
+fn length(number: i64) -> u64 {
+    u64::try_from(number).unwrap_or(0)
+}
+
+impl Types {
+    pub fn new(table: Vec<u32>) -> Self {
+        Self { table, made: HashMap::new() }
+    }
+
+    /// How many sizes the file has.
+    pub fn len(&self) -> usize {
+        self.table.len()
+    }
+
+    /// The size of a datatype now \[bytes\].
+    pub fn size(&self, datatype: i64) -> Option<u64> {
+        let in_table =
+            || usize::try_from(datatype).ok().and_then(|place| self.table.get(place)).map(|&size| size.into());
+        self.made.get(&datatype).copied().or_else(in_table)
+    }
+
+    /// Keeps the size of a datatype that this call makes.
+    pub fn take(&mut self, name: &str, record: &Record) {
+        let int = |argument: usize| record.int(argument);
+        let sum = |argument: usize| {
+            record.list(argument).iter().fold(0u64, |sum, &number| sum.saturating_add(length(number)))
+        };
+        // old datatype, new datatype, and how many items of the old one the new one has
+        let (old, new, items) = match name {
+            "Type_contiguous" => (int(1), int(2), length(int(0))),
+            "Type_vector" | "Type_hvector" | "Type_create_hvector" => {
+                (int(3), int(4), length(int(0)).saturating_mul(length(int(1))))
+            }
+            "Type_indexed" | "Type_hindexed" | "Type_create_hindexed" => (int(3), int(4), sum(1)),
+            "Type_create_indexed_block" => (int(3), int(4), length(int(0)).saturating_mul(length(int(1)))),
+            "Type_create_subarray" => {
+                let items = record.list(2).iter().fold(1u64, |items, &number| items.saturating_mul(length(number)));
+                (int(5), int(6), items)
+            }
+            "Type_create_resized" => (int(0), int(3), 1),
+            "Type_dup" => (int(0), int(1), 1),
+            "Type_struct" | "Type_create_struct" => {
+                let of = |(&count, &old): (&i64, &i64)| Some(length(count).saturating_mul(self.size(old)?));
+                let size = record.list(1).iter().zip(record.list(3)).map(of).sum::<Option<u64>>();
+                self.keep(int(4), size);
+                return;
+            }
+            // a part of an array that is dealt out: the table of the file has its size
+            "Type_create_darray" => {
+                self.made.remove(&int(9));
+                return;
+            }
+            _ => return,
+        };
+        self.keep(new, self.size(old).map(|size| size.saturating_mul(items)));
+    }
+
+    fn keep(&mut self, datatype: i64, size: Option<u64>) {
+        match size {
+            Some(size) => _ = self.made.insert(datatype, size),
+            None => _ = self.made.remove(&datatype),
+        }
+    }
+}

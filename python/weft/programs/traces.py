@@ -1,0 +1,133 @@
+"""Finds the files of a trace: in a folder, in an archive, or beside the file that is named."""
+
+from __future__ import annotations
+
+import lzma
+import tarfile
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
+
+from weft import _engine
+from weft.errors import ProgramError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+# First bytes of a file by which its format is known.
+_HEAD = 64
+# The ending of a file that describes a trace, and what divides the name of a trace from the rank.
+_META = ".meta"
+_DIVIDERS = "-._"
+
+
+@dataclass(frozen=True)
+class Trace:
+    """The files of a trace.
+
+    Attributes
+    ----------
+    format : str
+        Name of its format.
+    names : list of str
+        Their names, without folders.
+    load : callable
+        Gives the bytes of file k of the names.
+    close : callable
+        Closes the archive in which the files are.
+    """
+
+    format: str
+    names: list[str]
+    load: Callable[[int], bytes]
+    close: Callable[[], None] = lambda: None
+
+    def read(self, clock: str | None) -> _engine.Program:
+        """The program of the trace, which is closed then.
+
+        Parameters
+        ----------
+        clock : str, optional
+            Clock by which computations are timed, of `_engine.trace_clocks`; that of the processor by default, where
+            the trace has it.
+
+        Raises
+        ------
+        ProgramError
+            If a file is damaged or missing, with the place and the remedy.
+        """
+        try:
+            return _engine.read_trace(self.format, self.names, self.load, clock)
+        finally:
+            self.close()
+
+
+def of_folder(folder: Path) -> Trace | None:
+    """The trace whose files are in a folder; ``None`` if there is none."""
+    return _of_paths(sorted(path for path in folder.iterdir() if path.is_file()))
+
+
+def of_archive(path: Path) -> Trace | None:
+    """The trace in a tar archive, packed or not; ``None`` if the file is no archive, or has no trace.
+
+    Raises
+    ------
+    ProgramError
+        If the archive is damaged.
+    """
+    if not tarfile.is_tarfile(path):
+        return None
+    archive = tarfile.open(path)  # noqa: SIM115 (the trace closes it)
+    trace = None
+    try:
+        members = [member for member in archive.getmembers() if member.isfile()]
+
+        def load(place: int) -> bytes:
+            file = archive.extractfile(members[place])
+            return b"" if file is None else file.read()
+
+        trace = _of_files([PurePosixPath(member.name).name for member in members], load, archive.close)
+    except (OSError, EOFError, lzma.LZMAError, tarfile.TarError) as problem:
+        raise ProgramError.saying(f"{path} can't be unpacked: {problem}", "copy the file again") from problem
+    finally:
+        if trace is None:
+            archive.close()
+    return trace
+
+
+def beside(path: Path, content: bytes) -> Trace | None:
+    """The trace to which a file belongs; ``None`` if it belongs to none.
+
+    Parameters
+    ----------
+    path : Path
+        The file: the description of a trace, or the file of a rank.
+    content : bytes
+        What is in it, unpacked.
+    """
+    form = _engine.trace_format(path.name, content[:_HEAD])
+    if form is None:
+        return None
+    family = _family(path.name)
+    paths = sorted(other for other in path.parent.iterdir() if other.is_file() and _family(other.name) == family)
+    if len(paths) <= 1:
+        return Trace(form, [path.name], lambda _: content)
+    return Trace(form, [other.name for other in paths], lambda place: paths[place].read_bytes())
+
+
+def _family(name: str) -> str:
+    """What the names of the files of a trace have in common."""
+    stem, _, ending = name.rpartition(".")
+    return stem if f".{ending}" == _META else stem.rstrip("0123456789").rstrip(_DIVIDERS)
+
+
+def _of_paths(paths: Sequence[Path]) -> Trace | None:
+    return _of_files([path.name for path in paths], lambda place: paths[place].read_bytes())
+
+
+def _of_files(names: list[str], load: Callable[[int], bytes], close: Callable[[], None] = lambda: None) -> Trace | None:
+    for place, name in enumerate(names):
+        form = _engine.trace_format(name, load(place)[:_HEAD])
+        if form is not None:
+            return Trace(form, names, load, close)
+    return None

@@ -1,0 +1,106 @@
+"""Traces: `weft trace` on recordings of other tools, their totals, assumptions and refusals."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tarfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from weft.cli import main
+
+DATA = Path(__file__).parent / "data" / "traces"
+RING = DATA / "sst_dumpi_selftest"
+
+
+def _json(capsys: pytest.CaptureFixture[str], *words: str | Path) -> Any:
+    assert main(["trace", *map(str, words), "--json"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def _refused(capsys: pytest.CaptureFixture[str], *words: str | Path) -> str:
+    assert main(["trace", *map(str, words)]) == 2
+    return capsys.readouterr().err
+
+
+# Ranks, messages, their bytes, collectives. In the second each of 7 ranks sends to the 6 others 14 times; the bytes are
+# a sum over its records. In the third each of 4 ranks sends 4 bytes to the 3 others 4 times. In the last each of the 8
+# transforms of a mesh of 128^3 complex numbers has 2 all-to-alls at each of 64 ranks.
+TOTALS: list[tuple[str, tuple[int, int, int], dict[str, int]]] = [
+    ("sst_dumpi_selftest", (4, 4, 4 * 4), {"barrier": 4, "all_reduce": 4}),
+    ("sstmacro_testbgp.tar.xz", (7, 7 * 6 * 14, 418_656), {"all_to_all": 49, "barrier": 21}),
+    ("naive_all_to_all_np4.tar.xz", (4, 4 * 3 * 4, 4 * 3 * 4 * 4), {"barrier": 16}),
+    ("pencil_fft_np64.dumpi.tar.xz", (64, 0, 0), {"all_to_all": 64 * 8 * 2}),
+]
+
+
+@pytest.mark.parametrize(("name", "totals", "collectives"), TOTALS)
+def test_a_recording_has_its_ranks_messages_and_collectives(
+    name: str, totals: tuple[int, int, int], collectives: dict[str, int], capsys: pytest.CaptureFixture[str]
+) -> None:
+    facts = _json(capsys, "info", DATA / name)
+    assert (facts["ranks"], facts["messages"], facts["bytes"]) == totals
+    assert facts["kinds"].get("receive", 0) == facts["messages"]
+    assert facts["collectives"] == collectives
+    assert facts["unmatched"] == []
+    assert facts["wildcards"] == 0
+    assert "processor_clock" in {note["code"] for note in facts["assumptions"]}
+
+
+def test_an_all_to_all_in_rows_and_columns_has_the_bytes_of_the_mesh(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    picture = tmp_path / "matrix.svg"
+    assert main(["trace", "info", str(DATA / "pencil_fft_np64.dumpi.tar.xz"), "--matrix", str(picture)]) == 0
+    capsys.readouterr()
+    rows = [line.split(",") for line in Path(f"{picture}.csv").read_text().splitlines()[1:]]
+    # 16 all-to-alls of the whole mesh of 16 bytes per number; each rank keeps 1 of 8 blocks for itself
+    assert sum(int(row[2]) for row in rows) == 16 * 128**3 * 16 * 7 // 8
+    pairs = {(int(row[0]), int(row[1])) for row in rows}
+    assert len(pairs) == 64 * (7 + 7)
+    assert all(a // 8 == b // 8 or a % 8 == b % 8 for a, b in pairs)
+
+
+def test_a_trace_converts_to_a_program_that_finishes_and_says_what_it_assumed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "ring.goal"
+    assert main(["trace", "convert", str(RING / "testtrace.meta"), "--out", str(out)]) == 0
+    told = capsys.readouterr()
+    assert told.out == f"wrote {out}\n"
+    assert told.err.startswith("assumed: 32 computations are times of the processor")
+    converted = _json(capsys, "loggops", out)
+    assert converted["finish_ns"] == _json(capsys, "loggops", RING)["finish_ns"] > 0
+    # the named file of a rank stands for its trace
+    assert _json(capsys, "info", RING / "testtrace-0002.bin")["ranks"] == 4
+
+
+def test_the_clock_can_be_chosen(capsys: pytest.CaptureFixture[str]) -> None:
+    times = {clock: _json(capsys, "info", RING, "--clock", clock)["compute_ns"] for clock in ("processor", "wall")}
+    assert times["processor"] == _json(capsys, "info", RING)["compute_ns"] != times["wall"]
+    goal = DATA.parent / "programs" / "binary_tree_32.goal"
+    assert "is no trace, and has no clocks" in _refused(capsys, "info", goal, "--clock", "wall")
+
+
+def test_a_trace_without_all_its_files_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / "ring"
+    shutil.copytree(RING, folder)
+    (folder / "testtrace-0003.bin").unlink()
+    told = _refused(capsys, "info", folder)
+    assert "the trace has 4 ranks, and the file of rank 3 is missing" in told
+    assert "copy the files of all" in told
+    shutil.copy(RING / "testtrace-0003.bin", folder)
+    assert _json(capsys, "info", folder)["ranks"] == 4, "the remedy helps"
+    (folder / "testtrace-0001.bin").write_bytes((RING / "testtrace-0001.bin").read_bytes()[:1000])
+    assert "testtrace-0001.bin, byte 1000: the file has no index at its end" in _refused(capsys, "info", folder)
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    assert "has no files of a trace (dumpi" in _refused(capsys, "info", empty)
+    archive = tmp_path / "ring.tar"
+    with tarfile.open(archive, "w") as tar:
+        tar.add(RING, "ring")
+    archive.write_bytes(archive.read_bytes()[:5000])
+    assert "can't be unpacked" in _refused(capsys, "info", archive)
