@@ -78,9 +78,10 @@ def check_scenarios(paper: Paper, each: Experiment) -> list[Point]:
     full = []
     for quick in (True, False):
         for _, sets in each.sweeps(quick=quick):
-            points = weft.load(paper.path(f"{each.name}.yaml"), set=sets).points
+            points = weft.load(paper.path(each.file), set=sets).points
             assert points
             full += [] if quick else points
-    assert weft.load(paper.path(f"{each.name}.yaml")).name == f"{paper.name}-{each.name.replace('_', '-')}"
+    stem = each.file.removesuffix(".yaml").replace("_", "-")
+    assert weft.load(paper.path(each.file)).name == f"{paper.name}-{stem}"
     assert registered(paper.name) is paper
     return full

@@ -8,7 +8,9 @@ import polars as pl
 
 from weft.reproduce.common.frames import SCHEMA
 from weft.reproduce.common.measured import Measured
-from weft.reproduce.congestion.hot_spot_runs import DRAGONFLY, FILL, READINGS, TERMINALS, TORUS, TREE
+from weft.reproduce.congestion import one_factor
+from weft.reproduce.congestion.hot_spot_networks import DRAGONFLY, NETWORKS, TORUS, TREE
+from weft.reproduce.congestion.hot_spot_runs import BUFFERS, COMBINATIONS, FILL, OWN, READINGS, TERMINALS
 from weft.reproduce.congestion.scheme_outcomes import (
     COLUMNS,
     DBBM,
@@ -16,6 +18,7 @@ from weft.reproduce.congestion.scheme_outcomes import (
     H2LQ,
     HIGH_LOW,
     IODET,
+    LADDER,
     NONE,
     ON_OFF,
     ONE_QUEUE,
@@ -36,7 +39,7 @@ PRINTED: dict[str, dict[str, tuple[float, float, float]]] = {
     DRAGONFLY: {ONE_QUEUE: (0.12, 12.0, 1.0), VOQSW: (0.3, 2.0, 0.45), DBBM: (0.3, 2.0, 0.45), H2LQ: (0.3, 2.0, 0.45)},
 }
 # Factors of a policy: throughput, latency, energy per data.
-TIMES = {NONE: (1.0, 1.0, 1.0), ON_OFF: (1.0, 1.02, 0.99), HIGH_LOW: (0.97, 1.05, 0.95)}
+TIMES = {NONE: (1.0, 1.0, 1.0), ON_OFF: (1.0, 1.02, 0.99), HIGH_LOW: (0.97, 1.05, 0.95), LADDER: (0.995, 1.5, 0.5)}
 _NETWORKS = {TORUS: "torus", TREE: "k_ary_n_tree", DRAGONFLY: "dragonfly"}
 
 
@@ -60,6 +63,10 @@ def row(network: str, scheme: str, saving: str, numbers: tuple[float, float, flo
         "link_use": accepted,
         "transitions": 0.0,
         "window_us": 1000.0,
+        "saved_share": 0.0,
+        "port_kib": 64.0,
+        "network_ports": 64.0,
+        "power_w": 1000.0,
         "saturated": True,
         "terminals": 1056.0,
         "stalled": False,
@@ -83,4 +90,22 @@ def ideal() -> Measured:
     ]
     found[READINGS] = [row(TORUS, "IODET by coordinate", NONE, PRINTED[TORUS][IODET])]
     found[TERMINALS] = [row(TORUS, DBBM, ON_OFF, PRINTED[TORUS][DBBM])]
+    for factor in one_factor.FACTORS:
+        for network in factor.networks():
+            found[one_factor.experiment(network, factor)] = found[network]
+    found[COMBINATIONS] = [each for network in NETWORKS for each in found[network]]
+    # 4 numbers to a combination: too little memory takes a tenth of the cold throughput
+    found[BUFFERS] = [
+        row(network, name, saving, PRINTED[network][name], port_kib=kib, cold_load=share * PRINTED[network][name][0])
+        for network in NETWORKS
+        for name in (ONE_QUEUE, DBBM)
+        for saving in (NONE, LADDER)
+        for kib, share in ((16.0, 0.9), (32.0, 0.995), (64.0, 1.0))
+    ]
+    found[OWN] = [
+        row(network, DBBM, saving, PRINTED[network][DBBM], seed=seed, saved_share=share)
+        for network in NETWORKS
+        for saving, share in ((NONE, 0.0), (LADDER, 0.85))
+        for seed in (1.0, 2.0)
+    ]
     return Measured({name: pl.DataFrame(rows, schema=SCHEMA | COLUMNS) for name, rows in found.items()})

@@ -27,17 +27,25 @@ class Experiment:
     Attributes
     ----------
     name : str
-        Name of the scenario in the folder of the paper (without ending), and of the folder of the results.
+        Name of the folder of the results, and of the scenario if `scenario` names none.
     quick, full : sequence of mapping of str to value
         Overrides by dotted path, for each sweep of a quick run and of a full run.
     scaled : str
         What is smaller in a quick run, besides fewer loads and shorter runs, in words; empty if nothing.
+    scenario : str
+        Name of the scenario (without ending), if several experiments run it with other overrides.
     """
 
     name: str
     quick: Sequence[Mapping[str, Any]] = ({},)
     full: Sequence[Mapping[str, Any]] = ({},)
     scaled: str = ""
+    scenario: str = ""
+
+    @property
+    def file(self) -> str:
+        """Name of the scenario's file in the folder of the paper."""
+        return f"{self.scenario or self.name}.yaml"
 
     def sweeps(self, *, quick: bool) -> list[tuple[str, Mapping[str, Any]]]:
         """Folder and overrides of each sweep."""

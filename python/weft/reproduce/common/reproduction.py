@@ -76,7 +76,7 @@ def reproduce(
     needed = [(each, *sweep) for each in paper.needed(figures) for sweep in each.sweeps(quick=quick)]
     ran: list[tuple[Experiment, ResultSet]] = []
     for number, (each, name, sets) in enumerate(needed, 1):
-        sweep = load(paper.path(f"{each.name}.yaml"), set=sets)
+        sweep = load(paper.path(each.file), set=sets)
         with told(f"{name} ({number} of {len(needed)})") if told else nullcontext() as watch:
             results = sweep.run(root / "runs" / name, jobs=jobs, force_memory=force_memory, watch=watch)
             ran.append((each, results))

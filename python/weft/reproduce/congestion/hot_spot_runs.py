@@ -1,21 +1,16 @@
-"""The experiments of the paper, and the smaller networks of a quick run."""
+"""The experiments of the paper and beyond it, and the smaller networks of a quick run."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from weft.reproduce.common.paper import Experiment
+from weft.reproduce.congestion import one_factor
+from weft.reproduce.congestion.hot_spot_networks import DRAGONFLY, NETWORKS, SMALL, TORUS, TREE
 
-TORUS, TREE, DRAGONFLY, FILL, READINGS, TERMINALS = "torus", "tree", "dragonfly", "fill", "readings", "terminals"
-# The three networks, in the order of Figs. 1 to 3.
-NETWORKS = (TORUS, TREE, DRAGONFLY)
+FILL, READINGS, TERMINALS = "fill", "readings", "terminals"
+COMBINATIONS, BUFFERS, OWN = "combinations", "buffers", "own"
 
-# Networks of the same shape for a quick run: 240, 256 and 342 nodes.
-SMALL: dict[str, dict[str, Any]] = {
-    TORUS: {"torus": {"widths": [8, 6, 5], "terminals_per_router": 1}},
-    TREE: {"k_ary_n_tree": {"k": 4, "n": 4}},
-    DRAGONFLY: {"dragonfly": {"routers_per_group": 6, "terminals_per_router": 3, "global_links_per_router": 3}},
-}
 _SHORT: dict[str, Any] = {"measure.warmup": "200us", "measure.window": "400us", "sweep.seed": [1]}
 _SCALED = "a smaller network of the same shape, one seed"
 
@@ -40,4 +35,6 @@ EXPERIMENTS = (
     ),
     Experiment(READINGS, (_zipped(TORUS, TREE, TREE, TREE),), scaled=_SCALED),
     Experiment(TERMINALS, (_zipped(*(each for each in NETWORKS for _ in range(2))),), scaled=_SCALED),
+    *one_factor.EXPERIMENTS,
+    *(Experiment(each) for each in (COMBINATIONS, BUFFERS, OWN)),
 )

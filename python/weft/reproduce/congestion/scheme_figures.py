@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from weft.reproduce.common.bar_figures import grouped
-from weft.reproduce.congestion.hot_spot_runs import DRAGONFLY, FILL, NETWORKS, READINGS, TERMINALS, TORUS, TREE
+from weft.reproduce.congestion.hot_spot_networks import DRAGONFLY, NAMES, NETWORKS, TORUS, TREE
+from weft.reproduce.congestion.hot_spot_runs import FILL, READINGS, TERMINALS
 from weft.reproduce.congestion.scheme_outcomes import ENERGY, LATENCY, NONE, POLICIES, THROUGHPUT, outcome, schemes
 
 if TYPE_CHECKING:
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from weft.plot.style import Picture as Drawing
     from weft.reproduce.common.measured import Measured
 
-NAMES = {TORUS: "3D torus", TREE: "k-ary n-tree", DRAGONFLY: "dragonfly"}
 AXES = {
     THROUGHPUT: "Accepted [flits/terminal/cycle]",
     LATENCY: "Latency [us]",

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from weft.results.result_set import ResultSet
 
 ONE_QUEUE, DBBM = "1q", "DBBM"
-VOQSW, IODET, FLOW2SL, H2LQ = "VOQsw", "IODET", "Flow2SL", "H2LQ"
+VOQSW, IODET, FLOW2SL, H2LQ, BBQ = "VOQsw", "IODET", "Flow2SL", "H2LQ", "BBQ"
+# A single queue, with packets that choose their path by queues.
+ADAPTIVE = "1q, adaptive"
 _SCHEMES = {
     "one_queue": ONE_QUEUE,
     "voqsw": VOQSW,
@@ -24,9 +26,13 @@ _SCHEMES = {
     "iodet": IODET,
     "flow2sl": FLOW2SL,
     "h2lq": H2LQ,
+    "bbq": BBQ,
 }
+_ADAPTIVE = ("minimal_adaptive", "dragonfly_ugal")
 NONE, ON_OFF, HIGH_LOW = "none", "on/off", "high/low"
 POLICIES = (NONE, ON_OFF, HIGH_LOW)
+# Any number of lanes, by the use of a link; during a change it carries nothing, or what it carried before.
+LADDER_STOPS, LADDER = "ladder that stops", "ladder"
 # The measures of Figs. 1 to 3, with their units.
 THROUGHPUT, LATENCY, ENERGY = "accepted_load", "latency_us", "energy_nj"
 MEASURES = (THROUGHPUT, LATENCY, ENERGY)
@@ -46,6 +52,10 @@ COLUMNS: dict[str, Any] = {
     "link_use": pl.Float64,
     "transitions": pl.Float64,
     "window_us": pl.Float64,
+    "saved_share": pl.Float64,
+    "port_kib": pl.Float64,
+    "network_ports": pl.Float64,
+    "power_w": pl.Float64,
 }
 
 Outcome = dict[tuple[str, str], dict[str, float]]
@@ -67,7 +77,9 @@ def frame(results: ResultSet) -> pl.DataFrame:
         that of all links and routers per bit delivered, ``energy_between_nj`` leaves out the links of terminals
         [nJ/bit]. ``cold_load`` is per terminal that sends uniformly, ``hot_load`` is that of the hot node
         [flits/cycle]. ``link_use`` is of the channels between routers [share], ``transitions`` is per such channel
-        and second.
+        and second. ``saved_share`` is the energy that managed links save, as a share of the saving of links in
+        proportion to their traffic. ``port_kib`` is the memory of a port between routers [KiB], ``network_ports`` the
+        number of such ports. ``power_w`` is the mean power of all links and routers [W].
     """
     rows = frames.rows(results, lambda scenario: mechanism(_scheme(scenario), _saving(scenario)))
     more = [_more(results, point) for point in range(len(results))]
@@ -77,6 +89,9 @@ def frame(results: ResultSet) -> pl.DataFrame:
 def _scheme(scenario: Mapping[str, Any]) -> str:
     # a resolved scenario leaves out the scheme that divides nothing
     ((name, parameters),) = scenario.get("queueing", {"one_queue": {}}).items()
+    ((routing, how),) = scenario["routing"].items()
+    if routing in _ADAPTIVE or how.get("ascent") == "adaptive":
+        return ADAPTIVE
     scheme = _SCHEMES[name]
     # the readings that are not those of the figures
     odd = {(IODET, "dst_coord"): "IODET by coordinate", (FLOW2SL, "sum"): "Flow2SL by sum"}
@@ -87,6 +102,8 @@ def _saving(scenario: Mapping[str, Any]) -> str:
     (name,) = scenario["power"]["policy"]
     if name == "always_on":
         return NONE
+    if name == "rate_ladder":
+        return LADDER if scenario["power"]["policy"][name].get("changes") == "carry" else LADDER_STOPS
     return ON_OFF if scenario["power"]["policy"][name].get("to") in (None, "off") else HIGH_LOW
 
 
@@ -99,6 +116,7 @@ def _more(results: ResultSet, point: int) -> dict[str, Any]:
     channels = sum(each["channels"] for each in between)
     routers = summary.get("energy_routers_j") or 0.0
     (network,) = scenario["topology"]
+    always_on, ideal = summary["energy_managed_always_on_j"], summary["energy_managed_ideal_j"]
     return {
         "network": network,
         "scheme": _scheme(scenario),
@@ -114,6 +132,10 @@ def _more(results: ResultSet, point: int) -> dict[str, Any]:
         "link_use": sum(each["utilisation_mean"] * each["channels"] for each in between) / channels,
         "transitions": summary["link_transitions"] / channels / summary["window_seconds"],
         "window_us": us * summary["window_cycles"],
+        "saved_share": (always_on - summary["energy_managed_j"]) / (always_on - ideal),
+        "port_kib": int(scenario["links"]["default"]["port_buffer"].removesuffix("b")) / (8 * 1024),
+        "network_ports": channels,
+        "power_w": summary["power_mean_w"],
     }
 
 
@@ -153,3 +175,10 @@ def got(found: Outcome, scheme: str, saving: str) -> dict[str, float]:
     if (scheme, saving) not in found:
         raise LackingError(f"{mechanism(scheme, saving)} was not run")
     return found[scheme, saving]
+
+
+def best_reduction(found: Outcome, measure: str) -> tuple[tuple[str, str], float]:
+    """The combination with the least of a measure, and its saving [share of that of 1q without a policy]."""
+    base = got(found, ONE_QUEUE, NONE)
+    best = min((pair for pair in found if ONE_QUEUE not in pair and NONE not in pair), key=lambda p: found[p][measure])
+    return best, 1 - found[best][measure] / base[measure]

@@ -1,0 +1,36 @@
+"""The networks of Figs. 1 to 3, and smaller and larger ones of the same shapes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+TORUS, TREE, DRAGONFLY = "torus", "tree", "dragonfly"
+# The three networks, in the order of Figs. 1 to 3.
+NETWORKS = (TORUS, TREE, DRAGONFLY)
+NAMES = {TORUS: "3D torus", TREE: "k-ary n-tree", DRAGONFLY: "dragonfly"}
+
+# About a quarter of the nodes of the paper, for a quick run: 240, 256 and 342 nodes.
+SMALL: dict[str, dict[str, Any]] = {
+    TORUS: {"torus": {"widths": [8, 6, 5], "terminals_per_router": 1}},
+    TREE: {"k_ary_n_tree": {"k": 4, "n": 4}},
+    DRAGONFLY: {"dragonfly": {"routers_per_group": 6, "terminals_per_router": 3, "global_links_per_router": 3}},
+}
+# 120, 64 and 72 nodes, for many runs beside each other.
+SMALLEST: dict[str, dict[str, Any]] = {
+    TORUS: {"torus": {"widths": [6, 5, 4], "terminals_per_router": 1}},
+    TREE: {"k_ary_n_tree": {"k": 4, "n": 3}},
+    DRAGONFLY: {"dragonfly": {"routers_per_group": 4, "terminals_per_router": 2, "global_links_per_router": 2}},
+}
+# About four times the nodes of the paper: 4,096, 4,096 and 4,104 nodes.
+LARGE: dict[str, dict[str, Any]] = {
+    TORUS: {"torus": {"widths": [16, 16, 16], "terminals_per_router": 1}},
+    TREE: {"k_ary_n_tree": {"k": 4, "n": 6}},
+    DRAGONFLY: {
+        "dragonfly": {
+            "groups": 57,
+            "routers_per_group": 12,
+            "terminals_per_router": 6,
+            "global_links_per_router": 6,
+        }
+    },
+}
