@@ -1,1 +1,1 @@
-"""What `import weft` offers: `load`, `open`, `Sweep` and `Results`. The command line and papers use it, too."""
+"""The names of `import weft`: `load`, `open`, `Sweep` and `Results`. The command line and papers also use it."""

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from weft.results.quantities import Quantity
     from weft.results.result_set import ResultSet
 
-# At most so many points have a row.
+# Most points that have a row.
 _ROWS = 30
 _SHOWN = (q.LATENCY, q.P99, q.ACCEPTED, q.ENERGY)
 _POWER = "power_mean_w"
@@ -49,7 +49,7 @@ def of_results(results: ResultSet) -> str:
 
 
 def of_sweep(title: str, folder: Path, points: Sequence[Point], text: str) -> str:
-    """What is swept, and the text of the scenario."""
+    """The swept values, and the text of the scenario."""
     store = Store(folder)
     done = sum(store.complete(point.hash) for point in points)
     count = f"{_points(len(points))} to run" if not done else f"{_points(len(points))}, {_of_them(len(points), done)}"
@@ -89,7 +89,7 @@ def _mark(summary: dict[str, Any], column: str) -> str:
 
 
 def _remarks(results: ResultSet) -> Sequence[str]:
-    """What the words in the table mean, and which points have no row."""
+    """Meaning of the words in the table, and the points without a row."""
     told = []
     if len(results) > _ROWS:
         told.append(f"{len(results) - _ROWS} more points: `frame` has all")

@@ -136,7 +136,7 @@ class Results(ResultSet):
         return compare(Chosen.all_of(self), Chosen.all_of(other), on).frame
 
     def rate_scaled(self, rates: Rates | None = None, *, over_time: bool = False) -> pl.DataFrame:
-        """What links between routers would have used at the lowest rates that carry their traffic (ideal DVFS).
+        """Energy of links between routers at the lowest rates that carry their traffic (ideal DVFS).
 
         Parameters
         ----------
@@ -185,7 +185,7 @@ class Results(ResultSet):
         return machine_energy.table(self, machine, reference, others=others)
 
     def bill(self, keys: str | Path | Mapping[str, Any] | None = None) -> YearlyBill:
-        """What the network costs in a year, over a profile of loads or phases.
+        """Cost of the network in a year, over a profile of loads or phases.
 
         Parameters
         ----------

@@ -1,6 +1,6 @@
 """`weft.Sweep`: the points of a scenario; it checks them, runs those without results, and searches for saturation.
 
-What only a run needs is imported by it: a check takes half as long without data frames and bars of progress.
+Modules that only a run needs are imported by it: a check takes half as long without data frames and progress bars.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _FREE = ("name", "seed", "measure", "power.prices", "traffic.load", "traffic.loa
 
 @dataclass(frozen=True)
 class Implied:
-    """What is known of some points before they run.
+    """Known numbers of some points before they run.
 
     Attributes
     ----------
@@ -113,7 +113,7 @@ class Sweep:
         return f"<weft.Sweep {self.name!r}: {len(self)} points>"
 
     def _repr_html_(self) -> str:
-        """What is swept, in a notebook."""
+        """The swept values, in a notebook."""
         from weft.api.notebook_views import of_sweep
 
         return of_sweep(self.title, self._root or self.folder, self.points, self.scenario.text)
@@ -192,8 +192,8 @@ class Sweep:
             Run even if the points at a time need more memory than there is left.
         checkpoint_every : str, optional
             How often each point that runs writes a checkpoint, such as ``"10min"`` (``s``, ``min``, ``h``, ``d``) or
-            ``"1000000cycles"``; it also writes one when it is interrupted. A point that has a checkpoint goes on from
-            it, with this argument or without, and its results have the same bytes. By default none are written.
+            ``"1000000cycles"``; it also writes one when it is interrupted. A point that has a checkpoint continues
+            from it, with this argument or without, and its results have the same bytes. By default none are written.
         pin : bool
             Keep each thread of the points that run at the same time on a core of its own.
         plain : bool
@@ -203,8 +203,8 @@ class Sweep:
             shows none.
         executor : concurrent.futures.Executor, optional
             What runs the points instead of this process, e.g. ``client.get_executor()`` of Dask or an
-            ``MPIPoolExecutor``. Its workers have this Weft, see the folder of the results under the same absolute path,
-            and write there; how many points run at a time is up to it. The results are those of a local run.
+            ``MPIPoolExecutor``. Its workers have this Weft, see the folder of the results under the same absolute
+            path, and write there. It decides how many points run at a time. The results are those of a local run.
 
         Raises
         ------
@@ -265,7 +265,7 @@ class Sweep:
     def _prepared(self, out: str | Path | None, words: Sequence[str]) -> Store:
         """The folder of the results, with the list of points and without what dead runs left there.
 
-        `words` are those that the command line of `run` has besides.
+        `words` are further words of the command line of `run`.
         """
         store = Store(self.folder if out is None else out)
         self._root = store.root
@@ -274,7 +274,7 @@ class Sweep:
         return store
 
     def _missing(self, store: Store, *, force: bool = False) -> list[Point]:
-        """The points that are to run; what dead runs left of the others goes."""
+        """The points that are to run; files of dead runs of the others are removed."""
         distinct = {point.hash: point for point in self.points}
         missing = {hash: point for hash, point in distinct.items() if force or not store.sound(hash)}
         Checkpoints(store).forget(hash for hash in distinct if hash not in missing)
@@ -359,11 +359,11 @@ class Sweep:
         watch: Callable[[Status], None] | Literal[False] | None = None,
         executor: Executor | None = None,
     ) -> pl.DataFrame:
-        """Search the saturation load of every curve (combination of what is swept besides ``traffic.load``).
+        """Search the saturation load of every curve (combination of the other swept values).
 
         A load is too much when the point's results are ``saturated`` or the network gets stuck. The search looks at
         both ends of the range, halves it until two neighbouring loads differ, and looks once on each side of them.
-        Runs are kept as those of `run` are: what was found once is not run again.
+        Runs are kept as those of `run` are, and none is run twice.
 
         Parameters
         ----------
@@ -377,8 +377,8 @@ class Sweep:
         seeds : int
             Runs of each load, with the seed of the scenario and those after it; half of them decide.
         jobs, threads, blocks, force_memory, checkpoint_every, watch, executor
-            As for `run`. An executor gets the points of one round after the other: both ends of the range of all
-            curves, then a load of each curve, with all seeds.
+            As for `run`. An executor gets the points of one round after the other. First come the two ends of the
+            range of all curves, then a load of each curve, with all seeds.
 
         Returns
         -------

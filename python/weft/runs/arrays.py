@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _FILE = "array.json"
-# Of a log that says why a job has ended, so many letters of the last line are shown.
+# Of a log with the reason for the end of a job, the message shows this number of letters of the last line.
 _LONGEST = 200
 
 
@@ -63,7 +63,7 @@ class Array:
         Store(self.order.folder).replace(_FILE, json.dumps(said))
 
     def job_of(self, number: int) -> str:
-        """What Slurm calls a job; the only one of an array has the number of the array."""
+        """Slurm's name of a job; the only one of an array has the number of the array."""
         return str(self.job) if len(self.chunks) == 1 else f"{self.job}_{number}"
 
     def live(self) -> dict[int, tuple[str, str]]:
@@ -89,7 +89,7 @@ class Array:
         slurm_queue.cancel(self.name)
 
     def _check_cluster(self) -> None:
-        """Refuse to ask another cluster, which would know nothing of these jobs."""
+        """Refuse to ask another cluster, which does not know these jobs."""
         if (here := slurm_queue.cluster()) != self.cluster:
             what = f"array {self.job} was submitted on the cluster {self.cluster!r}, and this is a machine of {here!r}"
             end = shell.command("cancel", self.order.root)
@@ -167,7 +167,7 @@ def _at_work(store: Store) -> list[tuple[Array, set[int]]]:
 
 @dataclass(frozen=True)
 class Cancelled:
-    """What `cancel` has done.
+    """The effects of `cancel`.
 
     Attributes
     ----------

@@ -119,7 +119,7 @@ def clear(root: Path) -> None:
 
 
 def _found(root: Path) -> list[tuple[Path, dict[str, Any], bool]]:
-    """The files of a folder, what they say, and whether their runs are alive."""
+    """The files of a folder, their contents, and the state of their runs."""
     beacons: list[Path] = []
     with suppress(OSError):  # there may be no such folder, and its name may be too long for one
         beacons += sorted(root.glob(_FILES))
@@ -128,7 +128,7 @@ def _found(root: Path) -> list[tuple[Path, dict[str, Any], bool]]:
 
 
 def _read(path: Path) -> dict[str, Any] | None:
-    """What a file says; ``None`` if it says nothing, or is gone: its run may remove it at any time."""
+    """Content of a file; ``None`` if it is empty or gone: its run may remove it at any time."""
     with suppress(OSError, ValueError):
         who: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         if _whole(who):

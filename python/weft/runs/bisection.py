@@ -17,7 +17,7 @@ _BESIDE = 2
 
 
 class Verdict(StrEnum):
-    """What a search has found."""
+    """The result of a search."""
 
     FOUND = "found"
     """An edge."""
@@ -34,8 +34,8 @@ class Verdict(StrEnum):
 class Search:
     """Finds the edge in a list of loads: below it a load is good, above it a load is too much.
 
-    The search asks first for both ends, then for the middle until two neighbouring loads differ, then for one load on
-    each side of these two, which shows whether the edge is sharp.
+    The search first runs the two ends, then the middle until two neighbouring loads differ. Then it runs a load on
+    each side of these two, which shows if the edge is sharp.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ class Search:
             return low, high, Verdict.MIXED
         first = good[-1] if good else -1
         last = bad[-1] if bad else len(self._loads)
-        # what is open below a load that is carried, or above one that is too much, changes nothing
+        # an open load below a carried one, or above one that is too much, changes nothing
         if any(over is None and first < step < last for step, over in self._known.items()):
             return low, high, Verdict.OPEN
         return low, high, Verdict.FOUND if good and bad else (Verdict.ABOVE if good else Verdict.BELOW)

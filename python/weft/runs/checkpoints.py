@@ -1,8 +1,8 @@
-"""Checkpoints of points that run: a killed run goes on from the last one, to results with the same bytes.
+"""Checkpoints of points that run: a killed run continues from the last one, to results with the same bytes.
 
-A checkpoint is one file in the folder ``checkpoints`` of a sweep: a line of JSON that says whose it is, the state of
-the run as the engine gave it, and the SHA-256 of both. Its name has the hash of the point and a mark of the build of
-Weft, which is the only one that can read it: another build starts the point from the beginning and leaves the file
+A checkpoint is one file in the folder ``checkpoints`` of a sweep. It has a line of JSON that names its owner, the
+state of the run from the engine, and the SHA-256 of the two. Its name has the hash of the point and a mark of the
+build of Weft. Only this build can read it: another build starts the point from the beginning and leaves the file
 alone. When the point has finished, all its checkpoints are removed.
 """
 
@@ -77,7 +77,7 @@ class Every:
 
 @dataclass(frozen=True)
 class Kept:
-    """What the first line of a checkpoint says.
+    """The first line of a checkpoint.
 
     Attributes
     ----------
@@ -134,7 +134,7 @@ class Checkpoints:
         self._last: dict[str, float] = {}
 
     def run(self, point: Point, clock: Clock, threads: int, blocks: int, control: Control) -> Finished:
-        """Run a point, from its checkpoint if it has one. `clock` is told of the time that this has taken before."""
+        """Run a point, from its checkpoint if it has one. `clock` gets the time that this has taken before."""
         if found := self._load(point.hash):
             kept, state = found
             # blocks stay what they were: only threads can change on the way
@@ -187,7 +187,7 @@ class Checkpoints:
         return self._folder / f"{hash}-{build()}{_END}"
 
     def _write(self, hash: str, state: bytes, cycle: int, clock: Clock) -> None:
-        """Write a checkpoint in place of the one before. If that fails, the run goes on without."""
+        """Write a checkpoint in place of the one before. If that fails, the run continues without."""
         kept = Kept(
             hash=hash,
             build=build(),
@@ -256,7 +256,7 @@ def _parts(path: Path) -> tuple[bytes, bytes, bytes]:
 
 
 def pending(store: Store) -> list[Kept]:
-    """What the checkpoints of a sweep from which this build can go on say of themselves."""
+    """The first lines of the checkpoints of a sweep that this build can continue."""
     found: list[Kept] = []
     with suppress(OSError):
         for path in sorted((store.root / _FOLDER).glob(f"*{_END}")):

@@ -29,8 +29,8 @@ _LOOK_SECONDS = 0.02
 def expected(points: Sequence[Point], store: Store, *, threads: int, blocks: int) -> list[float | None]:
     """Seconds that each point takes on a machine like this one; ``None`` if nothing is known.
 
-    Trials take half a minute together, and the last one as much longer as its network takes to build, which can't be
-    broken off: seconds for a million terminals.
+    Trials take half a minute together. The last one takes as long as its network takes to build, which can't be
+    interrupted: seconds for a million terminals.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def expected(points: Sequence[Point], store: Store, *, threads: int, blocks: int
 
 
 def may_end_earlier(point: Point) -> bool:
-    """Whether a point decides by itself how long it runs; what `expected` says is then the time up to its limit."""
+    """Whether a point decides by itself how long it runs; the result of `expected` is then the time up to its limit."""
     measure = point.resolved.get("measure", {})
     return at(point.resolved, "measure.warmup") == "auto" or not isinstance(measure.get("window"), str)
 
@@ -74,7 +74,7 @@ def _heaviest(points: Sequence[Point], known: Collection[str]) -> list[int]:
 
 
 def _try(point: Point, threads: int, blocks: int) -> float | None:
-    """Run the beginning of a point; seconds that all of it would take."""
+    """Run the beginning of a point; seconds that the whole point would take."""
     if not memory.fits(point, threads=threads, blocks=blocks):
         return None
     drain, control, begun = point.drain_cycles(), Control(), time.monotonic()
@@ -87,7 +87,7 @@ def _try(point: Point, threads: int, blocks: int) -> float | None:
 
 
 def _extrapolated(future: Future[Finished], control: Control, drain: int, begun: float) -> float | None:
-    """Seconds that a run takes which goes on for `drain` cycles after its window; ``None`` if it says too little."""
+    """Seconds of a run with `drain` cycles after its window; ``None`` if it ran too few cycles."""
     pace = Pace()
     while not wait([future], timeout=_LOOK_SECONDS).done:
         seconds = time.monotonic() - begun

@@ -14,9 +14,9 @@ _T = TypeVar("_T")
 
 
 def endings(futures: Collection[Future[_T]], seconds: float) -> Iterator[list[Future[_T]]]:
-    """Give the futures that have ended since the last time; none if none has within so many seconds.
+    """Give the futures that have ended since the last time; none if none has within a number of seconds.
 
-    Each wait is so short that Ctrl-C works.
+    Each wait is short, so that Ctrl-C works.
     """
     ended: SimpleQueue[Future[_T]] = SimpleQueue()
     for future in futures:

@@ -19,7 +19,7 @@ _IDLE = 0.1
 _TELLING = 0.05
 # It says how long it may take at most, where its warm-up ends by itself, once this many cycles are done.
 _FIRST_CYCLES = 1000
-# A longest time that is no longer than so many times the likely one adds nothing to it.
+# A longest time within this factor of the likely time is not shown.
 _WORTH_TELLING = 2.0
 
 
@@ -82,7 +82,7 @@ class Estimate:
         return None if total is None else max(0.0, total - seconds)
 
     def most_left(self, place: int, cycles: int, of: int, seconds: float) -> float | None:
-        """Seconds that a running point needs if its warm-up goes on to its limit; ``None`` if that is no news.
+        """Seconds that a running point needs if its warm-up lasts up to its limit; ``None`` if that is no news.
 
         Parameters
         ----------

@@ -124,7 +124,7 @@ class _Board:
     def status(self) -> Status:
         """How far all points are."""
         with self._lock:
-            # a run goes on meanwhile, so its cycle is read only once
+            # the run continues meanwhile, so its cycle is read only once
             cycles = {place: self.controls[place].cycle for place in self._clocks}
             of = {place: self.controls[place].cycles for place in cycles}
             running = [
@@ -147,7 +147,7 @@ class _Board:
                 for place, fraction, seconds in running
             ]
             left = self._estimate.all_left(running, self._workers)
-            # while a warm-up goes on, others wait for its worker
+            # during a warm-up, others wait for its worker
             most = [flight.most_left_seconds for flight in flying if flight.most_left_seconds is not None]
             # of those nothing may be known
             waits = self._done + len(running) < len(self._points)
@@ -282,7 +282,7 @@ class _Runner:
 
 
 def _words(points: Sequence[Point]) -> list[str]:
-    """What distinguishes each point from the others, in as few words as possible."""
+    """The differences of each point from the others, in as few words as possible."""
     labels = [{path: label(value, path) for path, value in point.coordinates.items()} for point in points]
     varied = [path for path in (labels[0] if labels else ()) if len({each.get(path) for each in labels}) > 1]
     return [", ".join(each.get(path, "-") for path in varied) or "the point" for each in labels]

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 # Seconds between two reports of how far the sweep is; short so that Ctrl-C works.
 _LOOK_SECONDS = 0.2
-# After Ctrl-C workers look at the order within a second; those of a broken executor never come back.
+# After Ctrl-C workers look at the order within a second; those of a broken executor never return.
 _LAST_SECONDS = 10.0
 # A file server may show a folder this much later [s] here than where it was written.
 _SEEN_SECONDS = 10.0
@@ -140,7 +140,7 @@ def _of_a_point(problem: WeftError) -> bool:
 
 
 def _check(future: Future[Done], problem: BaseException | None, store: Store, hash: str) -> None:
-    """Refuse a point that did not come back with results that this machine sees."""
+    """Refuse a point without results that this machine sees."""
     if isinstance(problem, WeftError):
         raise problem
     if future.cancelled() or isinstance(problem, Exception):

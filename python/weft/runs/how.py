@@ -9,7 +9,7 @@ from weft.runs.checkpoints import Every
 
 @dataclass(frozen=True)
 class How:
-    """What changes no result of a point, only how it is come by.
+    """Settings of a run that change no result of a point.
 
     Attributes
     ----------

@@ -1,8 +1,8 @@
 """How much memory points need beside what the machine has left: too much is refused before anything runs.
 
-What a point takes depends on how full its buffers are. Below saturation they are nearly empty; far above it all may be
-full, which in large networks with deep buffers is several times as much. A point is refused by what it is expected to
-take; what it may take at most is a warning.
+The memory of a point depends on how full its buffers are. Below saturation they are nearly empty; far above it all
+may be full, which in large networks with deep buffers is several times as much. A point is refused by its expected
+memory; its largest possible memory is a warning.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class MemoryWarning(WeftWarning):
 
 
 def left(root: Path = Path("/")) -> Left | None:
-    """The least of what machine, control groups and limit of the process leave; ``None`` if the system does not say.
+    """The least that machine, control groups and limit of the process leave; ``None`` if the system does not say.
 
     Parameters
     ----------
@@ -185,7 +185,7 @@ def _machine(root: Path) -> list[Left]:
 
 
 def _groups(root: Path) -> list[Left]:
-    """What each control group of this process leaves, and the groups above it (both versions of the interface)."""
+    """Memory left by each control group of this process, and the groups above it (both versions of the interface)."""
     found = []
     for line in _read(root / "proc/self/cgroup").splitlines():
         _, controllers, path = line.split(":", 2)
@@ -212,7 +212,7 @@ def _group(folder: Path, most: str, now: str, cached: str) -> list[Left]:
 
 
 def _process(root: Path) -> list[Left]:
-    """What the limit of the address space leaves (``ulimit -v``)."""
+    """Memory that the limit of the address space leaves (``ulimit -v``)."""
     if sys.platform == "win32":
         return []
     limit, _ = resource.getrlimit(resource.RLIMIT_AS)

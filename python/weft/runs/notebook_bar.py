@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
     Watch = Callable[[Status], None]
 
-# Seconds between two changes of what is shown.
+# Seconds between two updates of the bar.
 _PAUSE = 0.25
 
 
 @contextmanager
 def shown(name: str, watch: Watch | Literal[False] | None) -> Iterator[Watch | None]:
-    """What watches a sweep: `watch`; if it is ``None``, a bar in a notebook and nothing elsewhere; nothing if False."""
+    """The watcher of a sweep: `watch`; for ``None`` a bar in a notebook and nothing elsewhere; nothing if False."""
     if watch is not None:
         yield watch or None
     elif in_notebook():

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from weft.runs.slurm_jobs import Plan, SlurmJobs
     from weft.scenario.scenario import Scenario
 
-# A job hears so long before its time limit [s] that it ends, but not in the first part of a short one.
+# Slurm signals a job this long before its time limit [s], but not in the first part of a short one.
 _WARNING_SECONDS, _WARNING_PART = 90, 0.2
 # Slurm allows long names; `squeue` shows the beginning.
 _LONGEST_NAME = 40
@@ -36,7 +36,7 @@ _NO_END = 1_000_000
 
 @dataclass(frozen=True)
 class Submission:
-    """What was handed to Slurm.
+    """The jobs that Slurm got.
 
     Attributes
     ----------
@@ -140,7 +140,7 @@ def _submitted(jobs: Sequence[SlurmJob], array: Array, plan: Plan, wanted: Slurm
         "array_parallelism": wanted.max_jobs or len(jobs),
         "signal_delay_s": min(_WARNING_SECONDS, round(_WARNING_PART * 60 * minutes)),
         "setup": list(wanted.setup),
-        # after the failure of a node, too, where the configuration of the cluster does not say so
+        # also after the failure of a node, where the configuration of the cluster does not say so
         "additional_parameters": {"requeue": True},
         "partition": wanted.partition,
         "account": wanted.account,

@@ -1,7 +1,7 @@
-"""What a sweep hands to workers elsewhere: an order, a file in its folder, which is gone when they are to stop.
+"""The order of a sweep to workers elsewhere: a file in its folder, which is gone when they are to stop.
 
-What travels to a worker is the folder of the sweep, the name of the order and the hashes of points. The scenario is in
-the file, so a worker that can't read it does not see the folder, and says so before it runs anything.
+A worker gets the folder of the sweep, the name of the order and the hashes of points. The scenario is in the file, so
+a worker that can't read it does not see the folder, and says so before it runs anything.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _ORDER, _WITHDRAWN = "order.json", "withdrawn.json"
 
 @dataclass(frozen=True)
 class Order:
-    """What workers need to know besides the hashes of the points that they are to run.
+    """The data that workers need apart from the hashes of the points that they are to run.
 
     Attributes
     ----------
@@ -166,7 +166,7 @@ class _Said(NamedTuple):
 
 
 def _said(path: Path) -> _Said:
-    """What an order says."""
+    """Content of an order."""
     try:
         said: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as problem:

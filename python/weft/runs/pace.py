@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-# What passes between the first and the last change is timed to a look, of which there are several in this time.
+# The time between the first and the last change is exact to a look, of which there are several in this time.
 _TELLING_SECONDS = 1.0
 
 
 class Pace:
     """The pace of a run whose count of cycles is looked at now and then.
 
-    The count of a large network changes seldom, after as many cycles as take a second or two. So the times at which it
-    was seen to change are what counts: to go by the time of the last look would add up to a whole such span.
+    The count of a large network changes seldom, after as many cycles as take a second or two. So the times of its
+    observed changes count: to use the time of the last look would add up to a whole such span.
     """
 
     def __init__(self) -> None:
@@ -29,7 +29,7 @@ class Pace:
         return self._first is not None
 
     def total(self, cycles: int) -> float | None:
-        """Seconds that so many cycles and the set-up take; ``None`` until cycles of a second have been seen."""
+        """Seconds for a number of cycles and the set-up; ``None`` until cycles of a second have been seen."""
         if self._first is None or self._last[0] - self._first[0] < _TELLING_SECONDS:
             return None
         per_cycle = (self._last[0] - self._first[0]) / (self._last[1] - self._first[1])

@@ -59,7 +59,7 @@ class Cores:
 
     @classmethod
     def of(cls, jobs: int | None, threads: int, points: int) -> Self:
-        """Cores for a sweep of so many points, `jobs` at a time (``None``: as many as there are cores for)."""
+        """Cores for a sweep of some points, `jobs` at a time (``None``: as many as there are cores for)."""
         return cls(min(jobs or max(1, len(allowed()) // threads), points), threads)
 
     @contextmanager

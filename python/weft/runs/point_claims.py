@@ -1,10 +1,10 @@
 """Claims of points, so that two processes on one folder do not run the same point: files that one of them can create.
 
-A point's claims are files ``.claims/HASH/NUMBER``. The highest number counts: it says who runs the point, and which
-beacon (`weft.runs.beacon`) shows that this run is alive. A claim of a dead run is not removed, which two could do at
-the same time, but overruled by the next number: only one process can create that file. Whoever has finished a point
-removes its claims, and notes it if another run has overruled its own meanwhile. Each point has a folder of its own, so
-that a claim costs the same in a sweep of any size.
+A point's claims are files ``.claims/HASH/NUMBER``. The highest number counts. It names the run of the point, and the
+beacon (`weft.runs.beacon`) that shows if this run is alive. A claim of a dead run is not removed, which two could do
+at the same time. The next number overrules it: only one process can create that file. Whoever has finished a point
+removes its claims, and notes it if another run has overruled its own meanwhile. Each point has a folder of its own,
+so that a claim costs the same in a sweep of any size.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ class Claims:
     mark : str
         Name of the beacon of this run in that folder; it is there before the first claim.
     job : str, optional
-        Job of a batch system, for the notes. It says nothing about who is alive: a batch system whose controller has
-        died and come back may begin a job while its former run still goes on.
+        Job of a batch system, for the notes. It does not prove that a run is alive. A batch system whose controller
+        has died and returned may begin a job while its former run still runs.
     """
 
     def __init__(self, root: Path, mark: str, job: str | None = None) -> None:

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
     from weft.runs.execute import Flight, Status
 
-# At most so many running points have a bar of their own.
+# Most running points with a bar of their own.
 _SHOWN = 8
-# At most so many characters of the coordinates of a point are shown.
+# Most characters that are shown of the coordinates of a point.
 _WIDEST = 48
 # Seconds before the first line in a file, and how much longer each further one takes, up to the longest.
 _FIRST, _LONGER, _LONGEST = 10.0, 1.5, 60.0

@@ -19,7 +19,7 @@ _GIB = 1 << 30
 
 @dataclass
 class Clock:
-    """When a run began, and how long it had run before if it goes on from a checkpoint.
+    """Start of a run, and its earlier time if it continues from a checkpoint.
 
     Attributes
     ----------
@@ -41,15 +41,15 @@ class Clock:
 
     @property
     def seconds(self) -> float:
-        """Seconds since then, with those up to the checkpoint from which the run goes on."""
+        """Seconds since then, with those up to the checkpoint from which the run continues."""
         return self._before + perf_counter() - self._begun
 
     def resume(self, seconds: float, resumed: int, blocks: int) -> None:
-        """Note that the run goes on from a checkpoint, up to which it had taken so many seconds."""
+        """Note that the run continues from a checkpoint, and the seconds up to it."""
         self._before, self.resumed, self.blocks = seconds, resumed, blocks
 
     def record(self, summary: Mapping[str, Any]) -> dict[str, Any]:
-        """What `run.json` says of a run that ends now with this summary."""
+        """Content of `run.json` for a run that ends now with this summary."""
         from weft._engine import COMMIT  # noqa: PLC0415  `weft --help` needs no engine
 
         seconds = self.seconds
@@ -88,7 +88,7 @@ def cores() -> int:
 
 
 def _cpu() -> str:
-    """The name of the processor; on Linux it stands in a file."""
+    """The name of the processor; on Linux it is in a file."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:

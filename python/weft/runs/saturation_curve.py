@@ -1,13 +1,13 @@
-"""One curve of a search for saturation: the loads that it asks for, what their runs say, and its row of the table.
+"""A curve of a search for saturation: its loads, their runs, and its row of the table.
 
-A load is too much for a point if its results say ``saturated`` (the network accepts less than 97 % of what is offered,
-or does not deliver the packets of the window in time), if more than 3 % of the packets are dropped at faults, or if the
-network gets stuck. With several seeds, half of the
-runs decide. If as many may be too much, because windows are too short for their bursts, or because less than 97 % of
-what was offered was accepted before they had settled, the load is open. Where the paths of all packets are known
-beforehand, a load above what their channels can carry is too much, whatever a run shows. A load at which a run had not
-settled does not count as carried: the search looks for the highest one that has. Where terminals wait for replies the
-load follows the network, and there is nothing to search.
+A load is too much for a point in three cases. Its results say ``saturated`` (the network accepts less than 97 % of
+the offered load, or does not deliver the packets of the window in time). More than 3 % of the packets are dropped at
+faults. Or the network gets stuck. With several seeds, half of the runs decide. If as many may be too much, because
+windows are too short for their bursts, or because less than 97 % of what was offered was accepted before they had
+settled, the load is open. Where the paths of all packets are known in advance, a load above the limit of their
+channels is too much, whatever a run shows. A load at which a run had not settled does not count as carried: the
+search looks for the highest one that has. Where terminals wait for replies the load follows the network, and there is
+nothing to search.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ def over(points: Sequence[Point], store: Store) -> bool | None:
 
 
 def _lost(curve: Curve, load: float | None, store: Store) -> float | None:
-    """Of the packets at a load the share that was dropped, where that is why it is not carried; else ``None``."""
+    """Share of dropped packets at a load, where that is why it is not carried; else ``None``."""
     summaries = [] if load is None else [store.summary(point.hash) for point in curve.points[load]]
     if not summaries or 2 * sum(map(soundness.is_over, summaries)) >= len(summaries):
         return None
@@ -122,7 +122,7 @@ def _stuck(points: Sequence[Point], store: Store) -> bool:
 
 
 def _flaw(points: Sequence[Point], store: Store) -> str | None:
-    """What is wrong with the points at the highest load that is carried, by which its latency is no good number."""
+    """Flaws of the points at the highest load that is carried, by which its latency is no good number."""
     found = soundness.worst(store.summary(point.hash) for point in points)
     return found.words if found else None
 

@@ -35,7 +35,7 @@ _DIGITS = 12
 
 @dataclass(frozen=True)
 class Asked:
-    """What a search is to find; `weft.Sweep.saturation` says what the parameters are."""
+    """Goal of a search; `weft.Sweep.saturation` describes the parameters."""
 
     tolerance: float = TOLERANCE
     lower: float | None = None
@@ -234,12 +234,12 @@ def steps(lower: float, upper: float, tolerance: float) -> list[float]:
 
 
 def _most_load(scenario: Scenario, sets: Sequence[tuple[str, str]], load: float) -> float:
-    """What the terminals of all points can send [flits/terminal/cycle], told by their networks at some load."""
+    """Load that the terminals of all points can send [flits/terminal/cycle], from their networks at some load."""
     given.number(load, "lower", 0.5)
     return min(point.most_load() for point in scenario.points([*sets, (LOAD, json.dumps(load))]))
 
 
 def _curves(points: Sequence[Point], loads: Sequence[float]) -> list[Curve]:
-    """A curve for each combination of what is swept besides the load."""
+    """A curve for each combination of the other swept values."""
     coordinates = {json.dumps(point.coordinates): point.coordinates for point in points}
     return [Curve(each, Search(loads)) for each in coordinates.values()]

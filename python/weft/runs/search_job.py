@@ -1,6 +1,6 @@
-"""What the job of a search for saturation does: it makes the search, with as many points at a time as its cores allow.
+"""The job of a search for saturation: it makes the search, with as many points at a time as its cores allow.
 
-It withdraws its own order when it has found all, so an order that stands is that of a search that has not ended.
+It withdraws its own order at the end of the search. So an existing order belongs to a search that has not ended.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class SearchJob:
-    """What the job of a search is to do besides its order.
+    """The task of the job of a search apart from its order.
 
     Attributes
     ----------

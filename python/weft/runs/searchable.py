@@ -1,4 +1,4 @@
-"""Refuses searches for saturation in which `traffic.load` does not decide, or that ask for loads that can't run."""
+"""Refuses searches for saturation in which `traffic.load` does not decide, or loads that can't run."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def _closed_loop(jobs: dict[str, dict[str, Any]], traffic: dict[str, Any]) -> st
 
 
 def _own_load(job: dict[str, Any], path: str, traffic: dict[str, Any]) -> tuple[str, str, str] | None:
-    """Why `traffic.load` is not the load of a job (an empty job stands for all traffic): what, remedy and path."""
+    """Why `traffic.load` is not the load of a job (an empty job means all traffic): fault, remedy and path."""
     if "load" in job:
         what = "this job has a load of its own, as all others: traffic.load changes nothing"
         return what, "leave out the load of the jobs that are to saturate", f"{path}.load"

@@ -1,4 +1,4 @@
-"""What a job of Slurm does: it runs its points, and when Slurm ends it early, it queues itself again for the rest."""
+"""A job of Slurm runs its points, and when Slurm ends it early, it queues itself again for the rest."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 # How long a job waits at its end for points that other jobs run, in case these have died.
 _PATIENCE_SECONDS = 120.0
-# A job that was ended early so many times in a row without getting further does not queue itself again.
+# A job that was ended early this often in a row without progress does not queue itself again.
 _FRUITLESS = 10
 # A job that Slurm warns after this part of its time limit has reached the limit: Slurm warns up to 150 s early, but
 # short jobs only in their last fifth, or up to a minute before that.
@@ -99,7 +99,7 @@ class SlurmJob:
             work(self.order, self.hashes, jobs=self.at_once, job=job, patience_seconds=patience, done=done)
 
     def checkpoint(self) -> Any:
-        """What is queued in place of this job: the same, which skips finished points; ``None`` if that is no use."""
+        """The job queued in place of this one: the same, without finished points; ``None`` if that is no use."""
         from submitit.helpers import DelayedSubmission
 
         self._ending = True
@@ -107,7 +107,7 @@ class SlurmJob:
         further = any(cycle > before.get(point, 0) for point, cycle in self.reached.items())
         self.fruitless = 0 if self._done.ran or further else self.fruitless + 1
         late = not self._preempted and time.monotonic() - self._begun > _LATE * self.limit_seconds
-        # what its points are about to write is seen the next time that it is ended
+        # results that its points are about to write are seen the next time that it is ended
         first = 2 if self.order.how.checkpoint_every else 1
         if self.fruitless >= (first if late else _FRUITLESS):
             why = "its time limit is too short for a point" if late else f"that happened {self.fruitless} times"

@@ -1,4 +1,4 @@
-"""How jobs of Slurm are to be: what a person chooses, and what follows from the points where nothing is chosen."""
+"""Settings of jobs of Slurm: those of the user, and those that follow from the points."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _MOST_JOBS = 1000
 _JOB_SECONDS, _LEAST_LIMIT_SECONDS, _MARGIN = 1800.0, 600.0, 3.0
 # Slurm counts minutes.
 _SHORTEST_SECONDS = 60.0
-# Python with Weft takes 0.1 GB; the rest is for what a system counts besides, such as buffers of files.
+# Python with Weft takes 0.1 GB; the rest is for memory that a system also counts, such as buffers of files.
 _PYTHON_BYTES = 400_000_000
 
 
@@ -86,7 +86,7 @@ class SlurmJobs:
 
 @dataclass(frozen=True)
 class Plan:
-    """Which job runs which points, and what it needs.
+    """The points of each job, and its needs.
 
     Attributes
     ----------
@@ -151,7 +151,7 @@ def plan(
 
 
 def plan_search(wanted: SlurmJobs, search: SaturationSearch, how: How) -> Plan:
-    """What the job of a search for saturation needs; its points are those that it will ask for.
+    """Needs of the job of a search for saturation; its points are those that it will run.
 
     Raises
     ------

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class SearchSubmission:
-    """What was handed to Slurm.
+    """The job that Slurm got.
 
     Attributes
     ----------

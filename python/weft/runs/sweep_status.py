@@ -1,4 +1,4 @@
-"""How far a sweep is: what its folder holds, and which runs work on it."""
+"""Progress of a sweep: the content of its folder, and the runs that work on it."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ def status(folder: str | Path) -> SweepStatus:
 
 
 def _checkpoints(store: Store) -> list[dict[str, Any]]:
-    """What is kept of points that have no results, and that this build of Weft can go on from."""
+    """Kept data of points without results that this build of Weft can continue."""
     coordinates = {point["hash"]: point["coordinates"] for point in store.manifest()["points"]}
     return [
         {"hash": kept.hash, "coordinates": coordinates[kept.hash], "cycle": kept.cycle, "seconds": kept.seconds}

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from weft._engine import Finished
 
 _LOOK_SECONDS = 0.1
-# One call watches at most so many packets.
+# Most packets that a call watches.
 _MOST = 10_000
 
 
@@ -100,7 +100,7 @@ def missing(finished: Finished) -> list[str]:
 def journeys(
     point: Point, names: Sequence[str], *, threads: int = 1, blocks: int = 0, force_memory: bool = False
 ) -> list[dict[str, Any]]:
-    """The life of each packet: what `weft run --watch` tells, as data.
+    """The life of each packet: the output of `weft run --watch`, as data.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Runs points of an order: what a job of a batch system does, and each task of an executor."""
+"""Runs points of an order, in a job of a batch system or in a task of an executor."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _BEACON_SECONDS = 5.0
 
 @dataclass
 class Done:
-    """What a worker has done; small, since it travels back to the one who gave the order.
+    """The work of a worker; small, since it is sent to the owner of the order.
 
     Attributes
     ----------
@@ -122,7 +122,7 @@ class Worker:
     looked: float = -math.inf  # short points, too, look before they run
 
     def run(self, points: Sequence[Point], patience_seconds: float | None = None) -> None:
-        """Run what is missing, and wait for what others run."""
+        """Run the missing points, and wait for those that other workers run."""
         self.beacon(Status(total=len(points), done=0, reused=0, running=0.0))
         waits_since: float | None = None
         missing = self._missing(points)

@@ -1,1 +1,1 @@
-"""What a person writes: the text of a scenario, the networks and matrices beside it, and the keys it may hold."""
+"""The input of a user: the text of a scenario, its networks and matrices, and the keys that it may hold."""

@@ -58,8 +58,8 @@ def inner(
     """The keys inside what a parameter may be, at any depth, each with its path.
 
     `spares.even.target` is a key of a word, `off[].from` one of the items of a list, `a.b` one of a mapping, `a.*.b`
-    one of a mapping with any keys. Nothing inside a parameter that is `apart` is told, and a schema that holds itself
-    is followed once.
+    one of a mapping with any keys. Keys inside a parameter that is `apart` are left out, and a schema that holds
+    itself is followed once.
     """
     return _inner(schema, parameter, apart, ())
 
@@ -110,7 +110,7 @@ def target(schema: Schema, place: Schema) -> Schema:
 
 
 def _kind(place: Schema) -> str:
-    """What a person may write here, in words; for a quantity an example, which shows the unit."""
+    """Possible values, in words; for a quantity an example, which shows the unit."""
     if "oneOf" in place or "enum" in place:
         return "one of"
     if examples := place.get("examples"):

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Named:
-    """What a sweep is called.
+    """Name of a sweep.
 
     Attributes
     ----------
@@ -45,14 +45,14 @@ class Named:
     file: Path | None
 
     def search(self) -> Named:
-        """What the search for the saturation of this sweep is called."""
+        """Name of the search for the saturation of this sweep."""
         name, folder = f"{self.name}-saturation", f"{self.folder}-saturation"
         return replace(self, name=name, title=f"{self.title}: saturation", folder=folder)
 
 
 @dataclass(frozen=True)
 class Scenario:
-    """A scenario as a person wrote it; nothing of it is checked yet.
+    """A scenario as a person wrote it, without any check yet.
 
     Attributes
     ----------
@@ -120,7 +120,7 @@ class Scenario:
             return None
 
     def named(self, first: Point, sets: Sequence[tuple[str, str]]) -> Named:
-        """What a sweep is called, from its first point and its overrides."""
+        """Name of a sweep, from its first point and its overrides."""
         name = one_line(str(first.resolved.get("name") or self.name))
         folder = slug(self.name if self.file else name)
         if not self.file:  # two scenarios in memory may have one name
@@ -156,7 +156,7 @@ def _json(value: Any, indent: int | None = None) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """What JSON can write in place of a number or an array of NumPy, a mapping or a path."""
+    """JSON for a number or an array of NumPy, a mapping or a path."""
     if hasattr(value, "tolist"):
         return value.tolist()
     if isinstance(value, Mapping):

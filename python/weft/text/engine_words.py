@@ -1,4 +1,4 @@
-"""Meanings of the words in results. The engine lists the words; one without a meaning here stands for itself."""
+"""Meanings of the words in results. The engine lists the words; a word without a meaning here is shown as it is."""
 
 from __future__ import annotations
 

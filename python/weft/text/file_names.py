@@ -1,4 +1,4 @@
-"""What a person gave as a path, and names of folders made of names of scenarios."""
+"""Paths from users, and names of folders made of names of scenarios."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checks what a program hands to Weft: a value of a wrong type is refused with its name and what belongs there."""
+"""Checks arguments of programs: a value of a wrong type is refused with its name and the right type."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[str]], *, left: int = 1)
 
 
 def head(title: str, words: str) -> str:
-    """A line with what a thing is and what it is called."""
+    """A line with a kind and a name."""
     return f"<div><b>{escape(title)}</b>: {escape(words)}</div>"
 
 

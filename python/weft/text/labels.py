@@ -24,10 +24,10 @@ def at(tree: Any, path: str) -> Any:
 
 
 def label(value: Any, path: str = "") -> str:
-    """Short text for a value: ``{"ugal_p": {}}`` is ``ugal_p``, its options stand in brackets.
+    """Short text for a value: ``{"ugal_p": {}}`` is ``ugal_p``, its options are in brackets.
 
     `path` is the place of the value in the scenario: only a list under the key ``widths`` is written as ``8x8``. Of a
-    long list the label has the number of entries, and a checksum that tells it from other lists of this length.
+    long list the label has the number of entries, and a checksum that separates it from other lists of this length.
 
     Examples
     --------
@@ -64,7 +64,7 @@ def _of_list(values: list[Any], between: str) -> str:
 
 
 def brief(labels: Sequence[str]) -> list[str]:
-    """Labels, each without its options where its name alone tells it from the others.
+    """Labels, each without its options where its name alone is unique.
 
     Examples
     --------
@@ -77,7 +77,7 @@ def brief(labels: Sequence[str]) -> list[str]:
 
 
 def setting(coordinates: Mapping[str, Any]) -> str:
-    """In words: what a sweep set for a point.
+    """In words: the swept values of a point.
 
     Examples
     --------

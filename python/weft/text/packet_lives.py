@@ -11,7 +11,7 @@ from weft.text.engine_words import WAITING_MEANINGS
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-# At most so many candidates of a choice, and choices of a head, are printed; the data have all of them.
+# Most candidates of a choice, and choices of a head, that are printed; the data have all.
 _CANDIDATES, _CHOICES = 16, 8
 
 _ENDED = "when the run ended"
@@ -20,8 +20,8 @@ _ENDED = "when the run ended"
 def until(life: dict[str, Any], summary: dict[str, Any]) -> str:
     """When a packet that was not delivered was last seen: at the end of the run, or when it was discarded.
 
-    The journey of a packet does not say which. But if packets of the window were dropped and none of them is missing,
-    then every packet of the window that was not delivered was dropped.
+    The journey of a packet does not say which. But if packets of the window were dropped and none is missing, then
+    every packet of the window that was not delivered was dropped.
     """
     if not summary.get("dropped_packets"):
         return _ENDED
@@ -158,7 +158,7 @@ def _end(life: dict[str, Any], end: str) -> list[str]:
 
 
 def _reasons(life: dict[str, Any]) -> str:
-    """What the head waited for, and for how many cycles; the longest wait comes first."""
+    """Reasons for which the head waited, and the cycles of each; the longest wait comes first."""
     spent: Counter[str] = Counter()
     for visit in life["routers"]:
         spent["behind other packets"] += visit["front_cycle"] - visit["arrived_cycle"]

@@ -17,7 +17,7 @@ def command(*words: object) -> str:
 
 
 def word(text: object) -> str:
-    """One word of a command line, quoted where it has to be.
+    """A word of a command line, quoted where it has to be.
 
     Examples
     --------

@@ -16,7 +16,7 @@ TIME = {"fs": 1.0, "ps": 1e3, "ns": 1e6, "us": 1e9, "ms": 1e12, "s": 1e15}
 
 
 def si(value: float | None, unit: str, digits: int = 3) -> str:
-    """A number with so many significant digits, in its unit with the prefix that suits it.
+    """A number with this many significant digits, in its unit with the prefix that suits it.
 
     Parameters
     ----------
