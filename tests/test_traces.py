@@ -27,14 +27,18 @@ def _refused(capsys: pytest.CaptureFixture[str], *words: str | Path) -> str:
 
 
 # Ranks, messages, their bytes, collectives. In the second each of 7 ranks sends to the 6 others 14 times; the bytes are
-# a sum over its records. In the third each of 4 ranks sends 4 bytes to the 3 others 4 times. In the last each of the 8
-# transforms of a mesh of 128^3 complex numbers has 2 all-to-alls at each of 64 ranks.
+# a sum over its records. In the third each of 4 ranks sends 4 bytes to the 3 others 4 times. In the fourth each of 8
+# transforms of a mesh of 128^3 complex numbers has 2 all-to-alls at each of 64 ranks. In the last an all-reduce of
+# 1 MiB on a ring of 8 ranks sends a block of 1/8 in each of 2 * 7 steps.
 TOTALS: list[tuple[str, tuple[int, int, int], dict[str, int]]] = [
     ("sst_dumpi_selftest", (4, 4, 4 * 4), {"barrier": 4, "all_reduce": 4}),
     ("sstmacro_testbgp.tar.xz", (7, 7 * 6 * 14, 418_656), {"all_to_all": 49, "barrier": 21}),
     ("naive_all_to_all_np4.tar.xz", (4, 4 * 3 * 4, 4 * 3 * 4 * 4), {"barrier": 16}),
     ("pencil_fft_np64.dumpi.tar.xz", (64, 0, 0), {"all_to_all": 64 * 8 * 2}),
+    ("custom_ring_allreduce_8npus_1MB.tar.xz", (8, 8 * 14, 8 * 14 * 2**17), {}),
 ]
+# Traces with durations in place of clocks.
+WITHOUT_CLOCKS = {"custom_ring_allreduce_8npus_1MB.tar.xz"}
 
 
 @pytest.mark.parametrize(("name", "totals", "collectives"), TOTALS)
@@ -47,7 +51,8 @@ def test_a_recording_has_its_ranks_messages_and_collectives(
     assert facts["collectives"] == collectives
     assert facts["unmatched"] == []
     assert facts["wildcards"] == 0
-    assert "processor_clock" in {note["code"] for note in facts["assumptions"]}
+    has_clock = "processor_clock" in {note["code"] for note in facts["assumptions"]}
+    assert has_clock == (name not in WITHOUT_CLOCKS)
 
 
 def test_an_all_to_all_in_rows_and_columns_has_the_bytes_of_the_mesh(
@@ -83,6 +88,22 @@ def test_the_clock_can_be_chosen(capsys: pytest.CaptureFixture[str]) -> None:
     assert times["processor"] == _json(capsys, "info", RING)["compute_ns"] != times["wall"]
     goal = DATA.parent / "programs" / "binary_tree_32.goal"
     assert "is no trace, and has no clocks" in _refused(capsys, "info", goal, "--clock", "wall")
+
+
+def test_a_trace_of_text_is_read_beside_the_file_of_a_rank(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for rank in range(2):
+        lines = [
+            "# collprof 0.9 output file",
+            "MPI_Init:-:140:141:1000.000000",
+            f"MPI_Allreduce:1002.5:9:9:4:11,8,8:3:0,{rank},2:1003.0",
+            "MPI_Finalize:1003.0:-",
+        ]
+        (tmp_path / f"pmpi-trace-rank-{rank}.txt").write_text("\n".join(lines) + "\n")
+    facts = _json(capsys, "info", tmp_path / "pmpi-trace-rank-0.txt")
+    assert (facts["ranks"], facts["collectives"], facts["compute_ns"]) == (2, {"all_reduce": 2}, 2 * 2500)
+    told = _refused(capsys, "info", tmp_path, "--clock", "processor")
+    assert "convert with --clock wall" in told
+    assert _json(capsys, "info", tmp_path, "--clock", "wall") == facts, "the remedy helps"
 
 
 def test_a_trace_without_all_its_files_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

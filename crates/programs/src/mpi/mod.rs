@@ -51,6 +51,17 @@ weft_units::words! {
         WallClock = "wall_clock",
         /// A trace without times: its computations take no time.
         NoClock = "no_clock",
+        /// A collective without a size or a kind: it is a computation of its duration.
+        NoSize = "no_size",
+        /// A computation without a duration: it takes no time.
+        NoDuration = "no_duration",
+        /// A dependency on an operation that the trace lacks: it is left out.
+        DependencyMissing = "dependency_missing",
+        /// A control dependency of a rank whose control and data dependencies form a circle, because a call contains its callees: it
+        /// is left out.
+        ControlLeftOut = "control_left_out",
+        /// A call that gives its rank another place among all ranks than the name of the file: that of the file holds.
+        PlaceOfFile = "place_of_file",
     }
 }
 
@@ -78,6 +89,13 @@ impl Assumed {
             Self::WallClock => {
                 "computations are times between two calls by the clock on the wall: they count whatever else the processor did"
             }
+            Self::NoSize => "collectives have no size: each is a computation of its duration",
+            Self::NoDuration => "computations have no duration: they take no time",
+            Self::DependencyMissing => "dependencies are on operations that the trace lacks: they are left out",
+            Self::ControlLeftOut => {
+                "control dependencies lead from calls to their callees and back: they are left out, and data dependencies hold"
+            }
+            Self::PlaceOfFile => "calls give the rank another place than the name of its file: that of the file holds",
             Self::NoClock => "calls have no times: the computations before them take no time",
         }
     }

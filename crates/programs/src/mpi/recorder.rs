@@ -125,6 +125,10 @@ impl Recorder {
         comm: i64,
     ) -> Result<Option<Op>, Problem> {
         let comm = self.comm(comm)?;
+        if peer == Peer::Rank(u32::MAX) || tag == Some(u32::MAX) {
+            let what = format!("{} is no rank and no tag of MPI", u32::MAX);
+            return Err((what, "the file is damaged: copy it again".to_owned()));
+        }
         Ok(match (peer, is_receive) {
             (Peer::Rank(peer), false) => Some(Op::send(peer, bytes, tag).within(comm)),
             (Peer::Rank(peer), true) => Some(Op::receive(Some(peer), bytes, tag).within(comm)),
@@ -241,6 +245,13 @@ impl Recorder {
             self.complete_receive(under_way.index(), is_cancelled, done);
         }
         self.calls.wait(under_way);
+    }
+
+    /// The completion of a request where one may wait for a request that has ended.
+    pub fn complete_if_known(&mut self, request: i64) {
+        if self.requests.contains_key(&request) {
+            self.complete(request, None);
+        }
     }
 
     /// The oldest operation of a request, which ends.

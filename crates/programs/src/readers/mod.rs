@@ -1,8 +1,10 @@
 //! Formats in which programs are kept. A format is one file and one line of [`FORMATS`].
 
+pub mod chakra;
 pub mod dumpi;
 pub mod goal;
 pub mod goal_binary;
+pub mod liballprof;
 pub mod traces;
 
 use crate::form::Program;

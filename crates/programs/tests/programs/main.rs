@@ -1,10 +1,12 @@
 //! Programs from files and generators against known answers.
 
 mod answers;
+mod chakra;
 mod damage;
 mod dumpi;
 mod generated;
 mod hand_worked;
+mod liballprof;
 mod naive;
 mod recorded;
 mod support;

@@ -1,0 +1,204 @@
+//! Execution traces of Chakra in protobuf: the operations of each accelerator with their dependencies.
+//!
+//! # Source
+//! `mlcommons/chakra`, `schema/protobuf/et_def.proto`. Attributes and the meaning of `comm_size` are those of ASTRA-sim
+//! (`astra-sim/astra-sim`): of an all-gather it is the block of a rank, of an all-to-all what a rank sends to all, of the other
+//! collectives the vector.
+//!
+//! # Parameters
+//! None. Durations are microseconds, sizes are bytes.
+//!
+//! # Guarantees
+//! Operations keep their data dependencies. Control dependencies are kept where they form no circle with those: writers for PyTorch
+//! name the caller of an operation there, which ends after it. Collectives of a rank have the order of the file. Those on the host are on processor 0,
+//! those of the accelerator on processor 1.
+//!
+//! # Not modelled
+//! Groups of ranks: they are in a file of their own, so that a trace with several groups is refused. Times of computations that
+//! have operations and no duration. Memory and storage: such a node is a computation of its duration.
+//!
+//! # Validation
+//! `programs/tests/programs/chakra.rs`: the ring of ASTRA-sim on 8 accelerators, damaged files.
+
+mod messages;
+
+use super::traces::{Clock, Files, TraceFormat, by_rank, number_of};
+use crate::form::{Draft, Op, Operation, Program, RankProgram, When};
+use crate::mpi::{Assumed, Assumptions, Converted, Problem};
+use messages::{GlobalMetadata, Node};
+use prost::Message;
+use std::collections::{BTreeSet, HashMap};
+use weft_units::Refusal;
+
+/// The format.
+pub struct Chakra;
+
+const ENDING: &str = ".et";
+
+impl TraceFormat for Chakra {
+    fn name(&self) -> &'static str {
+        "chakra"
+    }
+
+    fn fits(&self, name: &str, _head: &[u8]) -> bool {
+        name.ends_with(ENDING)
+    }
+
+    fn read(&self, files: &mut dyn Files, clock: Option<Clock>) -> Result<Converted, Refusal> {
+        if clock.is_some() {
+            let what = "traces of Chakra have durations, and no clocks";
+            return Err(Refusal::new("the trace", what, "leave out --clock"));
+        }
+        let names = files.names().to_vec();
+        let places = by_rank(&names, None, |name| number_of(name, ENDING).map(|(_, rank)| rank))?;
+        let (mut ranks, mut assumptions, mut groups) = (Vec::new(), Assumptions::new(), BTreeSet::new());
+        for &place in &places {
+            let bytes = files.load(place)?;
+            let reader = Reader { file: &names[place], bytes: &bytes, ranks: places.len() as u64 };
+            ranks.push(RankProgram::new(reader.rank(&mut assumptions, &mut groups)?));
+        }
+        if groups.len() > 1 {
+            let named: Vec<&str> = groups.iter().take(8).map(String::as_str).collect();
+            let what = format!(
+                "collectives are of {} groups ({}), whose members are not in the trace",
+                groups.len(),
+                named.join(", ")
+            );
+            return Err(Refusal::new("the trace", what, "record a job whose collectives are of all ranks"));
+        }
+        let program = Program { ranks };
+        program.check()?;
+        Ok(Converted { program, assumptions })
+    }
+}
+
+/// The file of a rank.
+struct Reader<'a> {
+    file: &'a str,
+    bytes: &'a [u8],
+    ranks: u64,
+}
+
+impl Reader<'_> {
+    fn rank(&self, assumptions: &mut Assumptions, groups: &mut BTreeSet<String>) -> Result<crate::form::Ops, Refusal> {
+        let mut rest = self.bytes;
+        self.message::<GlobalMetadata>(&mut rest)?;
+        let (mut draft, mut numbers) = (Draft::default(), HashMap::new());
+        let (mut data, mut control) = (Vec::new(), Vec::new());
+        let mut collectives = 0;
+        while !rest.is_empty() {
+            let place = self.bytes.len() - rest.len();
+            let at = |(what, help): Problem| Refusal::new(format!("{}, byte {place}", self.file), what, help);
+            let node: Node = self.message(&mut rest)?;
+            let mut assume = |assumed: Assumed| *assumptions.entry(assumed).or_default() += 1;
+            let op = self.op(&node, &mut collectives, groups, &mut assume).map_err(at)?;
+            let number = draft.add(op);
+            if numbers.insert(node.id, number).is_some() {
+                let what = format!("two nodes have the number {}", node.id);
+                return Err(at((what, "the file is damaged: copy it again".to_owned())));
+            }
+            data.extend(node.data_deps.iter().map(|&earlier| (number, earlier)));
+            control.extend(node.ctrl_deps.iter().map(|&earlier| (number, earlier)));
+        }
+        for &(later, earlier) in &data {
+            match numbers.get(&earlier) {
+                Some(&earlier) => draft.depend(later, earlier, When::Finish),
+                None => *assumptions.entry(Assumed::DependencyMissing).or_default() += 1,
+            }
+        }
+        let mut with_control = draft.clone();
+        let mut missing = 0;
+        for &(later, earlier) in &control {
+            match numbers.get(&earlier) {
+                Some(&earlier) => with_control.depend(later, earlier, When::Finish),
+                None => missing += 1,
+            }
+        }
+        let (ops, assumed, count) = match with_control.finish() {
+            Ok(ops) => (ops, Assumed::DependencyMissing, missing),
+            Err(_) => (self.without_control(draft)?, Assumed::ControlLeftOut, control.len() as u64),
+        };
+        if count > 0 {
+            *assumptions.entry(assumed).or_default() += count;
+        }
+        Ok(ops)
+    }
+
+    /// The operations by their data dependencies alone.
+    fn without_control(&self, draft: Draft) -> Result<crate::form::Ops, Refusal> {
+        draft.finish().map_err(|op| {
+            let what = format!("node {} of the file waits for itself through its data dependencies", op + 1);
+            Refusal::new(self.file, what, "the file is damaged: copy it again")
+        })
+    }
+
+    /// The next message, behind its length.
+    fn message<M: Message + Default>(&self, rest: &mut &[u8]) -> Result<M, Refusal> {
+        let place = self.bytes.len() - rest.len();
+        M::decode_length_delimited(rest).map_err(|problem| {
+            let what = format!("the message that begins here can't be read: {problem}");
+            Refusal::new(format!("{}, byte {place}", self.file), what, "the file is cut off or damaged: copy it again")
+        })
+    }
+
+    fn op(
+        &self,
+        node: &Node,
+        collectives: &mut u32,
+        groups: &mut BTreeSet<String>,
+        assume: &mut impl FnMut(Assumed),
+    ) -> Result<Op, Problem> {
+        let lacks = |what: &str| {
+            let what = format!("node {} ({}) has no {what} that fits", node.id, node.name);
+            (what, "write the trace again with the attributes that ASTRA-sim takes".to_owned())
+        };
+        let number = |name: &str| node.number(name).ok_or_else(|| lacks(name));
+        let small =
+            |name: &str| u32::try_from(number(name)?).ok().filter(|&small| small < u32::MAX).ok_or_else(|| lacks(name));
+        let tag = || if node.value("comm_tag").is_some() { small("comm_tag") } else { Ok(0) };
+        let is_on_host = node.number("is_cpu_op") != Some(0);
+        let cpu = u8::from(!is_on_host);
+        Ok(match node.kind {
+            5 => Op::send(small("comm_dst")?, number("comm_size")?, Some(tag()?)).on(cpu, 0),
+            6 => Op::receive(Some(small("comm_src")?), number("comm_size")?, Some(tag()?)).on(cpu, 0),
+            7 if node.value("comm_type").is_some() && node.value("comm_size").is_some() => {
+                if let Some(group) = node.value("pg_name") {
+                    groups.insert(group.text());
+                }
+                let (operation, bytes) =
+                    self.collective(number("comm_type")?, number("comm_size")?).ok_or_else(|| lacks("comm_type"))?;
+                let root = if node.value("root").is_some() { small("root")? } else { 0 };
+                *collectives += 1;
+                Op::collective(operation, root, bytes, *collectives - 1).on(cpu, 0)
+            }
+            0..=4 | 7..=10 => {
+                if node.kind == 7 {
+                    assume(Assumed::NoSize);
+                } else if node.kind == 4 && node.duration_micros == 0 {
+                    assume(Assumed::NoDuration);
+                }
+                Op::compute(node.duration_micros.saturating_mul(1000)).on(cpu, 0)
+            }
+            kind => {
+                let what = format!("node {} ({}) has kind {kind}, which the schema does not have", node.id, node.name);
+                return Err((what, "the file is damaged, or of another version: write the trace again".to_owned()));
+            }
+        })
+    }
+
+    /// The collective of a number of the schema, and its size as [`Op::collective`] takes it \[bytes\].
+    fn collective(&self, kind: u64, bytes: u64) -> Option<(Operation, u64)> {
+        Some(match kind {
+            0 => (Operation::AllReduce, bytes),
+            1 => (Operation::Reduce, bytes),
+            2 => (Operation::AllGather, bytes),
+            3 => (Operation::Gather, bytes),
+            4 => (Operation::Scatter, bytes),
+            5 => (Operation::Broadcast, bytes),
+            6 => (Operation::AllToAll, bytes.div_ceil(self.ranks)),
+            7 | 8 => (Operation::ReduceScatter, bytes),
+            9 => (Operation::Barrier, 0),
+            _ => return None,
+        })
+    }
+}

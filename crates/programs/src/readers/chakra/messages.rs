@@ -1,0 +1,102 @@
+//! The messages of Chakra's `et_def.proto` (`mlcommons/chakra`, `schema/protobuf`), as far as this reader takes them. Other
+//! fields are skipped, as protobuf allows. The names and numbers are those of the schema.
+
+use prost::{Message, Oneof};
+
+/// The first message of a file.
+#[derive(Clone, PartialEq, Message)]
+pub struct GlobalMetadata {
+    #[prost(string, tag = "1")]
+    pub version: String,
+}
+
+/// A named value of a node.
+#[derive(Clone, PartialEq, Message)]
+pub struct AttributeProto {
+    #[prost(string, tag = "1")]
+    pub name: String,
+    #[prost(oneof = "Value", tags = "7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29")]
+    pub value: Option<Value>,
+}
+
+/// A single value: writers differ in the kind of number that they take.
+#[derive(Clone, PartialEq, Oneof)]
+pub enum Value {
+    #[prost(int32, tag = "7")]
+    Int32(i32),
+    #[prost(int64, tag = "9")]
+    Int64(i64),
+    #[prost(uint32, tag = "11")]
+    Uint32(u32),
+    #[prost(uint64, tag = "13")]
+    Uint64(u64),
+    #[prost(sint32, tag = "15")]
+    Sint32(i32),
+    #[prost(sint64, tag = "17")]
+    Sint64(i64),
+    #[prost(fixed32, tag = "19")]
+    Fixed32(u32),
+    #[prost(fixed64, tag = "21")]
+    Fixed64(u64),
+    #[prost(sfixed32, tag = "23")]
+    Sfixed32(i32),
+    #[prost(sfixed64, tag = "25")]
+    Sfixed64(i64),
+    #[prost(bool, tag = "27")]
+    Bool(bool),
+    #[prost(string, tag = "29")]
+    Text(String),
+}
+
+impl Value {
+    /// The value as a whole number from 0; a text of digits is one.
+    pub fn number(&self) -> Option<u64> {
+        match self {
+            Self::Int32(number) | Self::Sint32(number) | Self::Sfixed32(number) => u64::try_from(*number).ok(),
+            Self::Int64(number) | Self::Sint64(number) | Self::Sfixed64(number) => u64::try_from(*number).ok(),
+            Self::Uint32(number) | Self::Fixed32(number) => Some(u64::from(*number)),
+            Self::Uint64(number) | Self::Fixed64(number) => Some(*number),
+            Self::Bool(truth) => Some(u64::from(*truth)),
+            Self::Text(text) => text.parse().ok(),
+        }
+    }
+
+    /// The value in words.
+    pub fn text(&self) -> String {
+        match self {
+            Self::Text(text) => text.clone(),
+            other => other.number().map_or_else(String::new, |number| number.to_string()),
+        }
+    }
+}
+
+/// An operation of a rank.
+#[derive(Clone, PartialEq, Message)]
+pub struct Node {
+    #[prost(uint64, tag = "1")]
+    pub id: u64,
+    #[prost(string, tag = "2")]
+    pub name: String,
+    #[prost(int32, tag = "3")]
+    pub kind: i32,
+    #[prost(uint64, repeated, tag = "4")]
+    pub ctrl_deps: Vec<u64>,
+    #[prost(uint64, repeated, tag = "5")]
+    pub data_deps: Vec<u64>,
+    #[prost(uint64, tag = "7")]
+    pub duration_micros: u64,
+    #[prost(message, repeated, tag = "10")]
+    pub attr: Vec<AttributeProto>,
+}
+
+impl Node {
+    /// The value of an attribute.
+    pub fn value(&self, name: &str) -> Option<&Value> {
+        self.attr.iter().find(|attr| attr.name == name)?.value.as_ref()
+    }
+
+    /// The value of an attribute that is a number from 0.
+    pub fn number(&self, name: &str) -> Option<u64> {
+        self.value(name)?.number()
+    }
+}

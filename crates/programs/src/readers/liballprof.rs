@@ -1,0 +1,301 @@
+//! Traces of liballprof: the MPI calls of each rank as lines of text.
+//!
+//! # Source
+//! T. Hoefler, T. Schneider, A. Lumsdaine, "LogGOPSim" (HPDC 2010): its generator `schedgen` reads these files
+//! (`spcl/LogGOPSim`, `src/Schedgen/process_trace.cpp`). The fields are those that it takes.
+//!
+//! # Parameters
+//! None: the files have the time on the wall alone, in microseconds. Sizes are bytes.
+//!
+//! # Guarantees
+//! A file is read in one pass. Each line is a call with all its fields, or the trace is refused with the line.
+//!
+//! # Not modelled
+//! Communicators other than all ranks and the rank alone: the files do not say which ranks are members, and the trace is
+//! refused. Whether an `MPI_Test` completed its request is not in the files either: such a request has no completion.
+//!
+//! # Validation
+//! `programs/tests/programs/liballprof.rs`: sends against receives of a run of Sweep3D on 4 ranks, damaged files.
+
+use super::traces::{Clock, Files, TraceFormat, by_rank, number_of};
+use crate::form::Operation;
+use crate::mpi::{self, Assumed, Converted, Handles, Peer, Problem, Recorder};
+use weft_units::Refusal;
+
+/// The format.
+pub struct Liballprof;
+
+/// The first line of a file, without its version.
+const HEAD: &[u8] = b"# collprof";
+/// The numbers that this reader gives to communicators.
+const HANDLES: Handles = Handles { world: 0, own: 1, none: 2 };
+/// The distance between two requests of an array \[bytes\].
+const REQUEST: i64 = 8;
+/// Calls that move no data, and of which no later call needs to know.
+const IGNORED: [&str; 8] = ["Init", "Finalize", "Comm_size", "Comm_rank", "Get_count", "Iprobe", "Test", "Testall"];
+
+impl TraceFormat for Liballprof {
+    fn name(&self) -> &'static str {
+        "liballprof"
+    }
+
+    fn fits(&self, _name: &str, head: &[u8]) -> bool {
+        head.starts_with(HEAD)
+    }
+
+    fn read(&self, files: &mut dyn Files, clock: Option<Clock>) -> Result<Converted, Refusal> {
+        match clock {
+            None | Some(Clock::Wall) => {}
+            Some(Clock::Processor) => {
+                let what = "files of liballprof have no time of the processor clock";
+                return Err(Refusal::new("the trace", what, "convert with --clock wall"));
+            }
+        }
+        let names = files.names().to_vec();
+        let rank_of = |name: &str| {
+            let (_, ending) = name.rsplit_once('.')?;
+            number_of(name, &format!(".{ending}")).map(|(_, rank)| rank)
+        };
+        let places = by_rank(&names, None, rank_of)?;
+        let mut recorders = Vec::with_capacity(places.len());
+        for (rank, &place) in places.iter().enumerate() {
+            let bytes = files.load(place)?;
+            recorders.push(read_rank(&names[place], &bytes, (rank as i64, places.len() as i64))?);
+        }
+        mpi::assemble(recorders)
+    }
+}
+
+/// Reads the file of a rank: `(rank, ranks)` are its number and how many there are.
+fn read_rank(file: &str, bytes: &[u8], (rank, ranks): (i64, i64)) -> Result<Recorder, Refusal> {
+    let mut recorder = Recorder::new(HANDLES);
+    let mut last = None;
+    let mut is_ended = false;
+    for (line, text) in bytes.split(|&byte| byte == b'\n').enumerate() {
+        let at = |(what, help): Problem| Refusal::new(format!("{file}:{}", line + 1), what, help);
+        let text = text.strip_suffix(b"\r").unwrap_or(text);
+        if text.is_empty() || text[0] == b'#' {
+            continue;
+        }
+        let text = std::str::from_utf8(text).map_err(|_| at(damaged("the line is no text")))?;
+        let mut fields = text.split(':');
+        let name = fields.next().unwrap_or_default();
+        let name = name.strip_prefix("MPI_").ok_or_else(|| at(damaged("the line does not begin with MPI_")))?;
+        let call = Call { fields: fields.collect(), rank, ranks };
+        is_ended = name == "Finalize";
+        call.time(&mut last, name, &mut recorder).map_err(at)?;
+        call.take(name, &mut recorder).map_err(at)?;
+    }
+    if !is_ended && !bytes.ends_with(b"\n") {
+        let what = "the file ends within a line";
+        return Err(Refusal::new(file, what, "the file is cut off: copy it again"));
+    }
+    recorder.end();
+    Ok(recorder)
+}
+
+fn damaged(what: &str) -> Problem {
+    (what.to_owned(), "the file is cut off or damaged: copy it again".to_owned())
+}
+
+/// The fields of a call behind its name: its begin, its arguments, its end.
+struct Call<'a> {
+    fields: Vec<&'a str>,
+    rank: i64,
+    ranks: i64,
+}
+
+impl Call<'_> {
+    /// A field as a whole number.
+    fn int(&self, field: usize) -> Result<i64, Problem> {
+        let text = self.fields.get(field).ok_or_else(|| {
+            damaged(&format!("the call has {} fields, and needs {} or more", self.fields.len(), field + 1))
+        })?;
+        text.parse().map_err(|_| damaged(&format!("field {} is `{text}`, which is no number", field + 1)))
+    }
+
+    /// Part `part` of a field of numbers with commas.
+    fn part(&self, field: usize, part: usize) -> Result<i64, Problem> {
+        let text = self.fields.get(field).copied().unwrap_or_default();
+        let number = text.split(',').nth(part).and_then(|number| number.parse().ok());
+        number.ok_or_else(|| damaged(&format!("field {} is `{text}`, and should be 3 numbers", field + 1)))
+    }
+
+    /// A time in microseconds as nanoseconds.
+    fn ns(text: &str) -> Option<u64> {
+        let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+        let digits: String = fraction.chars().chain("000".chars()).take(3).collect();
+        whole.parse::<u64>().ok()?.checked_mul(1000)?.checked_add(digits.parse().ok()?)
+    }
+
+    /// The computation since the call before.
+    fn time(&self, last: &mut Option<u64>, name: &str, recorder: &mut Recorder) -> Result<(), Problem> {
+        let wrong = |text: &str| damaged(&format!("`{text}` is no time"));
+        let [Some(begin), Some(end)] = [self.fields.first(), self.fields.last()] else {
+            return Err(damaged("the call has no times"));
+        };
+        let end = match *end {
+            "-" if name == "Finalize" => None,
+            text => Some(Self::ns(text).ok_or_else(|| wrong(text))?),
+        };
+        let begin = match *begin {
+            "-" if name == "Init" => end,
+            text => Some(Self::ns(text).ok_or_else(|| wrong(text))?),
+        };
+        let times = [*last, begin, end].into_iter().flatten().collect::<Vec<u64>>();
+        if let Some(pair) = times.windows(2).find(|pair| pair[0] > pair[1]) {
+            let what = format!("the clock runs backwards here, by {} ns", pair[0] - pair[1]);
+            return Err((what, "record the program again".to_owned()));
+        }
+        if let (Some(last), Some(begin)) = (*last, begin)
+            && begin > last
+        {
+            recorder.compute(begin - last);
+            recorder.assume(Assumed::WallClock);
+        }
+        *last = end;
+        Ok(())
+    }
+
+    /// The communicator of a field: its number, the place of the rank and its size. A communicator of all ranks counts as that
+    /// of the program, as in `schedgen`.
+    fn comm(&self, field: usize, recorder: &mut Recorder) -> Result<i64, Problem> {
+        let (place, size) = (self.part(field, 1)?, self.part(field, 2)?);
+        if size == self.ranks {
+            if place != self.rank {
+                recorder.assume(Assumed::PlaceOfFile);
+            }
+            return Ok(HANDLES.world);
+        }
+        if size == 1 {
+            return Ok(HANDLES.own);
+        }
+        let what = format!(
+            "the call is of place {place} in a communicator of {size} ranks, and rank {} of {} ranks has the file: the \
+             members are not in the trace",
+            self.rank, self.ranks
+        );
+        Err((what, "record the program with DUMPI, or copy the files of all ranks into one folder".to_owned()))
+    }
+
+    /// Bytes of the count in a field and the datatype behind it.
+    fn bytes(&self, field: usize) -> Result<u64, Problem> {
+        let [count, size] = [self.int(field)?, self.part(field + 1, 1)?].map(u64::try_from);
+        let (Ok(count), Ok(size)) = (count, size) else { return Err(damaged("a size is negative")) };
+        Ok(count.saturating_mul(size))
+    }
+
+    fn peer(&self, field: usize, is_receive: bool) -> Result<Peer, Problem> {
+        Ok(match u32::try_from(self.int(field)?) {
+            Ok(peer) => Peer::Rank(peer),
+            Err(_) if is_receive && self.int(field)? == -1 => Peer::Any,
+            Err(_) => Peer::Nobody,
+        })
+    }
+
+    fn tag(&self, field: usize, is_receive: bool) -> Result<Option<u32>, Problem> {
+        match self.int(field)? {
+            -1 if is_receive => Ok(None),
+            tag => u32::try_from(tag).map(Some).map_err(|_| damaged(&format!("{tag} is no tag"))),
+        }
+    }
+
+    fn root(&self, field: usize) -> Result<u32, Problem> {
+        u32::try_from(self.int(field)?).map_err(|_| damaged("the root is negative"))
+    }
+
+    /// Peer, bytes and tag of a message whose buffer is in a field.
+    fn message(&self, buffer: usize, is_receive: bool) -> Result<(Peer, u64, Option<u32>), Problem> {
+        Ok((self.peer(buffer + 3, is_receive)?, self.bytes(buffer + 1)?, self.tag(buffer + 4, is_receive)?))
+    }
+
+    fn take(&self, name: &str, recorder: &mut Recorder) -> Result<(), Problem> {
+        use Operation::{AllGather, AllReduce, AllToAll, Barrier, Broadcast, Gather, Reduce, Scatter};
+        match name {
+            "Send" | "Rsend" | "Ssend" | "Bsend" => {
+                let (peer, bytes, tag) = self.message(1, false)?;
+                {
+                    let comm = self.comm(6, recorder)?;
+                    recorder.send(peer, bytes, tag, comm)
+                }
+            }
+            "Recv" => {
+                let (peer, bytes, tag) = self.message(1, true)?;
+                {
+                    let comm = self.comm(6, recorder)?;
+                    recorder.receive(peer, bytes, tag, comm, None)
+                }
+            }
+            "Isend" | "Irecv" => {
+                let is_receive = name == "Irecv";
+                let request = self.int(7)?;
+                // the request is an address: another operation there follows one whose completion is not in the file
+                recorder.free(request);
+                {
+                    let comm = self.comm(6, recorder)?;
+                    recorder.start(is_receive, false, self.message(1, is_receive)?, comm, request)
+                }
+            }
+            "Sendrecv" => {
+                let (send, receive) = (self.message(1, false)?, self.message(6, true)?);
+                {
+                    let comm = self.comm(11, recorder)?;
+                    recorder.exchange(send, receive, comm, None)
+                }
+            }
+            // a wait for a request that has ended waits for nothing
+            "Wait" => {
+                recorder.complete_if_known(self.int(1)?);
+                Ok(())
+            }
+            "Waitall" => {
+                let (count, first) = (self.int(1)?, self.int(2)?);
+                (0..count.clamp(0, 1 << 24)).for_each(|place| {
+                    recorder.complete_if_known(first.saturating_add(place * REQUEST));
+                });
+                Ok(())
+            }
+            "Barrier" => {
+                let comm = self.comm(1, recorder)?;
+                recorder.collective(Barrier, 0, 0, comm)
+            }
+            "Bcast" => {
+                let comm = self.comm(5, recorder)?;
+                recorder.collective(Broadcast, self.root(4)?, self.bytes(2)?, comm)
+            }
+            "Allreduce" => {
+                let comm = self.comm(6, recorder)?;
+                recorder.collective(AllReduce, 0, self.bytes(3)?, comm)
+            }
+            "Reduce" => {
+                let comm = self.comm(7, recorder)?;
+                recorder.collective(Reduce, self.root(6)?, self.bytes(3)?, comm)
+            }
+            "Scan" | "Exscan" => {
+                let comm = self.comm(6, recorder)?;
+                recorder.scan(self.bytes(3)?, comm)
+            }
+            "Allgather" => {
+                let comm = self.comm(7, recorder)?;
+                recorder.collective(AllGather, 0, self.bytes(5)?, comm)
+            }
+            "Alltoall" => {
+                let comm = self.comm(7, recorder)?;
+                recorder.collective(AllToAll, 0, self.bytes(5)?, comm)
+            }
+            "Gather" => {
+                let comm = self.comm(8, recorder)?;
+                recorder.collective(Gather, self.root(7)?, self.bytes(2)?, comm)
+            }
+            "Scatter" => {
+                let comm = self.comm(8, recorder)?;
+                recorder.collective(Scatter, self.root(7)?, self.bytes(5)?, comm)
+            }
+            name if IGNORED.contains(&name) => Ok(()),
+            name => {
+                let what = format!("MPI_{name} is no call that this reader knows in files of liballprof");
+                Err((what, "record the program with DUMPI".to_owned()))
+            }
+        }
+    }
+}
