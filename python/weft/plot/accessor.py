@@ -30,7 +30,7 @@ class Plots:
     """Figures of results: ``results.plot()`` draws the usual one, ``results.plot.KIND(path)`` one of another kind.
 
     Every method takes the parameters of `draw` after `kind`. ``results.plot.figure(kind)`` gives the matplotlib
-    figure itself, which a notebook shows; its attribute ``numbers`` is the frame of what it shows.
+    figure itself, which a notebook shows; its attribute ``numbers`` is the frame of its data.
 
     Examples
     --------
@@ -72,7 +72,7 @@ class Plots:
         csv: bool = True,
         **appearance: Any,
     ) -> Path:
-        """Draw a figure into a file, and write its numbers beside it; returns the path of the figure.
+        """Draw a figure into a file, and write its numbers next to it; returns the path of the figure.
 
         Parameters
         ----------

@@ -41,7 +41,7 @@ _PANEL = 2.2
 
 @dataclass(frozen=True)
 class Appearance:
-    """What a figure is to look like; the defaults leave everything to the kind of the figure.
+    """Appearance of a figure; the defaults leave everything to the kind of the figure.
 
     Attributes
     ----------
@@ -176,7 +176,7 @@ class Appearance:
         return min(ranks, default=len(self.order))
 
     def _names(self, name: str) -> list[str]:
-        """A name that was asked for, and what it is called without `labels`."""
+        """A requested name, and its name without `labels`."""
         return [name, *(old for old, new in self.labels.items() if new == name)]
 
     def layout(self, panels: int, width: float | None = None) -> tuple[float, int]:
@@ -186,12 +186,12 @@ class Appearance:
 
 
 def mentions(text: str) -> Any:
-    """A function that says whether some words stand in `text` as a whole."""
+    """A function that finds some words in `text` as a whole."""
     return lambda words: pattern([words]).search(text) is not None
 
 
 def pattern(words: Iterable[str]) -> re.Pattern[str]:
-    """What finds any of some words as a whole: neither a part of a longer word nor the name of a model with options."""
+    """A pattern for some words as a whole: no part of a longer word, and no name of a model with options."""
     longest = sorted(words, key=len, reverse=True)
     return re.compile(rf"(?<![\w.])(?:{'|'.join(map(re.escape, longest))})(?![\w(]|\.\d)")
 

@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
     Rows = dict[str, tuple[YearlyBill, Billed]]
 
-# Inches: height of the panel over time; of a bar, and of what is around the bars.
+# Inches: height of the panel over time, of a bar, and of the space around the bars.
 _POWER, _BAR, _AROUND = 1.7, 0.22, 0.65
-# The axis of power ends so far above the highest.
+# Factor from the highest power to the end of the axis.
 _ROOM = 1.08
 # Most series that an eye can tell apart.
 _MOST = len(style.COLOURS) * 2
@@ -78,7 +78,7 @@ def _label(part: Chosen, row: Billed) -> str:
 
 
 def _chosen(part: Chosen, yearly: YearlyBill) -> list[Billed]:
-    """The series of which points are chosen; what savings are against need not be."""
+    """The series of chosen points; the reference of savings need not be chosen."""
     points = [part.results.points[point]["coordinates"] for point in part.points]
     return [row for row in yearly.rows if any(row.coordinates.items() <= point.items() for point in points)]
 

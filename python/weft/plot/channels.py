@@ -51,7 +51,7 @@ def mean_map(
 def numbers(cells: npt.NDArray[np.float64], names: tuple[str, str], together: int = 1) -> pl.DataFrame:
     """A row per cell with a channel: row and column under these names, and the mean utilisation.
 
-    If each cell is that of several routers (`together`), the first of them stands for all.
+    If each cell is that of several routers (`together`), the first of them represents all.
     """
     rows, columns = np.nonzero(~np.isnan(cells))
     places = {name: each * together for name, each in zip(names, (rows, columns), strict=True)}

@@ -29,7 +29,7 @@ MOST, _LISTED = 14, 8
 
 @dataclass(frozen=True)
 class Spot:
-    """One point in a figure.
+    """A point in a figure.
 
     Attributes
     ----------
@@ -256,7 +256,7 @@ def _naming(part: Chosen, point: int) -> str | None:
 
 
 def _ending(summary: Mapping[str, Any]) -> str:
-    """How a point ended, or what it lacks, if that limits what its numbers say."""
+    """End of a point, or its missing data, if that limits the meaning of its numbers."""
     if summary[q.ENDING.column] != q.DRAINED:
         return str(summary[q.ENDING.column])
     return {

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from weft.plot.choice import Choice, Spot
 
-# Up to so many packets are drawn as arrows; up to so many channels are named.
+# Most packets that are drawn as arrows, and most channels that are named.
 _ARROWS, _NAMES = 300, 32
 # Inches between routers and between channels; least and greatest height of a panel.
 _ROUTER, _CHANNEL, _LEAST, _MOST = 0.42, 0.16, 0.9, 4.0

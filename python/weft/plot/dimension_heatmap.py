@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def figure(choice: Choice) -> Figure:
-    """One point, a panel per dimension that has channels."""
+    """A point, with a panel per dimension that has channels."""
     spot = choice.spot()
     widths = _widths(spot)
     frame = channels.between_routers(spot)

@@ -74,7 +74,7 @@ def write(panels: Sequence[Axes], words: Collection[str], height: float) -> set[
 
 
 def _end(axes: Axes, line: Line2D) -> tuple[float, float] | None:
-    """Where a curve ends, as shares of the panel; ``None`` if nothing of it is to be seen."""
+    """End of a curve, as shares of the panel; ``None`` if the curve is not visible."""
     points = np.column_stack([np.asarray(each, dtype=float) for each in (line.get_xdata(), line.get_ydata())])
     points = points[np.isfinite(points).all(axis=1)]
     if not len(points):
@@ -95,7 +95,7 @@ def _end(axes: Axes, line: Line2D) -> tuple[float, float] | None:
 def _apart(levels: Sequence[float], step: float) -> list[float]:
     """Levels that are at least `step` apart, in the same order, as near to the wanted ones as that allows."""
     order = np.argsort(levels, kind="stable")
-    # Neighbours that are too near become one group around the mean of what they want.
+    # Neighbours that are too near become one group around the mean of their wanted places.
     groups: list[list[float]] = []
     for place in order:
         groups.append([levels[place]])

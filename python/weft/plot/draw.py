@@ -1,4 +1,4 @@
-"""Draws the figure of a kind and a choice, and writes it to a file, its numbers beside it."""
+"""Draws the figure of a kind and a choice, and writes it to a file, with its numbers next to it."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def save_numbers(drawing: Picture, picture: Path) -> Path:
 
 
 def _check_room(drawing: Figure) -> None:
-    """Refuse a figure whose words leave no room for what it shows."""
+    """Refuse a figure whose words leave no room for its content."""
     size = drawing.get_size_inches()
     for axes in drawing.axes:
         room = axes.get_position().size * size

@@ -1,4 +1,4 @@
-"""Energy per bit against latency: what link power management trades, and which series is best at each load.
+"""Energy per bit against latency: the trade of link power management, and the best series at each load.
 
 A ring marks a point if no other point at the same load is better in both, where there are others to compare it with
 that deliver the same.
@@ -41,7 +41,7 @@ _RING: dict[str, Any] = {
 }
 # Width and height of the room for a number beside a point, as shares of the panel.
 _ROOM = (0.15, 0.05)
-# A number that does not stand beside its point has a line to it.
+# A number that is not next to its point has a line to it.
 _LEADER: dict[str, Any] = {"arrowstyle": "-", "color": "#777777", "linewidth": 0.4, "shrinkA": 0, "shrinkB": 2}
 # Height of a line of such numbers [points].
 _LINE = 7

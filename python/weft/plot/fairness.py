@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def figure(choice: Choice) -> Figure:
-    """A line per point; terminals that send nothing stand at its end."""
+    """A line per point; terminals that send nothing are at its end."""
     spots = choice.spots()
     looks = style.looks([_name(spot) for spot in spots])
     drawing = style.canvas(choice.title, style.entries(looks, saturated=False), width=style.COLUMN, height=2.3)

@@ -29,7 +29,7 @@ _SHARE, _SMALL = 1 / 3, 5.5
 _BESIDE = 0.4
 # Inches: height of a page; least height of a panel on a page that is full of them.
 _PAGE, _LOW = 8.5, 1.2
-# Names beside the rows of a panel take at most this share of its width, and so many lines each.
+# Names at the rows of a panel take at most this share of its width, and this number of lines each.
 _BESIDE_ROWS, _LINES = 0.3, 2
 # Inches around a panel that hold the numbers and the label of its other axis.
 _AROUND = 0.5
@@ -165,7 +165,7 @@ def _inside(panels: Sequence[Axes], handles: Sequence[Artist]) -> None:
 
 
 def _fit_names(panels: Sequence[Axes], width: float) -> None:
-    """Break and shorten the names of rows, so that the panel keeps most of the width; the legend has all of them."""
+    """Break and shorten the names of rows, so that the panel keeps most of the width; the legend has all names."""
     for axes in panels:
         place = axes.get_subplotspec()
         room = _BESIDE_ROWS * width / (1 if place is None else place.get_gridspec().get_geometry()[1])
@@ -178,9 +178,9 @@ def _fit_names(panels: Sequence[Axes], width: float) -> None:
 
 
 def _shortened(text: str, font: FontProperties, room: float) -> str:
-    """A text in few lines, none wider than `room` [inches]; dots stand for what is left out of its middle.
+    """A text in few lines, none wider than `room` [inches]; dots replace omitted words in its middle.
 
-    What tells one name from another may stand at its end as well as at its begin.
+    The difference between two names may be at the end as well as at the begin.
     """
     lines = wrapped(text, font, room)
     if len(lines) <= _LINES and all(_width(line, font) <= room for line in lines):

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Takes(Enum):
-    """What a kind draws, in the words of the listing."""
+    """Content of a kind of figure, in the words of the listing."""
 
     SWEEP = "curves over load of one or more results"
     POINTS = "some points, laid over each other"

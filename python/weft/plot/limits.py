@@ -77,7 +77,7 @@ def _apply(axis: Axis, ends: tuple[float, float]) -> None:
 
 
 def _keep_on_edge(axes: Axes) -> None:
-    """Markers that stand on the upper edge stand there again, and none beside the panel."""
+    """Markers on the upper edge are there again, and none outside the panel."""
     left, right = sorted(axes.get_xlim())
     for line in axes.lines:
         if str(line.get_label()).startswith("_saturated") and not line.get_clip_on():

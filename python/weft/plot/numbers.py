@@ -1,4 +1,4 @@
-"""The numbers of a figure as one table with the columns of the results, which stands beside the figure as CSV."""
+"""The numbers of a figure as one table with the columns of the results, as CSV next to the figure."""
 
 from __future__ import annotations
 

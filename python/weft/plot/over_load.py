@@ -45,7 +45,7 @@ _OFFERED = (q.OFFERED, q.OFFERED_GBPS)
 _CUT = 6.0
 # Loads of phases that are named at a point.
 _NAMED = 2
-# What has a cross: columns of curves, and words of the legend.
+# Points with a cross: columns of curves, and words of the legend.
 _CROSSED = {
     "unsettled": "not settled",
     "unjudged": "not judged",
@@ -57,7 +57,7 @@ _CROSSED = {
 
 @dataclass(frozen=True)
 class View:
-    """What a panel shows.
+    """Content of a panel.
 
     Attributes
     ----------
@@ -173,7 +173,7 @@ def loads(frame: pl.DataFrame) -> list[str | float]:
 
 
 def short(load: str | float, digits: int = 3) -> str:
-    """One of `loads` in figures: of many phases the first ones."""
+    """A phase of `loads` in figures: of many phases the first ones."""
     if not isinstance(load, str):
         return f"{load:.{digits}g}"
     each = load.split(", ")

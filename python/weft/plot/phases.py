@@ -1,6 +1,6 @@
 """Phases of a load that changes: loads, latency and power of each, over time; several points beside each other.
 
-A saturated phase has no latency: a hollow marker stands at the upper edge in its place. A cross marks the latency of a
+A saturated phase has no latency: a hollow marker is at the upper edge in its place. A cross marks the latency of a
 phase that is not settled, not judged or in which packets are dropped.
 """
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 _ALWAYS_ON = q.POWERS[0].always_on
 _DOTTED: dict[str, Any] = {"color": style.GREY, "linestyle": ":", "linewidth": 1}
-# What is drawn of a single point: for each panel the column, the name in the legend, and the look of each line.
+# Drawing of a single point: for each panel the column, the name in the legend, and the look of each line.
 _OF_ONE: tuple[tuple[tuple[str, str, dict[str, Any]], ...], ...] = (
     (
         (q.SET_LOAD.column, "as set", _DOTTED),

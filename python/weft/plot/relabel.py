@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from weft.plot.appearance import Appearance
     from weft.plot.style import Picture
 
-# A message lists so many labels.
+# Most labels that a message lists.
 _LISTED = 20
 
 
@@ -108,7 +108,7 @@ def _rename_entries(handles: Sequence[Artist], replace: Callable[[str], str]) ->
 
 
 def _stands(words: str, names: Iterable[str], axes_words: Iterable[str]) -> bool:
-    """Whether words stand in a label, or are the whole label of an axis."""
+    """Whether words are a part of a label, or the whole label of an axis."""
     return words in axes_words or any(mentions(name)(words) for name in names)
 
 

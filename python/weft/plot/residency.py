@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from weft.results.curves import Curve
 
 
-# Inches: what stands beside a panel, a digit below it, and a number that stands upright.
+# Inches: space next to a panel, a digit below it, and an upright number.
 _BESIDE, _LETTER, _UPRIGHT = 0.7, 0.065, 0.13
 
 

@@ -50,7 +50,7 @@ def settings(base: Mapping[str, Any], style: str | None) -> dict[str, Any]:
 
 @contextmanager
 def applied(rc: Mapping[str, Any]) -> Iterator[None]:
-    """Settings for the time of a context. Fonts that are looked for in vain are no news: `settings` has found one."""
+    """Settings for the time of a context. Fonts that are not found are no news: `settings` has found one."""
     fonts = logging.getLogger("matplotlib.font_manager")
     level = fonts.level
     fonts.setLevel(logging.ERROR)
@@ -75,7 +75,7 @@ def scale(what: str, default: float) -> float:
 
 
 def _read(style: str) -> dict[str, Any]:
-    """The keys and values of a file; what matplotlib only logs is an error here."""
+    """The keys and values of a file; a message that matplotlib only logs is an error here."""
     if not Path(style).is_file():
         what = f"--style {style}: there is no such file"
         raise WeftError.saying(what, "name a matplotlib style sheet: lines such as `font.family: serif`")
@@ -105,7 +105,7 @@ _HELP = "write lines such as `font.family: serif`, with the keys of matplotlib's
 
 
 class _Told(logging.Handler):
-    """Keeps the first line of what is logged."""
+    """Keeps the first line of the log."""
 
     def __init__(self) -> None:
         super().__init__(logging.WARNING)

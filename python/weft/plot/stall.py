@@ -1,4 +1,4 @@
-"""What the packets of a stalled network wait for: queues on a circle, each with an arrow to the one it waits for.
+"""The waits of the packets of a stalled network: queues on a circle, each with an arrow to the next.
 
 Where the last one waits for a link that the power policy has closed, no arrow goes from it.
 """
@@ -37,7 +37,7 @@ _LOOKS: tuple[tuple[str, LineStyleType], ...] = (
     ("#56B4E9", (0, (3, 1, 1, 1))),
 )
 _CAUSES = {cause: (words, *look) for (cause, words), look in zip(STALL_MEANINGS.items(), cycle(_LOOKS), strict=False)}
-# Up to so many queues in the cycle the labels are horizontal; with more they point outwards.
+# Most queues in the cycle with horizontal labels; with more they point outwards.
 _UPRIGHT = 8
 # Inches: along the circle for each queue; beyond the circle for its label, to the sides and up and down.
 _AROUND = {True: 1.0, False: 0.42}

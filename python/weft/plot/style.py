@@ -1,4 +1,4 @@
-"""Colours, markers, sizes and heads of all figures. Colour-blind readers can tell the colours apart (Okabe, Ito 2008).
+"""Colours, markers, sizes and heads of all figures. Colour-blind readers can separate the colours (Okabe, Ito 2008).
 
 Colour is never the only difference: series also differ in marker and line, states in hatching, and saturated points are
 hollow.
@@ -110,13 +110,13 @@ ERROR_BAR: dict[str, Any] = {"fmt": "none", "ecolor": "#222222", "elinewidth": 0
 
 # The entry of the legend for the hollow markers of all series.
 SATURATED: dict[str, Any] = {"color": "#555555", "marker": "o", "markerfacecolor": "white", "linestyle": ""}
-# Such a marker on the upper edge sticks out of the panel; the layout ignores it.
+# This kind of marker on the upper edge sticks out of the panel; the layout ignores it.
 SATURATED_ON_EDGE = SATURATED | {"label": "_saturated", "clip_on": False, "in_layout": False, "markersize": 4}
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What a kind of figure wants; `weft.plot.finish` makes title, legend and size of it.
+    """Settings of a kind of figure; `weft.plot.finish` makes title, legend and size from them.
 
     Attributes
     ----------
@@ -257,7 +257,7 @@ def grid(drawing: Figure, count: int, columns: int) -> list[Axes]:
 
 
 def folded(words: str, width: float) -> str:
-    """A title in as many lines as it takes in a panel of so many inches."""
+    """A title in as many lines as it takes in a panel of a given width [inches]."""
     return "\n".join(textwrap.wrap(words, max(10, int((width - 0.5) * _LETTERS_PER_INCH))))
 
 
@@ -281,7 +281,7 @@ def state_entries(looks: Mapping[str, StateLook]) -> list[Artist]:
 
 
 def state_fill(look: StateLook) -> dict[str, Any]:
-    """How an area that stands for a power state is filled."""
+    """Filling of an area for a power state."""
     colour, hatch = look
     return {"facecolor": colour, "hatch": hatch, "linewidth": 0}
 

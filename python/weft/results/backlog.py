@@ -1,4 +1,4 @@
-"""What a phase of the load leaves for the next ones, from what each was offered and accepted.
+"""The backlog that a phase of the load leaves for the next ones, from offered and accepted loads.
 
 A phase is judged by its second half. So one that falls behind while links wake, and then carries its load, is not
 saturated, but its latencies are those of a queue that built up, and the next phase begins with what is left.
@@ -21,7 +21,7 @@ SMALL = 0.03
 _SAFE = 0.02
 # Packets in source queues when a window or a phase begins.
 _WAITING = "backlog_before_packets"
-# What is left in a network matters if it makes the mean latency longer by this share.
+# A backlog in a network matters if it makes the mean latency longer by this share.
 _SLOWER = 0.05
 # Standard deviations that are taken for chance.
 _CHANCE = 3
@@ -29,7 +29,7 @@ _CHANCE = 3
 
 @dataclass(frozen=True)
 class Backlog:
-    """What waits at the begin and at the end of a phase, beyond packets on their way.
+    """Flits that wait at the begin and at the end of a phase, beyond packets on their way.
 
     Attributes
     ----------
@@ -54,7 +54,7 @@ class Backlog:
 
     @property
     def after(self) -> float:
-        """What waits as the phase ends [flits/terminal]."""
+        """Flits that wait as the phase ends [flits/terminal]."""
         return max(0.0, self.before + self.own)
 
     @property
@@ -64,7 +64,7 @@ class Backlog:
 
     @property
     def began_behind(self) -> bool:
-        """Whether earlier phases left more than 3 % of what this one is offered, and chance."""
+        """Whether earlier phases left more than 3 % of the load of this one, and chance."""
         return self._matters(self.before)
 
     @property
@@ -95,7 +95,7 @@ class Backlog:
 
 
 def at_begin(span: Mapping[str, Any], cycles: int) -> Backlog | None:
-    """What waits when the window begins, of a point or of the phase in which that lies; ``None`` if that is not known.
+    """Flits that wait when the window begins, of a point or of that phase; ``None`` if that is not known.
 
     It is a backlog only if the latencies show it: more is delivered than is offered, or the queues are so long that
     they remember how they began. Else it is what always waits at this load.

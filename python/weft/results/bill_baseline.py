@@ -1,4 +1,4 @@
-"""What the savings of a bill are against: points at the coordinates of `bill.baseline`, or links that are always on."""
+"""The reference of the savings of a bill: points at the coordinates of `bill.baseline`, or links that are always on."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 # have cost on links that are always on.
 USUAL = {POLICY: "always_on"}
 _PATH = "bill.baseline"
-# What savings are against where the bill names no baseline and no points of links that are always on were measured.
+# The reference of savings where the bill names no baseline and no points of links that are always on were measured.
 REFERENCE = "same flits, links always on"
 
 
@@ -48,7 +48,7 @@ class Baseline:
         self._all = all_series
         self._series = _matching(all_series, self.wanted)
         if not self.is_named and not self._series and (awake := _awake(all_series)) is not None:
-            # a routing that refuses the usual baseline goes with a policy whose links all stay on
+            # a routing that refuses the usual baseline works with a policy whose links all stay on
             self.wanted = {POLICY: awake}
             self._series = _matching(all_series, self.wanted)
         if self.is_named and not self._series:
@@ -85,9 +85,9 @@ class Baseline:
         return found[0] if found else None
 
     def _other_faults(self, found: Sequence[Series]) -> UnbillableError:
-        """The error where a network in which something fails would be compared with one in which that does not.
+        """The error where a network with faults would be compared with one without.
 
-        What has failed draws no power: that is no saving, and no work of the power policy.
+        Failed parts draw no power: that is no saving, and no work of the power policy.
         """
         if found:
             what = f"the baseline ({self.name}) has other faults: {found[0].faults or 'none'}"
@@ -142,7 +142,7 @@ def _matching(all_series: Iterable[Series], wanted: Mapping[str, Any]) -> list[S
 
 
 def _nobody(all_series: Sequence[Series], wanted: Mapping[str, Any]) -> ResultsError:
-    """The error for a baseline that no series has, with what was meant by each value that none has."""
+    """The error for a baseline that no series has, with the likely meaning of each unknown value."""
     lines = []
     for path, asked in wanted.items():
         if not _matching(all_series, {path: asked}):

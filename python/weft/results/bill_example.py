@@ -20,7 +20,7 @@ def example(results: ResultSet) -> str:
     Its price is an example.
     """
     parts = [list(_parts(summary)) for summary in results.summaries]
-    # a load at which all series are sound is best: the rarest parts stand for fewer series
+    # a load at which all series are sound is best: the rarest parts mean fewer series
     counts = Counter(part for each in parts for part in each)
     most = max(counts.values(), default=0)
     known = [part for part, count in counts.items() if count == most]
@@ -30,7 +30,7 @@ def example(results: ResultSet) -> str:
 
 
 def remedy(results: ResultSet) -> str:
-    """What to write, and where, so that results without a bill have one."""
+    """The keys, and their place, that give a bill to results without one."""
     return (
         f"write a file, such as contract.yaml, with the line `{example(results)}`, and name it with"
         " --bill contract.yaml; or write that line into the scenario and run it again (finished points stay)"
@@ -38,7 +38,7 @@ def remedy(results: ResultSet) -> str:
 
 
 def _parts(summary: Mapping[str, Any]) -> Iterator[str]:
-    """What a profile may name of a point, as it is written there."""
+    """Names of a point that a profile may use, as they are written there."""
     if phases := soundness.in_phases(summary):
         yield from (
             f"phase: {phase['phase']}" for phase in phases if phase.get("packets") and soundness.is_sound(phase)

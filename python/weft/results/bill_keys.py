@@ -1,4 +1,4 @@
-"""The keys of `bill` as Python reads them: what turns power into energy and money per year."""
+"""The keys of `bill` as Python reads them, which turn power into energy and money per year."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Bill:
-    """What turns power into energy and money per year.
+    """Factors from power to energy and money per year.
 
     Attributes
     ----------

@@ -128,7 +128,7 @@ def _over_the_profile(
 
 
 def notes(yearly: YearlyBill) -> list[str]:
-    """What the numbers mean, and what is missing."""
+    """Meaning of the numbers, and missing ones."""
     bill = yearly.bill
     year = f"a year has {HOURS_PER_YEAR} h; {bill.price:g} {bill.currency}/kWh"
     told = [f"network: links and routers that have a price; site: times the PUE of {bill.pue:g}; {year}"]
@@ -148,7 +148,7 @@ def notes(yearly: YearlyBill) -> list[str]:
 
 
 def _price_in_latency(yearly: YearlyBill) -> list[str]:
-    """What each saving costs in latency: the part of the profile in which that is most, beside the baseline."""
+    """Latency that each saving costs: the part of the profile in which that is most, next to the baseline."""
     told = []
     for row, numbers in zip(yearly.rows, yearly.frame.iter_rows(named=True), strict=True):
         saved = numbers[yearly.money("saved")]
@@ -175,14 +175,14 @@ def _price_in_latency(yearly: YearlyBill) -> list[str]:
 
 
 def _money(row: Billed, saved: float, currency: str) -> str:
-    """What a policy saves in a year, in words."""
+    """Saving of a policy in a year, in words."""
     if not saved:
         return "saves nothing" + ("" if row.baseline == REFERENCE else " beyond chance")
     return f"{'saves' if saved > 0 else 'costs'} {amount(abs(saved))} {currency} a year{'' if saved > 0 else ' more'}"
 
 
 def _of_faults(yearly: YearlyBill) -> list[str]:
-    """What the numbers of networks mean in which something fails, and which share of their packets was lost."""
+    """Meaning of the numbers of networks with faults, and the share of lost packets."""
     failing = [row for row in yearly.rows if row.faults and row.readings]
     if not failing:
         return []

@@ -46,7 +46,7 @@ def check(points: Sequence[Point]) -> None:
 
 
 def _problem(bill: Bill, series: Series, phases: int) -> tuple[Part, UnbillableError] | None:
-    """The first part of a profile that a series will not measure, with the reason; ``None`` if it has all of them."""
+    """The first part of a profile that a series will not measure, with the reason; ``None`` if it has each part."""
     for part in bill.parts:
         try:
             if part.phase is not None:

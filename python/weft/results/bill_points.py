@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 # Two numbers in floating point that mean the same load.
 _SAME_LOAD = 1e-9
-# A remedy lists at most so many loads.
+# Most loads that a remedy lists.
 _LISTED = 12
 _LONGER = soundness.EMPTY.help
 
@@ -49,7 +49,7 @@ class UnbillableError(Exception):
 
 @dataclass(frozen=True)
 class Reading:
-    """What a series measured at a load or in a phase, as a mean over seeds.
+    """Measurement of a series at a load or in a phase, as a mean over seeds.
 
     Attributes
     ----------
@@ -86,7 +86,7 @@ class Reading:
         return equal_work.chance_w(equal_work.mean(self.runs), equal_work.mean(other.runs))
 
     def same_work(self, other: Reading) -> bool:
-        """Whether both deliver the same, up to 3 % and what chance explains (three standard deviations)."""
+        """Whether the two deliver the same, up to 3 % and chance (three standard deviations)."""
         return soundness.same_work((self.delivered, other.delivered), (self.packets, other.packets))
 
 
@@ -140,7 +140,7 @@ class Series:
 
     @property
     def never_sleeps(self) -> bool:
-        """Whether all its runs drew what links draw that are on in every cycle, but for those that failed."""
+        """Whether all its runs drew as much as links that are on in every cycle, apart from failed ones."""
         runs = [run for several in self.runs.values() for run in several]
         known = [run for run in runs if run.get("power_mean_w") is not None]
         return bool(known) and all(
@@ -179,7 +179,7 @@ class Series:
         return f"sweep `{LOAD}: [{wanted}]` (finished points stay), or name a measured load"
 
     def at(self, part: Part) -> Reading:
-        """What was measured at the load or in the phase of a part of a profile.
+        """Measurement at the load or in the phase of a part of a profile.
 
         Raises
         ------
@@ -199,12 +199,12 @@ class Series:
             for run in runs:
                 refuse_changes(_load(run), len(run.get("phases") or [1]))
                 self._check(run, _place(load))
-        # a phase tells what it lost itself
+        # a phase reports its own losses
         losing = runs if all("dropped_packets" in run for run in runs) else self.runs[load]
         return _mean(runs, fmean(map(soundness.dropped_share, losing)))
 
     def _lost(self, lost: Sequence[Lost]) -> str:
-        """What became of the runs of one load that have no numbers, with their seeds where others of it have some."""
+        """State of the runs of one load without numbers, with their seeds where others have some."""
         first, *more = lost
         others = self.runs.get(first.load) if first.load is not None else any(self.runs.values())
         several = f" and {len(more)} more" if more else ""
@@ -224,11 +224,11 @@ class Series:
             raise UnbillableError(f"{place} has no measured power", _LONGER)
 
     def _phase(self, run: Summary, number: int) -> Summary:
-        """What a run measured in a phase, which is judged by itself."""
+        """Measurement of a run in a phase, which is judged by itself."""
         phases: dict[int, Summary] = {each["phase"]: each for each in equal_work.phases(run)}
         check_phase(number, len(phases or [1]))
         phase = phases[number]
-        # what is wrong with the whole run is said of it, and before what is wrong with the phase
+        # flaws of the whole run are named as such, and before flaws of the phase
         worst, of_run = next(iter(_refused(phase)), None), _refused(run)
         if phase.get(q.ACCEPTED.column) is None and worst in (None, soundness.EMPTY):
             begin = phase.get("start_cycle")
@@ -301,12 +301,12 @@ def _lost(results: ResultSet) -> Iterator[tuple[dict[str, Any], str]]:
 
 
 def _refused(judged: Summary) -> list[soundness.Flaw]:
-    """What keeps a run, or a phase, from being billed: what it drops is told with the bill instead."""
+    """Reasons for which a run, or a phase, has no bill; the bill itself reports dropped packets."""
     return [flaw for flaw in soundness.flaws(judged) if flaw is not soundness.DROPPING]
 
 
 def _load(summary: Summary) -> float:
-    """The load as it was set; where each job has its own, what all of them offered."""
+    """The load as it was set; where each job has its own, the offered load of all jobs."""
     named = summary.get("load")
     return round(summary[q.OFFERED.column] or 0.0, 4) if named is None else float(named)
 
@@ -317,7 +317,7 @@ def _place(load: float | None) -> str:
 
 
 def check_phase(number: int, count: int) -> None:
-    """Refuse a phase that a load of so many phases does not have."""
+    """Refuse a phase that the load does not have."""
     if count == 1:
         remedy = "name loads in the profile (`load: 0.1`), or write `traffic.phases`"
         raise UnbillableError("the load never changes: it has no phases", remedy)
@@ -348,6 +348,6 @@ def _mean(runs: Sequence[Summary], dropped_share: float) -> Reading:
 
 
 def _always_on_w(run: Summary) -> float:
-    """What the same flits would draw on links that never sleep; a run without this has none of its links managed."""
+    """Power of the same flits on links that never sleep; a run without this has no managed links."""
     told = run.get("power_always_on_mean_w")
     return float(run["power_mean_w"] if told is None else told)

@@ -35,7 +35,7 @@ FIGURE = "residency"
 
 
 def sentences(results: ResultSet) -> list[str]:
-    """What happened at the points that collapsed: a sentence for the first of each policy, with how many others."""
+    """The points that collapsed: a sentence for the first of each policy, with the number of others."""
     found: dict[str, list[int]] = {}
     for row in range(len(results)):
         if _has_collapsed(results, row):

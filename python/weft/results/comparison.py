@@ -1,4 +1,4 @@
-"""Compares two result sets: pairs points by what the sweeps set, and judges differences by their confidence."""
+"""Compares two result sets: pairs points by their swept values, and judges differences by their confidence."""
 
 from __future__ import annotations
 
@@ -54,9 +54,9 @@ class Pair:
     def row(self, quantity: Quantity) -> dict[str, Any]:
         """A quantity of both: means, difference B - A, its 95 % half width, and whether it is more than chance.
 
-        Where one is saturated or stuck, its latency has no meaning and is null. A difference has a meaning only if both
-        may be praised (`weft.results.soundness`): otherwise it, ``relative`` and ``significant`` are null.
-        Accepted loads can be compared beyond saturation, too. All else needs equal work: the same accepted load.
+        Where one is saturated or stuck, its latency has no meaning and is null. A difference has a meaning only if
+        both may be praised (`weft.results.soundness`): otherwise it, ``relative`` and ``significant`` are null.
+        Accepted loads can also be compared beyond saturation. All else needs equal work: the same accepted load.
 
         The interval that a single run knows is of parts of its window. It says nothing where these differ because of
         what changes at set times: then ``unjudged`` says so, and the difference stands without a verdict.
@@ -192,7 +192,7 @@ class Comparison:
 
     @property
     def frame(self) -> pl.DataFrame:
-        """A row per place and quantity: coordinates and what `Pair.row` says."""
+        """A row per place and quantity: coordinates and the result of `Pair.row`."""
         return frame_of([pair.row(quantity) for quantity in self.quantities for pair in self.pairs])
 
 
@@ -264,7 +264,7 @@ def ending(summaries: Iterable[dict[str, Any]]) -> str:
 
 
 def _keys(a: Chosen, b: Chosen) -> list[str]:
-    """Coordinates that have values in common, besides seeds and what was chosen."""
+    """Coordinates that have values in common, without seeds and chosen ones."""
     paths = dict.fromkeys([*a.results.coordinates, *b.results.coordinates])
     return [
         path

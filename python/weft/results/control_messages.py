@@ -13,7 +13,7 @@ from weft.errors import ScenarioError
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-# What a packet of a kind says if its flag is not set, and if it is; a packet of another kind says the name of its kind.
+# Text of a packet of a kind if its flag is not set, and if it is; a packet of another kind has the name of its kind.
 _SAYS = {
     "activate_yours": ("activate your link to {about_router}",) * 2,
     "ack": ("ack", "ack (of activate_yours)"),
@@ -82,6 +82,6 @@ class Wanted:
 
 
 def words(packet: dict[str, Any]) -> str:
-    """What a packet says, without sender and receiver: ``link 1-2 is active``."""
+    """Text of a packet, without sender and receiver: ``link 1-2 is active``."""
     kind: str = packet["kind"]
     return _SAYS.get(kind, (kind, kind))[bool(packet["flag"])].format_map(packet)

@@ -74,7 +74,7 @@ class Panel:
 
     @property
     def end(self) -> float:
-        """The highest load that was offered; 1 where nothing was, so that an axis has a length."""
+        """The highest offered load; 1 without any, so that an axis has a length."""
         return max(float(load) for curve in self.curves for load in curve.frame[q.OFFERED.column]) or 1.0
 
 
@@ -121,7 +121,7 @@ def overlay(parts: Sequence[Chosen]) -> list[Panel]:
 
 
 def short(path: str, values: Iterable[object]) -> list[str]:
-    """Labels of the values of a coordinate: names without their options where the names alone tell them apart.
+    """Labels of the values of a coordinate: names without their options where the names alone are unique.
 
     Before a number, a quantity or an empty list stands what it is of.
 
@@ -180,7 +180,7 @@ def _rows(part: Chosen, paths: Iterable[str]) -> pl.DataFrame:
         pl.Series("flaw", [flaw.words if flaw else "" for flaw in found], dtype=pl.String),
         pl.Series("flaw_rank", [flaw.rank if flaw else _NO_RANK for flaw in found]),
         (pl.col(q.ENDING.column) == q.STALLED).alias("stalled"),
-        # the reference counts links that failed as on: what they do not draw is no saving
+        # the reference counts links that failed as on: their missing power is no saving
         *(pl.when(~failing).then(pl.col(column)).alias(column) for column in always_on),
     )
 

@@ -42,7 +42,7 @@ _FILES = (
     | {"groups": "a row per point and group (`power.groups`): flits, cycles asleep, energy"}
 )
 TABLES = SUMMARIES | _FILES | of_sweep.TABLES
-# What people look for among the tables, and an analysis of a finished run gives.
+# Names that people search among the tables, which an analysis of a finished run gives.
 _ANALYSED = ("dvfs", "recovery")
 _READING = (duckdb.StatementType.SELECT, duckdb.StatementType.MULTI)  # DuckDB takes a PIVOT as several statements
 # Letters of a file name that DuckDB would take as a pattern.
@@ -50,7 +50,7 @@ _PATTERN = r"([*?[])"
 
 
 def instead_of(table: str) -> str:
-    """What to do about a table that there is not."""
+    """The remedy for a missing table."""
     if table in _ANALYSED:
         return f"an analysis gives it: weft analyse {table} DIR --csv"
     return meant(table, TABLES, f"the tables are {', '.join(TABLES)}")
@@ -92,7 +92,7 @@ class Database:
 
     @property
     def coordinates(self) -> list[str]:
-        """What the sweeps set, by dotted path."""
+        """Swept values, by dotted path."""
         return list(dict.fromkeys(path for results in self._sets.values() for path in results.coordinates))
 
     def summaries(self) -> Iterator[tuple[str | None, int, dict[str, Any]]]:
@@ -159,7 +159,7 @@ class Database:
         }
 
     def _checked(self, sql: str) -> str:
-        """Check that a query is one statement that only reads, and make the tables that it names."""
+        """Check that a query is one statement without writes, and make its tables."""
         try:
             sql.encode()
         except UnicodeEncodeError as problem:

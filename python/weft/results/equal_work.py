@@ -1,9 +1,9 @@
-"""What a network would draw if it delivered as much as another one, and what of a difference chance explains.
+"""Power of a network if it delivered as much as another one, and the part of a difference that is chance.
 
-Two runs of the same traffic deliver a little more or less by chance, and what flits cost follows that. So the power of
-a reference is put at the work of what stands beside it: its static part stays, the rest grows with what is delivered.
-A run that ends when its work is done delivers less per second where it takes longer: there all of its energy belongs to
-the work.
+Two runs of the same traffic deliver a little more or less by chance, and the energy of flits follows that. So the
+power of a reference is scaled to the work of the compared point. Its static part stays, and the rest grows with the
+delivered load. A run that ends when its work is done delivers less per second where it takes longer: there all of its
+energy belongs to the work.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def faults_differ(measured: Sequence[Summary], reference: Sequence[Summary]) -> 
 
 
 def common_warmup(runs: Iterable[Summary]) -> str:
-    """What to write so that the windows of runs in which something fails lie in the same cycles."""
+    """The settings with which the windows of runs with faults are in the same cycles."""
     longest = max(run.get("warmup_cycles") or 0 for run in _runs(runs))
     return (
         f"write a fixed `measure.warmup` for all, such as `{longest}cycles`, and faults that begin after it:"

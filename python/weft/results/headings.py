@@ -1,4 +1,4 @@
-"""Headings of the columns of results: what a column holds, with its unit."""
+"""Headings of the columns of results: content and unit."""
 
 from __future__ import annotations
 

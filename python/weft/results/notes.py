@@ -1,4 +1,4 @@
-"""Notes below a table: what was not measured, not settled or collapsed, whether means are sure, what was lost."""
+"""Notes below a table: points not measured, not settled or collapsed, unsure means, losses."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from weft.results.backlog import Backlog
     from weft.results.result_set import ResultSet
 
-# A line names at most so many points.
+# Most points that a line names.
 _NAMED = 3
 
 
@@ -100,7 +100,7 @@ def too_early(results: ResultSet) -> list[str]:
 
 
 def to_settle(results: ResultSet) -> list[str]:
-    """What to write so that points settle that have not; the engine tells that of a fixed warm-up before the run."""
+    """Settings with which points settle; the engine warns of a fixed warm-up before the run."""
     limit = longest_limit(results)
 
     def told(summary: Mapping[str, Any]) -> list[str]:
@@ -112,7 +112,7 @@ def to_settle(results: ResultSet) -> list[str]:
 
 
 def warnings(results: ResultSet, told: Sequence[str] = ()) -> list[str]:
-    """What the engine warned of, in the order of the points; of what `told` says already only the rest."""
+    """Warnings of the engine, in the order of the points, without those in `told`."""
     known = "\n".join(told)
 
     def rest(summary: Mapping[str, Any]) -> list[str]:
@@ -157,7 +157,7 @@ def _late(results: ResultSet) -> list[str]:
 def _each_once(
     results: ResultSet, told: Callable[[Mapping[str, Any]], list[str]], rest: str = "more like these"
 ) -> list[str]:
-    """What `told` says of the points, each text once, with the first point of which it is true and how many others."""
+    """Texts of `told` about the points, each once, with the first such point and the number of others."""
     found: dict[str, list[int]] = {}
     for row, summary in enumerate(results.summaries):
         for text in told(summary):
@@ -180,7 +180,7 @@ def unjudged(results: ResultSet) -> list[str]:
 
 
 def behind(results: ResultSet) -> list[str]:
-    """Points that accepted less than they were offered before they had settled, and what shows whether that lasts."""
+    """Points that accepted less than they were offered before they had settled, and settings that show it."""
 
     def told(summary: Mapping[str, Any]) -> list[str]:
         if not soundness.is_behind(summary):
@@ -193,7 +193,7 @@ def behind(results: ResultSet) -> list[str]:
 
 
 def _partial(results: ResultSet) -> list[str]:
-    """Windows and phases that are no whole periods of the policy, and what to write."""
+    """Windows and phases that are no whole periods of the policy, and the remedy."""
 
     def told(summary: Mapping[str, Any]) -> list[str]:
         why = soundness.part_of_period(summary)
@@ -355,7 +355,7 @@ def dropped(summaries: Iterable[Mapping[str, Any]]) -> list[str]:
     packets, points = sum(counts), len(counts)
     lost = f"{packets} {'packet' if packets == 1 else 'packets'} dropped"
     where = f"{points} {'point' if points == 1 else 'points'}"
-    # what was lost is not rounded away
+    # a loss is not rounded away
     digits = next(digits for digits in range(3, 18) if float(f"{delivered:.{digits}g}") < 100)
     share = f"{delivered:.{digits}g} % were delivered{' at the worst of them' if points > 1 else ''}"
     return [f"{lost} at {where} (a link or router had failed): {share}, and latencies are of those"]
@@ -375,7 +375,7 @@ def faults(results: ResultSet) -> list[str]:
 
 
 def unlisted(results: ResultSet) -> list[str]:
-    """How many points of the folder the sweep no longer has, and what becomes of them; no line if it has all."""
+    """Number of points of the folder that the sweep no longer has, and their future; no line if it has all."""
     if not results.unlisted:
         return []
     count = (
@@ -398,7 +398,7 @@ def damage(results: ResultSet) -> list[str]:
 
 
 def unfinished(results: ResultSet) -> list[str]:
-    """How many points of a sweep are not finished, and what runs them; no line if all are."""
+    """Number of unfinished points of a sweep, and the command that runs them; no line if all are finished."""
     if not results.missing:
         return []
     whole = len(results) + results.missing + len(results.damaged)
@@ -441,7 +441,7 @@ def _range(values: list[int]) -> str:
 
 
 def _late_phases(summary: Mapping[str, Any]) -> list[str]:
-    """Phases that are not saturated and leave something for later ones, or begin with what earlier ones have left."""
+    """Phases that are not saturated and leave a backlog for later ones, or begin with that of earlier ones."""
     told = []
     for phase in soundness.in_phases(summary):
         name = f"phase {phase['phase']} of the load"

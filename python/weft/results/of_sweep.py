@@ -42,7 +42,7 @@ def frame(name: str, results: ResultSet) -> pl.DataFrame | None:
 
 
 def asking(name: str, results: ResultSet) -> str:
-    """What to do so that some results have the table."""
+    """The remedy that gives results the table."""
     if name == SATURATION:
         return (
             f"search first: `weft saturation FILE`, with the scenario of {results.root}, and name the folder it gives"

@@ -1,4 +1,4 @@
-"""Frames of results for pandas: every column has a type of its own, and the units stand beside them."""
+"""Frames of results for pandas: every column has a type of its own, and a unit."""
 
 from __future__ import annotations
 

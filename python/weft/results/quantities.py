@@ -84,7 +84,7 @@ PERCENTILES_US = {
 
 @dataclass(frozen=True)
 class Billed:
-    """A cost of links, and what the same flits would have cost on two other kinds of links.
+    """A cost of links, and that of the same flits on two other kinds of links.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What to write so that a point may be praised that may not: a remedy for each flaw of `soundness`, with numbers."""
+"""Remedies that let Weft rank a flawed point: one for each flaw of `soundness`, with numbers."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ _NEAR = "near the capacity queues hardly ever drain"
 
 
 def of_flaw(summary: Mapping[str, Any], of: Flaw | None = None) -> str:
-    """What to do about a flaw of a point (by default the worst), with its numbers where they are known.
+    """Remedy for a flaw of a point (by default the worst), with its numbers where they are known.
 
     It is empty for a sound point.
 
-    A point has one remedy for each flaw: what the engine said of it, what its numbers say, or else that of the flaw.
+    A point has one remedy for each flaw: that of the engine, that of its numbers, or else that of the flaw.
     """
     worst_of_it = of or next(iter(soundness.flaws(summary)), None)
     if worst_of_it is None:
@@ -51,7 +51,7 @@ def of_flaw(summary: Mapping[str, Any], of: Flaw | None = None) -> str:
 
 
 def in_profile(summary: Mapping[str, Any], of: Flaw) -> str:
-    """What to do about a flaw of a point whose load a profile names: another load alone would be one that it lacks.
+    """Remedy for a flaw of a point whose load a profile names: another load alone would be one that it lacks.
 
     Profiles name phases by their number, which keeps the profile as it is.
     """
@@ -61,7 +61,7 @@ def in_profile(summary: Mapping[str, Any], of: Flaw) -> str:
 
 
 def to_judge(summary: Mapping[str, Any]) -> str:
-    """What to write so that a point that `is_behind` tells whether the network carries its load.
+    """Settings with which a point that `is_behind` shows if the network carries its load.
 
     After the longer warm-up the gap is one that lasts, and in half of the longer window chance explains less of it.
     """
@@ -74,7 +74,7 @@ def to_judge(summary: Mapping[str, Any]) -> str:
 
 
 def to_settle(summary: Mapping[str, Any], least_limit: int = 0) -> list[str]:
-    """What to write so that a point that has not settled does, with numbers; empty for one that has.
+    """Settings with which an unsettled point settles, with numbers; empty for a settled one.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ def _longer_limit(summary: Mapping[str, Any]) -> int:
 
 
 def _for_queues(summary: Mapping[str, Any], least_limit: int) -> str:
-    """A run that is long enough for queues of this length; a lower load first where that is near the capacity."""
+    """A run long enough for queues of this length; near the capacity, a lower load first."""
     if "phase" in summary or summary.get("phases"):
         phases = soundness.in_phases(summary) or [dict(summary)]
         return "; ".join(_for_phase(each) for each in phases if soundness.QUEUES_UNSETTLED in soundness.flaws(each))
@@ -147,7 +147,7 @@ def _memory(span: Mapping[str, Any], lasted: int) -> float:
 
 
 def _is_near_capacity(summary: Mapping[str, Any]) -> bool:
-    """Whether a point says that its load is near what the network carries, so that no time may be long enough.
+    """Whether the load of a point is near the capacity, so that no time may be long enough.
 
     Its paths carry hardly more, it accepts less than it is offered, or packets wait in the source queues that it does
     not deliver. Queues that are long for another reason (a routing that fills queues before it leaves the shortest
@@ -222,7 +222,7 @@ def below_bound(summary: Mapping[str, Any]) -> str:
 
 
 def after_backlog(summary: Mapping[str, Any], late: Backlog) -> str:
-    """What to write so that a backlog is gone before the window, or is small against what a phase is offered."""
+    """Settings with which a backlog is gone before the window, or is small against the load of a phase."""
     begin = summary.get("warmup_cycles") or 0
     if not late.at_begin:
         return longer_phase(summary, late)
@@ -235,7 +235,7 @@ def after_backlog(summary: Mapping[str, Any], late: Backlog) -> str:
 
 
 def longer_phase(phase: Mapping[str, Any], late: Backlog) -> str:
-    """How long a phase must last so that what waits at its begin or end is less than 3 % of what it is offered."""
+    """Length of a phase with which the flits that wait at its begin or end are less than 3 % of its load."""
     return f"let phase {phase['phase']} last for {_rounded_up(late.long_enough)} cycles or more in the window"
 
 
@@ -250,12 +250,12 @@ def _more_packets(summary: Mapping[str, Any]) -> str:
 
 
 def _else_lighter(summary: Mapping[str, Any]) -> str:
-    """What to do where a longer run does not settle."""
+    """Remedy where a longer run does not settle."""
     return f"if that is not enough, the load may be near the capacity: write {_lower_load(summary)}"
 
 
 def _any_packet(summary: Mapping[str, Any]) -> str:
-    """A window in which twice the packets are created that a mean needs, or a load at which they are."""
+    """A window with twice the packets that a mean needs, or a load that gives them."""
     load, terminals, flits = (summary.get(key) for key in ("load", "terminals", "packet_flits"))
     window = summary.get("window_cycles")
     if not (load and terminals and flits and window) or "phase" in summary or summary.get("phases"):

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 _MANIFEST, _SUMMARY, _RUN = "sweep.json", "summary.json", "run.json"
 _STALL = "stall.txt"
-# An error names at most so many folders.
+# Most folders that an error names.
 _LISTED = 4
 
 
@@ -120,7 +120,7 @@ class Store:
         return path
 
     def run_info(self, hash: str) -> dict[str, Any]:
-        """What `run.json` says of the run of a point; empty if there is none."""
+        """Content of `run.json` of a point; empty if there is none."""
         path = self.folder(hash) / _RUN
         return _parsed(_bytes(path, _AGAIN), path, _AGAIN) if path.exists() else {}
 
@@ -235,7 +235,7 @@ class Store:
             raise ResultsError.saying(what, remedy)
 
     def _owner(self, named: Named) -> list[str | None]:
-        """What tells this sweep from all others: its own folder, and its file as seen from here."""
+        """Identity of this sweep: its own folder, and its file as seen from here."""
         if named.file is None:
             return [named.folder, None]
         file = os.path.realpath(named.file)
@@ -294,7 +294,7 @@ class Store:
 def replaced(path: Path) -> Iterator[Path]:
     """Give the name of a temporary file; it takes the place of `path` when the context ends without an error.
 
-    Folders on the way are made, and what killed processes left of the file is removed.
+    Folders on the way are made, and rests of the file from killed processes are removed.
 
     Raises
     ------
@@ -317,7 +317,7 @@ def replaced(path: Path) -> Iterator[Path]:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a file, and the folder that it lies in; a reader sees the old text or the new one."""
+    """Write a file and its folder; a reader sees the old text or the new one."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with replaced(path) as partial:
         partial.write_text(text, encoding="utf-8")

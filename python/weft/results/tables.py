@@ -166,8 +166,8 @@ def message_classes(results: ResultSet, *, units: str = si_units.CYCLES) -> list
 def phases(results: ResultSet, *, units: str = si_units.CYCLES) -> list[str]:
     """Lines of a table with a row per point and phase of the load; none if no load changes.
 
-    A phase that is saturated says so in place of its latencies; one that was not measured has dashes. What is not
-    settled or not judged has a mark.
+    A phase that is saturated says so in place of its latencies; one that was not measured has dashes. A point that is
+    not settled or not judged has a mark.
     """
     frame = results.phases
     if frame.is_empty():

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from weft.results.database import Database
 
-# Columns that stand in a document if none are named, behind the coordinates of the sweep.
+# Default columns of a document, after the coordinates of the sweep.
 _SHOWN = {
     "points": (q.OFFERED, q.ACCEPTED, q.DELIVERED, q.LATENCY, q.P99, q.HOPS, q.ENERGY, q.ENDING),
     "jobs": (q.OFFERED, q.ACCEPTED, q.LATENCY, q.P99, q.HOPS),
@@ -228,7 +228,7 @@ def _is_over_in_a_phase(record: Mapping[str, Any], sign: str) -> bool:
 
 
 def _mark(sign: str) -> str:
-    """What stands behind numbers of a point with a sign."""
+    """Marks behind numbers of a point with a sign."""
     return soundness.OVERLOADED_MARK if sign in soundness.ENDED else sign
 
 

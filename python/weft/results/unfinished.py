@@ -1,4 +1,4 @@
-"""Names of files and folders that are being written; a name says who writes, so that what a dead writer left can go.
+"""Names of files and folders that are being written. With the writer in them, rests of a dead one can go.
 
 A name ends with ``.<machine>-<process>-<start>-<random>.part``: a hash that stands for the machine since its last start
 (and for the container, where processes have numbers of their own), the number of the process, and when it started.
@@ -29,19 +29,19 @@ _ABANDONED_SECONDS = 3600
 
 
 def beside(path: Path) -> Path:
-    """A new name beside `path` for what is to take its place; it begins with a dot."""
+    """A new name next to `path` for its successor; it begins with a dot."""
     pid = os.getpid()
     mark = f"{_machine()}-{pid}-{_started(pid) or 0}-{uuid4().hex}"
     return path.with_name(f".{_kept(path.name)}.{mark}.part")
 
 
 def clear(folder: Path, name: str = "") -> None:
-    """Remove what dead writers left in a folder, of all files or of one; what a living one writes stays."""
+    """Remove rests of dead writers in a folder, of all files or of one; files of a living one stay."""
     _remove(folder.glob(f".{escape(_kept(name))}{_PARTS}" if name else _PARTS))
 
 
 def _kept(name: str) -> str:
-    """What of a name fits into another name: the system allows 255 bytes."""
+    """Part of a name that fits into another name: the system allows 255 bytes."""
     return name.encode(errors="surrogateescape")[:120].decode(errors="ignore")
 
 

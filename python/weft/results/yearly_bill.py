@@ -1,4 +1,4 @@
-"""What a network costs in a year: the power of measured points, weighted by a profile of a day or a week.
+"""Cost of a network in a year: the power of measured points, weighted by a profile of a day or a week.
 
 A profile names measured loads; nothing is interpolated. Points that are saturated, stuck, not settled or empty are
 never used: a part of a profile that has no others is refused with the reason and the remedy.
@@ -37,7 +37,7 @@ _OF_FAULTS = (
 
 @dataclass(frozen=True)
 class Billed:
-    """A series of points that differ in load and seed only, and what they cost over the profile.
+    """A series of points that differ in load and seed only, and their cost over the profile.
 
     Attributes
     ----------
@@ -124,7 +124,7 @@ class YearlyBill:
         return rows
 
     def _readings(self, series: Series) -> tuple[tuple[Reading | None, ...], dict[str, str]]:
-        """The readings of all parts of the profile; why some have none, with what to do about it."""
+        """The readings of all parts of the profile; reasons for missing ones, with the remedy."""
         readings: list[Reading | None] = []
         reasons = {}
         for part in self.bill.parts:
@@ -136,7 +136,7 @@ class YearlyBill:
         return tuple(readings), reasons
 
     def _against(self, row: Billed, series: Series, baseline: Baseline) -> Billed:
-        """A row with what its savings are against."""
+        """A row with the reference of its savings."""
         if baseline.is_itself(series):
             return row
         try:
@@ -154,7 +154,7 @@ class YearlyBill:
     def _powers_at_equal_work(self, bases: Sequence[Reading], own: Sequence[Reading]) -> tuple[float, ...]:
         """Power of the baseline at the work of a series in each part [W].
 
-        That of the series itself, if only chance tells them apart.
+        That of the series itself, if only chance separates them.
         """
         powers = tuple(base.power_at_w(each.delivered) for base, each in zip(bases, own, strict=True))
         saved = self.mean([power - each.power_w for power, each in zip(powers, own, strict=True)])
@@ -163,7 +163,7 @@ class YearlyBill:
 
     @staticmethod
     def _same_work(part: Part, own: Reading, other: Series) -> Reading:
-        """What the baseline measured in a part of the profile, if it delivers the same there."""
+        """Measurement of the baseline in a part of the profile, if it delivers the same there."""
         try:
             base = other.at(part)
         except UnbillableError as why:
@@ -229,7 +229,7 @@ class YearlyBill:
         ]
 
     def site_kw(self, watts: Sequence[float]) -> list[float]:
-        """What the site draws for powers of the network [kW]."""
+        """Power of the site for powers of the network [kW]."""
         return [each * self.bill.pue / 1e3 for each in watts]
 
     def mean(self, values: Sequence[float]) -> float:
