@@ -106,6 +106,23 @@ def test_a_trace_of_text_is_read_beside_the_file_of_a_rank(tmp_path: Path, capsy
     assert _json(capsys, "info", tmp_path, "--clock", "wall") == facts, "the remedy helps"
 
 
+def test_vef_is_written_as_it_was_read_or_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = "VEF 2 2 1 1 2 FALSE\nC0 0 1\n0 0 1 8 0 20 -1\n1 1 0 16 2 5 0\nG0 0 6 0 0 0 2 0 1\nG0 0 6 1 0 0 1 0 1\n"
+    (source := tmp_path / "ping.vef").write_text(text)
+    assert main(["trace", "convert", str(source), "--out", str(tmp_path / "again.vef")]) == 0
+    assert (tmp_path / "again.vef").read_text() == text
+    assert main(["trace", "convert", str(source), "--out", str(tmp_path / "ping.goal")]) == 0
+    capsys.readouterr()
+    facts = _json(capsys, "info", source)
+    assert (facts["messages"], facts["bytes"], facts["collectives"]) == (2, 8 + 16, {"barrier": 2})
+    assert (
+        _json(capsys, "loggops", source)["finish_ns"] == _json(capsys, "loggops", tmp_path / "ping.goal")["finish_ns"]
+    )
+    told = _refused(capsys, "convert", RING, "--out", tmp_path / "ring.vef")
+    assert "write .goal" in told
+    assert not (tmp_path / "ring.vef").exists()
+
+
 def test_a_trace_without_all_its_files_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = tmp_path / "ring"
     shutil.copytree(RING, folder)

@@ -93,6 +93,10 @@ pub fn write(program: &Program, format: &str, rules: &Rules) -> Result<Vec<u8>, 
         let known: Vec<&str> = readers::FORMATS.iter().map(|format| format.name()).collect();
         Refusal::new("the format", format!("there is no format {format}"), format!("write {}", known.join(" or ")))
     })?;
+    if format.has_collectives() {
+        program.check()?;
+        return format.write(program);
+    }
     format.write(&transform::lower(program, rules)?)
 }
 

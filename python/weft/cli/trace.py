@@ -57,14 +57,14 @@ def _kind(
 ) -> argparse.ArgumentParser:
     parser = arguments.command(kinds, name, help, f"weft trace {name} {example}")
     what = (
-        "program: GOAL as text or binary (also .xz or .gz), parameters of one (.yaml), or a trace "
+        "program: GOAL as text or binary, or VEF (also .xz or .gz), parameters of one (.yaml), or a trace "
         f"({', '.join(_engine.trace_formats())}): its folder, archive or .meta file"
     )
     parser.add_argument("file", metavar="FILE", help=what)
     clocks = "for traces: clock by which computations are timed (default: processor, where the trace has it)"
     parser.add_argument("--clock", choices=_engine.trace_clocks(), help=clocks)
     if writes:
-        out = "where to write; .goal is text, .goalbin binary"
+        out = "where to write; .goal is text, .goalbin binary, .vef is VEF"
         parser.add_argument("--out", metavar="FILE", type=Path, required=True, help=out)
     parser.set_defaults(answer=answer)
     return parser

@@ -6,6 +6,7 @@ pub mod goal;
 pub mod goal_binary;
 pub mod liballprof;
 pub mod traces;
+pub mod vef;
 
 use crate::form::Program;
 use weft_units::Refusal;
@@ -21,12 +22,17 @@ pub trait Format: Sync {
     /// Reads a program. `file` is its name for refusals.
     fn read(&self, file: &str, bytes: &[u8]) -> Result<Program, Refusal>;
 
-    /// Writes a program without collectives.
+    /// Whether the format has collectives; in the others they are messages.
+    fn has_collectives(&self) -> bool {
+        false
+    }
+
+    /// Writes a program, without collectives unless the format has them.
     fn write(&self, program: &Program) -> Result<Vec<u8>, Refusal>;
 }
 
 /// All formats; the first that fits a file reads it.
-pub const FORMATS: &[&dyn Format] = &[&goal_binary::GoalBinary, &goal::Goal];
+pub const FORMATS: &[&dyn Format] = &[&goal_binary::GoalBinary, &vef::Vef, &goal::Goal];
 
 /// The format of a name.
 pub fn named(name: &str) -> Option<&'static dyn Format> {

@@ -10,3 +10,4 @@ mod liballprof;
 mod naive;
 mod recorded;
 mod support;
+mod vef;

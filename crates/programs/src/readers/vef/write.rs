@@ -1,0 +1,252 @@
+//! A program as a file of VEF.
+
+use super::{After, OPERATIONS};
+use crate::form::{Kind, Op, Operation, Program, RankProgram, When};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap, HashMap, VecDeque};
+use std::fmt::Write;
+use weft_units::Refusal;
+
+/// An operation of the program: its rank and its number there.
+type Place = (u32, u32);
+/// What decides which of the records that may follow comes first.
+type Order = (u8, u64, u64, u32);
+
+const HELP: &str = "write .goal, which holds every program";
+
+/// Where each record of a program stands in its file.
+struct Records {
+    /// What each send and collective follows, as a place, and how long after it \[ns\].
+    after: HashMap<Place, (Option<Place>, u64)>,
+    /// The send of each receive.
+    sends: HashMap<Place, Place>,
+}
+
+/// The bytes of the file.
+pub fn program(program: &Program) -> Result<Vec<u8>, Refusal> {
+    let records = Records { after: records(program)?, sends: matched(program)? };
+    let mut comms: BTreeMap<u32, &[u32]> = BTreeMap::new();
+    for comm in program.ranks.iter().flat_map(|of| &of.comms) {
+        comms.insert(comm.number, &comm.members);
+    }
+    let numbers: HashMap<u32, usize> = comms.keys().zip(1..).map(|(&number, place)| (number, place)).collect();
+    let order = order(program, &records)?;
+    let mut file =
+        File { program, records: &records, numbers: &numbers, messages: HashMap::new(), collectives: HashMap::new() };
+    let (mut lines, mut only_sends, mut participations) = (String::new(), true, 0);
+    for place in order {
+        let kind = file.line(place, &mut lines)?;
+        match program.ranks[place.0 as usize].ops.op(place.1).kind() {
+            Kind::Collective(_) => participations += 1,
+            Kind::Send | Kind::Receive | Kind::Compute => only_sends &= kind < 2,
+        }
+    }
+    let only_sends = if only_sends { "TRUE" } else { "FALSE" };
+    let (messages, collectives) = (file.messages.len(), file.collectives.len());
+    let count = comms.len() + 1;
+    let mut text = format!("VEF {} {messages} {count} {collectives} {participations} {only_sends}\n", program.len());
+    let all: Vec<u32> = (0..program.len()).collect();
+    for (number, members) in std::iter::once(&all[..]).chain(comms.into_values()).enumerate() {
+        let members: Vec<String> = members.iter().map(u32::to_string).collect();
+        let _ = writeln!(text, "C{number} {}", members.join(" "));
+    }
+    Ok((text + &lines).into_bytes())
+}
+
+fn refused(rank: u32, op: u32, what: &str) -> Refusal {
+    Refusal::new(format!("rank {rank}, operation {op}"), what, HELP)
+}
+
+/// What each send and collective follows. Refuses what the format can't hold.
+fn records(program: &Program) -> Result<HashMap<Place, (Option<Place>, u64)>, Refusal> {
+    let mut found = HashMap::new();
+    for (rank, of) in (0..).zip(&program.ranks) {
+        let mut before: Vec<Option<u32>> = vec![None; of.ops.len()];
+        for earlier in 0..of.ops.len() as u32 {
+            if !of.ops.successors(earlier, When::Start).is_empty() {
+                return Err(refused(rank, earlier, "another operation follows its start, and VEF knows ends"));
+            }
+            for &later in of.ops.successors(earlier, When::Finish) {
+                if before[later as usize].replace(earlier).is_some() {
+                    return Err(refused(rank, later, "it follows several operations, and a record of VEF follows one"));
+                }
+            }
+        }
+        for (index, op) in (0..).zip(of.ops.ops()) {
+            let what =
+                match op.kind() {
+                    Kind::Receive if before[index as usize].is_some() => {
+                        "a receive follows another operation, and VEF posts receives from the start"
+                    }
+                    Kind::Compute if of.ops.successors(index, When::Finish).is_empty() => {
+                        "no message follows the computation, and VEF has no record for that"
+                    }
+                    Kind::Collective(Operation::ReduceScatter) => "VEF has no reduce_scatter",
+                    Kind::Collective(_) if op.sizes() > 0 => "its blocks have different sizes, and VEF has one size",
+                    Kind::Collective(
+                        Operation::Broadcast | Operation::Reduce | Operation::Gather | Operation::Scatter,
+                    ) if op.size() == 0 && op.root() > 0 => "it has no bytes, and VEF finds the root by the bytes",
+                    Kind::Send | Kind::Collective(_) => {
+                        let (mut at, mut delay) = (before[index as usize], 0u64);
+                        while let Some(earlier) = at.filter(|&earlier| of.ops.op(earlier).kind() == Kind::Compute) {
+                            delay = delay.saturating_add(of.ops.op(earlier).size());
+                            at = before[earlier as usize];
+                        }
+                        found.insert((rank, index), (at.map(|earlier| (rank, earlier)), delay));
+                        continue;
+                    }
+                    Kind::Receive | Kind::Compute => continue,
+                };
+            return Err(refused(rank, index, what));
+        }
+    }
+    Ok(found)
+}
+
+/// The context of an operation: the number of its communicator in the program.
+fn context(of: &RankProgram, op: &Op) -> u32 {
+    usize::from(op.comm()).checked_sub(1).map_or(0, |place| of.comms[place].number)
+}
+
+/// The send of each receive, in their order by sender, receiver, communicator and tag.
+fn matched(program: &Program) -> Result<HashMap<Place, Place>, Refusal> {
+    let mut channels: HashMap<(u32, u32, u32, Option<u32>), VecDeque<Place>> = HashMap::new();
+    for (rank, of) in (0..).zip(&program.ranks) {
+        for (index, op) in (0..).zip(of.ops.ops()).filter(|(_, op)| op.kind() == Kind::Send) {
+            let to = of.rank_of(op.comm(), op.peer().unwrap_or(0));
+            channels.entry((rank, to, context(of, op), op.tag())).or_default().push_back((rank, index));
+        }
+    }
+    let mut found = HashMap::new();
+    for (rank, of) in (0..).zip(&program.ranks) {
+        for (index, op) in (0..).zip(of.ops.ops()).filter(|(_, op)| op.kind() == Kind::Receive) {
+            let (Some(peer), Some(tag)) = (op.peer(), op.tag()) else {
+                return Err(refused(
+                    rank,
+                    index,
+                    "it receives from any source or with any tag, and VEF names each message",
+                ));
+            };
+            let channel = (of.rank_of(op.comm(), peer), rank, context(of, op), Some(tag));
+            let send = channels.get_mut(&channel).and_then(VecDeque::pop_front);
+            found.insert((rank, index), send.ok_or_else(|| refused(rank, index, "no send meets it"))?);
+        }
+    }
+    match channels.into_values().flatten().min() {
+        Some((rank, index)) => Err(refused(rank, index, "no receive takes it")),
+        None => Ok(found),
+    }
+}
+
+/// The records in an order in which each follows those that it depends on: messages by their tags where these differ.
+fn order(program: &Program, records: &Records) -> Result<Vec<Place>, Refusal> {
+    let mut tags = HashMap::new();
+    for &(rank, index) in records.after.keys() {
+        let op = program.ranks[rank as usize].ops.op(index);
+        if op.kind() == Kind::Send {
+            *tags.entry(op.tag()).or_insert(0) += 1;
+        }
+    }
+    let has_own_tags = tags.iter().all(|(tag, &count)| tag.is_some() && count == 1);
+    let key = |(rank, index): Place| -> Order {
+        let of = &program.ranks[rank as usize];
+        let op = of.ops.op(index);
+        match op.kind() {
+            Kind::Collective(_) => (1, context(of, &op).into(), op.instance().into(), rank),
+            Kind::Send | Kind::Receive | Kind::Compute if has_own_tags => (0, op.tag().unwrap_or(0).into(), 0, rank),
+            Kind::Send | Kind::Receive | Kind::Compute => (0, index.into(), 0, rank),
+        }
+    };
+    let mut followers: HashMap<Place, Vec<Place>> = HashMap::new();
+    let mut ready: BinaryHeap<Reverse<(Order, Place)>> = BinaryHeap::new();
+    for (&place, &(after, _)) in &records.after {
+        match after.map(|after| records.sends.get(&after).copied().unwrap_or(after)) {
+            None => ready.push(Reverse((key(place), place))),
+            Some(after) => followers.entry(after).or_default().push(place),
+        }
+    }
+    let mut order = Vec::with_capacity(records.after.len());
+    while let Some(Reverse((_, place))) = ready.pop() {
+        order.push(place);
+        for next in followers.remove(&place).unwrap_or_default() {
+            ready.push(Reverse((key(next), next)));
+        }
+    }
+    match followers.into_values().flatten().min() {
+        Some((rank, index)) => Err(refused(rank, index, "it waits for itself through messages of other ranks")),
+        None => Ok(order),
+    }
+}
+
+/// The file while it is written.
+struct File<'a> {
+    program: &'a Program,
+    records: &'a Records,
+    /// The number of each communicator in the file.
+    numbers: &'a HashMap<u32, usize>,
+    /// The number of each message and each collective in the file.
+    messages: HashMap<Place, usize>,
+    collectives: HashMap<(u32, u32), usize>,
+}
+
+impl File<'_> {
+    /// Writes the record of an operation; returns the kind of its dependency.
+    fn line(&mut self, place: Place, lines: &mut String) -> Result<u8, Refusal> {
+        let of = &self.program.ranks[place.0 as usize];
+        let op = of.ops.op(place.1);
+        let (after, delay) = self.records.after[&place];
+        let (kind, id) = self.after(after);
+        match op.kind() {
+            Kind::Collective(operation) => {
+                let context = context(of, &op);
+                let next = self.collectives.len();
+                let number = *self.collectives.entry((context, op.instance())).or_insert(next);
+                let comm = self.numbers.get(&context).copied().unwrap_or(0);
+                let code = OPERATIONS.iter().position(|&known| known == operation);
+                let code = code.ok_or_else(|| refused(place.0, place.1, "VEF lacks this collective"))?;
+                let (size, me) = of.place_in(op.comm(), place.0, self.program.len());
+                let (sends, receives) = sizes(operation, op.size(), size.into(), me == op.root());
+                let _ = writeln!(lines, "G{number} {comm} {code} {} {sends} {receives} {kind} {delay} {id}", place.0);
+            }
+            Kind::Send | Kind::Receive | Kind::Compute => {
+                let number = self.messages.len();
+                self.messages.insert(place, number);
+                let to = of.rank_of(op.comm(), op.peer().unwrap_or(0));
+                let _ = writeln!(lines, "{number} {} {to} {} {kind} {delay} {id}", place.0, op.size());
+            }
+        }
+        Ok(kind)
+    }
+
+    /// The kind of a dependency, and what it names.
+    fn after(&self, after: Option<Place>) -> (u8, String) {
+        let Some(place) = after else { return (0, "-1".to_owned()) };
+        let of = &self.program.ranks[place.0 as usize];
+        let op = of.ops.op(place.1);
+        let event = match op.kind() {
+            Kind::Receive => After::Received(self.messages[&self.records.sends[&place]] as u32),
+            Kind::Collective(_) => After::Collective(self.collectives[&(context(of, &op), op.instance())] as u32),
+            Kind::Send | Kind::Compute => After::Sent(self.messages[&place] as u32),
+        };
+        match event {
+            After::Nothing => (0, "-1".to_owned()),
+            After::Sent(id) => (1, id.to_string()),
+            After::Received(id) => (2, id.to_string()),
+            After::Collective(id) => (3, format!("G{id}")),
+        }
+    }
+}
+
+/// The bytes that a task of a collective sends and receives, as the format has them.
+fn sizes(operation: Operation, bytes: u64, ranks: u64, is_root: bool) -> (u64, u64) {
+    let all = bytes.saturating_mul(ranks);
+    match (operation, is_root) {
+        (Operation::Broadcast, true) | (Operation::Reduce, false) | (Operation::Gather, false) => (bytes, 0),
+        (Operation::Broadcast, false) | (Operation::Reduce, true) | (Operation::Scatter, false) => (0, bytes),
+        (Operation::AllReduce, _) => (bytes, bytes),
+        (Operation::Gather, true) | (Operation::AllGather, _) => (bytes, all),
+        (Operation::Scatter, true) => (all, bytes),
+        (Operation::AllToAll, _) => (bytes, 0),
+        (Operation::Barrier | Operation::ReduceScatter, _) => (0, 0),
+    }
+}
