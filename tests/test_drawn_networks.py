@@ -12,11 +12,11 @@ import pytest
 import weft
 from weft.analysis import examples
 from weft.reproduce.common.measured import Measured
-from weft.reproduce.flex import drawings as flex
+from weft.reproduce.flex import flex_drawings as flex
 from weft.reproduce.ofar import closed_forms
-from weft.reproduce.ofar import drawings as ofar
+from weft.reproduce.ofar import ofar_drawings as ofar
 from weft.reproduce.registry import PAPERS, paper
-from weft.reproduce.tcep import drawings as tcep
+from weft.reproduce.tcep import tcep_drawings as tcep
 from weft.reproduce.torus import drawings as torus
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from weft.reproduce.common.rules import given
 from weft.reproduce.flex import (
     bisections,
     cost_and_power,
-    drawings,
+    flex_drawings,
     latency_figures,
     link_failures,
     performance_claims,
@@ -94,7 +94,7 @@ def _latency(number: str, words: str, experiment: str, reading: str) -> Figure:
 
 
 FIGURES = (
-    Figure("table1", "Symbols", None, rows=drawings.table_1, reading="With their values for the FleX of Table 6."),
+    Figure("table1", "Symbols", None, rows=flex_drawings.table_1, reading="With their values for the FleX of Table 6."),
     Figure("table2", "Diameters", None, rows=structure.table_2, reading="Printed, and of the networks of Table 6."),
     Figure(
         "table3",
@@ -137,7 +137,7 @@ FIGURES = (
     Figure(
         "2",
         "Links of FleX",
-        drawings.fig2,
+        flex_drawings.fig2,
         wide=True,
         reading="A router has links to routers of the next layer that share its x or its y, and to none of its layer.",
     ),
@@ -151,7 +151,7 @@ FIGURES = (
     Figure(
         "7",
         "Layout of FleX in racks",
-        drawings.fig7,
+        flex_drawings.fig7,
         wide=True,
         reading="The FleX of Table 6 from above, a rack per x and layer. Numbers count the cables between two racks.",
     ),

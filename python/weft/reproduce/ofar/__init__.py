@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from weft.reproduce.common.paper import Experiment, Figure, Paper
-from weft.reproduce.ofar import beyond, bursts, drawings, network_claims, rings, steady, transients
+from weft.reproduce.ofar import beyond, bursts, network_claims, ofar_drawings, rings, steady, transients
 from weft.reproduce.ofar.routings_run import frame
 
 # Size of the networks of a quick run; that of the paper is 6.
@@ -125,14 +125,14 @@ FIGURES = (
     Figure(
         "1",
         "A dragonfly with h = 2",
-        drawings.fig1,
+        ofar_drawings.fig1,
         wide=True,
         reading="9 groups of 4 routers, each with 2 terminals and 2 global links: 36 routers and 72 terminals.",
     ),
     Figure(
         "2a",
         "The local link that limits Valiant routing under ADV+h",
-        drawings.fig2a,
+        ofar_drawings.fig2a,
         reading="What comes in over the h global links of a router leaves over those of the next router. It shares "
         "the local link between them.",
     ),

@@ -10,7 +10,6 @@ import yaml
 
 from weft.reproduce.common.paper import Experiment, Figure, Paper
 from weft.reproduce.tcep import (
-    drawings,
     example_figures,
     hottest_links,
     job_figures,
@@ -21,6 +20,7 @@ from weft.reproduce.tcep import (
     rates,
     settings,
     synthetic,
+    tcep_drawings,
     theory,
     workloads,
 )
@@ -167,7 +167,7 @@ FIGURES = (
     Figure(
         "2",
         "Root networks of a line and of a square of routers",
-        drawings.fig2,
+        tcep_drawings.fig2,
         wide=True,
         reading="A star in each row and column, around its lowest router.",
     ),
@@ -196,18 +196,18 @@ FIGURES = (
     Figure(
         "7",
         "An indirect activation request",
-        drawings.fig7,
+        tcep_drawings.fig7,
         reading="R6 has a path over R0. It asks R1, the lowest router over which it has none, for the link R1-R7.",
     ),
     Figure(
         "8",
         "Hops to a random intermediate router",
-        drawings.fig8,
+        tcep_drawings.fig8,
         wide=True,
         reading="2 hops with all links on, and 4 over the root network, as the paper says.",
     ),
-    Figure("table1", "Decisions of PAL by the state of the minimal output", None, rows=drawings.table_1),
-    Figure("table2", "Applications", None, rows=drawings.table_2, reading="Their traces are not public."),
+    Figure("table1", "Decisions of PAL by the state of the minimal output", None, rows=tcep_drawings.table_1),
+    Figure("table2", "Applications", None, rows=tcep_drawings.table_2, reading="Their traces are not public."),
     *(
         Figure(
             f"9{letter}",
