@@ -2,7 +2,9 @@
 //! They have the structure of the program of their name. Their headers name the sources of their sizes.
 
 mod grid;
+mod neighbours;
 
+use crate::amounts::Bytes;
 use crate::collectives::{Rules, RulesConfig};
 use crate::form::Program;
 use schemars::JsonSchema;
@@ -71,6 +73,11 @@ weft_units::registry! {
     "linpack" => linpack::Linpack,
     "random_access" => random_access::RandomAccess,
     "graph500" => graph500::Graph500,
+    "big_fft" => big_fft::BigFft,
+    "nekbone" => nekbone::Nekbone,
+    "multigrid" => multigrid::Multigrid,
+    "fill_boundary" => fill_boundary::FillBoundary,
+    "hilo" => hilo::Hilo,
 }
 
 /// A file with the parameters of a program.
@@ -102,6 +109,20 @@ fn within(path: &str, name: &str, number: u64, least: u64, most: u64) -> Result<
     }
     let what = format!("{number} is not from {least} to {most}");
     Err(Refusal::new(format!("{path}.{name}"), what, format!("write a number from {least} to {most}")))
+}
+
+/// How many of the `wanted` iterations send no more than `most` \[bytes\] together. Refuses at `path` a bound that the first exceeds.
+fn iterations_within(path: &str, wanted: u32, most: Option<Bytes>, per_iteration: u64) -> Result<u32, Refusal> {
+    let fits = match most {
+        Some(most) if per_iteration > 0 => most.0 / per_iteration,
+        Some(_) | None => u64::from(wanted),
+    };
+    if fits == 0 {
+        let what = format!("one iteration sends {per_iteration} bytes, and {} are the most", most.unwrap_or_default());
+        let help = format!("write {per_iteration}B or more, or make the program smaller");
+        return Err(Refusal::new(format!("{path}.most_bytes"), what, help));
+    }
+    Ok(u32::try_from(fits).map_or(wanted, |fits| fits.min(wanted)))
 }
 
 /// Refuses at `path` a program of more operations than [`MOST`].

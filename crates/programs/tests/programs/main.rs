@@ -1,6 +1,7 @@
 //! Programs from files and generators against known answers.
 
 mod answers;
+mod applications;
 mod chakra;
 mod damage;
 mod dumpi;

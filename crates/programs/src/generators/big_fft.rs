@@ -1,0 +1,104 @@
+//! A 3-D transform of complex numbers in pencils, forward and back, in the manner of BigFFT. Synthetic.
+//!
+//! # Source
+//! The decomposition of a mesh into pencils: each 1-D transform needs whole lines, so the mesh is transposed in rows of ranks, then
+//! in columns. The trace of BigFFT is not public; the block size is that of a recording of mpi4py-fft.
+//!
+//! # Parameters
+//! `ranks`, `points` of a side of the mesh, `iterations` \[counts\]; `time_per_point` of a 1-D transform \[time\]; `most_bytes`
+//! \[bytes\].
+//!
+//! # Guarantees
+//! An iteration computes three 1-D transforms of the points of a rank each way. Each way has an all-to-all in its row and one in its
+//! column of ranks. A block has 16 bytes per number: 16 points^3 / (ranks x ranks of the row or column).
+//!
+//! # Not modelled
+//! Real numbers, points that the ranks do not divide, overlap of computation and messages.
+//!
+//! # Validation
+//! `programs/tests/programs/applications.rs`: the block of the recorded transform, bytes of an iteration.
+
+use super::collective::ns;
+use super::grid::{factors, rows_and_columns};
+use super::{Generates, Line, Made, iterations_within, not_too_many, within};
+use crate::amounts::Bytes;
+use crate::form::{Calls, Op, Operation, Program, RankProgram};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+use weft_units::{Refusal, Time};
+
+/// A 3-D transform in pencils.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct BigFft {
+    pub ranks: u32,
+    /// Points of a side of the mesh.
+    pub points: u32,
+    pub iterations: u32,
+    /// Computation per point and 1-D transform.
+    pub time_per_point: Time,
+    /// The iterations end before all ranks together send more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub most_bytes: Option<Bytes>,
+}
+
+/// Bytes of a complex number of double precision.
+const NUMBER: u64 = 16;
+
+impl BigFft {
+    /// Bytes to each rank of a row or column of `peers` ranks.
+    fn block(&self, peers: u32) -> u64 {
+        NUMBER * u64::from(self.points).pow(3) / (u64::from(self.ranks) * u64::from(peers))
+    }
+}
+
+impl Generates for BigFft {
+    fn make(&self, path: &str) -> Result<Made, Refusal> {
+        within(path, "ranks", self.ranks.into(), 1, 1 << 20)?;
+        within(path, "points", self.points.into(), 1, 1 << 16)?;
+        within(path, "iterations", self.iterations.into(), 1, 1 << 20)?;
+        let sides = factors::<2>(self.ranks);
+        let both_ways: u64 = sides.iter().map(|&peers| 2 * u64::from(peers - 1) * self.block(peers)).sum();
+        let per_iteration = both_ways.saturating_mul(self.ranks.into());
+        let iterations = iterations_within(path, self.iterations, self.most_bytes, per_iteration)?;
+        not_too_many(path, u64::from(self.ranks) * u64::from(iterations) * 10)?;
+        let points = u64::from(self.points).pow(3) / u64::from(self.ranks);
+        let compute = ns(&format!("{path}.time_per_point"), Some(self.time_per_point))?.saturating_mul(points);
+        let mut calls = Calls::default();
+        for _ in 0..iterations {
+            for order in [[1u16, 2], [2, 1]] {
+                for comm in order {
+                    calls.blocking(Op::compute(compute));
+                    let block = self.block(sides[usize::from(comm) - 1]);
+                    calls.collective(Op::collective(Operation::AllToAll, 0, block, 0).within(comm));
+                }
+                calls.blocking(Op::compute(compute));
+            }
+        }
+        let ops = Arc::new(calls.finish());
+        let rank = |rank| RankProgram { ops: Arc::clone(&ops), comms: rows_and_columns(rank, sides) };
+        let arithmetic = vec![
+            Line::new("iterations", iterations.into(), "", "forward and back"),
+            Line::new("block", self.block(sides[0]) as f64, "B", "16 B x points^3 / (ranks x ranks of a row)"),
+            Line::new(
+                "bytes of an iteration",
+                per_iteration as f64,
+                "B",
+                "all ranks together, without blocks to themselves",
+            ),
+            Line::new(
+                "computation of a 1-D transform",
+                compute as f64 * 1e-9,
+                "s",
+                "points of a rank x time per point",
+            ),
+        ];
+        Ok(Made { program: Program { ranks: (0..self.ranks).map(rank).collect() }, arithmetic })
+    }
+
+    fn examples() -> Vec<Self> {
+        let time_per_point = Time::Femtoseconds(2_000_000);
+        vec![Self { ranks: 64, points: 128, iterations: 2, time_per_point, most_bytes: None }]
+    }
+}

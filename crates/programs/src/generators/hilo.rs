@@ -1,0 +1,74 @@
+//! Monte Carlo transport with tallies, in the manner of HILO. Synthetic.
+//!
+//! # Source
+//! The structure of Monte Carlo codes that follow particles on replicas of the whole domain: long computations between small
+//! collectives. It is not checked against a trace of HILO, which is not public.
+//!
+//! # Parameters
+//! `ranks`, `iterations` \[counts\]; `tallies` and `field` \[bytes\]; `time`: computation of an iteration \[time\];
+//! `most_bytes` \[bytes\].
+//!
+//! # Guarantees
+//! An iteration broadcasts the field from rank 0, computes, sums the tallies at all ranks, and sums 8 bytes at rank 0.
+//!
+//! # Not modelled
+//! Messages between ranks of a divided domain, differences of the computations between ranks.
+//!
+//! # Validation
+//! `programs/tests/programs/applications.rs`: collectives of an iteration. No validation against a recording.
+
+use super::collective::ns;
+use super::{Generates, Line, Made, iterations_within, not_too_many, within};
+use crate::amounts::Bytes;
+use crate::form::{Calls, Op, Operation, Program, RankProgram};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use weft_units::{Refusal, Time};
+
+/// Monte Carlo transport with tallies.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Hilo {
+    pub ranks: u32,
+    pub iterations: u32,
+    /// Tallies of a rank.
+    pub tallies: Bytes,
+    /// The field that all ranks get.
+    pub field: Bytes,
+    /// Computation of an iteration.
+    pub time: Time,
+    /// The iterations end before all ranks together put more into collectives.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub most_bytes: Option<Bytes>,
+}
+
+impl Generates for Hilo {
+    fn make(&self, path: &str) -> Result<Made, Refusal> {
+        within(path, "ranks", self.ranks.into(), 1, 1 << 20)?;
+        within(path, "iterations", self.iterations.into(), 1, 1 << 20)?;
+        let of_rank = self.tallies.0.saturating_add(self.field.0).saturating_add(8);
+        let per_iteration = of_rank.saturating_mul(self.ranks.into());
+        let iterations = iterations_within(path, self.iterations, self.most_bytes, per_iteration)?;
+        not_too_many(path, u64::from(self.ranks) * u64::from(iterations) * 4)?;
+        let compute = ns(&format!("{path}.time"), Some(self.time))?;
+        let mut calls = Calls::default();
+        for _ in 0..iterations {
+            calls.collective(Op::collective(Operation::Broadcast, 0, self.field.0, 0));
+            calls.blocking(Op::compute(compute));
+            calls.collective(Op::collective(Operation::AllReduce, 0, self.tallies.0, 0));
+            calls.collective(Op::collective(Operation::Reduce, 0, 8, 0));
+        }
+        let rank = RankProgram::new(calls.finish());
+        let arithmetic = vec![
+            Line::new("iterations", iterations.into(), "", ""),
+            Line::new("bytes of an iteration", per_iteration as f64, "B", "what all ranks put into collectives"),
+            Line::new("computation of an iteration", compute as f64 * 1e-9, "s", "of each rank"),
+        ];
+        Ok(Made { program: Program { ranks: vec![rank; self.ranks as usize] }, arithmetic })
+    }
+
+    fn examples() -> Vec<Self> {
+        let time = Time::Femtoseconds(50_000_000_000);
+        vec![Self { ranks: 16, iterations: 3, tallies: Bytes(4096), field: Bytes(1024), time, most_bytes: None }]
+    }
+}

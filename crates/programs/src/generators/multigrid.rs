@@ -1,0 +1,122 @@
+//! V-cycles of geometric multigrid, in the manner of MG (6 neighbours) and BoxMG (26 neighbours). Synthetic.
+//!
+//! # Source
+//! The V-cycle: each level has half the points of a side. The sizes of levels are those of a recording of PETSc's multigrid; traces of
+//! MG and BoxMG are not public.
+//!
+//! # Parameters
+//! `ranks`, `points` of a side of the cube of a rank on the finest level, `cycles`, `smoothings`: exchanges of a level on the way down
+//! and again up \[counts\]; `corners`: whether edges and corners are exchanged too; `time_per_point` and smoothing \[time\];
+//! `most_bytes` \[bytes\].
+//!
+//! # Guarantees
+//! A level with n points of a side exchanges faces of 8 n^2 bytes. Levels go down to one point per rank. There all ranks gather
+//! these points, and the way up follows. A cycle ends with an all-reduce of 8 bytes.
+//!
+//! # Not modelled
+//! Fewer active ranks on coarse levels, set-up, the search directions of conjugate gradients around the cycle.
+//!
+//! # Validation
+//! `programs/tests/programs/applications.rs`: the sizes of the recorded levels, bytes of a cycle.
+
+use super::collective::ns;
+use super::neighbours::{directions, exchange, sent};
+use super::{Generates, Line, Made, iterations_within, not_too_many, within};
+use crate::amounts::Bytes;
+use crate::form::{Calls, Op, Operation, Program, RankProgram};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use weft_units::{Refusal, Time};
+
+/// V-cycles of geometric multigrid.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Multigrid {
+    pub ranks: u32,
+    /// Points of a side of the cube of a rank, on the finest level.
+    pub points: u32,
+    pub cycles: u32,
+    /// Exchanges of a level on the way down, and again on the way up.
+    #[serde(default = "two")]
+    pub smoothings: u32,
+    /// Whether edges and corners are exchanged too.
+    #[serde(default)]
+    pub corners: bool,
+    /// Computation per point and smoothing.
+    pub time_per_point: Time,
+    /// The cycles end before all ranks together send more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub most_bytes: Option<Bytes>,
+}
+
+fn two() -> u32 {
+    2
+}
+
+/// Bytes to the neighbour in a direction, on a level with `points` of a side.
+fn halo(points: u64, direction: [i64; 3]) -> u64 {
+    8 * direction.into_iter().map(|by| if by == 0 { points } else { 1 }).product::<u64>()
+}
+
+impl Multigrid {
+    /// Points of a side of each level, the finest first.
+    fn levels(&self) -> Vec<u64> {
+        std::iter::successors(Some(u64::from(self.points)), |&points| (points > 1).then_some(points / 2)).collect()
+    }
+
+    fn rank(&self, rank: u32, cycles: u32, per_point: u64) -> RankProgram {
+        let (levels, all) = (self.levels(), directions(self.corners));
+        let mut calls = Calls::default();
+        let smooth = |calls: &mut Calls, level: usize| {
+            for _ in 0..self.smoothings {
+                let points = levels[level];
+                exchange(calls, (rank, self.ranks), &all, level as u32, |direction| halo(points, direction));
+                calls.blocking(Op::compute(per_point.saturating_mul(points.pow(3))));
+            }
+        };
+        for _ in 0..cycles {
+            (0..levels.len()).for_each(|level| smooth(&mut calls, level));
+            calls.collective(Op::collective(Operation::AllGather, 0, 8, 0));
+            (0..levels.len()).rev().for_each(|level| smooth(&mut calls, level));
+            calls.collective(Op::collective(Operation::AllReduce, 0, 8, 0));
+        }
+        RankProgram::new(calls.finish())
+    }
+}
+
+impl Generates for Multigrid {
+    fn make(&self, path: &str) -> Result<Made, Refusal> {
+        within(path, "ranks", self.ranks.into(), 1, 1 << 20)?;
+        within(path, "points", self.points.into(), 1, 1 << 12)?;
+        within(path, "cycles", self.cycles.into(), 1, 1 << 20)?;
+        within(path, "smoothings", self.smoothings.into(), 1, 64)?;
+        let (levels, all) = (self.levels(), directions(self.corners));
+        let of_level = |points: u64| sent(self.ranks, &all, |direction| halo(points, direction));
+        let of_rank: u64 = levels.iter().map(|&points| 2 * u64::from(self.smoothings) * of_level(points)).sum();
+        let per_cycle = of_rank.saturating_mul(self.ranks.into());
+        let cycles = iterations_within(path, self.cycles, self.most_bytes, per_cycle)?;
+        let operations = 2 * levels.len() as u64 * u64::from(self.smoothings) * (2 * all.len() as u64 + 1) + 2;
+        not_too_many(path, u64::from(self.ranks) * u64::from(cycles) * operations)?;
+        let per_point = ns(&format!("{path}.time_per_point"), Some(self.time_per_point))?;
+        let program = Program { ranks: (0..self.ranks).map(|rank| self.rank(rank, cycles, per_point)).collect() };
+        let arithmetic = vec![
+            Line::new("cycles", cycles.into(), "", ""),
+            Line::new(
+                "levels",
+                levels.len() as f64,
+                "",
+                "from `points` of a side down to 1, each half of the one above",
+            ),
+            Line::new("face", halo(levels[0], [1, 0, 0]) as f64, "B", "8 B x points^2, on the finest level"),
+            Line::new("bytes of a cycle", per_cycle as f64, "B", "messages of all ranks, without the collectives"),
+        ];
+        Ok(Made { program, arithmetic })
+    }
+
+    fn examples() -> Vec<Self> {
+        let time_per_point = Time::Femtoseconds(2_000_000);
+        let mg =
+            Self { ranks: 64, points: 16, cycles: 1, smoothings: 2, corners: false, time_per_point, most_bytes: None };
+        vec![mg.clone(), Self { ranks: 27, corners: true, ..mg }]
+    }
+}

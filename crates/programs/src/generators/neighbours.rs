@@ -1,0 +1,55 @@
+//! Exchanges with the neighbours of a rank on a grid that wraps around.
+
+use super::grid::{coordinates, factors, rank_at};
+use crate::form::{Calls, Op};
+
+/// The 26 directions of a grid of three dimensions, or the 6 of its faces.
+pub fn directions(with_corners: bool) -> Vec<[i64; 3]> {
+    let all = (0..27).map(|k| [k % 3 - 1, k / 3 % 3 - 1, k / 9 - 1]);
+    let sides = |direction: &[i64; 3]| direction.iter().filter(|by| **by != 0).count();
+    all.filter(|direction| (1..=if with_corners { 3 } else { 1 }).contains(&sides(direction))).collect()
+}
+
+/// A message in each direction to the neighbour there, and one from the opposite side: all receives, all sends, then a wait for
+/// all. `bytes` is the size by direction \[bytes\]; `phase` tells exchanges apart that may overlap.
+pub fn exchange(
+    calls: &mut Calls,
+    (rank, ranks): (u32, u32),
+    directions: &[[i64; 3]],
+    phase: u32,
+    bytes: impl Fn([i64; 3]) -> u64,
+) {
+    let sides = factors::<3>(ranks);
+    let at = coordinates(rank, sides).map(i64::from);
+    let moved = |direction: [i64; 3], by: i64| rank_at([0, 1, 2].map(|k| at[k] + by * direction[k]), sides);
+    let mut requests = Vec::with_capacity(2 * directions.len());
+    for (is_send, by) in [(false, -1), (true, 1)] {
+        for (number, &direction) in (0..).zip(directions) {
+            let (peer, tag, bytes) = (moved(direction, by), Some(phase * 32 + number), bytes(direction));
+            if peer != rank {
+                let op = if is_send { Op::send(peer, bytes, tag) } else { Op::receive(Some(peer), bytes, tag) };
+                requests.push(calls.start(op));
+            }
+        }
+    }
+    calls.wait_all(requests);
+}
+
+/// Bytes that one rank sends in an exchange; a rank of its own in a dimension sends itself nothing there.
+pub fn sent(ranks: u32, directions: &[[i64; 3]], bytes: impl Fn([i64; 3]) -> u64) -> u64 {
+    let sides = factors::<3>(ranks);
+    let leaves = |direction: &&[i64; 3]| direction.iter().zip(sides).any(|(by, side)| *by != 0 && side > 1);
+    directions.iter().filter(leaves).map(|&direction| bytes(direction)).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_grid_has_6_faces_and_26_neighbours() {
+        assert_eq!([directions(false).len(), directions(true).len()], [6, 26]);
+        // 2 x 1 x 1 ranks: of the 6 faces 2 lead to the other rank
+        assert_eq!(sent(2, &directions(false), |_| 10), 20);
+    }
+}
