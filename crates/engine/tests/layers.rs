@@ -10,7 +10,7 @@ type Layers = &'static [&'static [&'static str]];
 const API: Layers = &[&["base"], &["state"], &[ROOT]];
 const PROGRAMS: Layers = &[
     &["amounts", "form"],
-    &["collectives"],
+    &["collectives", "mpi"],
     &["rank"],
     &["loggops"],
     &["transform", "readers", "ai"],
