@@ -203,7 +203,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> weft.Results:
     """A point with everything that can be kept, and one that stalls."""
     everything: dict[str, Any] = {
         "flit": "64B",
-        "congestion_control": {"dcqcn": {}},
+        "congestion_control": {"dcqcn": {"mark_from": "64B", "mark_to": "1KB"}},
         "interface": {"queues": "per_destination"},
         "topology": {"torus": {"widths": [5], "terminals_per_router": 2}},
         "links": {"default": {"latency": "1cycle", "vcs": 2, "buffer": "4flits"}},

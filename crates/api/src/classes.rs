@@ -81,10 +81,3 @@ impl Default for InterfaceSpec {
         Self { queueing: Queueing::One, rule: InjectionRule::RoundRobin, queues: MAX_QUEUES, depth: 16, rate: None }
     }
 }
-
-/// The network interfaces of a block, as congestion control acts on them.
-pub trait InjectionLimits {
-    /// From now on queue `queue` of terminal `terminal` (of the block) begins packets so slowly that it injects at most `rate`
-    /// on average; `None`: as fast as it can.
-    fn limit(&mut self, terminal: usize, queue: usize, rate: Option<Rate>);
-}

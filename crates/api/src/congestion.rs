@@ -7,7 +7,7 @@ use crate::base::kept::Value;
 use crate::state::rate::Rate;
 use std::fmt::Debug;
 use std::sync::Arc;
-use weft_units::Refusal;
+use weft_units::{Bits, Refusal};
 
 /// State of the limit of a flow. Each control uses the fields that it needs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Value)]
@@ -31,7 +31,7 @@ pub struct FlowMemory {
 
 /// Congestion control at work.
 pub trait Control: Debug + Send + Sync {
-    /// Probability of a mark for a packet that leaves an output while `queued` flits wait for it.
+    /// Probability of a mark for a packet that leaves an output while `queued` flits wait for it. It never falls as `queued` grows.
     fn marks(&self, queued: u32) -> f64;
 
     /// Cycles in which a receiver notifies the source of a flow at most once; 0: for each marked packet.
@@ -59,6 +59,29 @@ pub struct LineSite {
     pub flit_bits: u64,
     /// Rate of the link of a terminal.
     pub line: Rate,
+    /// Most flits that can wait for one output: all input ports of the router with the most memory.
+    pub most_queued: u32,
+}
+
+impl LineSite {
+    /// Refuses a queue from which packets are marked, written at `path`, that no output can have.
+    pub fn check_reached(&self, queue: Bits, path: &str) -> Result<(), Refusal> {
+        let most = u64::from(self.most_queued) * self.flit_bits;
+        if queue.0 < most {
+            return Ok(());
+        }
+        let sizes = [queue.0, most, self.flit_bits].map(size);
+        let what = format!(
+            "{}: at most {} can wait for an output, in all input ports of a router ({} flits of {}), so no packet is ever marked",
+            sizes[0], sizes[1], self.most_queued, sizes[2]
+        );
+        Err(Refusal::new(path, what, format!("write less than {}, or give ports more memory", sizes[1])))
+    }
+}
+
+/// A size as scenarios write it.
+fn size(bits: u64) -> String {
+    if bits.is_multiple_of(8) { format!("{}B", bits / 8) } else { format!("{bits}b") }
 }
 
 /// The configuration of a control.
@@ -83,9 +106,12 @@ pub struct MarkCount {
     /// Notifications sent, and the outputs of routers that they left.
     pub notices: u64,
     pub notice_hops: u64,
-    /// Notifications sent and received in the whole run.
+    /// Notifications sent, received and discarded by failed routers in the whole run. The others are on their way.
     pub sent: u64,
     pub received: u64,
+    pub lost: u64,
+    /// Marked packets that failed routers discarded in the whole run. Their marks are notified to nobody.
+    pub lost_marks: u64,
 }
 
 impl MarkCount {
@@ -97,5 +123,7 @@ impl MarkCount {
         self.notice_hops += other.notice_hops;
         self.sent += other.sent;
         self.received += other.received;
+        self.lost += other.lost;
+        self.lost_marks += other.lost_marks;
     }
 }

@@ -17,6 +17,7 @@ mod accounts;
 pub mod allocator;
 mod checkpoints;
 mod compare;
+pub mod congestion;
 mod lane_notes;
 pub mod members;
 pub mod policy;
@@ -39,6 +40,7 @@ use specs::{ONE, fitting_policy, in_turn, manage_what_can_be, packets, phases, r
 use std::collections::BTreeMap;
 use std::fmt::Debug;
 use weft_api::allocation::{Allocator, AllocatorModel};
+use weft_api::congestion::CongestionModel;
 use weft_api::examples::Example;
 use weft_api::policy::{Offers, PolicyModel};
 use weft_api::queueing::QueueingModel;
@@ -48,6 +50,7 @@ use weft_api::workload::WorkloadModel;
 use weft_engine::Outcome;
 use weft_engine::Spec;
 use weft_engine::allocation::{AddedAllocator, AllocatorConfig};
+use weft_engine::congestion::{AddedCongestion, CongestionConfig};
 use weft_engine::power::{AddedPolicy, PolicyConfig};
 use weft_engine::queueing::{AddedQueueing, QueueingConfig};
 use weft_engine::recording::{AddedRecording, RecordingConfig};
@@ -108,6 +111,18 @@ pub fn queueing<M: QueueingModel + Configuration>(name: &'static str) {
     check_reads_back(&examples, &AddedQueueing::new::<M>(name, ()));
     assert_some(name, &examples);
     examples.iter().for_each(queueing::check);
+}
+
+/// Runs the suite of congestion controls on a control that no registry knows.
+///
+/// # Panics
+/// With what is wrong, if the control does not conform.
+pub fn congestion<M: CongestionModel + Configuration>(name: &'static str) {
+    let examples = M::examples().into_iter();
+    let examples: Vec<CongestionConfig> = examples.map(|config| CongestionConfig::outside(name, (), config)).collect();
+    check_reads_back(&examples, &AddedCongestion::new::<M>(name, ()));
+    assert_some(name, &examples);
+    congestion::check(&examples);
 }
 
 /// Runs the suite of workloads on a workload that no registry knows, alone and beside the registered ones.

@@ -5,8 +5,9 @@
 use libtest_mimic::{Arguments, Trial};
 use weft_api::recording::Asked;
 use weft_conformance::members::{PAIRS, POLICIES, Pair, PolicyExample, all_are_tested, is_tested};
-use weft_conformance::{allocator, policy, queueing, recording, routing, workload};
+use weft_conformance::{allocator, congestion, policy, queueing, recording, routing, workload};
 use weft_engine::allocation::AllocatorConfig;
+use weft_engine::congestion::CongestionConfig;
 use weft_engine::power::PolicyConfig;
 use weft_engine::queueing::QueueingConfig;
 use weft_engine::recording::RecordingConfig;
@@ -20,6 +21,7 @@ fn main() {
     if all_are_tested() {
         trials.extend(of_each("allocator", AllocatorConfig::NAMES, of_allocator));
         trials.extend(of_each("queueing", QueueingConfig::NAMES, of_queueing));
+        trials.extend(of_each("congestion_control", CongestionConfig::NAMES, of_congestion));
         trials.extend(of_each("workload", WorkloadConfig::NAMES, of_workload));
         trials.extend(of_each("recording", RecordingConfig::NAMES, of_recording));
         trials.push(test("recordings_together".into(), recordings_together));
@@ -80,6 +82,12 @@ fn of_queueing(name: &str) {
     let examples: Vec<_> = QueueingConfig::examples().into_iter().filter(|config| config.name() == name).collect();
     assert!(!examples.is_empty(), "{name} runs in no test: let its `examples()` give a configuration");
     examples.iter().for_each(queueing::check);
+}
+
+fn of_congestion(name: &str) {
+    let examples: Vec<_> = CongestionConfig::examples().into_iter().filter(|config| config.name() == name).collect();
+    assert!(!examples.is_empty(), "{name} runs in no test: let its `examples()` give a configuration");
+    congestion::check(&examples);
 }
 
 /// The workload runs alone, and beside each workload above it in the registry.

@@ -15,6 +15,7 @@ mod run;
 pub use explain::demand::demand;
 pub use explain::imply::{BoundOf, BrokenLinks, Implied, Sampled, imply};
 pub use explain::paths::{self, Explanation, explain};
+pub use network::congestion::{Marking, marking};
 pub use network::lanes::{LaneCounts, lanes};
 pub use network::memory::{Memory, memory};
 pub use network::rebuild::{Rebuilds, after_faults, rebuilds, unproven};

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use weft_engine::Spec;
 use weft_engine::classes::Queueing;
 use weft_engine::outcome::{Congestion, Outcome};
-use weft_engine::spec::{Execution, Job};
+use weft_engine::spec::{Execution, Fault, Job, Part};
 use weft_traffic::{PatternConfig, Population};
 
 const DCQCN: &str = r#"{"dcqcn": {}}"#;
@@ -169,7 +169,8 @@ fn nothing_is_lost_when_the_network_drains() {
 
 #[test]
 fn a_control_that_never_marks_changes_nothing() {
-    let never = r#"{"infiniband": {"threshold": "1000MB"}}"#;
+    // all ports of a router hold 80 flits of 1 KB; at this load never 80 of them wait for one output
+    let never = r#"{"infiniband": {"threshold": "79KB"}}"#;
     let (with, without) = (run(&mixed(never)), run(&mixed(r#"{"none": {}}"#)));
     assert_eq!(told(&with).counts.marked, 0);
     assert_same(&Outcome { congestion: None, ..with }, &without, "no marks");
@@ -191,4 +192,65 @@ fn a_misfit_is_refused_with_a_remedy_that_works() {
     assert!(refusal.what.contains("are 65; an interface has 64") && refusal.help == "write 63 or fewer", "{refusal:?}");
     spec.interface.queues = 63;
     weft_engine::check(&spec).expect("the remedy works");
+}
+
+#[test]
+fn marks_begin_at_the_first_queue_with_a_chance() {
+    // A port has 2 VCs of 8 flits: 16. Four ports and that of the terminal hold 80. With a speedup of 2 granted flits fill the next buffer.
+    let mut spec = mixed(EARLY);
+    let told = weft_engine::marking(&spec).expect("it fits").expect("a control");
+    // from 1 KB to 8 KB in flits of 1 KB: the second is the first with a chance, and all are marked above the eighth
+    assert_eq!((told.first, told.most, told.highest), (2, (96, 1.0), 1.0));
+    assert_eq!(told.ports, [(16, 1.0); 3], "terminals and two dimensions");
+    spec.router.speedup = 1;
+    assert_eq!(weft_engine::marking(&spec).expect("it fits").expect("a control").most, (80, 1.0));
+    spec.congestion =
+        serde_json::from_str(r#"{"dcqcn": {"mark_from": "5KB", "mark_to": "165KB"}}"#).expect("a control");
+    let told = weft_engine::marking(&spec).expect("it fits").expect("a control");
+    // on the ramp of 160 flits to 1 %, 11 flits above its begin for a port, and 75 for all
+    let chance = |flits: f64| 0.01 * flits / 160.0;
+    assert!((told.ports[1].1 - chance(11.0)).abs() < 1e-12 && (told.most.1 - chance(75.0)).abs() < 1e-12, "{told:?}");
+    assert_eq!((told.first, told.highest), (6, 1.0));
+}
+
+#[test]
+fn marks_that_no_queue_reaches_are_refused_with_a_remedy_that_works() {
+    for (control, path) in [
+        (r#"{"dcqcn": {"mark_from": "80KB"}}"#, "congestion_control.dcqcn.mark_from"),
+        (r#"{"infiniband": {"threshold": "80KB"}}"#, "congestion_control.infiniband.threshold"),
+    ] {
+        let mut spec = mixed(control);
+        spec.router.speedup = 1;
+        let refusal = weft_engine::check(&spec).expect_err("80 flits are all that can wait");
+        assert_eq!(refusal.path, path);
+        assert!(refusal.what.contains("80000B: at most 80000B can wait") && refusal.what.contains("80 flits of 1000B"));
+        assert_eq!(refusal.help, "write less than 80000B, or give ports more memory");
+        spec.congestion = serde_json::from_str(&control.replace("80KB", "79999B")).expect("a control");
+        weft_engine::check(&spec).expect("the remedy works");
+        spec.congestion = serde_json::from_str(control).expect("a control");
+        spec.links[1].buffer = 9;
+        weft_engine::check(&spec).expect("more memory works, too");
+    }
+}
+
+#[test]
+fn what_a_failed_router_discards_is_counted_and_sources_are_notified_again() {
+    let mut spec = mixed(EARLY);
+    // the router of the hot terminal's neighbour, through which notifications of the hot terminal go
+    spec.faults = vec![Fault { what: Part::Router(6), at: 1000, until: Some(2000) }];
+    phases(&mut spec, 0, 100_000);
+    let mut sim = weft_engine::Simulation::new(&spec, Execution::new(1, 3)).expect("a run");
+    sim.advance(4000);
+    sim.stop_sources();
+    assert_eq!(sim.empty_within(90_000), 0);
+    phases(&mut spec, 0, sim.now());
+    let out = sim.run(&spec, &());
+    let counts = told(&out).counts;
+    assert!(counts.lost > 0 && counts.lost_marks > 0, "{counts:?}");
+    assert_eq!(counts.sent, counts.received + counts.lost, "{counts:?}");
+    assert_eq!(
+        out.sums.packets + out.dropped_packets,
+        out.jobs[0].offered_flits / 3,
+        "no notification is counted as a packet"
+    );
 }

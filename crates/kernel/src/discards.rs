@@ -3,7 +3,7 @@
 use crate::block::Block;
 use crate::faults::subnets;
 use crate::net::Net;
-use weft_api::state::{NO_REQUEST, UNDECIDED};
+use weft_api::state::{MARKED, NO_REQUEST, NOTICE, UNDECIDED};
 
 impl<const W: usize, const V: usize> Block<W, V> {
     /// Whether packet `id` can't go on from router `r`: that router has failed, or the next router that the packet must
@@ -52,6 +52,17 @@ impl<const W: usize, const V: usize> Block<W, V> {
         self.policy.faults.doomed = waiting;
     }
 
+    /// Counts a packet that is discarded. A notification is no packet of a job.
+    fn count_lost(&mut self, net: &Net, packet: u32) {
+        let (lost, marks) = (&self.buffers.packets.items[packet as usize], &mut self.interfaces.limits.counts);
+        if lost.flags & NOTICE != 0 {
+            marks.lost += 1;
+            return;
+        }
+        marks.lost_marks += u64::from(lost.flags & MARKED != 0);
+        self.observers.tally.lose(net, lost, self.now);
+    }
+
     /// Discards the flits of a doomed head that have arrived, so that their buffer space is free. Returns whether the
     /// tail was among them.
     fn discard_head<const SINGLE: bool>(&mut self, net: &Net, i: usize, v: usize) -> bool {
@@ -69,8 +80,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         }
         if tail {
             self.buffers.ins[i].requests[v] = NO_REQUEST;
-            let lost = &self.buffers.packets.items[packet as usize];
-            self.observers.tally.lose(net, lost, self.now);
+            self.count_lost(net, packet);
             self.buffers.packets.remove(packet);
             if net.watches {
                 self.watch_loss(i, v);

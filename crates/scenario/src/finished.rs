@@ -250,6 +250,8 @@ fn congestion(outcome: &Outcome) -> Map<String, Value> {
     object(json!({
         "marked_packets": told.counts.marked,
         "notifications": told.counts.notices,
+        "lost_notifications": told.counts.lost,
+        "lost_marked_packets": told.counts.lost_marks,
         "notification_flit_hops": told.counts.notice_hops,
         "mean_queue_at_outputs_flits": told.counts.waited as f64 / told.counts.looked.max(1) as f64,
         "limited_flows": flows,

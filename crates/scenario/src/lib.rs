@@ -34,6 +34,7 @@ mod groups;
 mod hints;
 mod link_speed;
 mod links;
+mod marking;
 mod measure;
 mod modes;
 mod name;

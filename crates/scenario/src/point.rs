@@ -8,7 +8,7 @@ use crate::explain::two_classes;
 use crate::finished::{Finished, named_load};
 use crate::tree::Node;
 use crate::warnings::Warning;
-use crate::{RESULT_MODEL_VERSION, grain, hints, modes, yaml};
+use crate::{RESULT_MODEL_VERSION, grain, hints, marking, modes, yaml};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
@@ -130,6 +130,7 @@ impl Point {
             "message_classes": message_classes(&spec, &implied.vcs_of_messages),
             "protocols": protocols(&spec),
             "queueing": self.scenario.lanes_told(&spec).map_err(|refusal| self.explain(&refusal))?,
+            "congestion_control": marking::told(&spec).map_err(|refusal| self.explain(&refusal))?,
             "vc_classes": Map::from_iter(classes.map(|(class, count)| (class.clone(), json!(count)))),
             "bandwidth": Map::from_iter(spec.graph.class_names().iter().cloned().zip(bandwidths(&spec))),
             "vc_limit": Map::from_iter(spec.graph.class_names().iter().cloned().zip(vc_limits(&spec))),

@@ -5,7 +5,7 @@ use crate::assemble::Clock;
 use crate::config::Scenario;
 use crate::fault_model::Enough;
 use crate::measure::StopConfig;
-use crate::{catalogue, classes, events, periods, replies};
+use crate::{catalogue, classes, events, marking, periods, replies};
 use serde::Serialize;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -58,6 +58,7 @@ pub(crate) fn of(scenario: &Scenario, spec: &Spec) -> Result<Vec<Warning>, Refus
     let mut warnings: Vec<Warning> = unsettled(scenario, spec)?.into_iter().collect();
     warnings.extend(replies::warning(scenario, spec)?);
     warnings.extend(classes::warning(spec));
+    warnings.extend(marking::warnings(spec)?);
     warnings.extend(events::warnings(scenario, spec)?);
     warnings.extend(periods::planned(spec)?);
     warnings.extend(nothing_managed(spec));

@@ -342,7 +342,9 @@ fn every_example_of_a_model_can_be_written() {
             // a program takes neither a pattern nor a load
             let has_own_demand = ["programs", "scheduler"].iter().any(|name| config.get(name).is_some());
             let (pattern, load) = if has_own_demand { ("null", "null") } else { ("uniform", "0.1") };
-            let sets = [("traffic.pattern", pattern), ("traffic.load", load), (family, &config.to_string())];
+            // queues that can reach the thresholds of congestion controls
+            let buffer = ("links.default.buffer", "1000flits");
+            let sets = [("traffic.pattern", pattern), ("traffic.load", load), buffer, (family, &config.to_string())];
             let written = points(SMALL, &sets);
             let resolved = family.split('.').fold(&written[0].resolved, |at, key| &at[key]);
             // what is the default of a job is not written out

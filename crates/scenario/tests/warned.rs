@@ -342,3 +342,40 @@ fn deadlock_between_tables_that_follow_each_other_is_not_proven_and_the_remedy_e
         assert!(warned(&[("routing", "ecmp"), faults, soon]).is_empty());
     }
 }
+
+/// Codes and numbers of the warnings about marks.
+fn of_marks(control: &str) -> Vec<(&'static str, Vec<f64>)> {
+    let warnings = point(&[("congestion_control", control)]).warnings.into_iter();
+    let of_marks = warnings.filter(|warning| warning.path.starts_with("congestion_control"));
+    of_marks.map(|warning| (warning.code.expect("a code"), warning.numbers.into_values().collect())).collect()
+}
+
+#[test]
+fn marks_that_begin_late_or_stay_rare_are_warned_of() {
+    let control = "{infiniband: {threshold: 1B}}";
+    let told = point(&[("congestion_control", control)]).imply().expect("a network")["congestion_control"].clone();
+    let number = |value: &serde_json::Value| value.as_u64().expect("a whole number");
+    let (port, most) = (&told["port_memory"]["dim0"], &told["most_queued"]);
+    // one flit is more than 1 B, and is marked; a router has 3 links and 2 terminals, and granted flits fill one more buffer
+    assert_eq!((number(&told["first_mark"]["flits"]), &port["mark_chance"]), (1, &json!(1.0)), "{told}");
+    assert_eq!(number(&most["flits"]), 6 * number(&port["flits"]), "{told}");
+    let flit = number(&port["bytes"]) / number(&port["flits"]);
+    let mark_above = |bytes: u64| format!("{{infiniband: {{threshold: {bytes}B}}}}");
+    let numbers = vec![number(&port["flits"]) as f64 + 1.0, number(&port["flits"]) as f64];
+    assert_eq!(of_marks(&mark_above(number(&port["bytes"]))), [("marks_above_a_port", numbers)]);
+    // the remedy: a shorter queue
+    assert_eq!(of_marks(&mark_above(number(&port["bytes"]) - flit)), []);
+    let ramp = |to: u64| format!("{{dcqcn: {{mark_from: 0B, mark_to: {to}B, mark_share: 0.5}}}}");
+    // full ports are at the end of the ramp, where half of the packets are marked; in a longer queue each packet would be
+    let numbers = vec![1.0, 0.5, number(&most["flits"]) as f64];
+    assert_eq!(of_marks(&ramp(number(&most["bytes"]))), [("marks_stay_rare", numbers)]);
+    // the remedy: a steeper ramp
+    assert_eq!(of_marks(&ramp(number(&most["bytes"]) - flit)), []);
+    // beyond all ports nothing is ever marked
+    let said = try_point(&[("congestion_control", &mark_above(number(&most["bytes"])))]).map(|_| ());
+    let said = said.expect_err("no queue is so long");
+    assert!(
+        said.contains("congestion_control.infiniband.threshold") && said.contains("can wait for an output"),
+        "{said}"
+    );
+}

@@ -111,6 +111,8 @@ def main(options: argparse.Namespace) -> int:
         print(line, end="\n" if line else "")
     for line in dict.fromkeys("\n".join(_queueing(each.facts)) for each in implied):
         print(line, end="\n" if line else "")
+    for line in dict.fromkeys("\n".join(_marking(each.facts)) for each in implied):
+        print(line, end="\n" if line else "")
     for line in dict.fromkeys(line for each in implied for line in _classes(each.facts)):
         print(line)
     for line in _programs(sweep):
@@ -233,6 +235,21 @@ def _queueing(facts: dict[str, Any]) -> list[str]:
         rows.append([name, lanes, str(link["vcs"]), parts, f"{link['vc_buffer_flits']:,} flits", memory])
     head = ["link class", "lanes, by VC class", "VCs", "parts", "buffer of a VC", "memory of a port"]
     return ["", f"queues of {told['scheme']}: {told['queues']}", *columns(head, rows, left=2)]
+
+
+def _marking(facts: dict[str, Any]) -> list[str]:
+    """From which queue on congestion control marks packets, beside the memory of ports; none without control."""
+    told = facts["congestion_control"]
+    if told is None:
+        return []
+    first = told["first_mark"]
+    rows = [["the first mark", f"{first['flits']:,} flits", f"{first['bytes']:,} B", f"{first['packets']:,.1f}", "-"]]
+    memories = {f"a full {name} port": memory for name, memory in told["port_memory"].items()}
+    for name, queue in {**memories, "all ports of a router": told["most_queued"]}.items():
+        size = [f"{queue['flits']:,} flits", f"{queue['bytes']:,} B", f"{queue['packets']:,.1f}"]
+        rows.append([name, *size, f"{queue['mark_chance']:.3%}"])
+    head = ["queue at an output", "flits", "bytes", f"packets of {told['packet_flits']} flits", "chance of a mark"]
+    return ["", f"marks of {told['control']}", *columns(head, rows, left=1)]
 
 
 def _drawn(facts: dict[str, Any]) -> list[str]:

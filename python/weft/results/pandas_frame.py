@@ -25,7 +25,7 @@ _UNITS = [
         (r"(.*_)?flit_hops|(.*_)?flits(_.*)?", "flits"),
         (r"(.*_)?flit_hops_per_second|.*_per_s", "1/s"),
         (r"(.*_)?cycles?(_.*(?<!seconds))?", "cycles"),
-        (r"(.*_)?packets|notifications", "packets"),
+        (r"(.*_)?(packets|notifications)", "packets"),
         (r"limited_flows", "flows"),
         (r"(.*_)?(terminals|channels|routers|bits|bytes|messages)", ""),
         (r".*_per_bit_pj", "pJ/bit"),

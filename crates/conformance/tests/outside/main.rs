@@ -63,6 +63,11 @@ fn a_queueing_scheme_from_outside_conforms() {
 }
 
 #[test]
+fn a_congestion_control_from_outside_conforms() {
+    weft_conformance::congestion::<weft_engine::congestion::infiniband::Infiniband>("delays");
+}
+
+#[test]
 fn an_injection_from_outside_conforms() {
     weft_conformance::injection::<weft_traffic::injection::on_off::OnOff>("bursts");
 }

@@ -1,18 +1,72 @@
 //! Builds the congestion control of a spec. It limits flows in queues per destination, and network interfaces keep one more queue for
 //! notifications. Other specs are refused.
+//!
+//! Also says where marks begin, beside the memory in which packets can wait.
 
 use crate::network::spec::Spec;
 use std::sync::Arc;
 use weft_api::classes::{MAX_QUEUES, Queueing};
 use weft_api::congestion::{Control, LineSite};
+use weft_api::state::rate::Rate;
 use weft_units::Refusal;
 
 const PATH: &str = "congestion_control";
 
+/// Where a control marks packets, beside the memory in which packets can wait.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Marking {
+    /// Fewest flits behind a packet at which it may be marked.
+    pub first: u32,
+    /// Memory of an input port \[flits\], by link class, and the chance of a mark if all of them wait for one output.
+    pub ports: Vec<(u32, f64)>,
+    /// Most flits that can wait for one output, in all input ports of a router; and the chance of a mark there.
+    pub most: (u32, f64),
+    /// The highest chance of a mark, at a queue without end.
+    pub highest: f64,
+}
+
+/// The marking of a spec; `None` if no source is ever limited.
+pub fn marking(spec: &Spec) -> Result<Option<Marking>, Refusal> {
+    let Some(control) = spec.control()? else { return Ok(None) };
+    let most = spec.most_queued();
+    let (mut below, mut first) = (0, most);
+    while below < first {
+        // the chance never falls as the queue grows
+        let middle = below + (first - below) / 2;
+        if control.marks(middle) > 0.0 { first = middle } else { below = middle + 1 }
+    }
+    let ports = (0..spec.links.len()).map(|link| spec.port_memory(link)).map(|flits| (flits, control.marks(flits)));
+    let highest = control.marks(u32::MAX);
+    Ok(Some(Marking { first, ports: ports.collect(), most: (most, control.marks(most)), highest }))
+}
+
 impl Spec {
+    /// Memory of an input port of a link class \[flits\].
+    fn port_memory(&self, link: usize) -> u32 {
+        u32::from(self.links[link].vcs).saturating_mul(self.links[link].buffer)
+    }
+
+    /// Most flits that can wait for one output: all input ports of the router with the most memory. Where outputs can be granted more
+    /// than their link carries in a cycle, granted flits wait as well. They have room in the next buffer.
+    fn most_queued(&self) -> u32 {
+        let of_router = |router: u32| {
+            let ports = self.graph.ports(router).iter().filter(|port| port.peer != weft_topology::Peer::Unused);
+            let memories = ports.map(|port| self.port_memory(usize::from(port.class)));
+            let granted_early = self.router.speedup > 1 || self.links.iter().any(|link| link.rate != Rate::ONE);
+            let granted = if granted_early { memories.clone().max().unwrap_or(0) } else { 0 };
+            memories.fold(granted, u32::saturating_add)
+        };
+        (0..self.graph.routers()).map(of_router).max().unwrap_or(0)
+    }
+
     /// The control of a run; `None` if sources send as fast as they can.
     pub(crate) fn control(&self) -> Result<Option<Arc<dyn Control>>, Refusal> {
-        let site = LineSite { cycle_fs: self.cycle_fs, flit_bits: self.flit_bits, line: self.links[0].rate };
+        let site = LineSite {
+            cycle_fs: self.cycle_fs,
+            flit_bits: self.flit_bits,
+            line: self.links[0].rate,
+            most_queued: self.most_queued(),
+        };
         let Some(control) = self.congestion.model().build(&site)? else { return Ok(None) };
         if self.interface.queueing != Queueing::PerDestination {
             let what = "it limits the rate to each terminal, and network interfaces have no queue per destination";
@@ -25,10 +79,6 @@ impl Spec {
                 queues + 1
             );
             return Err(Refusal::new("interface.destinations", what, format!("write {most} or fewer")));
-        }
-        if !self.faults.is_empty() {
-            let what = "notifications are not sent again when links or routers fail";
-            return Err(Refusal::new(PATH, what, "leave faults out, or `congestion_control`"));
         }
         if self.keeps_packets() {
             let what =

@@ -2,7 +2,7 @@ pub mod assemble;
 pub mod bubbles;
 pub mod bundles;
 pub mod classes;
-mod congestion;
+pub mod congestion;
 pub mod dependency;
 pub mod episodes;
 pub mod faults;

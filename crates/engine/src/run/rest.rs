@@ -18,8 +18,11 @@ impl Simulation {
         }
         let left = self.packets_under_way();
         if left == 0 {
-            // the last credits are still on their way
-            self.advance(self.now() + STRIDE);
+            // The last credits are still on their way. Packets are gone once they are granted, and a link to a terminal may still carry a
+            // whole buffer of them, flit by flit.
+            let (link, rate) = (&self.net.links[0], self.net.common.rates[0]);
+            let last = (u64::from(link.capacity) * u64::from(rate.cycles())).div_ceil(u64::from(rate.flits()));
+            self.advance(self.now() + STRIDE + if last > STRIDE { last } else { 0 });
             self.assert_empty();
         }
         left

@@ -8,7 +8,7 @@ use weft_api::congestion::{Control, FlowMemory, MarkCount};
 #[derive(Debug, Clone, Copy, Default, Value)]
 pub struct Flow {
     pub memory: FlowMemory,
-    /// Part of a cycle that its last packet still owes.
+    /// The part of a cycle by which its last packet began too early. The next gap is longer by it.
     pub owed: f64,
 }
 

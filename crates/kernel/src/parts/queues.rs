@@ -1,7 +1,7 @@
 //! The queues of network interfaces: packets that are ready at a terminal, and the sources that fill the queues.
 
 use weft_api::base::kept::{Kept, Value};
-use weft_api::classes::{InjectionLimits, InjectionRule, Queueing};
+use weft_api::classes::{InjectionRule, Queueing};
 use weft_api::state::rate::Rate;
 use weft_api::state::{NONE, Pool};
 use weft_api::workload::NOT_DUE;
@@ -15,7 +15,7 @@ pub struct InterfaceRules {
     pub queues: usize,
     /// Most packets of a queue.
     pub depth: u16,
-    /// Rate of each queue when the run begins.
+    /// Rate of each queue.
     pub rates: Vec<Option<Rate>>,
     /// Lanes of an injection channel; 1 if there is no queueing scheme.
     pub lanes: u8,
@@ -324,14 +324,6 @@ impl Queues {
     /// No source gives a packet from now on.
     pub fn stop(&mut self) {
         self.streams.iter_mut().for_each(|stream| stream.due = NOT_DUE);
-    }
-}
-
-impl InjectionLimits for Queues {
-    fn limit(&mut self, terminal: usize, queue: usize, rate: Option<Rate>) {
-        let place = self.place(terminal, queue);
-        let queue = &mut self.of[place];
-        (queue.rate, queue.owed) = (rate, 0);
     }
 }
 

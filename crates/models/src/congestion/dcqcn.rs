@@ -6,20 +6,21 @@
 //! # Parameters
 //! mark_from, mark_to \[bytes\], mark_share: the chance of a mark is 0 up to `mark_from`. It rises to `mark_share` at `mark_to`, and is 1
 //! above. notify_every \[time\]: a receiver notifies the source of a flow once in this time. gain: g. alpha_timer \[time\]: alpha
-//! shrinks by g after this time without a notification. rise_timer \[time\], rise_bytes \[bytes\]: events of recovery. fast_recovery: F, the
-//! events up to which the target stays. increase \[bandwidth\]: added to the target from F events of one counter on. hyper_increase \[bandwidth\]: times
-//! the events above F - 1 of the slower counter, added from F events of both on; default: `increase` there, too. least_rate \[bandwidth\]: no
-//! flow is slower.
+//! shrinks by g after this time without a notification. rise_timer \[time\], rise_bytes \[bytes\]: a flow recovers by one step after each
+//! of them. fast_recovery: F. The target of a flow stays as it is before step F of either counter. increase \[bandwidth\]: added to the
+//! target with each step from F on. hyper_increase \[bandwidth\]: added instead from step F of both counters on, once for each step of the
+//! slower counter above F - 1. Default: `increase` is added as before. least_rate \[bandwidth\]: no flow is slower.
 //! # Guarantees
-//! The cut uses alpha before its update. A flow has no limit any more when its rate is within a thousandth of the line rate; its next
-//! notification finds it with alpha 1. The rate between two packets is the one at the begin of the first.
+//! The cut uses alpha before its update. A flow is free again when its rate is within a thousandth of the line rate. Its next notification
+//! begins with alpha 1. The gap behind a packet follows from the rate at which the packet began.
 //! # Not modelled
-//! Priority of notifications: they wait in the queues of other packets. Pause frames.
+//! Priority of notifications: they wait in the queues of other packets. Pause frames. Notifications that a failed router discards are not
+//! sent again.
 //! # Validation
-//! `engine/tests/congestion.rs`: rates at the fixed point of the fluid model for 2, 4 and 10 sources, its queue for 4 if each mark is
-//! notified, fair shares of 2, 8 and 32. With one notification in 50 us the queues of 2, 4 and 10 sources are 26.3, 55.1 and 67.2 KB; the
-//! model has 20.2, 41.8 and 122.6. It does not know that marks within 50 us behind a cut have no effect. 10 sources swing. 32 sources use
-//! 94.4 % of the bottleneck.
+//! `conformance/src/congestion.rs`: bounds, conservation, faults. `engine/tests/congestion.rs`: rates at the fixed point of the fluid model
+//! for 2, 4 and 10 sources. Its queue for 4 sources if each mark is notified. Fair shares of 2, 8 and 32 sources. With one notification in
+//! 50 us the queues of 2, 4 and 10 sources are 26.3, 55.1 and 67.2 KB. The model has 20.2, 41.8 and 122.6 KB: it ignores that marks within
+//! 50 us after a cut have no effect. The rates of 10 sources swing. 32 sources use 94.4 % of the bottleneck.
 
 use super::{check_share, cycles, flits, flits_per_cycle};
 use schemars::JsonSchema;
@@ -92,6 +93,7 @@ impl CongestionModel for Dcqcn {
             let what = format!("{} is below mark_from, {}", self.mark_to, self.mark_from);
             return Err(Refusal::new(path("mark_to"), what, format!("write {} or more", self.mark_from)));
         }
+        site.check_reached(self.mark_from, &path("mark_from"))?;
         let (least, line) = (flits_per_cycle(site, self.least_rate, &path("least_rate"))?, site.line.per_cycle());
         if least > line {
             let what = format!("{} is above the rate of a terminal's link, {line} flits per cycle", self.least_rate);
@@ -116,7 +118,23 @@ impl CongestionModel for Dcqcn {
 
     fn examples() -> Vec<Self> {
         let rate = |text: &str| Some(text.parse().expect("a bandwidth"));
-        vec![Self::default(), Self { hyper_increase: rate("200Mb/s"), mark_share: 1.0, ..Self::default() }]
+        let time = |text: &str| text.parse().expect("a time");
+        let size = |text: &str| text.parse().expect("a size");
+        let early = Self {
+            mark_from: size("16B"),
+            mark_to: size("128B"),
+            mark_share: 0.5,
+            notify_every: time("200ns"),
+            alpha_timer: time("1us"),
+            rise_timer: time("1us"),
+            rise_bytes: size("4KB"),
+            ..Self::default()
+        };
+        vec![
+            Self::default(),
+            Self { hyper_increase: rate("200Mb/s"), mark_share: 1.0, ..Self::default() },
+            Self { hyper_increase: rate("2Gb/s"), ..early },
+        ]
     }
 }
 
@@ -230,7 +248,7 @@ mod tests {
 
     /// 40 Gb/s in flits of 1,000 bytes: a flit takes 200 ns.
     fn site() -> LineSite {
-        LineSite { cycle_fs: 200_000_000, flit_bits: 8000, line: Rate::ONE }
+        LineSite { cycle_fs: 200_000_000, flit_bits: 8000, line: Rate::ONE, most_queued: 1000 }
     }
 
     fn control() -> Arc<dyn Control> {

@@ -11,10 +11,11 @@
 //! A flow at entry i sends at 1 / (1 + i / 2^shift) of the line rate. Every marked packet is notified. N equal flows at one
 //! bottleneck need the entry (N - 1) 2^shift; the last one bounds N.
 //! # Not modelled
-//! Marks by input and victim masks. A control per service level: flows are pairs of terminals. Least index.
+//! Marks by input, and victim masks. Control per service level: flows are pairs of terminals. The least index (CCTI_Min). Notifications
+//! that a failed router discards are not sent again.
 //! # Validation
-//! `engine/tests/congestion.rs`: fair shares of 32 sources at one bottleneck. They use 98.7 % of it, 8 sources 83.8 % and 2 sources 26.0 %: marks
-//! come in bursts, and each adds an entry.
+//! `conformance/src/congestion.rs`: bounds, conservation, faults. `engine/tests/congestion.rs`: fair shares of 32 sources at one
+//! bottleneck. They use 98.7 % of it, 8 sources use 83.8 %, and 2 sources use 26.0 %: marks come in bursts, and each adds an entry.
 
 use super::{check_share, cycles, flits};
 use schemars::JsonSchema;
@@ -67,6 +68,7 @@ impl CongestionModel for Infiniband {
             let what = format!("{}: an entry has 2 bits for it", self.shift);
             return Err(Refusal::new(path("shift"), what, "write 0 to 3"));
         }
+        site.check_reached(self.threshold, &path("threshold"))?;
         let chance = 1.0 / (1.0 + f64::from(self.marking_rate));
         check_share(chance, &path("marking_rate"))?;
         Ok(Some(Arc::new(Delays {
@@ -81,7 +83,12 @@ impl CongestionModel for Infiniband {
     }
 
     fn examples() -> Vec<Self> {
-        vec![Self::default(), Self { marking_rate: 3, shift: 3, ..Self::default() }]
+        let early = Self {
+            threshold: "32B".parse().expect("a size"),
+            timer: "500ns".parse().expect("a time"),
+            ..Self::default()
+        };
+        vec![Self::default(), Self { marking_rate: 3, shift: 3, ..Self::default() }, early]
     }
 }
 
@@ -155,7 +162,7 @@ mod tests {
     #[test]
     fn a_flow_goes_up_by_notifications_and_down_by_the_timer() {
         // cycles of 200 ns: the timer of 153.6 us is 768 cycles; entry i delays by i / 2 packet times
-        let site = LineSite { cycle_fs: 200_000_000, flit_bits: 8000, line: Rate::ONE };
+        let site = LineSite { cycle_fs: 200_000_000, flit_bits: 8000, line: Rate::ONE, most_queued: 1000 };
         let control = Infiniband::default().build(&site).unwrap().unwrap();
         let mut flow = control.begin(100);
         (0..4).for_each(|_| control.notified(&mut flow, 100));

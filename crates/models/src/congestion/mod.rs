@@ -2,7 +2,7 @@
 
 weft_units::registry! {
     /// Every congestion control. Routers mark packets; receivers notify the sources, which limit the rate to that terminal.
-    pub enum CongestionConfig as CongestionModel, with examples:
+    pub enum CongestionConfig as CongestionModel, with examples, open to AddedCongestion:
     "none" => unlimited::Unlimited,
     "dcqcn" => dcqcn::Dcqcn,
     "infiniband" => infiniband::Infiniband,

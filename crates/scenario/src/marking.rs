@@ -1,0 +1,77 @@
+//! Where congestion control marks packets, beside the memory in which they can wait. `weft check` prints it, and warns of marks that come
+//! late or never.
+
+use crate::warnings::Warning;
+use serde_json::{Map, Value, json};
+use weft_engine::{Marking, Spec};
+use weft_units::Refusal;
+
+/// The queue from which packets are marked, and the memory of ports; null without congestion control.
+pub(crate) fn told(spec: &Spec) -> Result<Value, Refusal> {
+    let Some(Marking { first, ports, most, highest }) = weft_engine::marking(spec)? else { return Ok(Value::Null) };
+    let packet = spec.traffic.longest();
+    let queue = |flits: u32, chance: f64| {
+        json!({
+            "flits": flits,
+            "bytes": bytes(spec, flits),
+            "packets": f64::from(flits) / f64::from(packet),
+            "mark_chance": chance,
+        })
+    };
+    let names = spec.graph.class_names().iter().cloned();
+    Ok(json!({
+        "control": spec.congestion.name(),
+        "packet_flits": packet,
+        "first_mark": { "flits": first, "bytes": bytes(spec, first), "packets": f64::from(first) / f64::from(packet) },
+        "port_memory": Map::from_iter(names.zip(ports.into_iter().map(|(flits, chance)| queue(flits, chance)))),
+        "most_queued": queue(most.0, most.1),
+        "highest_mark_chance": highest,
+    }))
+}
+
+/// Marks that begin late, or stay rare.
+pub(crate) fn warnings(spec: &Spec) -> Result<Vec<Warning>, Refusal> {
+    let Some(Marking { first, ports, most, highest }) = weft_engine::marking(spec)? else { return Ok(Vec::new()) };
+    let path = format!("congestion_control.{}", spec.congestion.name());
+    let port = ports.iter().map(|&(flits, _)| flits).max().unwrap_or(0);
+    let size = |flits: u32| format!("{flits} flits ({} B)", bytes(spec, flits));
+    let mut warnings = Vec::new();
+    if first > port {
+        let what = format!(
+            "packets are marked from {} on that wait for one output, and the largest input port holds {}: a port is full, and the router \
+             before it stops, before any packet is marked",
+            size(first),
+            size(port)
+        );
+        let numbers = [("first_mark_flits", f64::from(first)), ("port_memory_flits", f64::from(port))];
+        let help = format!("mark from a shorter queue, or give ports more than {}", size(first));
+        warnings.push(Warning::coded("marks_above_a_port", &path, numbers, what, help));
+    }
+    if most.1 < highest {
+        let what = format!(
+            "at most {} can wait for one output, where {} of the packets are marked: queues never get so long that {} are",
+            size(most.0),
+            percent(most.1),
+            percent(highest)
+        );
+        let numbers =
+            [("most_queued_flits", f64::from(most.0)), ("mark_chance", most.1), ("highest_mark_chance", highest)];
+        warnings.push(Warning::coded(
+            "marks_stay_rare",
+            path,
+            numbers,
+            what,
+            "let the chance of a mark rise faster, or give ports more memory",
+        ));
+    }
+    Ok(warnings)
+}
+
+/// Flits as bytes; a part of a byte counts as one.
+fn bytes(spec: &Spec, flits: u32) -> u64 {
+    (u64::from(flits) * spec.flit_bits).div_ceil(8)
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.3} %", 100.0 * share)
+}
