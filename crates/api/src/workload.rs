@@ -5,7 +5,7 @@
 //! flit by flit. A source says when it is to be asked again: now, at a cycle, or not before a delivery. So a message that
 //! is longer than a packet is given packet by packet, and a delivery may make any number of messages ready.
 
-use super::activity::{Activity, Wanted};
+use super::activity::{OfJob, Wanted};
 use super::clocks::ClockSources;
 use crate::base::kept::{Kept, Reader, Unreadable, Value, Writer};
 use crate::recording::Table;
@@ -286,9 +286,10 @@ pub trait Workload: Debug + Send + Sync {
         Vec::new()
     }
 
-    /// The activity of its ranks up to cycle `end`, the end of the run; `None` if it has no ranks that compute and wait.
-    fn activity(&self, _end: u64) -> Option<Activity> {
-        None
+    /// The activity of the ranks of each of its programs up to cycle `end`, the end of the run. The name of a program begins with `job`, the name of
+    /// its job.
+    fn activities(&self, _job: &str, _end: u64) -> Vec<OfJob> {
+        Vec::new()
     }
 
     /// Numbers of the results of the whole run, by name with unit; `None` where there is none.

@@ -2,7 +2,7 @@
 //! `programs.rs`: a message of n flits arrives n + 3 cycles after its first flit may leave.
 
 use crate::integration::common::*;
-use crate::integration::programs::{on_a_torus, ping_pong, with_goal};
+use crate::integration::programs::{on_a_torus, ping_pong, spec_of, with_goal};
 use std::collections::BTreeMap;
 use weft_engine::recording::{Column, Table};
 use weft_engine::spec::Execution;
@@ -128,4 +128,43 @@ fn rows_do_not_depend_on_blocks_and_bounds_cut_in_time() {
         let last = kept.iter().max().expect("a row");
         assert!(kept.len() <= most && all.iter().filter(|end| *end <= last).count() == kept.len(), "{name}");
     }
+}
+
+/// Two programs of a set on the same terminals, one after the other: each has ranks of its own numbers from its start on.
+#[test]
+fn programs_of_a_set_have_their_own_ranks() {
+    let program = |ranks: u32| {
+        format!(r#"{{"collective": {{"operation": "all_to_all", "ranks": {ranks}, "bytes": "300B", "gap": "50ns"}}}}"#)
+    };
+    let workload = format!(
+        r#"{{"scheduler": {{"period": "200ns", "traces": [{{"name": "wide", "programs": {{"program": {}}}}},
+            {{"name": "narrow", "count": 2, "programs": {{"program": {}}}}}]}}}}"#,
+        program(24),
+        program(13)
+    );
+    let mut spec = spec_of(TORUS, DOR, &workload, 16);
+    record_all(&mut spec, 1_000_000, 1_000_000);
+    let out = run(&spec);
+    let (rows, schedule) = (table(&out, "rank_states"), table(&out, "schedule"));
+    let Some(Column::Texts(traces)) = schedule.column("trace") else { panic!("names") };
+    let Some(Column::Texts(jobs)) = rows.column("job") else { panic!("names") };
+    let [starts, ranks] = ["start_cycles", "ranks"].map(|name| counts_in(schedule, name));
+    let ends: Vec<u64> = numbers_in(schedule, "end_cycles").into_iter().flatten().collect();
+    assert_eq!((traces.len(), ends.len()), (3, 3));
+    let states = states(&out);
+    for (k, trace) in traces.iter().enumerate() {
+        let name = format!("all: {trace} {}", k + 1);
+        let own: Vec<&Row> = states.iter().zip(jobs).filter(|(_, job)| ***job == *name).map(|(row, _)| row).collect();
+        let numbers: std::collections::BTreeSet<u64> = own.iter().map(|row| row.0).collect();
+        assert!(numbers.into_iter().eq(0..ranks[k]), "{name}");
+        // the first computation begins with the program, and the last span ends with it
+        assert_eq!(own.iter().map(|row| row.2).min(), Some(starts[k]), "{name}");
+        assert_eq!(own.iter().map(|row| row.3).max(), Some(ends[k]), "{name}");
+    }
+    // 24 terminals: no two of these programs fit at the same time
+    assert_eq!(table(&out, "message_times").columns[0].1.rows() as u64, 24 * 23 + 2 * 13 * 12);
+    for (threads, blocks) in [(1, 3), (2, 8)] {
+        assert!(out.recorded == run_as(&spec, Execution::new(threads, blocks)).recorded, "{threads} threads, {blocks}");
+    }
+    check_blocks(&spec, "a record of a set");
 }

@@ -145,7 +145,7 @@ impl Simulation {
     /// The activity of the ranks of all jobs that have some.
     fn activity(&self, spec: &Spec) -> Vec<activity::OfJob> {
         let jobs = spec.traffic.jobs.iter().zip(&self.net.jobs);
-        jobs.filter_map(|(job, net)| Some((job.name.as_str().into(), net.workload.activity(self.now)?))).collect()
+        jobs.flat_map(|(job, net)| net.workload.activities(&job.name, self.now)).collect()
     }
 
     /// The tables of the workloads. Jobs that have a table of one name have their rows in one, behind each other.

@@ -41,15 +41,19 @@ impl Recording for MessageTimes {
     const TABLE: TableInfo = TableInfo {
         meaning: "messages between ranks over time",
         rows: "A row per message between two ranks of a program that arrived, over the whole run, in the order of arrival. \
-               There are none where no job has a program, \
-               nor of one that starts as nodes become free.",
+               There are none where no job has a program.",
         bounded: true,
         in_summary: false,
         columns: || {
             let begun = "when the processor of the sender had done its part";
             let arrived = "when the last packet had arrived, before the processor of the receiver does its part";
             vec![
-                Heading::new("job", Kind::Text, "", "its job"),
+                Heading::new(
+                    "job",
+                    Kind::Text,
+                    "",
+                    "its job; of a set `job: name k`, for the program that started as number k",
+                ),
                 Heading::new("from_rank", Kind::Count, "", "the sender"),
                 Heading::new("to_rank", Kind::Count, "", "the receiver"),
                 Heading::new("bytes", Kind::Count, "bytes", "its length"),

@@ -45,7 +45,7 @@ impl Recording for RankStates {
     const TABLE: TableInfo = TableInfo {
         meaning: "spans of time of a rank in a state",
         rows: "A row per span of time that a rank of a program spent in one state, over the whole run. There are none where no job \
-               has a program, nor of one that starts as nodes become free.",
+               has a program.",
         bounded: true,
         in_summary: false,
         columns: headings,
@@ -96,7 +96,12 @@ impl Recording for RankStates {
 fn headings() -> Vec<Heading> {
     let names: Vec<String> = State::ALL.map(|state| format!("`{}`", state.name())).into();
     vec![
-        Heading::new("job", Kind::Text, "", "its job"),
+        Heading::new(
+            "job",
+            Kind::Text,
+            "",
+            "its job; of a set `job: name k`, for the program that started as number k",
+        ),
         Heading::new("rank", Kind::Count, "", "its number in the program"),
         Heading::new("state", Kind::Text, "", names.join(", ")),
         Heading::new("from_cycle", Kind::Count, "cycles", "begin of the span"),

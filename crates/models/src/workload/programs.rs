@@ -60,7 +60,7 @@ use sources::Nodes;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex};
-use weft_api::activity::Activity;
+use weft_api::activity::OfJob;
 use weft_api::recording::Table;
 use weft_api::workload::{Awaits, JobSite, JobSources, Place, Progress, Workload, WorkloadModel};
 use weft_programs::amounts::Bytes;
@@ -452,8 +452,8 @@ impl Workload for Runtime {
         answers::tables(&self.all.site, &self.all.nodes)
     }
 
-    fn activity(&self, end: u64) -> Option<Activity> {
-        Some(answers::activity(&self.all.site, &self.all.nodes, end))
+    fn activities(&self, job: &str, end: u64) -> Vec<OfJob> {
+        vec![(job.into(), answers::activity(&self.all.site, &self.all.nodes, end))]
     }
 
     fn figures(&self) -> Vec<(&'static str, Option<f64>)> {

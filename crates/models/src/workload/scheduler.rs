@@ -33,7 +33,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sources::Nodes;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use weft_api::activity::Wanted;
+use weft_api::activity::{OfJob, Wanted};
 use weft_api::recording::Table;
 use weft_api::workload::{Awaits, JobSite, JobSources, Place, Progress, Workload, WorkloadModel};
 use weft_traffic::{InjectionConfig, Lengths};
@@ -208,6 +208,7 @@ struct OwnSite {
     cycle_fs: u128,
     flit_bits: u64,
     seed: u64,
+    wanted: Wanted,
 }
 
 impl OwnSite {
@@ -222,6 +223,7 @@ impl OwnSite {
             cycle_fs: site.cycle_fs,
             flit_bits: site.flit_bits,
             seed: site.seed,
+            wanted: site.wanted,
         }
     }
 
@@ -242,8 +244,7 @@ impl OwnSite {
             cycle_fs: self.cycle_fs,
             flit_bits: self.flit_bits,
             seed: self.seed,
-            // nobody asks for the activity of these ranks: a rank number is that of several programs
-            wanted: Wanted::default(),
+            wanted: self.wanted,
         };
         programs.starting_at(start).build(&site).expect("a program that passed `check`")
     }
@@ -287,6 +288,10 @@ impl Workload for Runtime {
 
     fn tables(&self) -> Vec<(&'static str, Table)> {
         answers::tables(&self.all.queue(), &self.all.site.terminals)
+    }
+
+    fn activities(&self, job: &str, end: u64) -> Vec<OfJob> {
+        answers::activities(&self.all.queue(), job, end)
     }
 
     fn figures(&self) -> Vec<(&'static str, Option<f64>)> {

@@ -2,6 +2,7 @@
 
 use super::queue::{Queue, Started};
 use std::sync::Arc;
+use weft_api::activity::OfJob;
 use weft_api::recording::{Column, Table};
 use weft_api::workload::Progress;
 
@@ -45,6 +46,15 @@ pub fn tables(queue: &Queue, terminals: &[u32]) -> Vec<(&'static str, Table)> {
         }
     }
     all
+}
+
+/// The activity of each program that has started. Its name has the number of its start, so that no two have one name.
+pub fn activities(queue: &Queue, job: &str, end: u64) -> Vec<OfJob> {
+    let started = queue.started().iter().zip(1..);
+    let of = |(each, number): (&Started, usize)| {
+        each.workload.activities(&format!("{job}: {} {number}", queue.trace(each).name), end)
+    };
+    started.flat_map(of).collect()
 }
 
 /// Numbers of the whole set. Sums and the maximum add up over programs; means and percentiles do not, and are unknown.
