@@ -28,7 +28,7 @@ WORKLOADS: list[tuple[str, dict[str, Any]]] = [
         {"rails": 2, "ranks_per_terminal": 2, "rail_choice": "hash", "jitter": {"normal": {"deviation": 0.2}}},
     ),
     ("torus", {"rails": 2, "rail_choice": "destination", "eager": "100B", "injection_latency": "30ns"}),
-    ("torus", {"rails": 2, "rail_choice": "striping", "compute_scale": 2.0}),
+    ("torus", {"rails": 2, "rail_choice": "striping", "compute_scale": 2.0, "host_latency": "5ns"}),
     ("torus", {"ranks_per_terminal": 2, "accepted": 2, "jitter": {"exponential": {"mean": 0.3}}}),
     ("planes of a torus", {"rail_choice": "local_rank", "ranks_per_terminal": 2}),
     ("planes of a torus", {"rail_choice": "striping", "compute_scale": 0.0}),

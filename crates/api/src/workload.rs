@@ -182,10 +182,16 @@ pub trait WorkloadModel {
         None
     }
 
-    /// Terminals of the job that follow each other and share a state, as those of a node do. The engine keeps them in one block, and asks
-    /// after each call of a source which others it has made due ([`Sources::take_woken`]). `planes`: as in [`JobSite`].
+    /// Terminals of the job that follow each other and share a state, as those of a node do. The engine keeps them in one block where
+    /// possible, and asks after each call of a source which others it has made due ([`Sources::take_woken`]). `planes`: as in [`JobSite`].
     fn terminals_together(&self, _planes: u32) -> u32 {
         1
+    }
+
+    /// Cycles after which terminals that share a state act on each other, 1 or more; then they may be in several blocks. Blocks exchange messages
+    /// at least as often. `None`: they act on each other at once, so they are in one block.
+    fn notes_after(&self, _cycle_fs: u128) -> Option<Cycles> {
+        None
     }
 
     /// Whether packets keep their place in the buffer of their terminal until it has answered ([`Workload::keeps`]).
@@ -393,6 +399,10 @@ pub trait Sources: Kept + Debug + Send + Sync {
     fn take_woken(&mut self) -> Option<(usize, u64)> {
         None
     }
+
+    /// Cycles from `now` to `until` - 1 begin, at most [`WorkloadModel::notes_after`] cycles. All notes that terminals of other blocks wrote before
+    /// `now` are there. The engine then asks which sources they have made due ([`Self::take_woken`]).
+    fn exchange(&mut self, _now: u64, _until: u64) {}
 
     /// What waits at `source` in cycle `until`, without the packet that is being injected. `window`: the first cycle of
     /// the measured window, and the first after it.

@@ -147,6 +147,20 @@ fn a_message_counts_as_accepted_until_its_last_stripe_has_left() {
     assert_eq!((run(""), run(r#", "accepted": 1"#)), (32 + 3, 32 + 16 + 3));
 }
 
+/// A note crosses four times: from the processor to the interface, and from the interface to the processor, for each message. A rendezvous
+/// has three packets each way: the request, the answer, which leaves one more cycle later, and the data.
+#[test]
+fn the_host_latency_is_paid_at_both_ends() {
+    for (latency, text) in [(7, "7ns"), (8, "7100ps")] {
+        let parameters = format!(r#""host_latency": "{text}""#);
+        let eager = with_goal(&ping_pong(100), &parameters, 2, 16);
+        assert_eq!(finish(&eager), 2 * (100 + 3 + 2 * latency));
+        let rendezvous = with_goal(&ping_pong(100), &format!(r#"{parameters}, "eager": "1B""#), 2, 16);
+        let without = finish(&with_goal(&ping_pong(100), r#""eager": "1B""#, 2, 16));
+        assert_eq!(finish(&rendezvous), without + 2 * 3 * 2 * latency);
+    }
+}
+
 #[test]
 fn computations_scale() {
     let text = "num_ranks 1\nrank 0 {\na: calc 100\nb: calc 60\nb requires a\n}\n";
@@ -351,6 +365,51 @@ fn interfaces_on_several_routers_change_no_bit_with_blocks_threads_and_checkpoin
         }
     }
     check_blocks(&on_two_rails("striping", "300B"), "an all-to-all over two interfaces");
+}
+
+/// An all-to-all of nodes whose two interfaces are on two sides of the network. Each bound between blocks divides nodes.
+fn on_divided_nodes(choice: &str, eager: &str, host_latency: &str) -> Spec {
+    let mut spec = on_two_rails(choice, eager);
+    let WorkloadConfig::Programs(programs) = &mut spec.traffic.jobs[0].workload else { panic!("a program") };
+    programs.host_latency = host_latency.parse().expect("a time");
+    spec.traffic.jobs[0].terminals = (0..12).flat_map(|node| [node, 23 - node]).collect();
+    spec
+}
+
+#[test]
+fn nodes_in_several_blocks_change_no_bit_with_blocks_threads_and_checkpoints() {
+    for (choice, eager, host) in
+        [("striping", "300B", "3ns"), ("striping", "1MB", "1ns"), ("hash", "1B", "50ns"), ("local_rank", "300B", "2ns")]
+    {
+        let spec = on_divided_nodes(choice, eager, host);
+        let one = run_as(&spec, Execution::new(1, 1));
+        assert_eq!((&one.ending, one.missing_packets), (&Ending::Drained, 0));
+        for (threads, blocks) in [(1, 3), (2, 8)] {
+            let what = format!("{choice}, {eager}, {host}, {threads} threads, {blocks} blocks");
+            let other = run_as(&spec, Execution::new(threads, blocks));
+            assert_same(&one, &other, &what);
+            assert!(one.jobs == other.jobs && one.recorded == other.recorded, "{what}");
+        }
+    }
+    check_blocks(&on_divided_nodes("striping", "300B", "3ns"), "an all-to-all of divided nodes");
+}
+
+/// A run that ends before the program has the same results, too.
+#[test]
+fn a_run_that_is_cut_off_leaves_divided_nodes_the_same() {
+    let mut spec = on_divided_nodes("striping", "300B", "9ns");
+    let whole = finish(&spec);
+    spec.phases.stop = Stop::Window;
+    for share in [3, 5] {
+        phases(&mut spec, 0, whole * share / 7);
+        spec.phases.drain_limit = 0;
+        let one = run_as(&spec, Execution::new(1, 1));
+        for blocks in [3, 8] {
+            let other = run_as(&spec, Execution::new(2, blocks));
+            assert_same(&one, &other, &format!("{share} sevenths, {blocks} blocks"));
+            assert!(one.jobs == other.jobs && one.recorded == other.recorded, "{share} sevenths, {blocks} blocks");
+        }
+    }
 }
 
 /// A queue that holds one packet is filled when the packet before has left, as an interface without queues takes packets.

@@ -47,6 +47,9 @@ impl<const W: usize, const V: usize> Block<W, V> {
 
     /// Advances to cycle `until`. Skips cycles in which nothing can happen, if the block takes that shortcut.
     pub fn advance(&mut self, net: &Net, allocator: &dyn SwitchAllocator<W, V>, until: u64) {
+        if net.notes_after.is_some() {
+            self.interfaces.exchange_notes(net, (self.now, until));
+        }
         while self.now < until {
             if self.shortcuts.profile.has(Kind::Idle) && self.is_quiet() {
                 self.now = self.next_event(net, until);

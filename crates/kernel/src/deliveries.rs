@@ -91,6 +91,15 @@ impl Interfaces {
         }
     }
 
+    /// The block is about to run from cycle `now` to `until`. Sources take the notes of other blocks.
+    #[inline(never)]
+    pub(crate) fn exchange_notes(&mut self, net: &Net, (now, until): (u64, u64)) {
+        for job in 0..self.sources.len() {
+            self.sources[job].all_mut().exchange(now, until);
+            self.wake_others(net, job as u16, now);
+        }
+    }
+
     /// It is cycle `now`. Source `source` of terminal `t` is due in cycle `due`.
     fn wake_stream(&mut self, t: usize, (job, source): (u16, usize), (now, due): (u64, u64)) {
         for s in self.queues.streams_of(t) {

@@ -128,6 +128,8 @@ pub struct Net {
     pub tells: bool,
     /// Calls of a source may make other sources of the block due.
     pub wakes: bool,
+    /// Cycles after which terminals of a node act on each other, if some node has terminals in several blocks.
+    pub notes_after: Option<u64>,
     /// An alarm of a terminal may be void when it goes off: its source is due at another cycle then.
     pub alarms_lapse: bool,
     /// All packets have one flit, and none enters a ring that keeps a bubble.

@@ -9,7 +9,7 @@ use crate::network::policy;
 use crate::network::rebuild;
 use crate::network::spec::{LinkClass, Spec};
 pub(crate) use builder::{Builder, blocks};
-pub(crate) use partition::{partition, usual_blocks};
+pub(crate) use partition::{notes_after, partition, usual_blocks};
 use std::sync::Arc;
 use weft_api::board::Board;
 use weft_api::common::Common;
@@ -86,6 +86,7 @@ pub(crate) fn net_with(
         subnets: pairs::subnetworks(spec),
         faults,
         tells: told || !spec.congestion.is_usual(),
+        notes_after: None, // the blocks decide
         wakes: spec.traffic.jobs.iter().any(|job| job.workload.model().terminals_together(graph.planes()) > 1),
         jobs,
         places: Places::new(graph.terminals(), spec.traffic.jobs.iter().map(|job| &*job.terminals)),

@@ -4,7 +4,7 @@
 //! time that a packet spends in the network ([`Transit`]); at most it is what the pools hold when all buffers
 //! are full. Not counted: traffic matrices, and recordings whose rows are events.
 
-use crate::network::assemble::{partition, usual_blocks};
+use crate::network::assemble::{notes_after, partition, usual_blocks};
 use crate::network::policy;
 use crate::network::recordings;
 use crate::network::spec::{Execution, LinkClass, Spec};
@@ -135,6 +135,7 @@ impl Blocks {
         let count = bounds.len() as u64 - 1;
         let threads = (how.threads as u64).clamp(1, count) as f64;
         let copies = 1.0 + 2.0 * (1.0 - 1.0 / threads);
+        let window = window.min(notes_after(spec, &bounds).unwrap_or(u64::MAX));
         Self { count, cuts, window: if cuts > 0 { window } else { 0 }, copies }
     }
 }

@@ -87,6 +87,7 @@ impl Simulation {
     ) -> Self {
         let wanted = if how.blocks == 0 { assemble::usual_blocks(&spec.graph, how.threads) } else { how.blocks };
         let bounds = assemble::partition(spec, wanted, net.needs.reads_group);
+        net.notes_after = assemble::notes_after(spec, &bounds);
         let blocks = assemble::blocks(spec, &net, policy, allocator, &bounds);
         let overseer = policy::with_site(spec, |site| policy.overseer(site));
         let first = bounds.iter().map(|&router| spec.graph.port_base(router)).collect();
@@ -221,6 +222,10 @@ impl Simulation {
             self.windows_done += (until - now).div_ceil(self.window);
         }
         self.blocks.iter_mut().for_each(|block| block.settle(&self.net));
+        if self.net.notes_after.is_some() {
+            // the notes of the last window: who asks when sources are due is to know of them
+            self.blocks.iter_mut().for_each(|block| block.take_notes(&self.net));
+        }
         self.now = until;
     }
 
@@ -320,7 +325,7 @@ fn window(net: &Net, blocks: &[Box<dyn AnyBlock>]) -> u64 {
     let classes = outs.filter(|o| o.kind == ChannelEnd::Remote).map(|o| usize::from(o.class));
     let links = classes.map(|c| (net.links[c].latency + net.router.after_grant).min(net.links[c].credit_latency));
     let board = net.common.board.as_ref().map(Board::delay);
-    links.chain(board).min().unwrap_or(u64::MAX)
+    links.chain(board).chain(net.notes_after).min().unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]

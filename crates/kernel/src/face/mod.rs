@@ -103,6 +103,8 @@ pub trait AnyBlock: Any + Debug + Send + Kept {
     fn nothing_is_under_way(&self) -> bool;
     fn next_created(&self) -> u64;
     fn idle_until(&mut self, net: &Net) -> u64;
+    /// Notes that other blocks wrote make sources due, where nodes have terminals in several blocks.
+    fn take_notes(&mut self, net: &Net);
     fn jump(&mut self, net: &Net, now: u64);
 
     // ---- steady flows (`shortcuts/steady.rs`)

@@ -209,6 +209,11 @@ impl<const W: usize, const V: usize> AnyBlock for OfWidths<W, V> {
         self.block.next_created()
     }
 
+    fn take_notes(&mut self, net: &Net) {
+        let now = self.block.now;
+        self.block.interfaces.exchange_notes(net, (now, now));
+    }
+
     fn idle_until(&mut self, net: &Net) -> u64 {
         self.block.idle_until(net)
     }

@@ -9,6 +9,7 @@
 //! - eager \[bytes\]: the largest message that a rank sends before the receive is known.
 //! - overhead \[time\]: of a processor per message, at either end. injection_latency \[time\]: from the processor to the interface.
 //! - interface: a preset of these times and of those inside a node.
+//! - host_latency \[time\]: between the interfaces of a node and its processors, in each direction.
 //! - accepted \[count\]: most messages that the interfaces of a node have accepted and not sent.
 //! - rails \[count\]: interfaces of a node. rail_choice: which of them sends a message.
 //! - ranks_per_terminal \[count\]; local_latency \[time\] and local_bandwidth \[bits/s\] between ranks of a node.
@@ -31,17 +32,17 @@
 //! carry. It writes before the first packet leaves. Only the receiver of that packet reads the entry, at least one exchange between
 //! blocks later, so results do not depend on blocks and threads. The number is found at the send, so collectives that expand while the program runs need nothing more.
 //! # Not modelled
-//! Headers of packets, checks and repetitions; the interfaces that GOAL files name; contention between messages inside a node; the time
-//! from the interface to the receiving processor. All terminals of a node are in one block.
+//! Headers of packets, checks and repetitions; the interfaces that GOAL files name; contention between messages inside a node.
 //! # Validation
 //! `engine/tests/programs.rs`: ping-pong with one and several interfaces and a ring all-reduce to the cycle,
-//! beside the LogGOPS executor, with blocks, threads and checkpoints. The moments of jitter: `programs/compute.rs`.
+//! beside the LogGOPS executor, with blocks, threads and checkpoints, also where nodes have terminals in several blocks. The moments of jitter: `programs/compute.rs`.
 
 mod answers;
 mod compute;
 mod interface;
 mod messages;
 mod node;
+mod notes;
 mod processors;
 mod rails;
 mod site;
@@ -103,6 +104,11 @@ pub struct Programs {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-exact" = true))]
     pub injection_latency: Option<Time>,
+    /// Time of a message, a request or a note of a finished send between an interface of a node and its processors [time], rounded up to cycles. With 0 all
+    /// terminals of a node are in one block of the simulation.
+    #[serde(default = "no_time", skip_serializing_if = "is_no_time")]
+    #[schemars(extend("x-exact" = true))]
+    pub host_latency: Time,
     /// Most messages that the interfaces of a node have accepted and not sent; further sends wait. Default: no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
@@ -229,6 +235,12 @@ impl Programs {
         }
     }
 
+    /// Cycles of a note between an interface and the processors.
+    fn host_cycles(&self, cycle_fs: u128) -> Cycles {
+        let cycles = self.host_latency.femtoseconds(cycle_fs).div_ceil(cycle_fs.max(1));
+        cycles.try_into().unwrap_or(Cycles::MAX)
+    }
+
     /// Refuses a number of interfaces that does not go with the planes of the network: packets stay in their plane.
     fn check_planes(&self, of: &JobSite) -> Result<(), Refusal> {
         let (rails, planes) = (self.rails(of.planes), of.planes);
@@ -263,13 +275,17 @@ impl Programs {
         Ok(nodes as usize)
     }
 
-    /// The start, and the times `overhead`, `local_latency` and `injection_latency` [fs]. Refuses at `path`, the dotted path of this workload, a start that is no
+    /// The start, and the times `overhead`, `local_latency`, `injection_latency` and `host_latency` [fs]. Refuses at `path`, the dotted path of this workload, a start that is no
     /// whole number of cycles.
-    fn times(&self, cycle_fs: u128, path: &str) -> Result<(u64, [u128; 3]), Refusal> {
+    fn times(&self, cycle_fs: u128, path: &str) -> Result<(u64, [u128; 4]), Refusal> {
         let start = self.start.cycles(cycle_fs, &format!("{path}.start"))?;
         let Times { overhead, local_latency, injection_latency, .. } = self.interfaces();
-        let times =
-            [("overhead", overhead), ("local_latency", local_latency), ("injection_latency", injection_latency)];
+        let times = [
+            ("overhead", overhead),
+            ("local_latency", local_latency),
+            ("injection_latency", injection_latency),
+            ("host_latency", self.host_latency),
+        ];
         let times = times.map(|(key, time)| (key, time.femtoseconds(cycle_fs)));
         if let Some((key, _)) = times.iter().find(|(_, time)| *time / cycle_fs.max(1) > MAX_CYCLES.into()) {
             let what = "more than 2^48 cycles for a message".to_owned();
@@ -281,7 +297,7 @@ impl Programs {
     /// The state that all nodes share, for a program of `ranks` ranks.
     fn site(&self, of: &JobSite, ranks: u32) -> Result<Site, Refusal> {
         let nodes = self.nodes(of, ranks)?;
-        let (start, [overhead_fs, local_fs, injection_fs]) =
+        let (start, [overhead_fs, local_fs, injection_fs, _]) =
             self.times(of.cycle_fs, &format!("{}.workload.programs", of.path))?;
         let Times { local_bandwidth, rail_choice, .. } = self.interfaces();
         let rails = Rails { count: self.rails(of.planes), choice: rail_choice, seed: of.seed };
@@ -311,6 +327,7 @@ impl Programs {
             eager: self.eager.0,
             overhead_fs,
             injection_fs,
+            host_cycles: self.host_cycles(of.cycle_fs),
             accepted: self.accepted.unwrap_or(u32::MAX),
             local_fs,
             local_bits_per_second,
@@ -360,6 +377,10 @@ impl WorkloadModel for Programs {
     /// The terminals of a node.
     fn terminals_together(&self, planes: u32) -> u32 {
         self.rails(planes)
+    }
+
+    fn notes_after(&self, cycle_fs: u128) -> Option<Cycles> {
+        Some(self.host_cycles(cycle_fs)).filter(|&cycles| cycles > 0)
     }
 
     fn turnaround(&self, cycle_fs: u128, path: &str) -> Result<Cycles, Refusal> {

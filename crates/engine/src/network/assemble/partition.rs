@@ -1,5 +1,6 @@
 //! Divides the routers into blocks.
 
+use crate::network::jobs::Job;
 use crate::network::spec::Spec;
 use crate::network::transit::packets_under_way;
 use weft_api::routing::Needs;
@@ -22,23 +23,39 @@ pub(crate) fn partition(spec: &Spec, blocks: usize, whole_groups: bool) -> Vec<u
     let whole = bounds(graph, blocks.min(units), grain);
     let is_too_uneven = || blocks > units || uneven(graph, &whole) > IDLE_SHARE && !is_closer_inside(spec, grain);
     let bounds = if whole_groups || grain == 1 || !is_too_uneven() { whole } else { bounds(graph, blocks, 1) };
-    with_whole_nodes(spec, bounds)
+    let jobs = &spec.traffic.jobs;
+    let whole = with_whole_nodes(spec, jobs.iter(), bounds.clone());
+    if whole.len() == bounds.len() {
+        return whole;
+    }
+    with_whole_nodes(spec, jobs.iter().filter(|job| job.workload.model().notes_after(spec.cycle_fs).is_none()), bounds)
 }
 
-/// Moves bounds to places that divide no node: terminals that share a state must be in one block. There are fewer blocks if there are
-/// fewer such places.
-fn with_whole_nodes(spec: &Spec, mut bounds: Vec<u32>) -> Vec<u32> {
+/// Cycles after which terminals of a node act on each other, the least of all jobs that have a node with terminals in several of these blocks.
+/// `None`: no job has one.
+pub(crate) fn notes_after(spec: &Spec, bounds: &[u32]) -> Option<u64> {
+    let block = |terminal: u32| bounds.partition_point(|&first| first <= spec.graph.terminal_at(terminal).0);
+    let is_divided = |node: &[u32]| node.iter().any(|&terminal| block(terminal) != block(node[0]));
+    let jobs = spec.traffic.jobs.iter().filter(|job| nodes(spec, job).any(is_divided));
+    jobs.filter_map(|job| job.workload.model().notes_after(spec.cycle_fs)).min()
+}
+
+/// The terminals of each node of a job, if a node has several.
+fn nodes<'a>(spec: &Spec, job: &'a Job) -> impl Iterator<Item = &'a [u32]> {
+    let together = job.workload.model().terminals_together(spec.graph.planes()) as usize;
+    job.terminals.chunks(together.max(1)).filter(move |_| together > 1)
+}
+
+/// Moves bounds to places that divide no node of these jobs. There are fewer blocks if there are fewer such places.
+fn with_whole_nodes<'a>(spec: &Spec, jobs: impl Iterator<Item = &'a Job>, mut bounds: Vec<u32>) -> Vec<u32> {
     let graph = &*spec.graph;
     // by router: nodes that begin before it and end there or later
     let mut divided = vec![0i32; graph.routers() as usize + 1];
-    for job in &spec.traffic.jobs {
-        let together = job.workload.model().terminals_together(graph.planes()) as usize;
-        for node in job.terminals.chunks(together.max(1)).filter(|_| together > 1) {
-            let routers = node.iter().map(|&terminal| graph.terminal_at(terminal).0);
-            let (least, most) = routers.fold((u32::MAX, 0), |(least, most), r| (least.min(r), most.max(r)));
-            divided[least as usize + 1] += 1;
-            divided[most as usize + 1] -= 1;
-        }
+    for node in jobs.flat_map(|job| nodes(spec, job)) {
+        let routers = node.iter().map(|&terminal| graph.terminal_at(terminal).0);
+        let (least, most) = routers.fold((u32::MAX, 0), |(least, most), r| (least.min(r), most.max(r)));
+        divided[least as usize + 1] += 1;
+        divided[most as usize + 1] -= 1;
     }
     let mut open = 0;
     divided.iter_mut().for_each(|node| {
@@ -225,6 +242,26 @@ mod tests {
             (usual_blocks(&spec.graph, 0), usual_blocks(&spec.graph, 1), usual_blocks(&spec.graph, 5)),
             (1, 1, 5)
         );
+    }
+
+    #[test]
+    fn nodes_are_divided_only_where_their_notes_take_time_and_no_other_bound_is_free() {
+        let halves = |plane: &str, host_latency: &str| {
+            let topology = format!(r#"{{"planes": {{"count": 2, "of": {plane}}}}}"#);
+            let mut spec = spec(&topology, r#"{"dimension_order": {}}"#);
+            let program = r#"{"collective": {"operation": "all_reduce", "ranks": 4, "bytes": "1KB"}}"#;
+            let workload = format!(r#"{{"programs": {{"program": {program}, "host_latency": "{host_latency}"}}}}"#);
+            spec.traffic.jobs[0].workload = serde_json::from_str(&workload).expect("a workload");
+            let bounds = partition(&spec, 2, false);
+            (notes_after(&spec, &bounds), bounds)
+        };
+        // two routers: each node has a terminal at both
+        let single = r#"{"single_router": {"terminals": 4}}"#;
+        assert_eq!(halves(single, "0ns"), (None, vec![0, 2]));
+        assert_eq!(halves(single, "30cycles"), (Some(30), vec![0, 1, 2]));
+        // four routers: the first two have the first two nodes
+        let pair = r#"{"hyperx": {"widths": [2], "terminals_per_router": 2}}"#;
+        assert_eq!(halves(pair, "30cycles"), (None, vec![0, 2, 4]));
     }
 
     /// Packets on long links fill a cache that the state of the ports does not fill.

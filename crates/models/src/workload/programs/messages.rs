@@ -24,7 +24,7 @@ impl Handle {
 }
 
 /// The purpose of a packet: the highest bits of its tag. The others are the number of the message at its sender.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Value)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Value)]
 pub enum Part {
     /// A part of the data.
     Data,
@@ -59,9 +59,9 @@ impl Part {
     }
 }
 
-/// A message that has begun and is not received yet. Its sender writes it before its first packet leaves. From then on only
-/// its receiver changes it.
-#[derive(Debug, Clone, Value)]
+/// A message that has begun, and that either end still needs. Its sender writes it before its first packet leaves. From then on the sender
+/// changes `sending`, and the receiver the rest.
+#[derive(Debug, Clone, Copy, Value)]
 pub struct Message {
     context: u32,
     tag: u32,
@@ -73,14 +73,17 @@ pub struct Message {
     pub cpu: u8,
     /// The interface that sends its first packet, and over which request and answer go.
     pub rail: u32,
-    /// Interfaces that have not sent their last packet of it. Only the sender counts them.
+    /// Interfaces that have not sent their last packet of it.
     pub sending: u32,
+    is_received: bool,
     /// The send, and for a rendezvous the receive that has matched: operations of the ranks.
     pub send: u64,
     pub receive: u64,
     pub is_rendezvous: bool,
     /// Packets of its data that have not arrived.
-    pub left: u64,
+    left: u64,
+    /// The cycle of the last arrival so far and its packet: source and number. Of packets of one cycle it is the one with the greatest source.
+    latest: (u64, u32, u32),
     /// The cycle in which the sender had done its part.
     pub begun: u64,
     /// The cycle in which the receive of a rendezvous matched.
@@ -105,11 +108,13 @@ impl Message {
             bytes,
             cpu,
             rail: 0,
-            sending: 1,
+            sending: 0,
+            is_received: false,
             send,
             receive: 0,
             is_rendezvous: false,
             left: packets,
+            latest: (0, 0, 0),
             begun,
             matched: 0,
         }
@@ -118,6 +123,24 @@ impl Message {
     /// Its row in the record of messages, if it has arrived in cycle `now`.
     pub fn arrival(&self, now: u64) -> activity::Message {
         activity::Message { arrived: now, from: self.from, to: self.to, begun: self.begun, bytes: self.bytes }
+    }
+
+    /// A packet of its data, by source and number, has arrived in cycle `now`. Returns the last cycle and its packet if all have.
+    pub fn take(&mut self, now: u64, (source, number): (u32, u32)) -> Option<(u64, (u32, u32))> {
+        // interfaces in several blocks may call this in any order
+        self.latest = self.latest.max((now, source, number));
+        self.left -= 1;
+        (self.left == 0).then_some((self.latest.0, (self.latest.1, self.latest.2)))
+    }
+
+    /// Its transfer, which `packet` ended.
+    pub fn cause(&self, packet: Option<(u32, u32)>) -> Cause {
+        Cause { peer: self.from, origin: self.from, since: self.begun, packet }
+    }
+
+    /// The transfer that its receiver let begin: of a rendezvous.
+    pub fn cause_since_match(&self, peer: u32, packet: Option<(u32, u32)>) -> Cause {
+        Cause { peer, origin: self.to, since: self.matched, packet }
     }
 
     pub fn key(&self) -> Key {
@@ -144,6 +167,33 @@ impl Outbox {
         self.next = (number + 1) % NUMBERS;
         self.under_way.insert(number, message);
         number
+    }
+
+    /// The message with this number, which an end still needs.
+    pub fn message(&mut self, number: u32) -> &mut Message {
+        self.under_way.get_mut(&number).expect("a message under way")
+    }
+
+    /// An interface has sent its last packet of a message. Returns the message if all have.
+    pub fn sent(&mut self, number: u32) -> Option<Message> {
+        let message = self.message(number);
+        message.sending -= 1;
+        let done = (message.sending == 0).then_some(*message);
+        if done.is_some_and(|message| message.is_received) {
+            self.under_way.remove(&number);
+        }
+        done
+    }
+
+    /// The receiver needs a message no longer.
+    pub fn received(&mut self, number: u32) -> Message {
+        let message = self.message(number);
+        message.is_received = true;
+        let copy = *message;
+        if copy.sending == 0 {
+            self.under_way.remove(&number);
+        }
+        copy
     }
 }
 

@@ -1,58 +1,35 @@
-//! A node: its ranks and its network interfaces. Each event has a cycle. Before it handles a packet, a node handles all earlier events of
-//! its own.
+//! A node: its ranks and its network interfaces. Each event has a cycle, and the node handles events in this order. Before it handles a
+//! packet, a node handles all earlier events of its own.
+//!
+//! A node whose interfaces are in several blocks is *divided*. Then the block of its first interface handles the events of a window when the window
+//! begins. All notes for them are there: a note arrives after the host latency, and no window is longer than that.
 
 use super::answers::Ended;
 use super::messages::{Handle, Message, Outgoing, Part};
+use super::notes::{InHand, Note, Rail, Report};
 use super::processors::{Rank, Task};
 use super::rails::Choice;
 use super::site::{Site, lock};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::sync::atomic::Ordering::Relaxed;
 use weft_api::activity::Cause;
-use weft_api::base::kept::{Kept, Value};
+use weft_api::base::kept::Kept;
 use weft_api::state::Packet;
 use weft_api::workload::{Amount, Backlog, Counts, NOT_DUE, NewPacket};
 use weft_programs::form::Kind;
 use weft_programs::rank::{OpId, Ready};
 
-/// The packet that an interface sends: of which message, and whether it is its last one of the data.
-#[derive(Debug, Clone, Copy, Value)]
-struct InHand {
-    number: u32,
-    is_last: bool,
-    cause: Cause,
-}
-
-/// A network interface.
-#[derive(Debug, Kept)]
-struct Rail {
-    /// Requests and answers to requests go before data.
-    control: VecDeque<Outgoing>,
-    data: VecDeque<Outgoing>,
-    in_hand: Option<InHand>,
-    /// The cycle from which on the last packet of a message has left, and this packet.
-    left: Option<(u64, InHand)>,
-    /// When the loop will ask it for its next packet, as far as the loop knows.
-    due: u64,
-}
-
-impl Rail {
-    fn new(start: u64) -> Self {
-        Self { control: VecDeque::new(), data: VecDeque::new(), in_hand: None, left: None, due: start }
-    }
-}
-
 /// An event of a node that no packet causes. Events of one cycle come in this order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Event {
-    /// The last packet of a message has left this interface.
-    Left(usize),
+    /// A note of an interface arrives.
+    Note,
     /// A message inside the node arrives.
     Local,
     /// An interface gets a message, or the request for one.
     Handed,
     /// A processor of a rank ends what it does.
-    End(usize, usize),
+    End,
 }
 
 #[derive(Debug, Kept)]
@@ -69,44 +46,73 @@ pub struct Node {
     local: BTreeMap<(u64, u32), u32>,
     /// Messages and requests that the processor has handed over and no interface has yet, by the cycle in which it will, and their number.
     handed: BTreeMap<(u64, u32), Outgoing>,
+    /// Tasks of busy processors, by the cycle of their end, the rank and the processor.
+    ends: BTreeMap<(u64, u32, u32), Task>,
+    /// Notes of its interfaces that it has not read, each with the transfer that ended.
+    notes: BTreeMap<Note, Cause>,
     /// Packets that it has sent and received.
     packets: [u64; 2],
     has_begun: bool,
+    #[kept(fixed)]
+    pub is_divided: bool,
 }
 
 impl Node {
     pub fn new(site: &Site, me: u32, ranks: Vec<Rank>) -> Self {
         let rails = (0..site.rails.count).map(|_| Rail::new(site.start)).collect();
-        let (local, handed) = (BTreeMap::new(), BTreeMap::new());
-        Self { me, ranks, rails, accepted: 0, local, handed, packets: [0; 2], has_begun: false }
+        Self {
+            me,
+            ranks,
+            rails,
+            accepted: 0,
+            local: BTreeMap::new(),
+            handed: BTreeMap::new(),
+            ends: BTreeMap::new(),
+            notes: BTreeMap::new(),
+            packets: [0; 2],
+            has_begun: false,
+            is_divided: false,
+        }
     }
 
     /// When an interface is to be asked for its next packet. All interfaces are asked when an event is due, because an event
     /// may give each of them a packet.
-    fn due(&self, site: &Site, rail: usize, now: u64) -> u64 {
-        if !self.has_begun {
-            return site.start;
-        }
-        let Rail { control, data, .. } = &self.rails[rail];
-        if !control.is_empty() || !data.is_empty() {
-            return now;
-        }
-        self.next_event().map_or(NOT_DUE, |(at, _)| at)
+    fn due(&self, rail: usize, now: u64, next_event: u64) -> u64 {
+        let own = self.rails[rail].next(now).unwrap_or(NOT_DUE);
+        if self.is_divided && rail > 0 { own } else { own.min(next_event) }
+    }
+
+    /// When something happens by itself next.
+    fn next_time(&self, site: &Site) -> u64 {
+        let next = || self.next_event().map_or(NOT_DUE, |(at, _)| at);
+        if self.has_begun { next() } else { site.start }
     }
 
     /// The loop has called the source of interface `own`. Returns when that is due, and calls `wake` for each other interface that
     /// is due earlier than the loop knows.
     pub fn settle_dues(&mut self, site: &Site, own: usize, now: u64, mut wake: impl FnMut(usize, u64)) -> u64 {
-        for rail in 0..self.rails.len() {
-            let due = self.due(site, rail, now);
-            if rail != own && due < self.rails[rail].due {
-                wake(rail, due);
-            }
-            if rail == own || due < self.rails[rail].due {
-                self.rails[rail].due = due;
-            }
+        let next_event = self.next_time(site);
+        self.rails[own].due = self.due(own, now, next_event);
+        if !self.is_divided {
+            (0..self.rails.len())
+                .filter(|&rail| rail != own)
+                .for_each(|rail| self.wake(rail, now, next_event, &mut wake));
         }
         self.rails[own].due
+    }
+
+    /// Calls `wake` for each of these interfaces that is due earlier than the loop knows.
+    pub fn wake_all(&mut self, site: &Site, of: &[usize], now: u64, mut wake: impl FnMut(usize, u64)) {
+        let next_event = self.next_time(site);
+        of.iter().for_each(|&rail| self.wake(rail, now, next_event, &mut wake));
+    }
+
+    fn wake(&mut self, rail: usize, now: u64, next_event: u64, wake: &mut impl FnMut(usize, u64)) {
+        let due = self.due(rail, now, next_event);
+        if due < self.rails[rail].due {
+            wake(rail, due);
+            self.rails[rail].due = due;
+        }
     }
 
     /// Packets that it has sent and received.
@@ -116,19 +122,16 @@ impl Node {
 
     /// Whether it does nothing more before a packet comes.
     pub fn is_at_rest(&self) -> bool {
-        let rests = |rail: &Rail| rail.control.is_empty() && rail.data.is_empty() && rail.in_hand.is_none();
-        self.has_begun && self.next_event().is_none() && self.rails.iter().all(rests)
+        self.has_begun && self.next_event().is_none() && self.rails.iter().all(Rail::is_at_rest)
     }
 
     /// The next thing that happens by itself, and its cycle.
     fn next_event(&self) -> Option<(u64, Event)> {
-        let left = self.rails.iter().enumerate();
-        let left = left.filter_map(|(k, rail)| rail.left.map(|(at, _)| (at, Event::Left(k))));
+        let note = self.notes.first_key_value().map(|(note, _)| (note.at, Event::Note));
         let local = self.local.first_key_value().map(|(&(at, _), _)| (at, Event::Local));
         let handed = self.handed.first_key_value().map(|(&(at, _), _)| (at, Event::Handed));
-        let ends = self.ranks.iter().enumerate();
-        let ends = ends.filter_map(|(r, rank)| rank.next_end().map(|(at, place)| (at, Event::End(r, place))));
-        ends.chain(local).chain(handed).chain(left).min()
+        let end = self.ends.first_key_value().map(|(&(at, ..), _)| (at, Event::End));
+        [note, local, handed, end].into_iter().flatten().min()
     }
 
     /// All that happens by itself up to cycle `now`, in its order.
@@ -143,23 +146,64 @@ impl Node {
         }
         while let Some((at, event)) = self.next_event().filter(|&(at, _)| at <= now) {
             match event {
-                Event::Left(rail) => self.has_left(site, rail, at),
+                Event::Note => {
+                    let (note, cause) = self.notes.pop_first().expect("the next event");
+                    self.read(site, &note, cause, at);
+                }
                 Event::Local => self.arrive_local(site, at),
                 Event::Handed => self.take_handed(site),
-                Event::End(r, place) => self.end(site, (r, place), at),
+                Event::End => self.end(site, at),
+            }
+        }
+    }
+
+    /// All that happens up to cycle `now`, if the interfaces of the node are in one block. Else that is done already (`Sources::exchange`).
+    fn catch_up(&mut self, site: &Site, now: u64) {
+        if !self.is_divided {
+            self.advance(site, now);
+        }
+    }
+
+    /// An interface reports an event of cycle `now`.
+    fn report(&mut self, site: &Site, now: u64, (rail, report, handle): (u32, Report, Handle), cause: Cause) {
+        let note = Note { at: now + site.host_cycles, rail, report, node: handle.node, number: handle.number };
+        if site.host_cycles > 0 || report == Report::Left {
+            self.notes.insert(note, cause);
+        } else {
+            self.read(site, &note, cause, now);
+        }
+    }
+
+    /// The node reads a note.
+    fn read(&mut self, site: &Site, note: &Note, cause: Cause, now: u64) {
+        match note.report {
+            Report::Left => self.has_left(site, note.number, cause, now),
+            Report::Arrived => {
+                let to = lock(&site.outboxes[note.node as usize]).message(note.number).to;
+                self.complete(site, note.handle(), site.place(to), cause, now);
+                self.settle(site, site.place(to), now, None);
+            }
+            Report::Filled => self.fill(site, note.handle(), cause, now),
+            Report::Clear => {
+                let message = *lock(&site.outboxes[self.me as usize]).message(note.number);
+                let (flits, to) = (site.flits(message.bytes), site.node(message.to));
+                let data = Outgoing { part: Part::Data, number: note.number, to, flits, since: now, cause };
+                self.send_data(site, message.rail, data);
             }
         }
     }
 
     /// A processor ends what it does.
-    fn end(&mut self, site: &Site, (r, place): (usize, usize), at: u64) {
+    fn end(&mut self, site: &Site, at: u64) {
+        let Some(((_, r, place), task)) = self.ends.pop_first() else { return };
+        let (r, place) = (r as usize, place as usize);
         let rank = &mut self.ranks[r];
-        let processor = &mut rank.processors[place];
-        let (task, exact) = (processor.now.take(), processor.free_fs);
+        rank.processors[place].is_busy = false;
+        let exact = rank.processors[place].free_fs;
         let computes = rank.computes(task);
         rank.turn(site, at, false, computes);
         match task {
-            Some(Task::Operation(id)) => {
+            Task::Operation(id) => {
                 let ready = rank.machine().ready(OpId::from_bits(id));
                 match ready.op.kind() {
                     Kind::Compute => rank.finish(id),
@@ -167,8 +211,7 @@ impl Node {
                     Kind::Receive | Kind::Collective(_) => unreachable!("no processor does that"),
                 }
             }
-            Some(Task::TakeIn(handle)) => self.take_in(site, r, handle, at),
-            None => {}
+            Task::TakeIn(handle) => self.take_in(site, r, handle, at),
         }
         self.settle(site, r, at, Some((place, exact)));
     }
@@ -187,7 +230,9 @@ impl Node {
         let mut outbox = lock(&site.outboxes[self.me as usize]);
         let choice = Choice { local_rank: r as u32, node, from: me, number: outbox.next_number() };
         message.rail = site.rails.first(choice);
-        message.sending = site.rails.shares(message.rail, flits, site.packet_flits).count() as u32;
+        if !is_local {
+            message.sending = site.rails.shares(message.rail, flits, site.packet_flits).count() as u32;
+        }
         let first = message.rail;
         let number = outbox.add(message);
         drop(outbox);
@@ -227,14 +272,14 @@ impl Node {
     fn send(&mut self, site: &Site, first: u32, outgoing: Outgoing) {
         match outgoing.part {
             Part::Data => self.send_data(site, first, outgoing),
-            Part::Request | Part::Clear => self.rails[first as usize].control.push_back(outgoing),
+            Part::Request | Part::Clear => self.rails[first as usize].give(outgoing, site.host_cycles),
         }
     }
 
     /// Hands the data of a message to the interfaces that send it, beginning with `first`.
     fn send_data(&mut self, site: &Site, first: u32, data: Outgoing) {
         for (rail, flits) in site.rails.shares(first, data.flits, site.packet_flits) {
-            self.rails[rail].data.push_back(Outgoing { flits, ..data });
+            self.rails[rail].give(Outgoing { flits, ..data }, site.host_cycles);
         }
     }
 
@@ -246,27 +291,25 @@ impl Node {
     fn arrive_local(&mut self, site: &Site, now: u64) {
         let Some(((_, number), to)) = self.local.pop_first() else { return };
         let handle = Handle { node: self.me, number };
-        self.complete(site, handle, site.place(to), None, now);
+        let cause = lock(&site.outboxes[self.me as usize]).message(number).cause(None);
+        self.complete(site, handle, site.place(to), cause, now);
         self.settle(site, site.place(to), now, None);
     }
 
     /// All data of an eager message have arrived, or the request of another one: a processor takes it in.
-    fn complete(&mut self, site: &Site, handle: Handle, r: usize, packet: Option<(u32, u32)>, now: u64) {
-        let (cpu, done, cause) = {
-            let outbox = lock(&site.outboxes[handle.node as usize]);
-            let message = &outbox.under_way[&handle.number];
-            let cause = Cause { peer: message.from, origin: message.from, since: message.begun, packet };
-            (message.cpu, (!message.is_rendezvous).then(|| message.arrival(now)), cause)
-        };
-        done.into_iter().for_each(|message| lock(&site.shared).flow(message));
+    fn complete(&mut self, site: &Site, handle: Handle, r: usize, cause: Cause, now: u64) {
+        let message = *lock(&site.outboxes[handle.node as usize]).message(handle.number);
+        if !message.is_rendezvous {
+            lock(&site.shared).flow(message.arrival(now));
+        }
         let rank = &mut self.ranks[r];
         rank.hear(now, cause);
-        rank.processor(cpu).waiting.push_back(Task::TakeIn(handle));
+        rank.processor(message.cpu).waiting.push_back(Task::TakeIn(handle));
     }
 
     /// A rank has taken a message in: it is matched, or waits for a receive.
     fn take_in(&mut self, site: &Site, r: usize, handle: Handle, now: u64) {
-        let key = lock(&site.outboxes[handle.node as usize]).under_way[&handle.number].key();
+        let key = lock(&site.outboxes[handle.node as usize]).message(handle.number).key();
         match self.ranks[r].machine().arrive(key, handle) {
             Some(receive) => self.matched(site, r, handle, receive.to_bits(), now),
             None => self.ranks[r].reopen(site),
@@ -276,126 +319,97 @@ impl Node {
     /// A receive has its message, or may have its data.
     fn matched(&mut self, site: &Site, r: usize, handle: Handle, receive: u64, now: u64) {
         let mut outbox = lock(&site.outboxes[handle.node as usize]);
-        let message = outbox.under_way.get_mut(&handle.number).expect("a message under way");
+        let message = outbox.message(handle.number);
         if message.is_rendezvous {
             (message.receive, message.matched) = (receive, now);
-            let (number, to) = (handle.number, handle.node);
-            let cause = Cause { peer: message.to, origin: message.to, since: now, packet: None };
-            self.rails[message.rail as usize].control.push_back(Outgoing {
-                part: Part::Clear,
-                number,
-                to,
-                flits: 1,
-                since: now,
-                cause,
-            });
+            let (number, to, cause) = (handle.number, handle.node, message.cause_since_match(message.to, None));
+            let answer = Outgoing { part: Part::Clear, number, to, flits: 1, since: now, cause };
+            self.rails[message.rail as usize].give(answer, site.host_cycles);
             return;
         }
-        let bytes = message.bytes;
-        outbox.under_way.remove(&handle.number);
+        let bytes = outbox.received(handle.number).bytes;
         drop(outbox);
         self.ranks[r].receive(receive, bytes);
     }
 
     /// A packet has come for this node.
     pub fn deliver(&mut self, site: &Site, packet: &Packet, now: u64) {
-        self.advance(site, now);
+        self.catch_up(site, now);
         self.packets[1] += 1;
-        let (part, number) = Part::of(packet.tag);
-        let from = site.node_of(packet.src);
+        let ((part, number), id) = (Part::of(packet.tag), (packet.src, packet.seq));
+        let (from, rail) = (site.node_of(packet.src), site.rail_of(packet.src));
+        let handle = Handle { node: from, number };
         match part {
             Part::Data => {
-                self.deliver_data(site, Handle { node: from, number }, (packet.src, packet.seq), now);
+                let mut outbox = lock(&site.outboxes[from as usize]);
+                let message = outbox.message(number);
+                let Some((last, packet)) = message.take(now, id) else { return };
+                let (report, cause) = match message.is_rendezvous {
+                    false => (Report::Arrived, message.cause(Some(packet))),
+                    true => (Report::Filled, message.cause_since_match(message.from, Some(packet))),
+                };
+                drop(outbox);
+                self.report(site, last, (site.rail_of(packet.0), report, handle), cause);
             }
             Part::Request => {
-                let handle = Handle { node: from, number };
-                let to = lock(&site.outboxes[from as usize]).under_way[&number].to;
-                self.complete(site, handle, site.place(to), Some((packet.src, packet.seq)), now);
-                self.settle(site, site.place(to), now, None);
+                let cause = lock(&site.outboxes[from as usize]).message(number).cause(Some(id));
+                self.report(site, now, (rail, Report::Arrived, handle), cause);
             }
             Part::Clear => {
-                let (bytes, first, cause) = {
-                    let message = &lock(&site.outboxes[self.me as usize]).under_way[&number];
-                    let origin = message.to;
-                    let cause = Cause { peer: origin, origin, since: message.matched, packet: None };
-                    (message.bytes, message.rail, cause)
-                };
-                let flits = site.flits(bytes);
-                let data = Outgoing { part: Part::Data, number, to: from, flits, since: now, cause };
-                self.send_data(site, first, data);
+                let message = *lock(&site.outboxes[self.me as usize]).message(number);
+                let handle = Handle { node: self.me, number };
+                self.report(site, now, (rail, Report::Clear, handle), message.cause_since_match(message.to, None));
             }
         }
     }
 
-    fn deliver_data(&mut self, site: &Site, handle: Handle, packet: (u32, u32), now: u64) {
-        let mut outbox = lock(&site.outboxes[handle.node as usize]);
-        let message = outbox.under_way.get_mut(&handle.number).expect("a message under way");
-        message.left -= 1;
-        if message.left > 0 {
-            return;
-        }
+    /// All data of a rendezvous have arrived.
+    fn fill(&mut self, site: &Site, handle: Handle, cause: Cause, now: u64) {
+        let message = lock(&site.outboxes[handle.node as usize]).received(handle.number);
+        lock(&site.shared).flow(message.arrival(now));
         let r = site.place(message.to);
-        if !message.is_rendezvous {
-            drop(outbox);
-            self.complete(site, handle, r, Some(packet), now);
-        } else {
-            let message = outbox.under_way.remove(&handle.number).expect("a message under way");
-            drop(outbox);
-            lock(&site.shared).flow(message.arrival(now));
-            // the receiver let the data come
-            let (peer, origin) = (message.from, message.to);
-            self.ranks[r].hear(now, Cause { peer, origin, since: message.matched, packet: Some(packet) });
-            self.ranks[r].split_idle(site, now);
-            self.ranks[r].receive(message.receive, message.bytes);
-        }
+        self.ranks[r].hear(now, cause);
+        self.ranks[r].split_idle(site, now);
+        self.ranks[r].receive(message.receive, message.bytes);
         self.settle(site, r, now, None);
     }
 
     /// The next packet of an interface. It goes to the interface of the same number of the other node.
     pub fn next(&mut self, site: &Site, rail: usize, now: u64) -> Option<NewPacket> {
-        self.advance(site, now);
-        let Rail { control, data, in_hand, .. } = &mut self.rails[rail];
-        let queue = if control.is_empty() { data } else { control };
-        let outgoing = queue.front_mut()?;
+        self.catch_up(site, now);
+        let interface = &mut self.rails[rail];
+        let outgoing = interface.front(now)?;
         let flits = outgoing.flits.min(site.packet_flits);
         outgoing.flits -= flits;
         let &mut Outgoing { part, number, to, flits: left, since, cause } = outgoing;
         if left == 0 {
-            queue.pop_front();
+            interface.pop();
         }
+        interface.in_hand = Some(InHand { number, is_last: part == Part::Data && left == 0, cause });
         self.packets[0] += 1;
-        *in_hand = Some(InHand { number, is_last: part == Part::Data && left == 0, cause });
         let (to, tag) = (site.terminal(to, rail), part.tag(number));
         Some(NewPacket { to, flits: flits as u16, created: since, tag, counts: Counts::IfCreatedInWindow })
     }
 
     /// The tail of the packet that interface `rail` gave last is on its link in cycle `now`.
     pub fn sent(&mut self, site: &Site, rail: usize, now: u64) {
-        self.advance(site, now);
-        let rail = &mut self.rails[rail];
-        let in_hand = rail.in_hand.take().filter(|packet| packet.is_last);
-        rail.left = rail.left.or(in_hand.map(|packet| (now + 1, packet)));
+        self.catch_up(site, now);
+        if let Some(InHand { number, cause, .. }) = self.rails[rail].in_hand.take().filter(|packet| packet.is_last) {
+            let handle = Handle { node: self.me, number };
+            self.report(site, now + 1, (rail as u32, Report::Left, handle), cause);
+        }
     }
 
     /// An interface has sent its last packet of a message. When all have, there is room for another message.
-    fn has_left(&mut self, site: &Site, rail: usize, now: u64) {
-        let Some((_, InHand { number, cause, .. })) = self.rails[rail].left.take() else { return };
-        // the receiver removes the message when its last packet arrives, which takes a cycle more than this
-        let mut outbox = lock(&site.outboxes[self.me as usize]);
-        let message = outbox.under_way.get_mut(&number).expect("a message under way");
-        message.sending -= 1;
-        if message.sending > 0 {
-            return;
-        }
-        let finished = message.is_rendezvous.then_some((message.from, message.send));
-        drop(outbox);
+    fn has_left(&mut self, site: &Site, number: u32, cause: Cause, now: u64) {
+        let Some(message) = lock(&site.outboxes[self.me as usize]).sent(number) else { return };
         self.accepted -= 1;
         // any rank of the node may have waited for room
         self.ranks.iter_mut().for_each(|rank| rank.hear(now, cause));
-        if let Some((from, send)) = finished {
-            let rank = &mut self.ranks[site.place(from)];
+        if message.is_rendezvous {
+            let rank = &mut self.ranks[site.place(message.from)];
             rank.split_idle(site, now);
-            rank.finish(send);
+            rank.finish(message.send);
         }
         for r in 0..self.ranks.len() {
             self.settle(site, r, now, None);
@@ -403,10 +417,13 @@ impl Node {
     }
 
     /// The packets that wait at an interface since before `until`, and those of them that belong to the window.
-    pub fn backlog(&self, site: &Site, rail: usize, until: u64, window: (u64, u64)) -> Backlog {
+    pub fn backlog(&mut self, site: &Site, rail: usize, until: u64, window: (u64, u64)) -> Backlog {
+        if site.host_cycles > 0 {
+            // a divided node has done so when the window began, and results are to be the same
+            self.catch_up(site, until.saturating_sub(1));
+        }
         let mut backlog = Backlog::default();
-        let Rail { control, data, .. } = &self.rails[rail];
-        for outgoing in control.iter().chain(data).filter(|outgoing| outgoing.since < until) {
+        for outgoing in self.rails[rail].waiting(until) {
             let packets = outgoing.packets(site);
             (backlog.packets, backlog.flits) = (backlog.packets + packets, backlog.flits + outgoing.flits);
             if (window.0..window.1).contains(&outgoing.since) {
@@ -462,7 +479,7 @@ impl Node {
         let has_room = self.accepted < site.accepted;
         let me = self.rank_number(site, r);
         let rank = &mut self.ranks[r];
-        if rank.processors[place].now.is_some() {
+        if rank.processors[place].is_busy {
             return false;
         }
         let Some((nth, task, op)) = rank.first_task(place, has_room) else { return false };
@@ -482,8 +499,8 @@ impl Node {
         };
         let begins = exact.filter(|&exact| site.cycle(exact) == now).unwrap_or_else(|| site.fs(now));
         let processor = &mut rank.processors[place];
-        processor.free_fs = begins + lasts;
-        (processor.now, processor.ends) = (Some(task), site.cycle(begins + lasts));
+        (processor.is_busy, processor.free_fs) = (true, begins + lasts);
+        self.ends.insert((site.cycle(begins + lasts), r as u32, place as u32), task);
         if let Some(ready) = op {
             rank.operations.0.start(ready.id, &mut rank.ready);
             self.accepted += u32::from(ready.op.kind() == Kind::Send);
@@ -494,10 +511,10 @@ impl Node {
 
 impl Rank {
     /// Whether a task is a computation.
-    fn computes(&mut self, task: Option<Task>) -> bool {
+    fn computes(&mut self, task: Task) -> bool {
         match task {
-            Some(Task::Operation(id)) => self.operations.0.ready(OpId::from_bits(id)).op.kind() == Kind::Compute,
-            Some(Task::TakeIn(_)) | None => false,
+            Task::Operation(id) => self.operations.0.ready(OpId::from_bits(id)).op.kind() == Kind::Compute,
+            Task::TakeIn(_) => false,
         }
     }
 

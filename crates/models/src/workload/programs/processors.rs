@@ -19,9 +19,7 @@ pub enum Task {
 
 #[derive(Debug, Default, Kept)]
 pub struct Processor {
-    /// Its task, and the cycle in which the task ends.
-    pub now: Option<Task>,
-    pub ends: u64,
+    pub is_busy: bool,
     /// The exact time at which the task ends \[fs\]. A task that follows at once begins then, so that rounding to cycles does not add up.
     pub free_fs: u128,
     pub waiting: VecDeque<Task>,
@@ -196,11 +194,5 @@ impl Rank {
         };
         let unended = (!self.has_ended && unended.from < end).then_some(unended);
         self.open.into_iter().chain(unended)
-    }
-
-    /// When the first of its processors ends what it does.
-    pub fn next_end(&self) -> Option<(u64, usize)> {
-        let busy = self.processors.iter().enumerate().filter(|(_, processor)| processor.now.is_some());
-        busy.map(|(place, processor)| (processor.ends, place)).min()
     }
 }

@@ -33,6 +33,8 @@ pub struct Site {
     pub overhead_fs: u128,
     /// Time from the processor to the interface \[fs\].
     pub injection_fs: u128,
+    /// Cycles of a note between an interface and the processors.
+    pub host_cycles: u64,
     /// Most messages that the interfaces of a node have accepted and not sent.
     pub accepted: u32,
     /// Between ranks of a node: latency \[fs\], and bits per second (0: no limit).
@@ -66,6 +68,11 @@ impl Site {
     /// The node of a terminal.
     pub fn node_of(&self, terminal: u32) -> u32 {
         self.places[terminal as usize] / self.rails.count
+    }
+
+    /// The interface of a terminal: its number in the node.
+    pub fn rail_of(&self, terminal: u32) -> u32 {
+        self.places[terminal as usize] % self.rails.count
     }
 
     pub fn node(&self, rank: u32) -> u32 {

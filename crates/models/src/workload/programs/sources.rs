@@ -23,6 +23,8 @@ pub struct Nodes {
     sources: Vec<Interface>,
     /// Source of each interface of a node that has several, by node and number.
     of_interface: BTreeMap<(u32, u32), usize>,
+    /// Nodes with interfaces in other blocks as well, each with its interfaces here.
+    divided: Vec<(u32, Vec<usize>)>,
     /// Scratch: sources that the last call made due earlier, and when.
     woken: Vec<(usize, u64)>,
 }
@@ -35,7 +37,11 @@ impl Nodes {
         let sources: Vec<Interface> = here.iter().map(interface).collect();
         let several = sources.iter().enumerate().filter(|_| rails > 1);
         let of_interface = several.map(|(source, of)| ((of.node, of.rail), source)).collect();
-        Self { all, sources, of_interface, woken: Vec::new() }
+        let mut here = BTreeMap::<u32, Vec<usize>>::new();
+        sources.iter().for_each(|of| here.entry(of.node).or_default().push(of.rail as usize));
+        here.retain(|&node, own| own.len() < rails as usize && (node as usize) < all.nodes.len());
+        here.keys().for_each(|&node| lock(&all.nodes[node as usize]).is_divided = true);
+        Self { all, sources, of_interface, divided: here.into_iter().collect(), woken: Vec::new() }
     }
 
     /// Calls `of` for the node of a source. Returns its result, and when the source is due.
@@ -110,6 +116,18 @@ impl Sources for Nodes {
         let Interface { node, rail } = self.sources[source];
         let node = self.all.nodes.get(node as usize);
         node.map_or_else(Backlog::default, |node| lock(node).backlog(&self.all.site, rail as usize, until, window))
+    }
+
+    fn exchange(&mut self, now: u64, until: u64) {
+        let site = &self.all.site;
+        for (node, own) in &self.divided {
+            let mut locked = lock(&self.all.nodes[*node as usize]);
+            if own.contains(&0) && until > now {
+                locked.advance(site, until - 1);
+            }
+            let wake = |rail: usize, due| self.woken.push((self.of_interface[&(*node, rail as u32)], due));
+            locked.wake_all(site, own, now, wake);
+        }
     }
 
     fn take_woken(&mut self) -> Option<(usize, u64)> {

@@ -1,0 +1,147 @@
+//! Notes between the interfaces of a node and its processors: each arrives after the host latency.
+//!
+//! Notes of one cycle have an order of their own. So results do not depend on the order in which blocks write notes.
+
+use super::messages::{Handle, Outgoing, Part};
+use std::collections::{BTreeMap, VecDeque};
+use weft_api::activity::Cause;
+use weft_api::base::kept::{Kept, Value};
+
+/// The event of an interface that a note reports.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Value)]
+pub enum Report {
+    /// The last packet of a message has left.
+    Left,
+    /// All data of an eager message have arrived, or the request of a rendezvous.
+    Arrived,
+    /// All data of a rendezvous have arrived.
+    Filled,
+    /// The answer to a request has arrived.
+    Clear,
+}
+
+/// A note of an interface to its node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Value)]
+pub struct Note {
+    /// The cycle in which the node reads it.
+    pub at: u64,
+    pub rail: u32,
+    pub report: Report,
+    /// The message: the node that sends it and its number there.
+    pub node: u32,
+    pub number: u32,
+}
+
+impl Note {
+    pub fn handle(&self) -> Handle {
+        Handle { node: self.node, number: self.number }
+    }
+}
+
+/// The packet that an interface sends: of which message, and whether it is its last one of the data.
+#[derive(Debug, Clone, Copy, Value)]
+pub struct InHand {
+    pub number: u32,
+    pub is_last: bool,
+    pub cause: Cause,
+}
+
+/// A network interface.
+#[derive(Debug, Kept)]
+pub struct Rail {
+    /// Requests and answers to requests go before data.
+    control: VecDeque<Outgoing>,
+    data: VecDeque<Outgoing>,
+    /// What the node has given to it and it does not have yet, by the cycle in which it will.
+    coming: BTreeMap<(u64, (Part, u32, u32)), Outgoing>,
+    pub in_hand: Option<InHand>,
+    /// When the loop will ask it for its next packet, as far as the loop knows.
+    pub due: u64,
+}
+
+impl Rail {
+    pub fn new(start: u64) -> Self {
+        Self { control: VecDeque::new(), data: VecDeque::new(), coming: BTreeMap::new(), in_hand: None, due: start }
+    }
+
+    /// The node gives it packets, which it has `after` cycles after they began to wait.
+    pub fn give(&mut self, outgoing: Outgoing, after: u64) {
+        if after == 0 {
+            return self.take(outgoing);
+        }
+        let since = outgoing.since + after;
+        let outgoing = Outgoing { since, ..outgoing };
+        self.coming.insert((since, (outgoing.part, outgoing.to, outgoing.number)), outgoing);
+    }
+
+    fn take(&mut self, outgoing: Outgoing) {
+        match outgoing.part {
+            Part::Data => self.data.push_back(outgoing),
+            Part::Request | Part::Clear => self.control.push_back(outgoing),
+        }
+    }
+
+    /// The packets of which it sends one in cycle `now`.
+    pub fn front(&mut self, now: u64) -> Option<&mut Outgoing> {
+        while let Some(entry) = self.coming.first_entry().filter(|entry| entry.key().0 <= now) {
+            let outgoing = entry.remove();
+            self.take(outgoing);
+        }
+        self.queue().front_mut()
+    }
+
+    fn queue(&mut self) -> &mut VecDeque<Outgoing> {
+        if self.control.is_empty() { &mut self.data } else { &mut self.control }
+    }
+
+    /// Removes the packets of [`Self::front`], of which none is left.
+    pub fn pop(&mut self) {
+        self.queue().pop_front();
+    }
+
+    /// When it has a packet to send, `now` or later.
+    pub fn next(&self, now: u64) -> Option<u64> {
+        if !self.control.is_empty() || !self.data.is_empty() {
+            return Some(now);
+        }
+        self.coming.first_key_value().map(|(&(at, _), _)| at)
+    }
+
+    pub fn is_at_rest(&self) -> bool {
+        self.control.is_empty() && self.data.is_empty() && self.coming.is_empty() && self.in_hand.is_none()
+    }
+
+    /// The packets that wait since before cycle `until`.
+    pub fn waiting(&self, until: u64) -> impl Iterator<Item = &Outgoing> {
+        let all = self.control.iter().chain(&self.data).chain(self.coming.values());
+        all.filter(move |outgoing| outgoing.since < until)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn outgoing(number: u32, since: u64) -> Outgoing {
+        let cause = Cause { peer: 0, origin: 0, since, packet: None };
+        Outgoing { part: Part::Data, number, to: 1, flits: 8, since, cause }
+    }
+
+    #[test]
+    fn packets_come_after_the_latency_in_an_order_of_their_own() {
+        let mut rail = Rail::new(0);
+        [(5, 20), (9, 10), (3, 20)].into_iter().for_each(|(number, since)| rail.give(outgoing(number, since), 4));
+        assert_eq!(rail.next(0), Some(14));
+        assert!(rail.front(13).is_none());
+        assert_eq!(rail.front(14).map(|front| (front.number, front.since)), Some((9, 14)));
+        assert_eq!(rail.next(15), Some(15));
+        assert_eq!(rail.waiting(24).count(), 1);
+        rail.pop();
+        assert_eq!(rail.front(30).map(|front| front.number), Some(3));
+        rail.pop();
+        assert_eq!(rail.front(30).map(|front| front.number), Some(5));
+        assert!(!rail.is_at_rest());
+        rail.pop();
+        assert!(rail.is_at_rest());
+    }
+}
