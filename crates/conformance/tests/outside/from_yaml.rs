@@ -1,16 +1,21 @@
 //! A program that links a crate with models names them in scenarios, and lists them, as it does with registered ones.
 
+use super::announcement::{Announcement, DownTheLine};
 use super::answer::Answer;
 use super::bow_tie::BowTie;
 use super::half_awake::HalfAwake;
 use super::highest_first::HighestFirst;
 use super::in_rounds::InRounds;
+use std::sync::Arc;
 use weft_api::routing::RoutingModel;
 use weft_engine::Progress;
 use weft_engine::allocation::AllocatorConfig;
 use weft_engine::power::PolicyConfig;
 use weft_engine::routing::RoutingConfig;
 use weft_engine::spec::Execution;
+use weft_programs::collectives::AlgorithmConfig;
+use weft_programs::face::{LogGops, finish};
+use weft_programs::generators::{GeneratorConfig, ProgramFile};
 use weft_scenario::{Finished, expand, models, schema};
 use weft_topology::TopologyConfig;
 use weft_traffic::PatternConfig;
@@ -21,6 +26,8 @@ add_model! { PolicyConfig: "half_awake" => HalfAwake, declares HalfAwake::OFFERS
 add_model! { AllocatorConfig: "in_rounds" => InRounds, declares weft_engine::compiler::<InRounds>() }
 add_model! { TopologyConfig: "bow_tie" => BowTie }
 add_model! { PatternConfig: "answer" => Answer }
+add_model! { GeneratorConfig: "announcement" => Announcement }
+add_model! { AlgorithmConfig: "down_the_line" => DownTheLine }
 
 struct Quiet;
 
@@ -45,6 +52,19 @@ topology: {hyperx: {widths: [4, 4], terminals_per_router: 4}}
 routing: {highest_first: {always: true}}
 traffic: {pattern: {answer: {both: true}}, load: 0.2}
 measure: {warmup: 0cycles, window: 2000cycles}
+";
+
+/// The program and the algorithm of its collective are from outside.
+const NEWS: &str = "\
+topology: {single_router: {terminals: 8}}
+routing: dimension_order
+flit: 1B
+traffic:
+  packet: 16flits
+  workload:
+    programs:
+      program: {announcement: {ranks: 8, bytes: 100}}
+      collectives: {algorithms: {broadcast: {down_the_line: {backwards: true}}}}
 ";
 
 fn finished(text: &str) -> Finished {
@@ -85,6 +105,32 @@ fn a_scenario_names_models_from_outside() {
 }
 
 #[test]
+fn programs_and_collectives_from_outside_take_the_time_of_their_formula() {
+    let with = r#"{"L": "1us", "o": "300ns", "g": "100ns", "G": "2ns", "O": "0ns", "S": 8192}"#;
+    let with = LogGops::from_json(with).unwrap_or_else(|error| panic!("{error}"));
+    for (algorithm, last) in [("{}", 8), (r#"{"backwards": true}"#, 1)] {
+        let text = format!(
+            r#"{{"program": {{"announcement": {{"ranks": 9, "bytes": 400}}}},
+                 "collectives": {{"algorithms": {{"broadcast": {{"down_the_line": {algorithm}}}}}}}}}"#
+        );
+        let file: ProgramFile = serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}"));
+        let (made, rules) = file.make().unwrap_or_else(|error| panic!("{error}"));
+        let answer = finish(&made.program, &Arc::new(rules), &with).unwrap_or_else(|error| panic!("{error}"));
+        // 8 hops; each is o to send, L under way, and o + (bytes - 1) G to take the message in
+        assert_eq!(answer["finish_ns"], 8 * (300 + 1000 + 300 + 399 * 2), "{answer}");
+        assert_eq!((&answer["messages"], &answer["last_rank"]), (&8.into(), &last.into()), "{answer}");
+    }
+}
+
+#[test]
+fn a_scenario_runs_a_program_from_outside() {
+    let summary = finished(NEWS).summary;
+    // 7 messages, one after the other: 100 flits each, of which the last is there 3 cycles after it has left
+    assert_eq!(summary["completion_cycles"], 7 * (100 + 3));
+    assert_eq!(summary["jobs"][0]["messages"], 7.0);
+}
+
+#[test]
 fn parameters_of_a_model_from_outside_are_swept_and_set() {
     let text = format!("{BOW_TIE}sweep: {{topology.bow_tie.triangles: [2, 4]}}\n");
     let points = expand("outside.yaml", &text, &set(&["router.allocator.in_rounds.rounds=1"]));
@@ -111,6 +157,18 @@ fn bad_parameters_of_a_model_from_outside_are_refused_at_their_place() {
         assert!(said.contains(place), "{setting}: no {place} in\n{said}");
         assert!(words.iter().all(|word| said.contains(word)), "{setting}: not all of {words:?} in\n{said}");
     }
+    for (setting, place, words) in [
+        ("program.announcement.ranks=65", "program.announcement.ranks", ["65 ranks", "write 2 to 64"]),
+        (
+            "collectives.algorithms.all_reduce={down_the_line: {}}",
+            "algorithms.all_reduce",
+            ["down_the_line", "broadcast"],
+        ),
+    ] {
+        let said = refused(NEWS, &[&format!("traffic.workload.programs.{setting}")]);
+        assert!(said.contains(place), "{setting}: no {place} in\n{said}");
+        assert!(words.iter().all(|word| said.contains(word)), "{setting}: not all of {words:?} in\n{said}");
+    }
     // a remedy that works
     expand("outside.yaml", BOW_TIE, &set(&["topology.bow_tie.triangles=1"])).unwrap_or_else(|e| panic!("{e}"));
 }
@@ -129,7 +187,7 @@ fn lists_and_the_schema_name_models_from_outside() {
     summary("routing", "highest_first");
     summary("power.policy", "half_awake");
     let schema = schema().to_string();
-    for name in ["bow_tie", "answer", "in_rounds", "highest_first", "half_awake"] {
+    for name in ["bow_tie", "answer", "in_rounds", "highest_first", "half_awake", "announcement", "down_the_line"] {
         assert!(schema.contains(&format!("{{\"{name}\":")), "{name} is in no schema");
     }
 }

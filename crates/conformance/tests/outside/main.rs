@@ -1,6 +1,7 @@
 //! Models that no registry of Weft knows, as in a crate outside of this repository. Sound models pass the suites of their
 //! families. For a broken model the suite names the fault.
 
+mod announcement;
 mod answer;
 mod bow_tie;
 mod from_yaml;
