@@ -1,6 +1,6 @@
 //! Delivers the flits that arrive in this cycle to their ports.
 
-use crate::block::{Block, PolicySide, Requests, queues_at};
+use crate::block::{Fabric, PolicySide, Requests, Routers, queues_at};
 use crate::net::Net;
 use crate::parts::fresh::FreshFlit;
 use crate::parts::profile::{HeadPath, Kind};
@@ -11,30 +11,30 @@ use weft_api::compiled::Here;
 use weft_api::state::{Flit, NO_REQUEST, NONE, OutputUnit, Segment, UNDECIDED, port_and_vc};
 use weft_api::view::Told;
 
-impl<const W: usize, const V: usize> Block<W, V> {
+impl<const W: usize, const V: usize> Routers<W, V> {
     pub fn receive_flits<const SINGLE: bool>(&mut self, net: &Net) {
         if net.fast_links {
-            self.collect_flits();
+            self.fabric.collect_flits(&mut self.beside.policy);
         }
-        while let Some((first, len)) = self.wires.flits.due(self.now) {
-            self.tell_of_arrivals((first, len));
+        while let Some((first, len)) = self.fabric.wires.flits.due(self.fabric.now) {
+            self.fabric.tell_of_arrivals(&mut self.beside.policy, (first, len));
             if net.shortcuts.has(Kind::Prefetch) {
-                self.bring_for_flits(net, (first, len));
+                self.fabric.bring_for_flits(&self.beside.shortcuts, net, (first, len));
             }
-            match (!SINGLE && self.shortcuts.streams.are_on(), self.shortcuts.lone_trial.heads_try) {
+            match (!SINGLE && self.beside.shortcuts.streams.are_on(), self.beside.shortcuts.lone_trial.heads_try) {
                 (false, true) if net.chooses => self.receive_chunk::<SINGLE, true, true>(net, (first, len)),
                 (false, true) => self.receive_chunk::<SINGLE, true, false>(net, (first, len)),
                 (false, false) => self.receive_chunk::<SINGLE, false, false>(net, (first, len)),
                 (true, true) => self.receive_among_streams::<true>(net, (first, len)),
                 (true, false) => self.receive_among_streams::<false>(net, (first, len)),
             }
-            self.wires.flits.release(self.now);
+            self.fabric.wires.flits.release(self.fabric.now);
         }
-        if !SINGLE && self.shortcuts.streams.are_on() {
+        if !SINGLE && self.beside.shortcuts.streams.are_on() {
             self.receive_runs(net);
         }
         if net.fast_links {
-            while let Some(flit) = self.wires.paces.arriving.pop() {
+            while let Some(flit) = self.fabric.wires.paces.arriving.pop() {
                 self.receive::<SINGLE, false, false>(net, flit);
             }
         }
@@ -42,14 +42,16 @@ impl<const W: usize, const V: usize> Block<W, V> {
             self.open_vcs::<SINGLE>(net);
         }
     }
+}
 
+impl<const W: usize, const V: usize> Fabric<W, V> {
     /// Takes the flits of this cycle out of the wheel, the last one first. Flits of one packet that arrive in the same
     /// cycle are received in the order in which they were sent.
     #[cold]
     #[inline(never)]
-    fn collect_flits(&mut self) {
+    fn collect_flits(&mut self, policy: &mut PolicySide) {
         while let Some((first, len)) = self.wires.flits.due(self.now) {
-            self.tell_of_arrivals((first, len));
+            self.tell_of_arrivals(policy, (first, len));
             self.wires.paces.arriving.extend(self.wires.flits.items(first, len).iter().rev());
             self.wires.flits.release(self.now);
         }
@@ -57,15 +59,17 @@ impl<const W: usize, const V: usize> Block<W, V> {
 
     /// Tells the agents of flits that arrive, if they want to hear of them.
     #[inline(always)]
-    fn tell_of_arrivals(&mut self, (first, len): (u32, usize)) {
-        if self.policy.power.probes.arrivals
-            && let Some(agents) = &mut self.policy.agents
+    fn tell_of_arrivals(&mut self, policy: &mut PolicySide, (first, len): (u32, usize)) {
+        if policy.power.probes.arrivals
+            && let Some(agents) = &mut policy.agents
         {
             let flits = self.wires.flits.items(first, len);
             agents.arrive(&Arrivals { now: self.now, flits, packets: &self.buffers.packets.items });
         }
     }
+}
 
+impl<const W: usize, const V: usize> Routers<W, V> {
     /// Receives the `len` flits of the chunk that starts at `first`. `LONE`: heads may cross alone (`lone.rs`); `CHOOSE`: heads choose
     /// in every step, and those may, too. (A function of its own: inside the loop over all phases it would have fewer registers.)
     #[inline(never)]
@@ -76,7 +80,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
     ) {
         for k in 0..len {
             // SAFETY: the chunk has `len` items, and is not released meanwhile.
-            let flit = unsafe { self.wires.flits.hot_item(first, k) };
+            let flit = unsafe { self.fabric.wires.flits.hot_item(first, k) };
             self.receive::<SINGLE, LONE, CHOOSE>(net, flit);
         }
     }
@@ -96,7 +100,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let id = if SINGLE {
             flit.packet
         } else {
-            self.buffers.segments.add(Segment {
+            self.fabric.buffers.segments.add(Segment {
                 packet: flit.packet,
                 next: NONE,
                 arrived: 1,
@@ -106,21 +110,23 @@ impl<const W: usize, const V: usize> Block<W, V> {
             })
         };
         // SAFETY: a flit names an input (`assert_numbers`).
-        let before = unsafe { self.buffers.ins.hot_mut(i) }.join(v, id);
+        let before = unsafe { self.fabric.buffers.ins.hot_mut(i) }.join(v, id);
         if SINGLE && !(LONE && before == NONE) {
-            self.begin_segment(id, flit.key);
+            self.fabric.begin_segment(id, flit.key);
         }
         if before == NONE {
             let tries_alone = self.new_head::<SINGLE, LONE, CHOOSE>(net, i, v, flit.packet, flit.key);
             if SINGLE && LONE && !tries_alone {
-                self.begin_segment(id, flit.key);
+                self.fabric.begin_segment(id, flit.key);
             }
         } else {
             // SAFETY: a queue names segments (`assert_numbers`).
-            unsafe { self.buffers.segments.items.hot_mut(before as usize) }.next = id;
+            unsafe { self.fabric.buffers.segments.items.hot_mut(before as usize) }.next = id;
         }
     }
+}
 
+impl<const W: usize, const V: usize> Fabric<W, V> {
     /// One-flit packet `id` has come to a queue: its segment begins. Nobody reads the segment of one that crosses alone.
     #[inline(always)]
     pub fn begin_segment(&mut self, id: u32, key: u16) {
@@ -128,16 +134,18 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let segment = unsafe { self.buffers.segments.items.hot_mut(id as usize) };
         (segment.next, segment.key) = (NONE, key);
     }
+}
 
+impl<const W: usize, const V: usize> Routers<W, V> {
     /// `STREAMS`: a stream may leave by the output that the packet of the flit holds.
     #[inline(always)]
     pub fn receive_body<const STREAMS: bool>(&mut self, net: &Net, to: u32) {
         let (i, v) = port_and_vc::<V>(to);
         // SAFETY: a flit names an input, and the queue that it joins has a segment of its packet (`assert_numbers`).
-        let port = unsafe { self.buffers.ins.hot(i) };
+        let port = unsafe { self.fabric.buffers.ins.hot(i) };
         let tail = port.last(v);
         // SAFETY: as above.
-        let segment = unsafe { self.buffers.segments.items.hot_mut(tail as usize) };
+        let segment = unsafe { self.fabric.buffers.segments.items.hot_mut(tail as usize) };
         let was_dry = segment.arrived == segment.sent;
         segment.arrived += 1;
         if was_dry && *port.head.at(v) == tail && *port.requests.at(v) == NO_REQUEST {
@@ -147,12 +155,12 @@ impl<const W: usize, const V: usize> Block<W, V> {
                 self.interrupt(net, o);
             }
             // SAFETY: the packet of the flit holds a VC of an output (`assert_numbers`).
-            let out = unsafe { self.wires.outs.hot_mut(o) };
+            let out = unsafe { self.fabric.wires.outs.hot_mut(o) };
             out.vcs_with_flit |= 1 << vc;
             if out.vcs_with_credit >> vc & 1 == 0 {
                 // it waits for a credit
-            } else if self.shortcuts.profile.has(Kind::Lone) {
-                self.shortcuts.fresh_flits.push(FreshFlit {
+            } else if self.beside.shortcuts.profile.has(Kind::Lone) {
+                self.beside.shortcuts.fresh_flits.push(FreshFlit {
                     at: to,
                     out: o as u32,
                     segment: tail,
@@ -161,8 +169,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
                 });
             } else {
                 // SAFETY: an input names its router (`assert_numbers`).
-                unsafe { self.requests.routers.hot_mut(r) }.switch_requests.set(p);
-                self.requests.active.set(r);
+                unsafe { self.fabric.requests.routers.hot_mut(r) }.switch_requests.set(p);
+                self.fabric.requests.active.set(r);
             }
         }
     }
@@ -181,26 +189,26 @@ impl<const W: usize, const V: usize> Block<W, V> {
         match net.heads {
             HeadPath::Key if key == UNDECIDED => {
                 // SAFETY: a packet becomes the head of a queue of an input (`assert_numbers`).
-                let r = unsafe { self.buffers.ins.hot(i) }.router;
-                key = self.route_here(net, r as usize, packet);
+                let r = unsafe { self.fabric.buffers.ins.hot(i) }.router;
+                key = self.fabric.route_here(&mut self.beside.policy, net, r as usize, packet);
             }
             HeadPath::Candidates if key == UNDECIDED => {
                 if !(LONE && CHOOSE) {
-                    self.let_compare(net, i, v, packet);
+                    self.fabric.let_compare(net, i, v, packet);
                     return false;
                 }
                 return self.let_choose_alone::<SINGLE>(net, (i, v), packet, key);
             }
             HeadPath::AmongStreams if !SINGLE => {
                 // SAFETY: a packet becomes the head of a queue of an input (`assert_numbers`).
-                let base = unsafe { self.buffers.ins.hot(i) }.base(i);
+                let base = unsafe { self.fabric.buffers.ins.hot(i) }.base(i);
                 self.interrupt(net, base + net.port(key));
             }
-            HeadPath::Asked if self.is_to_choose(net, i, key) => {
+            HeadPath::Asked if self.fabric.is_to_choose(net, i, key) => {
                 if !(LONE && CHOOSE) {
                     // SAFETY: as above.
-                    *unsafe { self.buffers.ins.hot_mut(i) }.requests.at_mut(v) = UNDECIDED;
-                    self.let_choose(net, i, v);
+                    *unsafe { self.fabric.buffers.ins.hot_mut(i) }.requests.at_mut(v) = UNDECIDED;
+                    self.fabric.let_choose(net, i, v);
                     return false;
                 }
                 return self.let_choose_alone::<SINGLE>(net, (i, v), packet, key);
@@ -214,28 +222,30 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let (p, class) =
             if net.class_bits == 0 { (usize::from(key), 0) } else { weft_api::state::split(key, net.class_bits) };
         // SAFETY: a packet becomes the head of a queue of an input (`assert_numbers`).
-        let port = unsafe { self.buffers.ins.hot_mut(i) };
+        let port = unsafe { self.fabric.buffers.ins.hot_mut(i) };
         let (o, number, r) = (port.base(i) + p, port.port, port.router as usize);
         if !LONE {
             *port.requests.at_mut(v) = key;
         }
-        let is_open = self.note_request::<SINGLE>(net, (o, class), number);
+        let is_open = self.fabric.note_request::<SINGLE>(net, (o, class), number);
         if LONE && is_open {
             // SAFETY: as above.
-            let segment = *unsafe { self.buffers.ins.hot(i) }.head.at(v);
+            let segment = *unsafe { self.fabric.buffers.ins.hot(i) }.head.at(v);
             let (at, out) = ((i << 4 | v) as u32, o as u32);
-            self.shortcuts.fresh_flits.push(FreshFlit { at, out, segment, key, chooses: false });
+            self.beside.shortcuts.fresh_flits.push(FreshFlit { at, out, segment, key, chooses: false });
             return true;
         }
         if LONE {
             // SAFETY: as above.
-            *unsafe { self.buffers.ins.hot_mut(i) }.requests.at_mut(v) = key;
+            *unsafe { self.fabric.buffers.ins.hot_mut(i) }.requests.at_mut(v) = key;
         } else if is_open {
-            self.requests.ask_for_vc(r, p);
+            self.fabric.requests.ask_for_vc(r, p);
         }
         false
     }
+}
 
+impl<const W: usize, const V: usize> Fabric<W, V> {
     /// A head of input `i` asks for a VC of this class at output `p`.
     #[inline(always)]
     pub fn request_vc<const SINGLE: bool>(&mut self, net: &Net, i: usize, p: usize, class: usize) {
@@ -264,13 +274,19 @@ impl<const W: usize, const V: usize> Block<W, V> {
         // whether there is also room to enter a ring is checked in the next step
         let is_open = has_open_vc::<V, SINGLE>(net, out, class);
         if !is_open && out.is_closed() {
-            self.wait_for_link(net, o);
+            self.requests.note_closed(o);
         }
         is_open
     }
 }
 
 impl<const W: usize> Requests<W> {
+    /// A head asks for output `o`, which is closed.
+    #[cold]
+    fn note_closed(&mut self, o: usize) {
+        self.of_closed.push(o as u32);
+    }
+
     /// A head at router `r`, for which a VC of output `p` is open, asks the allocator.
     #[inline(always)]
     pub(crate) fn ask_for_vc(&mut self, r: usize, p: usize) {
@@ -287,10 +303,10 @@ pub(crate) fn has_open_vc<const V: usize, const SINGLE: bool>(net: &Net, out: &O
     open != 0 && (net.class_bits == 0 || open & net.vcs(out.class, class) != 0)
 }
 
-impl<const W: usize, const V: usize> Block<W, V> {
+impl<const W: usize, const V: usize> Fabric<W, V> {
     /// Computes the route key of a packet at router `r`, where it is the head of its VC, by the queues there.
     #[inline(never)]
-    pub fn route_here(&mut self, net: &Net, r: usize, id: u32) -> u16 {
+    pub fn route_here(&mut self, policy: &mut PolicySide, net: &Net, r: usize, id: u32) -> u16 {
         // SAFETY: an input names its router, and that its place in the network; a segment names a packet (`assert_numbers`).
         let (base, router, at, packet) = unsafe {
             let router = self.requests.routers.hot(r);
@@ -300,11 +316,11 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let here = queues_at!(self, net, r);
         let key = self.routing.key_at_head(Here { router, at, queues: &here }, packet, net.seed, net.class_bits);
         let told = here.what_was_told();
-        if let Some(agents) = &mut self.policy.agents {
-            if self.policy.power.probes.routed {
+        if let Some(agents) = &mut policy.agents {
+            if policy.power.probes.routed {
                 agents.routed(packet);
             }
-            self.policy.tell_of_hop(self.now, (base as usize, net.port(key)), (id, None), told);
+            policy.tell_of_hop(self.now, (base as usize, net.port(key)), (id, None), told);
         }
         key
     }

@@ -49,17 +49,17 @@ pub struct Mail {
     pub messages: Vec<(u64, Arrival)>,
 }
 
-/// The outputs of router `$r` as a routing sees them. (A function would borrow the whole block.)
+/// The outputs of router `$r` as a routing sees them. (A function would borrow the whole fabric.)
 macro_rules! queues_at {
-    ($block:expr, $net:expr, $r:expr) => {
+    ($fabric:expr, $net:expr, $r:expr) => {
         weft_api::view::Queues::new(
-            (&$block.wires.outs, &$block.wires.trunks),
+            (&$fabric.wires.outs, &$fabric.wires.trunks),
             // SAFETY: whoever looks at queues does so at a router of the block (`assert_numbers`).
-            unsafe { weft_api::base::unchecked::Hot::hot(&$block.requests.routers[..], $r) }.base,
-            (&$block.policy.views, $r),
-            $block.wires.history.as_ref(),
-            weft_api::view::Grants { full: $block.wires.paces.full_at($r), last: &$block.wires.granted },
-            $block.now,
+            unsafe { weft_api::base::unchecked::Hot::hot(&$fabric.requests.routers[..], $r) }.base,
+            (&$fabric.views, $r),
+            $fabric.wires.history.as_ref(),
+            weft_api::view::Grants { full: $fabric.wires.paces.full_at($r), last: &$fabric.wires.granted },
+            $fabric.now,
             &$net.common,
         )
     };
@@ -68,6 +68,29 @@ pub(crate) use queues_at;
 
 #[derive(Debug, Kept)]
 pub struct Block<const W: usize, const V: usize> {
+    pub reach: Reach<W, V>,
+    /// Scratch: the numbers that a router posts on the board.
+    #[kept(scratch)]
+    pub posts: Vec<u32>,
+}
+
+/// Everything that agents may read and write: routers and network interfaces.
+#[derive(Debug, Kept)]
+pub struct Reach<const W: usize, const V: usize> {
+    pub routers: Routers<W, V>,
+    pub interfaces: Interfaces,
+}
+
+/// The fabric with the power policy, the counts and the shortcuts. Flits that arrive change nothing else.
+#[derive(Debug, Kept)]
+pub struct Routers<const W: usize, const V: usize> {
+    pub fabric: Fabric<W, V>,
+    pub beside: Beside,
+}
+
+/// The routers and the channels between them, with all that is in them, and the memory of the switch allocator.
+#[derive(Debug, Kept)]
+pub struct Fabric<const W: usize, const V: usize> {
     pub now: u64,
     /// The routing, compiled for the ports of this block.
     #[kept(fixed)]
@@ -76,13 +99,16 @@ pub struct Block<const W: usize, const V: usize> {
     pub buffers: Buffers<V>,
     pub requests: Requests<W>,
     pub switch: Switch<W>,
-    pub interfaces: Interfaces,
+    /// The states of the links of subnetworks, as each router knows them.
+    pub views: Views,
+}
+
+/// The parts that act and count beside the fabric.
+#[derive(Debug, Kept)]
+pub struct Beside {
     pub policy: PolicySide,
     pub observers: Observers,
     pub shortcuts: Shortcuts,
-    /// Scratch: what a router posts on the board.
-    #[kept(scratch)]
-    pub posts: Vec<u32>,
 }
 
 /// The channels: the units that send on them, what is under way on them, and where they lead.
@@ -145,6 +171,9 @@ pub struct Requests<const W: usize> {
     /// By input * V + VC: when its head packet was created or injected; used if arbiters go by age.
     #[kept(each)]
     pub ages: Vec<u64>,
+    /// Scratch: closed outputs that heads have asked for. The agents are told of them between the steps of a phase (`ask_for_closed`).
+    #[kept(scratch)]
+    pub of_closed: Vec<u32>,
     /// Scratch: routers whose heads have all chosen before the first step of this cycle.
     #[kept(scratch)]
     pub have_chosen: Active,
@@ -201,7 +230,7 @@ pub struct Interfaces {
     pub limits: Limits,
 }
 
-/// What the loop keeps for the power policy: accounts of channels, agents, their control packets, what routers know of links; and parts that fail.
+/// The records of the power policy (accounts of channels, agents, their control packets), and of failed parts.
 #[derive(Debug, Kept)]
 pub struct PolicySide {
     /// Accounts of the channels, and what the agents of the policy have asked for.
@@ -209,8 +238,6 @@ pub struct PolicySide {
     #[kept(each)]
     pub agents: Option<Box<dyn Agents>>,
     pub control: Control,
-    /// What routers know of the links of their subnetworks.
-    pub views: Views,
     pub faults: Faults,
 }
 

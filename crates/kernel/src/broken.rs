@@ -4,7 +4,7 @@
 //! Nothing of this is in the loop: a head that asks for a closed channel takes a rare way anyway (`wait_for_link`), which
 //! notes here that the channel is broken. In the next cycle, before the allocation, all heads that ask for it turn away.
 
-use crate::block::{Block, queues_at};
+use crate::block::{Fabric, PolicySide, Reach, Routers, queues_at};
 use crate::net::Net;
 use crate::parts::broken::{NEVER, Place};
 use weft_api::agents::{Breakage, Cause};
@@ -14,53 +14,59 @@ use weft_api::state::{ChannelEnd, Gate, LinkState, NO_REQUEST, Packet, UNDECIDED
 use weft_api::view::View;
 use weft_topology::Trunk;
 
-impl<const W: usize, const V: usize> Block<W, V> {
+impl<const W: usize, const V: usize> Reach<W, V> {
     /// One end of a link breaks, or returns.
     pub(super) fn break_or_mend(&mut self, net: &Net, what: Breakage) {
         let o = what.channel as usize;
-        let causes = &mut self.policy.faults.broken.causes[o];
+        let causes = &mut self.routers.beside.policy.faults.broken.causes[o];
         *causes = if what.breaks { *causes + 1 } else { *causes - 1 };
-        self.policy.faults.broken.look_again = true;
+        self.routers.beside.policy.faults.broken.look_again = true;
         match (what.breaks, *causes) {
             (true, 1) => {
-                self.policy.power.break_channel(o, &mut self.wires.outs[o]);
-                self.policy.faults.broken.fading.push(o as u32);
-                if self.wires.outs[o].requested != 0 {
-                    self.policy.faults.note_asked(o);
+                self.routers.beside.policy.power.break_channel(o, &mut self.routers.fabric.wires.outs[o]);
+                self.routers.beside.policy.faults.broken.fading.push(o as u32);
+                if self.routers.fabric.wires.outs[o].requested != 0 {
+                    self.routers.beside.policy.faults.note_asked(o);
                 }
             }
             (false, 0) => self.mend(net, o),
             (true, _) | (false, _) => {} // it was or stays broken for another reason
         }
         if what.cause == Cause::OwnRouter && what.breaks {
-            self.requests.active.set(self.wires.outs[o].router as usize); // its heads ask again, and are discarded
+            self.routers.fabric.requests.active.set(self.routers.fabric.wires.outs[o].router as usize); // its heads ask again, and are discarded
         }
     }
 
     /// Channel `o` works again: it goes back to the state that the policy wants.
     fn mend(&mut self, net: &Net, o: usize) {
-        self.policy.faults.broken.fading.retain(|&fading| fading as usize != o);
-        let state = self.policy.power.mend_channel(o, &mut self.wires.outs[o], self.now);
-        if state != LinkState::of(self.wires.outs[o].state) {
-            self.set_state(net, o, state, self.now);
+        self.routers.beside.policy.faults.broken.fading.retain(|&fading| fading as usize != o);
+        let state = self.routers.beside.policy.power.mend_channel(
+            o,
+            &mut self.routers.fabric.wires.outs[o],
+            self.routers.fabric.now,
+        );
+        if state != LinkState::of(self.routers.fabric.wires.outs[o].state) {
+            self.routers.set_state(net, o, state, self.routers.fabric.now);
         }
-        if self.wires.outs[o].is_closed() && self.wires.outs[o].requested != 0 {
+        if self.routers.fabric.wires.outs[o].is_closed() && self.routers.fabric.wires.outs[o].requested != 0 {
             // it sleeps, and a head has asked for it while it was broken: the policy has not heard of that
             self.with_agents(net, |agents, channels| agents.wanted(o, channels));
         }
         if !net.faults.cut_rings.is_empty() {
-            return self.look_again(o); // whether the ring is whole again is not known here
+            return self.routers.fabric.look_again(&mut self.interfaces, &mut self.routers.beside.policy, o); // whether the ring is whole again is not known here
         }
         // heads of this router may have their escape again
-        let r = self.wires.outs[o].router as usize;
-        let (base, end) = self.inputs_of(r);
-        let vcs = self.policy.faults.broken.vcs;
-        if let Some(since) = self.policy.faults.broken.since.get_mut(base * vcs..end * vcs) {
+        let r = self.routers.fabric.wires.outs[o].router as usize;
+        let (base, end) = self.routers.fabric.inputs_of(r);
+        let vcs = self.routers.beside.policy.faults.broken.vcs;
+        if let Some(since) = self.routers.beside.policy.faults.broken.since.get_mut(base * vcs..end * vcs) {
             since.fill(NEVER);
         }
-        self.look_again(o);
+        self.routers.fabric.look_again(&mut self.interfaces, &mut self.routers.beside.policy, o);
     }
+}
 
+impl<const W: usize, const V: usize> Fabric<W, V> {
     /// The inputs of router `r`.
     pub(super) fn inputs_of(&self, r: usize) -> (usize, usize) {
         let end = self.requests.routers.get(r + 1).map_or(self.buffers.ins.len(), |next| next.base as usize);
@@ -69,17 +75,25 @@ impl<const W: usize, const V: usize> Block<W, V> {
 
     /// A packet has become the head at `place`, with this route key. Whether a path leads on; if not, it will be discarded.
     #[cold]
-    pub(super) fn has_a_path(&mut self, net: &Net, place: Place, around: AroundFaults, packet: u32, key: u16) -> bool {
+    pub(super) fn has_a_path(
+        &mut self,
+        policy: &mut PolicySide,
+        net: &Net,
+        place: Place,
+        around: AroundFaults,
+        packet: u32,
+        key: u16,
+    ) -> bool {
         match around {
             AroundFaults::Drops => {}
             AroundFaults::Rebuilds if self.is_hop(net, self.buffers.ins[place.0].router as usize, key) => {}
             AroundFaults::Rebuilds => {
                 self.buffers.ins[place.0].requests[place.1] = UNDECIDED;
-                self.policy.faults.doomed.push((place.0 as u32, place.1 as u8));
+                policy.faults.doomed.push((place.0 as u32, place.1 as u8));
                 return false;
             }
             AroundFaults::ChoosesAgain => {
-                let (broken, places) = (&mut self.policy.faults.broken, self.buffers.ins.len() * V);
+                let (broken, places) = (&mut policy.faults.broken, self.buffers.ins.len() * V);
                 broken.undecided.resize(places, None);
                 broken.since.resize(places, NEVER);
                 let number = broken.number(place);
@@ -106,46 +120,58 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let hop = net.as_routed(router.id, Hop { port: port as u16, class: class as u8 });
         hop.class < net.needs.classes[usize::from(link)]
     }
+}
 
+impl<const W: usize, const V: usize> Reach<W, V> {
     /// Heads that ask for broken channels turn away, those that have waited too long for another one give up, and channels
     /// that have carried what they had to are dark. Then packets are discarded.
     pub(super) fn turn_heads(&mut self, net: &Net, around: AroundFaults) {
-        let mut asked = std::mem::take(&mut self.policy.faults.broken.asked);
+        let mut asked = std::mem::take(&mut self.routers.beside.policy.faults.broken.asked);
         asked.sort_unstable();
         asked.dedup();
         for o in asked.drain(..).map(|o| o as usize) {
-            let r = self.wires.outs[o].router as usize;
-            for place in self.heads_that_ask(net, r, o) {
+            let r = self.routers.fabric.wires.outs[o].router as usize;
+            for place in self.routers.fabric.heads_that_ask(net, r, o) {
                 self.turn(net, around, r, place);
             }
         }
-        self.policy.faults.broken.asked = asked;
-        if std::mem::take(&mut self.policy.faults.broken.look_again) {
-            for place in std::mem::take(&mut self.policy.faults.broken.parked) {
-                self.turn(net, around, self.buffers.ins[place.0].router as usize, place);
+        self.routers.beside.policy.faults.broken.asked = asked;
+        if std::mem::take(&mut self.routers.beside.policy.faults.broken.look_again) {
+            for place in std::mem::take(&mut self.routers.beside.policy.faults.broken.parked) {
+                self.turn(net, around, self.routers.fabric.buffers.ins[place.0].router as usize, place);
             }
         }
-        while let Some(&(at, since, place)) = self.policy.faults.broken.deadlines.front()
-            && at <= self.now
+        while let Some(&(at, since, place)) = self.routers.beside.policy.faults.broken.deadlines.front()
+            && at <= self.routers.fabric.now
         {
-            self.policy.faults.broken.deadlines.pop_front();
+            self.routers.beside.policy.faults.broken.deadlines.pop_front();
             let (i, v) = place;
-            let waits = self.buffers.ins[i].choosing >> v & 1 != 0;
-            if !waits || self.policy.faults.broken.since[self.policy.faults.broken.number(place)] != since {
+            let waits = self.routers.fabric.buffers.ins[i].choosing >> v & 1 != 0;
+            if !waits
+                || self.routers.beside.policy.faults.broken.since
+                    [self.routers.beside.policy.faults.broken.number(place)]
+                    != since
+            {
                 continue;
             }
-            if net.faults.cut_rings.is_empty() || self.ring_is_cut(net) {
-                self.give_up(net, place);
+            if net.faults.cut_rings.is_empty() || self.routers.fabric.ring_is_cut(net) {
+                self.routers.fabric.give_up(&mut self.routers.beside.policy, net, place);
             } else {
-                self.policy.faults.broken.deadlines.push_back((self.now + net.faults.patience.max(1), since, place));
+                self.routers.beside.policy.faults.broken.deadlines.push_back((
+                    self.routers.fabric.now + net.faults.patience.max(1),
+                    since,
+                    place,
+                ));
             }
         }
-        self.fade(net);
-        if !self.policy.faults.doomed.is_empty() {
+        self.routers.fade(net);
+        if !self.routers.beside.policy.faults.doomed.is_empty() {
             self.discard(net);
         }
     }
+}
 
+impl<const W: usize, const V: usize> Fabric<W, V> {
     /// Whether something is broken now, so that packets in a ring to which heads escape may not get on. Which links belong
     /// to it is not asked: one that is broken elsewhere may hold up what a ring waits for.
     fn ring_is_cut(&self, net: &Net) -> bool {
@@ -163,12 +189,16 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let places = (base..end).flat_map(|i| (0..V).map(move |v| (i, v)));
         places.filter(|&(i, v)| asks(self.buffers.ins[i].requests[v])).collect()
     }
+}
 
+impl<const W: usize, const V: usize> Reach<W, V> {
     /// The head at `place` of router `r` asks for a broken output.
     fn turn(&mut self, net: &Net, around: AroundFaults, r: usize, place: Place) {
         match around {
-            _ if self.policy.faults.is_dead(r) => self.give_up(net, place),
-            AroundFaults::Drops => self.give_up(net, place),
+            _ if self.routers.beside.policy.faults.is_dead(r) => {
+                self.routers.fabric.give_up(&mut self.routers.beside.policy, net, place)
+            }
+            AroundFaults::Drops => self.routers.fabric.give_up(&mut self.routers.beside.policy, net, place),
             AroundFaults::ChoosesAgain => self.choose_again(net, r, place),
             AroundFaults::Rebuilds => self.name_again(net, r, place),
         }
@@ -178,29 +208,32 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// there are new ones, or the link returns.
     fn name_again(&mut self, net: &Net, r: usize, place: Place) {
         let (i, v) = place;
-        let head = self.buffers.ins[i].head[v] as usize;
-        let mut key = self.buffers.segments.items[head].key;
-        if !self.is_whole(r, net.port(key) as u16) {
-            let packet = &mut self.buffers.packets.items[self.buffers.segments.items[head].packet as usize];
+        let head = self.routers.fabric.buffers.ins[i].head[v] as usize;
+        let mut key = self.routers.fabric.buffers.segments.items[head].key;
+        if !self.routers.fabric.is_whole(r, net.port(key) as u16) {
+            let packet = &mut self.routers.fabric.buffers.packets.items
+                [self.routers.fabric.buffers.segments.items[head].packet as usize];
             net.routing.forget_hop(packet);
-            key = net.route_ahead(self.requests.routers[r].id as usize, packet);
-            if !self.is_hop(net, r, key) {
-                return self.give_up(net, place);
+            key = net.route_ahead(self.routers.fabric.requests.routers[r].id as usize, packet);
+            if !self.routers.fabric.is_hop(net, r, key) {
+                return self.routers.fabric.give_up(&mut self.routers.beside.policy, net, place);
             }
         }
-        self.stop_asking(net, place);
-        if self.is_whole(r, net.port(key) as u16) {
+        self.routers.fabric.stop_asking(net, place);
+        if self.routers.fabric.is_whole(r, net.port(key) as u16) {
             self.ask_for(net, place, key);
         } else {
-            self.buffers.segments.items[head].key = key;
-            self.policy.faults.broken.parked.push(place);
+            self.routers.fabric.buffers.segments.items[head].key = key;
+            self.routers.beside.policy.faults.broken.parked.push(place);
         }
     }
+}
 
+impl<const W: usize, const V: usize> Fabric<W, V> {
     /// The packet at the head of `place` is discarded.
-    fn give_up(&mut self, net: &Net, (i, v): Place) {
+    fn give_up(&mut self, policy: &mut PolicySide, net: &Net, (i, v): Place) {
         self.stop_asking(net, (i, v));
-        self.policy.faults.doomed.push((i as u32, v as u8));
+        policy.faults.doomed.push((i as u32, v as u8));
     }
 
     /// The head at `place` asks for nothing from now on, and does not choose in the next step.
@@ -213,24 +246,29 @@ impl<const W: usize, const V: usize> Block<W, V> {
             self.requests.routers[port.router as usize].choosing.clear(number);
         }
     }
+}
 
+impl<const W: usize, const V: usize> Reach<W, V> {
     /// The head at `place`, which asks for nothing, asks for the hop of this key; of a trunk it chooses a member in the next
     /// step.
     fn ask_for(&mut self, net: &Net, (i, v): Place, key: u16) {
-        let (head, (p, class)) = (self.buffers.ins[i].head[v] as usize, split(key, net.class_bits));
-        self.buffers.segments.items[head].key = key;
-        let port = &mut self.buffers.ins[i];
-        if Trunk::at(&self.wires.trunks, port.base(i) + p, p as u16).width > 1 {
-            return self.let_choose(net, i, v);
+        let (head, (p, class)) = (self.routers.fabric.buffers.ins[i].head[v] as usize, split(key, net.class_bits));
+        self.routers.fabric.buffers.segments.items[head].key = key;
+        let port = &mut self.routers.fabric.buffers.ins[i];
+        if Trunk::at(&self.routers.fabric.wires.trunks, port.base(i) + p, p as u16).width > 1 {
+            return self.routers.fabric.let_choose(net, i, v);
         }
         port.requests[v] = key;
         if net.single {
-            self.request_vc::<true>(net, i, p, class);
+            self.routers.fabric.request_vc::<true>(net, i, p, class);
         } else {
-            self.request_vc::<false>(net, i, p, class);
+            self.routers.fabric.request_vc::<false>(net, i, p, class);
         }
+        self.ask_for_closed(net);
     }
+}
 
+impl<const W: usize, const V: usize> Fabric<W, V> {
     /// The head at `place` takes its request back, if it has one.
     fn ask_for_nothing(&mut self, net: &Net, (i, v): Place) {
         let key = std::mem::replace(&mut self.buffers.ins[i].requests[v], UNDECIDED);
@@ -238,44 +276,63 @@ impl<const W: usize, const V: usize> Block<W, V> {
             self.withdraw(net, self.buffers.ins[i].router as usize, i, key);
         }
     }
+}
 
+impl<const W: usize, const V: usize> Reach<W, V> {
     /// The head at `place` takes another hop, if the link of one is whole.
     fn choose_again(&mut self, net: &Net, r: usize, place: Place) {
         let (i, v) = place;
-        let head = self.buffers.ins[i].head[v] as usize;
-        let (packet, key) = (self.buffers.segments.items[head].packet as usize, self.buffers.segments.items[head].key);
-        let chooses = self.buffers.ins[i].choosing >> v & 1 != 0;
-        if chooses && self.goes_on_choosing(net, r, place, packet, key) {
-            self.ask_for_nothing(net, place);
-            self.requests.active.set(r); // it may draw another hop, although nothing else happens here
-            return self.unsettle_head(net, i, v);
+        let head = self.routers.fabric.buffers.ins[i].head[v] as usize;
+        let (packet, key) = (
+            self.routers.fabric.buffers.segments.items[head].packet as usize,
+            self.routers.fabric.buffers.segments.items[head].key,
+        );
+        let chooses = self.routers.fabric.buffers.ins[i].choosing >> v & 1 != 0;
+        if chooses && self.routers.fabric.goes_on_choosing(&mut self.routers.beside.policy, net, r, place, packet, key)
+        {
+            self.routers.fabric.ask_for_nothing(net, place);
+            self.routers.fabric.requests.active.set(r); // it may draw another hop, although nothing else happens here
+            return self.routers.fabric.unsettle_head(net, i, v);
         }
         let before = match net.needs.decides {
             Decides::Ahead => {
-                let mut undecided = self.buffers.packets.items[packet];
+                let mut undecided = self.routers.fabric.buffers.packets.items[packet];
                 net.routing.forget_hop(&mut undecided);
                 Some(undecided)
             }
-            Decides::AtHead => self.policy.faults.broken.undecided[self.policy.faults.broken.number(place)],
+            Decides::AtHead => {
+                self.routers.beside.policy.faults.broken.undecided
+                    [self.routers.beside.policy.faults.broken.number(place)]
+            }
             Decides::EachStep => None,
         };
-        let Some((hop, after)) = before.and_then(|packet| self.best_whole(net, r, &packet)) else {
-            return self.give_up(net, place);
+        let Some((hop, after)) = before.and_then(|packet| self.routers.fabric.best_whole(net, r, &packet)) else {
+            return self.routers.fabric.give_up(&mut self.routers.beside.policy, net, place);
         };
-        self.stop_asking(net, place);
-        let routed = std::mem::replace(&mut self.buffers.packets.items[packet], after);
-        if self.policy.power.probes.routed
-            && let Some(agents) = &mut self.policy.agents
+        self.routers.fabric.stop_asking(net, place);
+        let routed = std::mem::replace(&mut self.routers.fabric.buffers.packets.items[packet], after);
+        if self.routers.beside.policy.power.probes.routed
+            && let Some(agents) = &mut self.routers.beside.policy.agents
         {
             agents.rerouted(&routed, &after);
         }
-        let hop = net.as_taken(self.requests.routers[r].id, &after, hop);
+        let hop = net.as_taken(self.routers.fabric.requests.routers[r].id, &after, hop);
         self.ask_for(net, place, net.key(hop.port.into(), hop.class.into()));
     }
+}
 
+impl<const W: usize, const V: usize> Fabric<W, V> {
     /// Whether the head at `place`, which chooses in every step, has another candidate with a whole link. If its escape is
     /// broken, packets could wait for each other in a circle: then it waits for a limited time only.
-    fn goes_on_choosing(&mut self, net: &Net, r: usize, place: Place, packet: usize, key: u16) -> bool {
+    fn goes_on_choosing(
+        &mut self,
+        policy: &mut PolicySide,
+        net: &Net,
+        r: usize,
+        place: Place,
+        packet: usize,
+        key: u16,
+    ) -> bool {
         if key != UNDECIDED {
             return self.is_whole(r, net.port(key) as u16); // a trunk
         }
@@ -284,7 +341,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
             return false;
         }
         let cut_off = net.routing.escape(at, packet.dest).is_some_and(|hop| !self.is_whole(r, hop.port));
-        let (broken, now) = (&mut self.policy.faults.broken, self.now);
+        let (broken, now) = (&mut policy.faults.broken, self.now);
         let number = broken.number(place);
         if broken.since[number] == NEVER && cut_off {
             broken.since[number] = now;
@@ -314,21 +371,23 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let trunk = Trunk::at(&self.wires.trunks, base + usize::from(port), port);
         trunk.members().any(|port| self.wires.outs[base + usize::from(port)].gate() != Gate::Broken)
     }
+}
 
+impl<const W: usize, const V: usize> Routers<W, V> {
     /// Broken channels that no packet holds any more, and whose last flits have left, are dark. Those to terminals, which
     /// are closed to heads while their router is dead, are in the state that the policy wants: the terminals go on.
     fn fade(&mut self, net: &Net) {
-        let mut fading = std::mem::take(&mut self.policy.faults.broken.fading);
+        let mut fading = std::mem::take(&mut self.beside.policy.faults.broken.fading);
         fading.retain(|&o| {
-            let out = &self.wires.outs[o as usize];
-            let has_left = (self.now as u32).wrapping_sub(out.next_free) as i32 >= 0;
-            let done = has_left && self.policy.power.held_vcs(o as usize, out) == 0;
+            let out = &self.fabric.wires.outs[o as usize];
+            let has_left = (self.fabric.now as u32).wrapping_sub(out.next_free) as i32 >= 0;
+            let done = has_left && self.beside.policy.power.held_vcs(o as usize, out) == 0;
             let goes_dark = !out.is(ChannelEnd::Ejection) && LinkState::of(out.state) != LinkState::Off;
             if done && goes_dark {
-                self.set_state(net, o as usize, LinkState::Off, self.now);
+                self.set_state(net, o as usize, LinkState::Off, self.fabric.now);
             }
             !done
         });
-        self.policy.faults.broken.fading = fading;
+        self.beside.policy.faults.broken.fading = fading;
     }
 }

@@ -10,7 +10,7 @@
 //! A routing may say that a head stays with its choice until a flit leaves by that output (`Told::Stays`). Such a head is
 //! marked in `InputUnit::settled`, and not asked before (`unsettle`).
 
-use crate::block::{Block, queues_at};
+use crate::block::{Fabric, Observers, Reach, Routers, queues_at};
 use crate::net::{Net, Repair};
 use weft_api::age::Priority;
 use weft_api::base::arrays::At;
@@ -23,64 +23,66 @@ use weft_api::state::{Segment, UNDECIDED, matching};
 use weft_api::switch::end_request;
 use weft_api::view::{Told, View};
 
-impl<const W: usize, const V: usize> Block<W, V> {
+impl<const W: usize, const V: usize> Routers<W, V> {
     /// A packet has become the head of VC `v` of input `i`, in a network where more has to be done than to look at its
     /// route key. Returns the key if the head has no choice to make.
     #[inline(never)]
     pub fn new_head_slow_path(&mut self, net: &Net, i: usize, v: usize, packet: u32, mut key: u16) -> Option<u16> {
-        if net.router.closes_vcs && !self.buffers.is_open(i, v, self.now) {
+        if net.router.closes_vcs && !self.fabric.buffers.is_open(i, v, self.fabric.now) {
             return None;
         }
         if net.watches {
-            self.watch_front(net, i, v, packet, key);
+            self.fabric.watch_front(&mut self.beside.observers, net, i, v, packet, key);
         }
         if net.router.by_age {
             // SAFETY: a segment names a packet (`assert_numbers`).
-            let packet = unsafe { self.buffers.packets.items.hot(packet as usize) };
+            let packet = unsafe { self.fabric.buffers.packets.items.hot(packet as usize) };
             let age = match net.router.priority {
                 Priority::RoundRobin => 0,
                 Priority::Age => packet.created,
                 Priority::NetworkAge => packet.injected,
                 // SAFETY: a head waits at an input (`assert_numbers`).
-                Priority::Transit => u64::from(unsafe { self.buffers.ins.hot(i) }.class == 0),
+                Priority::Transit => u64::from(unsafe { self.fabric.buffers.ins.hot(i) }.class == 0),
             };
             // the class goes before the age: no run has 2^56 cycles
             let number = age | net.class_ranks[usize::from(packet.class)] << 56;
             // SAFETY: where arbiters go by age, each VC of an input has one (`assert_numbers`).
-            *unsafe { self.requests.ages.hot_mut(i * V + v) } = number;
+            *unsafe { self.fabric.requests.ages.hot_mut(i * V + v) } = number;
         }
         // SAFETY: a head waits at an input (`assert_numbers`).
-        let r = unsafe { self.buffers.ins.hot(i) }.router as usize;
-        if net.faults.routers_fail && self.is_doomed(net, i, v, packet) {
+        let r = unsafe { self.fabric.buffers.ins.hot(i) }.router as usize;
+        if net.faults.routers_fail && self.fabric.is_doomed(&mut self.beside.policy, net, i, v, packet) {
             return None;
         }
         if let Repair::ByRouting(around) = net.faults.repair
-            && !self.has_a_path(net, (i, v), around, packet, key)
+            && !self.fabric.has_a_path(&mut self.beside.policy, net, (i, v), around, packet, key)
         {
             return None;
         }
         if key == UNDECIDED && net.needs.decides != Decides::EachStep {
             // the routing decides once; the member of the trunk is chosen again in each step
-            key = self.route_here(net, r, packet);
-            let head = *self.buffers.ins[i].head.at(v);
-            self.buffers.segments.items[head as usize].key = key;
-            if net.faults.repair == Repair::ByPolicy && !self.leads_on(net, r, key) {
-                self.park(net, i, v, packet);
+            key = self.fabric.route_here(&mut self.beside.policy, net, r, packet);
+            let head = *self.fabric.buffers.ins[i].head.at(v);
+            self.fabric.buffers.segments.items[head as usize].key = key;
+            if net.faults.repair == Repair::ByPolicy && !self.fabric.leads_on(net, r, key) {
+                self.fabric.park(&mut self.beside.policy, net, i, v, packet);
                 return None;
             }
         }
-        if !self.is_to_choose(net, i, key) {
+        if !self.fabric.is_to_choose(net, i, key) {
             return Some(key);
         }
         if net.shortcuts.compares_credits_of.is_some() {
-            self.let_compare(net, i, v, packet);
+            self.fabric.let_compare(net, i, v, packet);
         } else {
-            *self.buffers.ins[i].requests.at_mut(v) = UNDECIDED;
-            self.let_choose(net, i, v);
+            *self.fabric.buffers.ins[i].requests.at_mut(v) = UNDECIDED;
+            self.fabric.let_choose(net, i, v);
         }
         None
     }
+}
 
+impl<const W: usize, const V: usize> Fabric<W, V> {
     /// Packet `packet`, the head of VC `v` of input `i`, chooses by the credits of its candidates in the next step.
     #[inline(always)]
     pub fn let_compare(&mut self, net: &Net, i: usize, v: usize, packet: u32) {
@@ -204,7 +206,9 @@ impl<const W: usize, const V: usize> Block<W, V> {
             }
         }
     }
+}
 
+impl<const W: usize, const V: usize> Reach<W, V> {
     /// Every head of router `r` that may choose, and has not settled, asks for its best candidate at present.
     #[inline(never)]
     pub fn choose<const SINGLE: bool>(&mut self, net: &Net, r: usize) {
@@ -212,27 +216,46 @@ impl<const W: usize, const V: usize> Block<W, V> {
             return self.choose_unsettled::<SINGLE>(net, r);
         }
         // SAFETY: the caller has a router of the block (`assert_numbers`).
-        let router = unsafe { self.requests.routers.hot(r) };
+        let router = unsafe { self.routers.fabric.requests.routers.hot(r) };
         let (base, mut inputs) = (router.base as usize, router.choosing);
         while let Some(input) = inputs.take_first() {
             // SAFETY: the masks of a router name its ports (`assert_numbers`).
-            let mut vcs = unsafe { self.buffers.ins.hot(base + input) }.choosing;
+            let mut vcs = unsafe { self.routers.fabric.buffers.ins.hot(base + input) }.choosing;
             while vcs != 0 {
                 let v = vcs.trailing_zeros() as usize;
                 vcs &= vcs - 1;
                 match net.shortcuts.compares_credits_of {
-                    Some(class) => self.compare_for::<SINGLE>(net, r, (base, input), v, class),
-                    None => _ = self.choose_for::<SINGLE>(net, r, base + input, v),
+                    Some(class) => self.routers.fabric.compare_for::<SINGLE>(
+                        &mut self.routers.beside.observers,
+                        net,
+                        r,
+                        (base, input),
+                        v,
+                        class,
+                    ),
+                    None => {
+                        _ = self.routers.fabric.choose_for::<SINGLE>(
+                            &mut self.routers.beside.observers,
+                            net,
+                            r,
+                            base + input,
+                            v,
+                        )
+                    }
                 }
+                self.ask_for_closed(net); // a link that opens is a candidate of the next head
             }
         }
     }
+}
 
+impl<const W: usize, const V: usize> Fabric<W, V> {
     /// The head of VC `v` of an input of router `r`, whose ports begin at `base`, asks for the candidate that ranks highest
     /// by its credits in VCs of `class`; if none is open, for what the routing says.
     #[inline(always)]
     fn compare_for<const SINGLE: bool>(
         &mut self,
+        observers: &mut Observers,
         net: &Net,
         r: usize,
         (base, input): (usize, usize),
@@ -244,12 +267,12 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let ports = unsafe { *self.requests.candidates.hot(i * V + v) };
         let turn = self.tie_turn(input, v);
         let Some(port) = self.best_of::<SINGLE>(net, base, ports, class, turn) else {
-            self.choose_for::<SINGLE>(net, r, i, v);
+            self.choose_for::<SINGLE>(observers, net, r, i, v);
             return;
         };
         let hop = Hop { port: port as u16, class: class as u8 };
         debug_assert_eq!(self.named_by_routing(net, r, (i, v), turn), Some(hop), "`candidates` names other ports");
-        self.turn_to(net, r, (i, v), hop, turn);
+        self.turn_to(observers, net, r, (i, v), hop, turn);
         // a VC is free, and the router is active
         // SAFETY: `best_of` found the output, and the masks of a router name its ports (`assert_numbers`).
         let (requesters, out, router) = unsafe {
@@ -276,30 +299,44 @@ impl<const W: usize, const V: usize> Block<W, V> {
     fn tie_turn(&self, input: usize, v: usize) -> u32 {
         self.now as u32 + (input + v) as u32
     }
+}
 
+impl<const W: usize, const V: usize> Reach<W, V> {
     #[inline(never)]
     fn choose_unsettled<const SINGLE: bool>(&mut self, net: &Net, r: usize) {
-        let (base, mut inputs) = (self.requests.routers[r].base as usize, self.requests.asking[r]);
+        let (base, mut inputs) =
+            (self.routers.fabric.requests.routers[r].base as usize, self.routers.fabric.requests.asking[r]);
         while let Some(input) = inputs.take_first() {
-            let port = &self.buffers.ins[base + input];
+            let port = &self.routers.fabric.buffers.ins[base + input];
             let mut vcs = port.choosing & !port.settled;
             while vcs != 0 {
                 let v = vcs.trailing_zeros() as usize;
                 vcs &= vcs - 1;
-                if self.choose_for::<SINGLE>(net, r, base + input, v) {
-                    self.buffers.ins[base + input].settled |= 1 << v;
+                if self.routers.fabric.choose_for::<SINGLE>(&mut self.routers.beside.observers, net, r, base + input, v)
+                {
+                    self.routers.fabric.buffers.ins[base + input].settled |= 1 << v;
                 }
+                self.ask_for_closed(net);
             }
-            let port = &self.buffers.ins[base + input];
+            let port = &self.routers.fabric.buffers.ins[base + input];
             if port.choosing & !port.settled == 0 {
-                self.requests.asking[r].clear(input);
+                self.routers.fabric.requests.asking[r].clear(input);
             }
         }
     }
+}
 
+impl<const W: usize, const V: usize> Fabric<W, V> {
     /// The head of VC `v` of input `i` asks for its best candidate at present. Returns whether it stays with it.
     #[inline(always)]
-    fn choose_for<const SINGLE: bool>(&mut self, net: &Net, r: usize, i: usize, v: usize) -> bool {
+    fn choose_for<const SINGLE: bool>(
+        &mut self,
+        observers: &mut Observers,
+        net: &Net,
+        r: usize,
+        i: usize,
+        v: usize,
+    ) -> bool {
         // SAFETY: a head waits at an input, with a segment (`assert_numbers`).
         let (input, &Segment { packet, key, .. }) = unsafe {
             let input = self.buffers.ins.hot(i);
@@ -310,7 +347,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
             self.ask_nothing(net, r, i, v);
             return false;
         };
-        self.turn_to(net, r, (i, v), hop, self.tie_turn(input, v));
+        self.turn_to(observers, net, r, (i, v), hop, self.tie_turn(input, v));
         self.request_vc::<SINGLE>(net, i, hop.port as usize, hop.class as usize);
         told == Told::Stays
     }
@@ -353,13 +390,13 @@ impl<const W: usize, const V: usize> Block<W, V> {
 
     /// The head of VC `v` of input `i` is about to ask for this hop, and for no other one.
     #[inline(always)]
-    fn turn_to(&mut self, net: &Net, r: usize, (i, v): (usize, usize), hop: Hop, turn: u32) {
+    fn turn_to(&mut self, observers: &mut Observers, net: &Net, r: usize, (i, v): (usize, usize), hop: Hop, turn: u32) {
         let key = net.key(hop.port as usize, hop.class as usize);
         // SAFETY: a head that chooses waits at an input (`assert_numbers`).
         let old = std::mem::replace(unsafe { self.buffers.ins.hot_mut(i) }.requests.at_mut(v), key);
         if key != old {
             if net.watches {
-                self.watch_choice(net, i, v, hop, turn);
+                self.watch_choice(observers, net, i, v, hop, turn);
             }
             if old != UNDECIDED {
                 self.withdraw(net, r, i, old);

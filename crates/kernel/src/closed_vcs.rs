@@ -2,7 +2,7 @@
 //! for `router.routing_delay` whole cycles, nor before the link has taken the flit, if only one flit of a VC or of an input
 //! leaves at a time (`router.input_speedup`). This holds for a head that is there already and for one that comes later.
 
-use crate::block::{Block, Buffers};
+use crate::block::{Buffers, Fabric, Routers};
 use crate::net::Net;
 use weft_api::base::arrays::At;
 use weft_api::spec::InputSpeedup;
@@ -28,7 +28,7 @@ impl<const V: usize> Buffers<V> {
     }
 }
 
-impl<const W: usize, const V: usize> Block<W, V> {
+impl<const W: usize, const V: usize> Fabric<W, V> {
     /// A flit, maybe a head, leaves VC `v` of input `i`, and its last part is on a link in cycle `depart`: until then no other
     /// flit of the VC begins to leave, or of the whole input. Of the heads of an input at most one begins to leave in a cycle.
     #[cold]
@@ -68,18 +68,20 @@ impl<const W: usize, const V: usize> Block<W, V> {
         }
         self.buffers.turning.push(self.now, self.buffers.opens[i * V + v], (i << 4 | v) as u32);
     }
+}
 
+impl<const W: usize, const V: usize> Routers<W, V> {
     /// Heads that have waited long enough ask for their outputs.
     pub fn open_vcs<const SINGLE: bool>(&mut self, net: &Net) {
-        while let Some((first, len)) = self.buffers.turning.due(self.now) {
+        while let Some((first, len)) = self.fabric.buffers.turning.due(self.fabric.now) {
             for k in 0..len {
-                let word = self.buffers.turning.item(first, k);
+                let word = self.fabric.buffers.turning.item(first, k);
                 let (i, v) = ((word >> 4) as usize, (word & 15) as usize);
-                let head = *self.buffers.ins[i].head.at(v);
-                let Segment { packet, key, .. } = self.buffers.segments.items[head as usize];
+                let head = *self.fabric.buffers.ins[i].head.at(v);
+                let Segment { packet, key, .. } = self.fabric.buffers.segments.items[head as usize];
                 self.new_head::<SINGLE, false, false>(net, i, v, packet, key);
             }
-            self.buffers.turning.release(self.now);
+            self.fabric.buffers.turning.release(self.fabric.now);
         }
     }
 }

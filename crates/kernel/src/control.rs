@@ -2,28 +2,28 @@
 //! of all data flits that wait for the link, and needs no credits. Control packets are counted, and recordings are told
 //! of them.
 
-use crate::block::{Block, Wires};
+use crate::block::{Reach, Wires};
 use crate::net::Net;
 use crate::parts::control::Control;
 use weft_api::control::{Arrival, Frame, Wire};
 use weft_api::state::ChannelEnd;
 
-impl<const W: usize, const V: usize> Block<W, V> {
+impl<const W: usize, const V: usize> Reach<W, V> {
     /// Hands the agents what arrives in this cycle, in an order that does not depend on the division into blocks.
     pub fn receive_control(&mut self, net: &Net) {
-        let control = &mut self.policy.control;
-        if control.nothing_due(self.now) {
+        let control = &mut self.routers.beside.policy.control;
+        if control.nothing_due(self.routers.fabric.now) {
             return;
         }
         let mut due = std::mem::take(&mut control.due);
-        while let Some((chunk, len)) = control.arriving.due(self.now) {
+        while let Some((chunk, len)) = control.arriving.due(self.routers.fabric.now) {
             due.extend((0..len).map(|k| control.arriving.item(chunk, k)));
-            control.arriving.release(self.now);
+            control.arriving.release(self.routers.fabric.now);
         }
         due.sort_unstable();
         self.with_agents(net, |agents, channels| due.iter().for_each(|&arrival| agents.receive(arrival, channels)));
         due.clear();
-        self.policy.control.due = due;
+        self.routers.beside.policy.control.due = due;
     }
 }
 

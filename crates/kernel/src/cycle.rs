@@ -1,6 +1,6 @@
 //! A cycle: the phases of a block, one after the other.
 
-use crate::block::{Block, Mail};
+use crate::block::{Block, Fabric, Mail, Reach, Routers};
 use crate::credits;
 use crate::net::Net;
 use crate::pace;
@@ -16,44 +16,51 @@ impl<const W: usize, const V: usize> Block<W, V> {
     pub fn step<const SINGLE: bool>(&mut self, net: &Net, allocator: &dyn SwitchAllocator<W, V>) {
         // queues -> board
         if let Some(board) = &net.common.board {
-            self.post(net, board);
+            self.reach.routers.fabric.post(&mut self.posts, net, board);
         }
         // credits -> counters
-        if !SINGLE && self.shortcuts.streams.are_on() {
-            self.receive_credits_among_streams(net);
+        if !SINGLE && self.reach.routers.beside.shortcuts.streams.are_on() {
+            self.reach.receive_credits_among_streams(net);
         } else {
-            let wakes = (&mut self.requests, &mut self.interfaces);
-            credits::receive::<W, V, SINGLE>(&mut self.wires, wakes, self.now, net);
+            let wakes = (&mut self.reach.routers.fabric.requests, &mut self.reach.interfaces);
+            credits::receive::<W, V, SINGLE>(
+                &mut self.reach.routers.fabric.wires,
+                wakes,
+                self.reach.routers.fabric.now,
+                net,
+            );
         }
         // flits -> VC queues, route of new heads
-        self.receive_flits::<SINGLE>(net);
+        self.reach.routers.receive_flits::<SINGLE>(net);
+        self.reach.ask_for_closed(net);
         // time -> outputs that were full, rates of flits that come in
         if net.rates.is_some() {
-            let wakes = (&mut self.requests, &mut self.interfaces);
-            pace::keep(&mut self.wires, wakes, self.now);
+            let wakes = (&mut self.reach.routers.fabric.requests, &mut self.reach.interfaces);
+            pace::keep(&mut self.reach.routers.fabric.wires, wakes, self.reach.routers.fabric.now);
         }
         // sources -> injection channels
-        self.inject::<SINGLE>(net);
+        self.reach.inject::<SINGLE>(net);
         // timers -> link states
-        self.manage_power(net);
+        self.reach.manage_power(net);
         // journeys <- reasons for which heads wait
         if net.watches {
-            self.watch_cycle(net);
+            let Reach { routers: Routers { fabric, beside }, interfaces } = &mut self.reach;
+            fabric.watch_cycle(interfaces, &beside.policy, net, &mut beside.observers.watch);
         }
         // heads -> VCs, flits -> switch -> links, step by step
-        self.allocate::<SINGLE>(net, allocator);
-        self.now += 1;
+        self.reach.allocate::<SINGLE>(net, allocator);
+        self.reach.routers.fabric.now += 1;
     }
 
     /// Advances to cycle `until`. Skips cycles in which nothing can happen, if the block takes that shortcut.
     pub fn advance(&mut self, net: &Net, allocator: &dyn SwitchAllocator<W, V>, until: u64) {
         if net.notes_after.is_some() {
-            self.interfaces.exchange_notes(net, (self.now, until));
+            self.reach.interfaces.exchange_notes(net, (self.reach.routers.fabric.now, until));
         }
-        while self.now < until {
-            if self.shortcuts.profile.has(Kind::Idle) && self.is_quiet() {
-                self.now = self.next_event(net, until);
-                if self.now == until {
+        while self.reach.routers.fabric.now < until {
+            if self.reach.routers.beside.shortcuts.profile.has(Kind::Idle) && self.is_quiet() {
+                self.reach.routers.fabric.now = self.next_event(net, until);
+                if self.reach.routers.fabric.now == until {
                     return;
                 }
             }
@@ -64,7 +71,9 @@ impl<const W: usize, const V: usize> Block<W, V> {
             }
         }
     }
+}
 
+impl<const W: usize, const V: usize> Fabric<W, V> {
     /// Reserves a slot for a packet; with `single`, also one for its segment.
     #[inline(always)]
     pub fn new_packet(&mut self, single: bool) -> u32 {
@@ -74,23 +83,29 @@ impl<const W: usize, const V: usize> Block<W, V> {
         }
         id
     }
+}
 
+impl<const W: usize, const V: usize> Block<W, V> {
     /// Takes the mail of another block.
     pub fn take(&mut self, net: &Net, mail: &mut Mail) {
         for &(at, mut flit) in &mail.flits {
             if flit.packet != NONE {
-                let id = self.new_packet(net.single);
-                self.buffers.packets.bring_free();
-                self.buffers.packets.items[id as usize] = mail.packets[flit.packet as usize];
+                let id = self.reach.routers.fabric.new_packet(net.single);
+                self.reach.routers.fabric.buffers.packets.bring_free();
+                self.reach.routers.fabric.buffers.packets.items[id as usize] = mail.packets[flit.packet as usize];
                 flit.packet = id;
             }
-            self.wires.flits.push(self.now, at, flit);
+            self.reach.routers.fabric.wires.flits.push(self.reach.routers.fabric.now, at, flit);
         }
         for &(at, credit) in &mail.credits {
-            self.wires.credits.push(self.now, at, credit);
+            self.reach.routers.fabric.wires.credits.push(self.reach.routers.fabric.now, at, credit);
         }
-        mail.slowed.drain(..).for_each(|(at, slowed)| self.wires.paces.slow_from(self.now, at, slowed));
-        mail.messages.drain(..).for_each(|(at, arrival)| self.policy.control.post_in(self.now, at, arrival));
+        mail.slowed.drain(..).for_each(|(at, slowed)| {
+            self.reach.routers.fabric.wires.paces.slow_from(self.reach.routers.fabric.now, at, slowed)
+        });
+        mail.messages.drain(..).for_each(|(at, arrival)| {
+            self.reach.routers.beside.policy.control.post_in(self.reach.routers.fabric.now, at, arrival)
+        });
         mail.flits.clear();
         mail.packets.clear();
         mail.credits.clear();

@@ -3,18 +3,18 @@
 //! The tail of a packet is granted its last channel some cycles before it is delivered. Until then the packet waits in
 //! a calendar wheel, because the terminal may answer in the very cycle of the delivery.
 
-use crate::block::{Block, Buffers, Interfaces};
+use crate::block::{Block, Buffers, Fabric, Interfaces, Observers};
 use crate::net::Net;
 use crate::parts::deliveries::Delivery;
 use crate::parts::queues::Stream;
 use weft_api::congestion::Control;
 use weft_api::state::{NO_JOB, NONE};
 
-impl<const W: usize, const V: usize> Block<W, V> {
+impl<const W: usize, const V: usize> Fabric<W, V> {
     /// Packet `packet` leaves output `o` and will be delivered at cycle `at`; its workload is told then.
-    pub fn announce(&mut self, o: usize, packet: u32, at: u64) {
+    pub fn announce(&mut self, interfaces: &mut Interfaces, o: usize, packet: u32, at: u64) {
         let terminal = self.terminal_behind(o) as u32;
-        self.interfaces.deliveries.push(self.now, at, Delivery { packet, terminal });
+        interfaces.deliveries.push(self.now, at, Delivery { packet, terminal });
     }
 
     /// The terminal (of the block) that output `o` leads to.
@@ -25,34 +25,43 @@ impl<const W: usize, const V: usize> Block<W, V> {
 
     /// As [`deliver`], where receivers also look for marks and notifications.
     #[inline(never)]
-    pub fn deliver_marked(&mut self, net: &Net, control: &dyn Control) {
-        while let Some((first, len)) = self.interfaces.deliveries.due(self.now) {
+    pub fn deliver_marked(
+        &mut self,
+        interfaces: &mut Interfaces,
+        observers: &mut Observers,
+        net: &Net,
+        control: &dyn Control,
+    ) {
+        while let Some((first, len)) = interfaces.deliveries.due(self.now) {
             for k in 0..len {
-                let Delivery { packet, terminal } = self.interfaces.deliveries.item(first, k);
-                if self.take_marks(net, control, terminal as usize, packet) {
-                    tell_delivered(&mut self.interfaces, &mut self.buffers, net, (terminal as usize, packet), self.now);
+                let Delivery { packet, terminal } = interfaces.deliveries.item(first, k);
+                if self.take_marks(interfaces, observers, net, control, terminal as usize, packet) {
+                    tell_delivered(interfaces, &mut self.buffers, net, (terminal as usize, packet), self.now);
                 }
             }
-            self.interfaces.deliveries.release(self.now);
+            interfaces.deliveries.release(self.now);
         }
     }
+}
 
+impl<const W: usize, const V: usize> Block<W, V> {
     /// Whether all sources have created and injected all packets of their own (those that no delivery causes) that are
     /// due before cycle `until`.
     pub fn sources_finished(&self, until: u64) -> bool {
         // packets in queues are counted as created
         let finished = |stream: &Stream| {
-            let sources = self.interfaces.sources[usize::from(stream.job)].all();
+            let sources = self.reach.interfaces.sources[usize::from(stream.job)].all();
             sources.finished(stream.source as usize, stream.due, None, until)
         };
-        if !self.interfaces.queues.streams.iter().all(finished) {
+        if !self.reach.interfaces.queues.streams.iter().all(finished) {
             return false;
         }
-        let has_queues = self.interfaces.queues.each > 0;
+        let has_queues = self.reach.interfaces.queues.each > 0;
         has_queues
-            || self.interfaces.terminals.iter().filter(|terminal| terminal.job != NO_JOB).all(|terminal| {
-                let in_hand = (terminal.packet != NONE).then(|| &self.buffers.packets.items[terminal.packet as usize]);
-                self.interfaces.sources[usize::from(terminal.job)].all().finished(
+            || self.reach.interfaces.terminals.iter().filter(|terminal| terminal.job != NO_JOB).all(|terminal| {
+                let in_hand = (terminal.packet != NONE)
+                    .then(|| &self.reach.routers.fabric.buffers.packets.items[terminal.packet as usize]);
+                self.reach.interfaces.sources[usize::from(terminal.job)].all().finished(
                     terminal.source as usize,
                     terminal.due,
                     in_hand,

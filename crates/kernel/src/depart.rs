@@ -1,6 +1,6 @@
 //! A granted flit leaves its input queue for the link (or for its terminal).
 
-use crate::block::{Block, Requests};
+use crate::block::{Fabric, Interfaces, PolicySide, Reach, Requests, Routers};
 use crate::net::Net;
 use crate::parts::power::Power;
 use crate::parts::profile::Kind;
@@ -23,28 +23,31 @@ pub struct Crossing {
 /// Mails of flits in a cache line.
 const FLITS_OF_A_LINE: usize = 64 / size_of::<(u64, Flit)>();
 
-impl<const W: usize, const V: usize> Block<W, V> {
+impl<const W: usize, const V: usize> Reach<W, V> {
     /// Carries out the first `count` moves of router `r`.
     #[inline(never)]
     pub fn send_all<const SINGLE: bool>(&mut self, net: &Net, r: usize, count: usize) {
         // SAFETY: the caller has a router of the block (`assert_numbers`).
-        let base = unsafe { self.requests.routers.hot(r) }.base as usize;
-        let earliest = self.now + net.router.after_grant;
-        if self.policy.power.probes.departures {
-            self.tell_of_departures(base, count);
+        let base = unsafe { self.routers.fabric.requests.routers.hot(r) }.base as usize;
+        let earliest = self.routers.fabric.now + net.router.after_grant;
+        if self.routers.beside.policy.power.probes.departures {
+            self.routers.fabric.tell_of_departures(&mut self.routers.beside.policy, base, count);
         }
         if net.needs.sees_grants {
-            self.note_grants(net, r, count);
+            self.routers.fabric.note_grants(net, r, count);
         }
         if net.shortcuts.has(Kind::Prefetch) && !SINGLE {
-            self.bring_for_moves(base, count);
+            self.routers.fabric.bring_for_moves(base, count);
         }
         for k in 0..count {
             self.send::<SINGLE>(net, r, base, k, earliest);
         }
-        self.observers.tally.flit_hops += count as u64;
+        self.routers.beside.observers.tally.flit_hops += count as u64;
+        self.ask_for_closed(net);
     }
+}
 
+impl<const W: usize, const V: usize> Fabric<W, V> {
     /// Notes the outputs that heads among the first `count` moves of router `r` were granted. Heads that have settled on the
     /// output of a move choose again.
     #[inline(never)]
@@ -62,7 +65,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
 
     /// Tells the agents of the flits that are about to leave.
     #[inline(never)]
-    fn tell_of_departures(&mut self, base: usize, count: usize) {
+    fn tell_of_departures(&mut self, policy: &mut PolicySide, base: usize, count: usize) {
         self.switch.departures.clear();
         for m in self.switch.moves.first(count) {
             let (input, channel) = (base + usize::from(m.i), base + usize::from(m.p));
@@ -76,7 +79,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
                 delivered: goes_home.then_some(segment.packet),
             });
         }
-        if let Some(agents) = &mut self.policy.agents {
+        if let Some(agents) = &mut policy.agents {
             agents.depart(&Departures {
                 now: self.now,
                 flits: &self.switch.departures,
@@ -84,18 +87,24 @@ impl<const W: usize, const V: usize> Block<W, V> {
             });
         }
     }
+}
 
+impl<const W: usize, const V: usize> Reach<W, V> {
     /// Sends the next flit of an input VC on an output VC, as move `k` says. `earliest`: when it can be on the link.
     #[inline(always)]
     fn send<const SINGLE: bool>(&mut self, net: &Net, r: usize, base: usize, k: usize, earliest: u64) {
-        let m = self.switch.moves[k];
+        let m = self.routers.fabric.switch.moves[k];
         let (p, i) = (usize::from(m.p), base + usize::from(m.i));
         let (vc, v) = (usize::from(m.vc) & (V - 1), usize::from(m.v) & (V - 1));
         let o = base + p;
         // SAFETY: a move names an input and an output of its router; the queue at the input has a segment (`assert_numbers`).
         let (segment, out, id) = unsafe {
-            let id = *self.buffers.ins.hot(i).head.at(v);
-            (self.buffers.segments.items.hot_mut(id as usize), self.wires.outs.hot_mut(o), id)
+            let id = *self.routers.fabric.buffers.ins.hot(i).head.at(v);
+            (
+                self.routers.fabric.buffers.segments.items.hot_mut(id as usize),
+                self.routers.fabric.wires.outs.hot_mut(o),
+                id,
+            )
         };
         let (packet, head, tail, len) = if SINGLE {
             (id, true, true, 1)
@@ -105,19 +114,26 @@ impl<const W: usize, const V: usize> Block<W, V> {
         };
         if !SINGLE || net.router.vc_realloc {
             let dry = SINGLE || segment.sent == segment.arrived;
-            keep_or_free((&mut self.requests, &mut self.policy.power), out, (r, o, p), vc, tail, dry);
+            keep_or_free(
+                (&mut self.routers.fabric.requests, &mut self.routers.beside.policy.power),
+                out,
+                (r, o, p),
+                vc,
+                tail,
+                dry,
+            );
         }
         let class = out.class;
         let depart = if net.links.of(class).paced {
-            self.depart_paced(net, (i, v), o, earliest, head)
+            self.routers.depart_paced(net, (i, v), o, earliest, head)
         } else {
             out.depart(earliest)
         };
-        if let Some(history) = &mut self.wires.history {
-            history.sent_one(self.now, depart, o, class);
+        if let Some(history) = &mut self.routers.fabric.wires.history {
+            history.sent_one(self.routers.fabric.now, depart, o, class);
         }
         self.traverse::<SINGLE>(net, (o, vc), depart, Crossing { packet, segment: id, len, head, tail });
-        self.leave::<SINGLE>(net, i, v, id, tail);
+        self.routers.leave::<SINGLE>(net, i, v, id, tail);
     }
 
     /// A flit is on the link behind output `o` in cycle `depart`, on VC `vc`.
@@ -130,22 +146,28 @@ impl<const W: usize, const V: usize> Block<W, V> {
         Crossing { packet, segment, len, head, tail }: Crossing,
     ) {
         // SAFETY: a flit leaves by an output of the block (`assert_numbers`).
-        let out = unsafe { self.wires.outs.hot_mut(o) };
+        let out = unsafe { self.routers.fabric.wires.outs.hot_mut(o) };
         out.spend::<SINGLE>(vc, net.router.room);
         let (is_cut, peer, link) = (out.is(ChannelEnd::Remote), out.peer, net.links.of(out.class));
         let at = depart + link.latency;
         if out.is(ChannelEnd::Ejection) {
             // the buffer of a terminal is free at once, unless the packet keeps its place
-            if !(net.keeps && self.stays_at_terminal(net, (o, vc), packet, tail)) {
-                self.wires.credits.push(self.now, at + link.credit_latency, (o << 4 | vc) as u32);
+            if !(net.keeps && self.routers.fabric.stays_at_terminal(&mut self.interfaces, net, (o, vc), packet, tail)) {
+                self.routers.fabric.wires.credits.push(
+                    self.routers.fabric.now,
+                    at + link.credit_latency,
+                    (o << 4 | vc) as u32,
+                );
             }
             self.eject(net, o, packet, tail, at + net.router.ejection_delay);
             return;
         }
         let (packet, key) = if head { (packet, self.prepare(net, o, vc, packet)) } else { (NONE, BODY) };
-        self.launch::<SINGLE>((is_cut, peer), at, Flit { to: vc as u32, packet, key, len }, segment);
+        self.routers.fabric.launch::<SINGLE>((is_cut, peer), at, Flit { to: vc as u32, packet, key, len }, segment);
     }
+}
 
+impl<const W: usize, const V: usize> Fabric<W, V> {
     /// A flit is on a channel, or what follows the last one of a run; its `to` is the VC. The channel leads to another router or from a
     /// terminal, and arrives at cycle `at`. `peer`: the input at its far end, or the channel to another block if it `is_cut`; `segment`: of
     /// its packet, if it is a head.
@@ -166,32 +188,46 @@ impl<const W: usize, const V: usize> Block<W, V> {
 
     /// Whether a flit of `packet` keeps its place in the buffer of the terminal behind output `o`. Notes the packet with its tail.
     #[inline(never)]
-    fn stays_at_terminal(&mut self, net: &Net, (o, vc): (usize, usize), packet: u32, tail: bool) -> bool {
+    fn stays_at_terminal(
+        &mut self,
+        interfaces: &mut Interfaces,
+        net: &Net,
+        (o, vc): (usize, usize),
+        packet: u32,
+        tail: bool,
+    ) -> bool {
         let packet = &self.buffers.packets.items[packet as usize];
         let stays = net.jobs[usize::from(packet.job)].workload.keeps(packet);
         if stays && tail {
             let t = self.terminal_behind(o);
-            self.interfaces.queues.keep(t, vc as u8, packet.len);
+            interfaces.queues.keep(t, vc as u8, packet.len);
         }
         stays
     }
+}
 
+impl<const W: usize, const V: usize> Reach<W, V> {
     /// A flit that leaves output `o` is delivered at cycle `at`.
     #[inline(always)]
     fn eject(&mut self, net: &Net, o: usize, packet: u32, tail: bool, at: u64) {
-        self.observers.tally.accepted(at);
+        self.routers.beside.observers.tally.accepted(at);
         if tail {
             // SAFETY: a segment names a packet (`assert_numbers`).
-            let delivered = unsafe { self.buffers.packets.items.hot(packet as usize) };
+            let delivered = unsafe { self.routers.fabric.buffers.packets.items.hot(packet as usize) };
             if !net.slow.delivery {
-                self.observers.tally.deliver(net, delivered, at);
+                self.routers.beside.observers.tally.deliver(net, delivered, at);
             } else if net.slow.only_recorded {
-                self.observers.recorders.delivered(o, delivered, at, self.observers.tally.inside(at));
-                self.observers.tally.deliver(net, delivered, at);
+                self.routers.beside.observers.recorders.delivered(
+                    o,
+                    delivered,
+                    at,
+                    self.routers.beside.observers.tally.inside(at),
+                );
+                self.routers.beside.observers.tally.deliver(net, delivered, at);
             } else {
                 return self.eject_slow_path(net, o, packet, at);
             }
-            self.buffers.packets.remove(packet);
+            self.routers.fabric.buffers.packets.remove(packet);
         }
     }
 
@@ -200,21 +236,27 @@ impl<const W: usize, const V: usize> Block<W, V> {
     fn eject_slow_path(&mut self, net: &Net, o: usize, id: u32, at: u64) {
         if let Some(control) = &net.congestion {
             self.mark(net, &**control, o, id);
-            if self.buffers.packets.items[id as usize].flags & NOTICE != 0 {
+            if self.routers.fabric.buffers.packets.items[id as usize].flags & NOTICE != 0 {
                 // a flit of a notification is no load that the terminal accepts
-                self.observers.tally.accepted_flits -= u64::from(self.observers.tally.inside(at));
-                return self.announce(o, id, at);
+                self.routers.beside.observers.tally.accepted_flits -=
+                    u64::from(self.routers.beside.observers.tally.inside(at));
+                return self.routers.fabric.announce(&mut self.interfaces, o, id, at);
             }
         }
-        let packet = &self.buffers.packets.items[id as usize];
-        self.observers.recorders.delivered(o, packet, at, self.observers.tally.inside(at));
-        self.observers.tally.deliver(net, packet, at);
+        let packet = &self.routers.fabric.buffers.packets.items[id as usize];
+        self.routers.beside.observers.recorders.delivered(
+            o,
+            packet,
+            at,
+            self.routers.beside.observers.tally.inside(at),
+        );
+        self.routers.beside.observers.tally.deliver(net, packet, at);
         let job = usize::from(packet.job);
-        self.observers.tally.deliver_to_job(net, job, packet, at);
+        self.routers.beside.observers.tally.deliver_to_job(net, job, packet, at);
         if net.jobs[job].is_told || packet.flags & MARKED != 0 {
-            self.announce(o, id, at);
+            self.routers.fabric.announce(&mut self.interfaces, o, id, at);
         } else {
-            self.buffers.packets.remove(id);
+            self.routers.fabric.buffers.packets.remove(id);
         }
     }
 
@@ -225,8 +267,12 @@ impl<const W: usize, const V: usize> Block<W, V> {
             self.note_hop(net, o, vc, packet);
         }
         // SAFETY: a head leaves by an output of the block, and a segment names a packet (`assert_numbers`).
-        let (router, packet) =
-            unsafe { (*self.wires.next_router.hot(o), self.buffers.packets.items.hot_mut(packet as usize)) };
+        let (router, packet) = unsafe {
+            (
+                *self.routers.fabric.wires.next_router.hot(o),
+                self.routers.fabric.buffers.packets.items.hot_mut(packet as usize),
+            )
+        };
         packet.links_crossed += 1;
         net.route_ahead(router as usize, packet)
     }
@@ -237,16 +283,22 @@ impl<const W: usize, const V: usize> Block<W, V> {
         if let Some(control) = &net.congestion {
             self.mark(net, &**control, o, packet);
         }
-        if net.slow.paths && self.buffers.packets.items[packet as usize].flags & NOTICE == 0 {
-            self.observers.recorders.crosses(o, vc as u8, &self.buffers.packets.items[packet as usize]);
+        if net.slow.paths && self.routers.fabric.buffers.packets.items[packet as usize].flags & NOTICE == 0 {
+            self.routers.beside.observers.recorders.crosses(
+                o,
+                vc as u8,
+                &self.routers.fabric.buffers.packets.items[packet as usize],
+            );
         }
         if net.needs.remembers {
-            self.remember(net, o, vc, packet);
+            self.routers.fabric.remember(&mut self.routers.beside.policy, net, o, vc, packet);
         }
     }
+}
 
+impl<const W: usize, const V: usize> Fabric<W, V> {
     /// The routing remembers the hop that a head has taken.
-    fn remember(&mut self, net: &Net, o: usize, vc: usize, packet: u32) {
+    fn remember(&mut self, policy: &mut PolicySide, net: &Net, o: usize, vc: usize, packet: u32) {
         // SAFETY: a head leaves by an output, which names its router, and that its place (`assert_numbers`).
         let (out, router, at) = unsafe {
             let out = self.wires.outs.hot(o);
@@ -259,33 +311,37 @@ impl<const W: usize, const V: usize> Block<W, V> {
         if net.subnets.is_some() {
             let base = router.base as usize;
             let told = net.routing.tells(at, &self.buffers.packets.items[packet as usize], hop);
-            self.policy.tell_of_hop(self.now, (base, port), (packet, Some(vc as u8)), told);
+            policy.tell_of_hop(self.now, (base, port), (packet, Some(vc as u8)), told);
         }
         net.routing.taken(at, &mut self.buffers.packets.items[packet as usize], hop);
     }
+}
 
+impl<const W: usize, const V: usize> Routers<W, V> {
     /// A flit has left the queue of VC `v` of input `i`.
     #[inline(always)]
     pub fn leave<const SINGLE: bool>(&mut self, net: &Net, i: usize, v: usize, id: u32, tail: bool) {
-        self.return_credit(net, i, v);
+        self.fabric.return_credit(net, i, v);
         if tail {
             // SAFETY: a packet leaves the queue of an input, in which it has a segment (`assert_numbers`).
             let next = unsafe {
-                let next = self.buffers.segments.items.hot(id as usize).next;
-                self.buffers.ins.hot_mut(i).follow(v, next);
+                let next = self.fabric.buffers.segments.items.hot(id as usize).next;
+                self.fabric.buffers.ins.hot_mut(i).follow(v, next);
                 next
             };
             if !SINGLE {
-                self.buffers.segments.remove(id);
+                self.fabric.buffers.segments.remove(id);
             }
             if next != NONE {
                 // SAFETY: a segment names the next one of its queue (`assert_numbers`).
-                let Segment { packet, key, .. } = *unsafe { self.buffers.segments.items.hot(next as usize) };
+                let Segment { packet, key, .. } = *unsafe { self.fabric.buffers.segments.items.hot(next as usize) };
                 self.new_head::<SINGLE, false, false>(net, i, v, packet, key);
             }
         }
     }
+}
 
+impl<const W: usize, const V: usize> Fabric<W, V> {
     /// The sender of VC `v` of input `i` gets its credit back.
     #[inline(always)]
     pub fn return_credit(&mut self, net: &Net, i: usize, v: usize) {

@@ -1,15 +1,15 @@
 //! Discards packets that only a failed router could take further. Their buffer space becomes free again.
 
-use crate::block::Block;
+use crate::block::{Fabric, PolicySide, Reach};
 use crate::faults::subnets;
 use crate::net::Net;
 use weft_api::state::{MARKED, NO_REQUEST, NOTICE, UNDECIDED};
 
-impl<const W: usize, const V: usize> Block<W, V> {
+impl<const W: usize, const V: usize> Fabric<W, V> {
     /// Whether packet `id` can't go on from router `r`: that router has failed, or the next router that the packet must
     /// visit has.
-    pub(super) fn is_lost(&self, net: &Net, r: usize, id: u32) -> bool {
-        if self.policy.faults.is_dead(r) {
+    pub(super) fn is_lost(&self, policy: &PolicySide, net: &Net, r: usize, id: u32) -> bool {
+        if policy.faults.is_dead(r) {
             return true;
         }
         let (packet, at) = (&self.buffers.packets.items[id as usize], net.coords[self.requests.routers[r].id as usize]);
@@ -20,26 +20,28 @@ impl<const W: usize, const V: usize> Block<W, V> {
             Ok(leg) => subnets(net).port_to(leg.d, leg.own, leg.to),
             Err(hop) => hop.port,
         };
-        self.policy.faults.dead_ends(self.requests.routers[r].base as usize + usize::from(port)) > 0
+        policy.faults.dead_ends(self.requests.routers[r].base as usize + usize::from(port)) > 0
     }
 
     /// Whether the packet that has become the head of VC `v` of input `i` can't go on. If so, notes that it will be
     /// discarded.
     #[cold]
-    pub fn is_doomed(&mut self, net: &Net, i: usize, v: usize, packet: u32) -> bool {
-        let lost = self.is_lost(net, self.buffers.ins[i].router as usize, packet);
+    pub fn is_doomed(&mut self, policy: &mut PolicySide, net: &Net, i: usize, v: usize, packet: u32) -> bool {
+        let lost = self.is_lost(policy, net, self.buffers.ins[i].router as usize, packet);
         if lost {
             self.buffers.ins[i].requests[v] = UNDECIDED;
-            self.policy.faults.doomed.push((i as u32, v as u8));
+            policy.faults.doomed.push((i as u32, v as u8));
         }
         lost
     }
+}
 
+impl<const W: usize, const V: usize> Reach<W, V> {
     /// Discards the packets of doomed heads. Flits of theirs that arrive later are discarded as well.
     #[cold]
     pub(super) fn discard(&mut self, net: &Net) {
         let mut waiting = Vec::new();
-        while let Some((i, v)) = self.policy.faults.doomed.pop() {
+        while let Some((i, v)) = self.routers.beside.policy.faults.doomed.pop() {
             let gone = if net.single {
                 self.discard_head::<true>(net, i as usize, usize::from(v))
             } else {
@@ -49,46 +51,53 @@ impl<const W: usize, const V: usize> Block<W, V> {
                 waiting.push((i, v));
             }
         }
-        self.policy.faults.doomed = waiting;
+        self.routers.beside.policy.faults.doomed = waiting;
     }
 
     /// Counts a packet that is discarded. A notification is no packet of a job.
     fn count_lost(&mut self, net: &Net, packet: u32) {
-        let (lost, marks) = (&self.buffers.packets.items[packet as usize], &mut self.interfaces.limits.counts);
+        let (lost, marks) =
+            (&self.routers.fabric.buffers.packets.items[packet as usize], &mut self.interfaces.limits.counts);
         if lost.flags & NOTICE != 0 {
             marks.lost += 1;
             return;
         }
         marks.lost_marks += u64::from(lost.flags & MARKED != 0);
-        self.observers.tally.lose(net, lost, self.now);
+        self.routers.beside.observers.tally.lose(net, lost, self.routers.fabric.now);
     }
 
     /// Discards the flits of a doomed head that have arrived, so that their buffer space is free. Returns whether the
     /// tail was among them.
     fn discard_head<const SINGLE: bool>(&mut self, net: &Net, i: usize, v: usize) -> bool {
-        let id = self.buffers.ins[i].head[v];
-        let segment = &mut self.buffers.segments.items[id as usize];
+        let id = self.routers.fabric.buffers.ins[i].head[v];
+        let segment = &mut self.routers.fabric.buffers.segments.items[id as usize];
         let (packet, flits) = (segment.packet, segment.arrived - segment.sent);
         if !SINGLE {
             segment.sent = segment.arrived;
         }
         let tail = SINGLE || segment.sent == segment.len;
-        if self.policy.power.probes.departures
-            && let Some(agents) = &mut self.policy.agents
+        if self.routers.beside.policy.power.probes.departures
+            && let Some(agents) = &mut self.routers.beside.policy.agents
         {
-            agents.discard(self.now, i, flits, tail.then_some(&self.buffers.packets.items[packet as usize]));
+            agents.discard(
+                self.routers.fabric.now,
+                i,
+                flits,
+                tail.then_some(&self.routers.fabric.buffers.packets.items[packet as usize]),
+            );
         }
         if tail {
-            self.buffers.ins[i].requests[v] = NO_REQUEST;
+            self.routers.fabric.buffers.ins[i].requests[v] = NO_REQUEST;
             self.count_lost(net, packet);
-            self.buffers.packets.remove(packet);
+            self.routers.fabric.buffers.packets.remove(packet);
             if net.watches {
-                self.watch_loss(i, v);
+                self.routers.fabric.watch_loss(&mut self.routers.beside.observers, i, v);
             }
         }
         for k in 1..=flits {
-            self.leave::<SINGLE>(net, i, v, id, tail && k == flits);
+            self.routers.leave::<SINGLE>(net, i, v, id, tail && k == flits);
         }
+        self.ask_for_closed(net);
         tail
     }
 }

@@ -1,6 +1,6 @@
 //! The channels of a block, as its agents see and change them.
 
-use crate::block::{Block, PolicySide};
+use crate::block::{Beside, PolicySide, Reach, Routers};
 use crate::control;
 use crate::net::Net;
 use crate::parts::control::RETRY;
@@ -12,7 +12,7 @@ use weft_api::state::LinkState;
 use weft_api::subnetworks::Views;
 
 pub struct Facade<'a, const W: usize, const V: usize> {
-    pub block: &'a mut Block<W, V>,
+    pub reach: &'a mut Reach<W, V>,
     pub net: &'a Net,
     /// The only channel that the agents may read and change now.
     pub only: Option<usize>,
@@ -30,13 +30,13 @@ impl<const W: usize, const V: usize> Facade<'_, W, V> {
     /// The agents change a channel.
     fn write(&mut self, channel: usize) {
         self.look(channel);
-        self.block.policy.power.wrote = true;
+        self.reach.routers.beside.policy.power.wrote = true;
     }
 }
 
 impl<const W: usize, const V: usize> Channels for Facade<'_, W, V> {
     fn now(&self) -> u64 {
-        self.block.now
+        self.reach.routers.fabric.now
     }
 
     fn draw(&self, high: u32, low: u32, salt: u64) -> u64 {
@@ -45,150 +45,164 @@ impl<const W: usize, const V: usize> Channels for Facade<'_, W, V> {
 
     fn state(&self, channel: usize) -> LinkState {
         self.look(channel);
-        self.block.policy.power.state_for_policy(channel, &self.block.wires.outs[channel])
+        self.reach.routers.beside.policy.power.state_for_policy(channel, &self.reach.routers.fabric.wires.outs[channel])
     }
 
     fn enter(&mut self, channel: usize, state: LinkState) {
         self.write(channel);
-        self.block.settle_channel(self.net, channel);
-        self.block.change_state(self.net, channel, state, self.block.now);
+        self.reach.routers.settle_channel(self.net, channel);
+        self.reach.routers.change_state(self.net, channel, state, self.reach.routers.fabric.now);
     }
 
     fn open(&mut self, channel: usize) {
         self.write(channel);
-        self.block.settle_channel(self.net, channel);
-        let Block { policy, wires, now, .. } = &mut *self.block;
-        policy.power.open_channel(channel, &mut wires.outs[channel], *now);
+        self.reach.routers.settle_channel(self.net, channel);
+        let out = &mut self.reach.routers.fabric.wires.outs[channel];
+        self.reach.routers.beside.policy.power.open_channel(channel, out, self.reach.routers.fabric.now);
     }
 
     fn close(&mut self, channel: usize) {
         self.write(channel);
-        self.block.interrupt(self.net, channel);
-        let Block { policy, wires, .. } = &mut *self.block;
-        policy.power.close_channel(channel, &mut wires.outs[channel]);
+        self.reach.interrupt_any(self.net, channel);
+        self.reach
+            .routers
+            .beside
+            .policy
+            .power
+            .close_channel(channel, &mut self.reach.routers.fabric.wires.outs[channel]);
     }
 
     fn look_again(&mut self, channel: usize) {
         self.write(channel);
-        self.block.look_again(channel);
+        let Reach { routers: Routers { fabric, beside }, interfaces } = &mut *self.reach;
+        fabric.look_again(interfaces, &mut beside.policy, channel);
     }
 
     fn flits(&self, channel: usize) -> u32 {
         self.look(channel);
-        self.block.wires.outs[channel].flits.wrapping_add(self.block.unsettled(channel))
+        self.reach.routers.fabric.wires.outs[channel]
+            .flits
+            .wrapping_add(self.reach.routers.fabric.unsettled(&self.reach.routers.beside.shortcuts, channel))
     }
 
     fn bandwidth(&self, channel: usize) -> f64 {
         self.look(channel);
-        self.block.bandwidth(self.net, channel)
+        self.reach.routers.fabric.bandwidth(self.net, channel)
     }
 
     fn is_wanted(&self, channel: usize) -> bool {
         self.look(channel);
-        self.block.wires.outs[channel].requested != 0
+        self.reach.routers.fabric.wires.outs[channel].requested != 0
     }
 
     fn is_held(&self, channel: usize) -> bool {
         self.look(channel);
-        self.block.policy.power.held_vcs(channel, &self.block.wires.outs[channel]) != 0
+        self.reach.routers.beside.policy.power.held_vcs(channel, &self.reach.routers.fabric.wires.outs[channel]) != 0
     }
 
     fn free_for(&self, channel: usize) -> i32 {
         self.look(channel);
-        (self.block.now as u32).wrapping_sub(self.block.next_free(channel)) as i32
+        (self.reach.routers.fabric.now as u32)
+            .wrapping_sub(self.reach.routers.fabric.next_free(&self.reach.routers.beside.shortcuts, channel))
+            as i32
     }
 
     fn queued(&self, channel: usize) -> u32 {
         self.look(channel);
-        self.block.queued_for(self.net, channel)
+        self.reach.queued_for(self.net, channel)
     }
 
     fn queue_growth(&self, channel: usize) -> Option<u32> {
         self.look(channel);
-        self.block.queue_growth(self.net, channel)
+        self.reach.routers.fabric.queue_growth(self.net, channel)
     }
 
     fn credits_are_home(&self, channel: usize) -> bool {
         self.look(channel);
-        let out = &self.block.wires.outs[channel];
+        let out = &self.reach.routers.fabric.wires.outs[channel];
         self.net.links[usize::from(out.class)].are_home(&out.credits)
     }
 
     fn credit_latency(&self, channel: usize) -> u64 {
-        self.net.links[usize::from(self.block.wires.outs[channel].class)].credit_latency
+        self.net.links[usize::from(self.reach.routers.fabric.wires.outs[channel].class)].credit_latency
     }
 
     fn set_timer(&mut self, who: usize, at: u64) {
         self.look(who);
-        self.block.policy.power.timers.set(who, self.block.now, at);
+        self.reach.routers.beside.policy.power.timers.set(who, self.reach.routers.fabric.now, at);
     }
 
     fn views(&self) -> &Views {
-        &self.block.policy.views
+        &self.reach.routers.fabric.views
     }
 
     fn views_mut(&mut self) -> &mut Views {
-        self.block.policy.power.wrote = true;
-        &mut self.block.policy.views
+        self.reach.routers.beside.policy.power.wrote = true;
+        &mut self.reach.routers.fabric.views
     }
 
     fn count_packet(&mut self, kind: usize, packet: &dyn Fn() -> ControlPacket) -> Option<u32> {
-        self.block.policy.control.count(kind);
-        self.block.observers.recorders.control_sent(packet)
+        self.reach.routers.beside.policy.control.count(kind);
+        self.reach.routers.beside.observers.recorders.control_sent(packet)
     }
 
     fn note_arrival(&mut self, from: u32, frame: &Frame) {
         if let Some(number) = frame.number {
-            let Block { policy: PolicySide { control, .. }, observers, now, .. } = &mut *self.block;
-            let arrival = ControlArrival { block: control.block_of(from), number, cycle: *now, hops: frame.hops };
+            let Beside { policy: PolicySide { control, .. }, observers, .. } = &mut self.reach.routers.beside;
+            let arrival = ControlArrival {
+                block: control.block_of(from),
+                number,
+                cycle: self.reach.routers.fabric.now,
+                hops: frame.hops,
+            };
             observers.recorders.control_arrived(arrival);
         }
     }
 
     fn send(&mut self, channel: usize, frame: Frame) -> bool {
         self.write(channel);
-        self.block.interrupt(self.net, channel);
-        let Block { wires, policy, now, .. } = &mut *self.block;
-        control::send(wires, &mut policy.control, self.net, (channel, frame), *now)
+        self.reach.interrupt_any(self.net, channel);
+        let (fabric, control) = (&mut self.reach.routers.fabric, &mut self.reach.routers.beside.policy.control);
+        control::send(&mut fabric.wires, control, self.net, (channel, frame), fabric.now)
     }
 
     fn signal(&mut self, channel: usize, at: u64, wire: Wire, frame: Frame) {
         self.write(channel);
-        let Block { wires, policy, now, .. } = &mut *self.block;
-        control::post(wires, &mut policy.control, channel, (at, wire, frame), *now);
+        let (fabric, control) = (&mut self.reach.routers.fabric, &mut self.reach.routers.beside.policy.control);
+        control::post(&mut fabric.wires, control, channel, (at, wire, frame), fabric.now);
     }
 
     fn try_later(&mut self, router: usize, frame: Frame) {
-        self.block.policy.power.wrote = true;
-        let (now, port) = (self.block.now, self.block.requests.routers[router].base);
-        self.block.policy.control.post_in(now, now + RETRY, Arrival { port, wire: Wire::None, frame });
+        self.reach.routers.beside.policy.power.wrote = true;
+        let (now, port) = (self.reach.routers.fabric.now, self.reach.routers.fabric.requests.routers[router].base);
+        self.reach.routers.beside.policy.control.post_in(now, now + RETRY, Arrival { port, wire: Wire::None, frame });
     }
 
     fn tell(&mut self, router: u32, class: u8, frame: Frame) {
-        self.block.policy.power.wrote = true;
-        let Block { wires, policy, now, .. } = &mut *self.block;
-        control::tell(wires, &mut policy.control, self.net, (router, class, frame), *now);
+        self.reach.routers.beside.policy.power.wrote = true;
+        let (fabric, control) = (&mut self.reach.routers.fabric, &mut self.reach.routers.beside.policy.control);
+        control::tell(&mut fabric.wires, control, self.net, (router, class, frame), fabric.now);
     }
 
     fn is_dead(&self, router: usize) -> bool {
-        self.block.policy.faults.is_dead(router)
+        self.reach.routers.beside.policy.faults.is_dead(router)
     }
 
     fn dead_ends(&self, channel: usize) -> u8 {
-        self.block.policy.faults.dead_ends(channel)
+        self.reach.routers.beside.policy.faults.dead_ends(channel)
     }
 
     fn parked(&self) -> &[Parked] {
-        self.block.policy.faults.parked()
+        self.reach.routers.beside.policy.faults.parked()
     }
 
     fn note_news(&mut self, router: usize) {
-        self.block.policy.power.wrote = true;
-        self.block.policy.faults.note_news(router);
+        self.reach.routers.beside.policy.power.wrote = true;
+        self.reach.routers.beside.policy.faults.note_news(router);
     }
 
     fn warn(&mut self, router: usize) {
-        self.block.policy.power.wrote = true;
-        self.block.policy.faults.warn(router);
+        self.reach.routers.beside.policy.power.wrote = true;
+        self.reach.routers.beside.policy.faults.warn(router);
     }
 }

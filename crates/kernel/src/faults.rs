@@ -2,7 +2,7 @@
 //! has failed. If no output leads on, a head is parked until its router hears something new about links. If only a
 //! failed router could take it further, the packet is discarded (`discards.rs`). The rules are in `network/faults.rs`.
 
-use crate::block::Block;
+use crate::block::{Fabric, PolicySide, Reach, Routers};
 use crate::net::{Net, Repair};
 use crate::parts::faults::Event;
 use weft_api::agents::{Detour, Parked};
@@ -10,23 +10,24 @@ use weft_api::state::split;
 use weft_api::state::{AROUND, LinkState, NO_REQUEST, Packet, UNDECIDED};
 use weft_api::subnetworks::{Leg, Subnets};
 
-impl<const W: usize, const V: usize> Block<W, V> {
+impl<const W: usize, const V: usize> Reach<W, V> {
     /// Handles the links and routers that fail or return in this cycle.
     pub fn break_parts(&mut self, net: &Net) {
-        let now = self.now;
-        while let Some(Event { what, .. }) = self.policy.faults.events.pop_if(|event| event.at <= now) {
+        let now = self.routers.fabric.now;
+        while let Some(Event { what, .. }) = self.routers.beside.policy.faults.events.pop_if(|event| event.at <= now) {
             let o = what.channel as usize;
-            let r = self.wires.outs[o].router as usize;
-            self.policy.faults.note(r, what);
+            let r = self.routers.fabric.wires.outs[o].router as usize;
+            self.routers.beside.policy.faults.note(r, what);
             if net.faults.repair != Repair::ByPolicy {
                 self.break_or_mend(net, what);
                 continue;
             }
             self.with_agents(net, |agents, channels| agents.fault(what, channels));
             if what.breaks {
-                self.reroute_some(net, r, |block, i, v| {
-                    block.policy.faults.dead[r]
-                        || block.buffers.ins[i].base(i) + net.port(block.buffers.ins[i].requests[v]) == o
+                self.reroute_some(net, r, |routers, i, v| {
+                    routers.beside.policy.faults.dead[r]
+                        || routers.fabric.buffers.ins[i].base(i) + net.port(routers.fabric.buffers.ins[i].requests[v])
+                            == o
                 });
             }
         }
@@ -38,48 +39,56 @@ impl<const W: usize, const V: usize> Block<W, V> {
     pub fn reroute_heads(&mut self, net: &Net) {
         if let Repair::ByRouting(around) = net.faults.repair {
             self.turn_heads(net, around);
-        } else if !self.policy.faults.news.is_empty() {
+        } else if !self.routers.beside.policy.faults.news.is_empty() {
             self.reroute_after_news(net);
         }
-        if !self.policy.faults.doomed.is_empty() {
+        if !self.routers.beside.policy.faults.doomed.is_empty() {
             self.discard(net);
         }
     }
 
     #[cold]
     fn reroute_after_news(&mut self, net: &Net) {
-        let mut routers = std::mem::take(&mut self.policy.faults.news);
+        let mut routers = std::mem::take(&mut self.routers.beside.policy.faults.news);
         routers.sort_unstable();
         routers.dedup();
         let hears = |p: &mut Parked| routers.binary_search(&p.router).is_ok();
-        let parked: Vec<Parked> = self.policy.faults.parked.extract_if(.., hears).collect();
+        let parked: Vec<Parked> = self.routers.beside.policy.faults.parked.extract_if(.., hears).collect();
         for Parked { i, v, .. } in parked {
             self.route_again(net, i as usize, usize::from(v));
         }
         for r in routers.drain(..).map(|r| r as usize) {
-            if self.policy.faults.warned[r] {
-                self.reroute_some(net, r, |block, i, v| block.goes_on(net, r, i, v));
+            if self.routers.beside.policy.faults.warned[r] {
+                self.reroute_some(net, r, |routers, i, v| routers.fabric.goes_on(net, r, i, v));
             }
         }
     }
 
     /// The heads of router `r` that ask for an output, and for which `turns` is true, look for another path.
-    fn reroute_some(&mut self, net: &Net, r: usize, turns: impl Fn(&Self, usize, usize) -> bool) {
-        let base = self.requests.routers[r].base as usize;
-        let end = self.requests.routers.get(r + 1).map_or(self.buffers.ins.len(), |next| next.base as usize);
+    fn reroute_some(&mut self, net: &Net, r: usize, turns: impl Fn(&Routers<W, V>, usize, usize) -> bool) {
+        let base = self.routers.fabric.requests.routers[r].base as usize;
+        let end = self
+            .routers
+            .fabric
+            .requests
+            .routers
+            .get(r + 1)
+            .map_or(self.routers.fabric.buffers.ins.len(), |next| next.base as usize);
         for i in base..end {
             for v in 0..V {
-                let key = self.buffers.ins[i].requests[v];
-                if key != NO_REQUEST && key != UNDECIDED && turns(self, i, v) {
-                    self.buffers.ins[i].requests[v] = UNDECIDED;
-                    self.withdraw(net, r, i, key);
-                    self.forget(net, i, v);
+                let key = self.routers.fabric.buffers.ins[i].requests[v];
+                if key != NO_REQUEST && key != UNDECIDED && turns(&self.routers, i, v) {
+                    self.routers.fabric.buffers.ins[i].requests[v] = UNDECIDED;
+                    self.routers.fabric.withdraw(net, r, i, key);
+                    self.routers.fabric.forget(&mut self.routers.beside.policy, net, i, v);
                     self.route_again(net, i, v);
                 }
             }
         }
     }
+}
 
+impl<const W: usize, const V: usize> Fabric<W, V> {
     /// Whether a head came from a member of a subnetwork and asks for a link to another member of it that is not the
     /// end of its leg.
     fn goes_on(&self, net: &Net, r: usize, i: usize, v: usize) -> bool {
@@ -90,46 +99,62 @@ impl<const W: usize, const V: usize> Block<W, V> {
         // of the two VC classes of a leg, the second one is for the hop to its end
         class.is_multiple_of(2) && subnet(p as u16).is_some() && subnet(port.port) == subnet(p as u16)
     }
+}
 
+impl<const W: usize, const V: usize> Reach<W, V> {
     /// The head of VC `v` of input `i`, which asks for no output now, looks for a path.
     fn route_again(&mut self, net: &Net, i: usize, v: usize) {
-        let (r, head) = (self.buffers.ins[i].router as usize, self.buffers.ins[i].head[v] as usize);
-        let id = self.buffers.segments.items[head].packet;
-        if self.is_lost(net, r, id) {
-            self.policy.faults.doomed.push((i as u32, v as u8));
+        let (r, head) =
+            (self.routers.fabric.buffers.ins[i].router as usize, self.routers.fabric.buffers.ins[i].head[v] as usize);
+        let id = self.routers.fabric.buffers.segments.items[head].packet;
+        if self.routers.fabric.is_lost(&self.routers.beside.policy, net, r, id) {
+            self.routers.beside.policy.faults.doomed.push((i as u32, v as u8));
             return;
         }
-        let at = net.coords[self.requests.routers[r].id as usize];
-        let packet = &mut self.buffers.packets.items[id as usize];
+        let at = net.coords[self.routers.fabric.requests.routers[r].id as usize];
+        let packet = &mut self.routers.fabric.buffers.packets.items[id as usize];
         let was_around = packet.flags & AROUND != 0;
         let (leg, nets) = (crossing(net, at, packet), subnets(net));
-        let begins = nets.behind(self.buffers.ins[i].port, |d| nets.member(at, d)).is_none_or(|(d, _)| d != leg.d);
+        let begins = nets
+            .behind(self.routers.fabric.buffers.ins[i].port, |d| nets.member(at, d))
+            .is_none_or(|(d, _)| d != leg.d);
         if begins {
             packet.dim = 0; // at the first router of a leg all ways are open
         }
         // the agents are told only if the head has found a path
-        let agents = self.policy.agents.take();
-        let key = self.route_here(net, r, id);
-        self.policy.agents = agents;
-        self.buffers.segments.items[head].key = key;
-        if !self.leads_on(net, r, key) {
-            self.park_without_request(net, i, v, id);
+        let agents = self.routers.beside.policy.agents.take();
+        let key = self.routers.fabric.route_here(&mut self.routers.beside.policy, net, r, id);
+        self.routers.beside.policy.agents = agents;
+        self.routers.fabric.buffers.segments.items[head].key = key;
+        if !self.routers.fabric.leads_on(net, r, key) {
+            self.routers.fabric.park_without_request(&mut self.routers.beside.policy, net, i, v, id);
             return;
         }
-        self.tell_agents_of_route(net, r, id, leg, (key, begins, begins && !was_around));
-        self.buffers.ins[i].requests[v] = key;
+        self.routers.fabric.tell_agents_of_route(
+            &mut self.routers.beside.policy,
+            net,
+            r,
+            id,
+            leg,
+            (key, begins, begins && !was_around),
+        );
+        self.routers.fabric.buffers.ins[i].requests[v] = key;
         let (p, class) = split(key, net.class_bits);
         if net.single {
-            self.request_vc::<true>(net, i, p, class);
+            self.routers.fabric.request_vc::<true>(net, i, p, class);
         } else {
-            self.request_vc::<false>(net, i, p, class);
+            self.routers.fabric.request_vc::<false>(net, i, p, class);
         }
+        self.ask_for_closed(net);
     }
+}
 
+impl<const W: usize, const V: usize> Fabric<W, V> {
     /// Tells the agents and the policy about the path that a head has found. `begins`: the head is at the first router
     /// of its leg. `is_new`: the detour of this head was not counted there yet; longer packets are counted as they leave.
     fn tell_agents_of_route(
         &mut self,
+        policy: &mut PolicySide,
         net: &Net,
         r: usize,
         id: u32,
@@ -140,7 +165,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let direct = base + usize::from(subnets(net).port_to(leg.d, leg.own, leg.to));
         let state = LinkState::of(self.wires.outs[direct].state);
         if packet.flags & AROUND != 0 {
-            if let Some(agents) = &mut self.policy.agents {
+            if let Some(agents) = &mut policy.agents {
                 let counts = if net.single { is_new } else { begins };
                 agents.goes_around(Detour {
                     now: self.now,
@@ -151,33 +176,33 @@ impl<const W: usize, const V: usize> Block<W, V> {
                 });
             }
         } else if begins && state == LinkState::Shadow {
-            self.policy.power.wanted_back.push(direct as u32);
+            policy.power.wanted_back.push(direct as u32);
         }
     }
 
     /// The head of VC `v` of input `i` has no path. It waits until its router hears something new.
     #[cold]
-    pub fn park(&mut self, net: &Net, i: usize, v: usize, packet: u32) {
-        self.forget(net, i, v);
-        self.park_without_request(net, i, v, packet);
+    pub fn park(&mut self, policy: &mut PolicySide, net: &Net, i: usize, v: usize, packet: u32) {
+        self.forget(policy, net, i, v);
+        self.park_without_request(policy, net, i, v, packet);
     }
 
     /// As `park`, for a head that asks for no output.
-    fn park_without_request(&mut self, net: &Net, i: usize, v: usize, packet: u32) {
+    fn park_without_request(&mut self, policy: &mut PolicySide, net: &Net, i: usize, v: usize, packet: u32) {
         self.buffers.ins[i].requests[v] = UNDECIDED;
         let router = self.buffers.ins[i].router;
         let at = net.coords[self.requests.routers[router as usize].id as usize];
         let leg = crossing(net, at, &self.buffers.packets.items[packet as usize]);
-        self.policy.faults.parked.push(Parked { router, i: i as u32, v: v as u8, d: leg.d as u8, to: leg.to });
+        policy.faults.parked.push(Parked { router, i: i as u32, v: v as u8, d: leg.d as u8, to: leg.to });
     }
 
     /// The head of VC `v` of input `i` gives up the output that it had chosen. If that was for a detour, the agents
     /// take it out of their count.
-    fn forget(&mut self, net: &Net, i: usize, v: usize) {
+    fn forget(&mut self, policy: &mut PolicySide, net: &Net, i: usize, v: usize) {
         let segment = &self.buffers.segments.items[self.buffers.ins[i].head[v] as usize];
         let around = self.buffers.packets.items[segment.packet as usize].flags & AROUND != 0;
         let o = self.buffers.ins[i].base(i) + net.port(segment.key);
-        if let Some(agents) = &mut self.policy.agents
+        if let Some(agents) = &mut policy.agents
             && net.single
             && around
         {

@@ -3,7 +3,7 @@
 //! A notification is a packet of one flit. It has the message class of the marked packet and waits in a queue of its own at the terminal,
 //! which sends before all others.
 
-use crate::block::Block;
+use crate::block::{Fabric, Interfaces, Observers, Reach};
 use crate::net::Net;
 use crate::network_interface::Created;
 use crate::parts::queues::Ready;
@@ -14,25 +14,25 @@ use weft_api::state::{MARKED, NONE, NOTICE, Packet};
 /// Purpose of the hash that decides about a mark.
 const MARK: u64 = 0x3c << 56;
 
-impl<const W: usize, const V: usize> Block<W, V> {
+impl<const W: usize, const V: usize> Reach<W, V> {
     /// A packet leaves output `o`: marks it by the flits that wait behind it.
     #[inline(never)]
     pub(crate) fn mark(&mut self, net: &Net, control: &dyn Control, o: usize, id: u32) {
-        let packet = self.buffers.packets.items[id as usize];
-        let counts = self.observers.tally.inside(self.now);
+        let packet = self.routers.fabric.buffers.packets.items[id as usize];
+        let counts = self.routers.beside.observers.tally.inside(self.routers.fabric.now);
         if packet.flags & NOTICE != 0 {
             self.interfaces.limits.counts.notice_hops += u64::from(counts);
             return;
         }
         let waiting = self.queued_for(net, o);
         let chance = control.marks(waiting);
-        let router = &self.requests.routers[self.wires.outs[o].router as usize];
+        let router = &self.routers.fabric.requests.routers[self.routers.fabric.wires.outs[o].router as usize];
         let place = u64::from(router.id) << 16 | (o - router.base as usize) as u64;
         // 53 bits of the hash, as a number below 1
         let drawn = (draw(net.seed, &packet, MARK | place) >> 11) as f64 / (1u64 << 53) as f64;
         let marked = drawn < chance;
         if marked {
-            self.buffers.packets.items[id as usize].flags |= MARKED;
+            self.routers.fabric.buffers.packets.items[id as usize].flags |= MARKED;
         }
         if counts {
             let sums = &mut self.interfaces.limits.counts;
@@ -41,45 +41,53 @@ impl<const W: usize, const V: usize> Block<W, V> {
             sums.marked += u64::from(marked);
         }
     }
+}
 
+impl<const W: usize, const V: usize> Fabric<W, V> {
     /// Packet `id` is delivered to terminal `t` in this cycle. Returns true if the workload takes the packet.
-    pub(crate) fn take_marks(&mut self, net: &Net, control: &dyn Control, t: usize, id: u32) -> bool {
+    pub(crate) fn take_marks(
+        &mut self,
+        interfaces: &mut Interfaces,
+        observers: &mut Observers,
+        net: &Net,
+        control: &dyn Control,
+        t: usize,
+        id: u32,
+    ) -> bool {
         let packet = self.buffers.packets.items[id as usize];
         if packet.flags & NOTICE != 0 {
-            self.interfaces.limits.notified(control, (t as u32, packet.src), self.now);
-            self.interfaces.limits.counts.received += 1;
-        } else if packet.flags & MARKED != 0
-            && self.interfaces.limits.notifies(control, (t as u32, packet.src), self.now)
-        {
-            self.notify(net, t, &packet);
+            interfaces.limits.notified(control, (t as u32, packet.src), self.now);
+            interfaces.limits.counts.received += 1;
+        } else if packet.flags & MARKED != 0 && interfaces.limits.notifies(control, (t as u32, packet.src), self.now) {
+            self.notify(interfaces, observers, net, t, &packet);
         }
         let told = packet.flags & NOTICE == 0 && net.jobs[usize::from(packet.job)].is_told;
         if !told {
             self.buffers.packets.remove(id);
-            self.interfaces.look_at_queues(t);
+            interfaces.look_at_queues(t);
         }
         told
     }
 
     /// Terminal `t` notifies the source of a packet.
-    fn notify(&mut self, net: &Net, t: usize, marked: &Packet) {
+    fn notify(&mut self, interfaces: &mut Interfaces, observers: &mut Observers, net: &Net, t: usize, marked: &Packet) {
         let &Packet { src, job, class, .. } = marked;
-        let terminal = &mut self.interfaces.terminals[t];
+        let terminal = &mut interfaces.terminals[t];
         let number = terminal.brought_about;
         terminal.brought_about = number.wrapping_add(1);
         let new = Created { to: src, flits: 1, seq: !number, tag: 0, measured: false, job, class };
         let id = if net.single {
-            self.add_packet::<true>(net, t, self.now, new)
+            self.add_packet::<true>(interfaces, net, t, self.now, new)
         } else {
-            self.add_packet::<false>(net, t, self.now, new)
+            self.add_packet::<false>(interfaces, net, t, self.now, new)
         };
         self.buffers.packets.items[id as usize].flags |= NOTICE;
-        let lane = self.lane_of(net, t, id);
+        let lane = self.lane_of(interfaces, net, t, id);
         let ready =
             Ready { packet: id, next: NONE, stream: NONE, created: self.now, flits: 1, class, lane, frees: false };
-        let q = self.interfaces.queues.of_notices();
-        self.interfaces.queues.join(t, q, ready);
-        self.interfaces.limits.counts.sent += 1;
-        self.interfaces.limits.counts.notices += u64::from(self.observers.tally.inside(self.now));
+        let q = interfaces.queues.of_notices();
+        interfaces.queues.join(t, q, ready);
+        interfaces.limits.counts.sent += 1;
+        interfaces.limits.counts.notices += u64::from(observers.tally.inside(self.now));
     }
 }

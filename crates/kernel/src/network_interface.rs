@@ -4,7 +4,7 @@
 //! A source is asked for its next packet when it is due and the packet before has left. At overload it lags behind the
 //! simulated time, so that no queue grows here.
 
-use crate::block::{Block, Interfaces};
+use crate::block::{Fabric, Interfaces, Observers, Reach};
 use crate::deliveries::deliver;
 use crate::depart::free_vc;
 use crate::net::Net;
@@ -106,41 +106,41 @@ impl Interfaces {
     }
 }
 
-impl<const W: usize, const V: usize> Block<W, V> {
+impl<const W: usize, const V: usize> Reach<W, V> {
     pub fn inject<const SINGLE: bool>(&mut self, net: &Net) {
         if let Some(rules) = &net.interface {
             return self.inject_queued::<SINGLE>(net, rules);
         }
-        let measured = u64::from(self.observers.tally.inside(self.now));
+        let measured = u64::from(self.routers.beside.observers.tally.inside(self.routers.fabric.now));
         if net.tells {
-            deliver(&mut self.interfaces, &mut self.buffers, net, self.now);
+            deliver(&mut self.interfaces, &mut self.routers.fabric.buffers, net, self.routers.fabric.now);
         }
-        if !SINGLE && self.shortcuts.streams.are_on() {
+        if !SINGLE && self.routers.beside.shortcuts.streams.are_on() {
             self.send_from_busy::<false, true>(net, measured);
         } else {
             self.send_from_busy::<SINGLE, false>(net, measured);
         }
-        while let Some((chunk, len)) = self.interfaces.alarms.due(self.now) {
+        while let Some((chunk, len)) = self.interfaces.alarms.due(self.routers.fabric.now) {
             if net.shortcuts.has(Kind::Prefetch) {
-                self.bring_for_alarms((chunk, len));
+                self.routers.fabric.bring_for_alarms(&self.interfaces, (chunk, len));
             }
             for k in 0..len {
                 let t = self.interfaces.alarms.item(chunk, k) as usize;
-                if net.tells && self.interfaces.is_out_of_date(t, self.now) {
+                if net.tells && self.interfaces.is_out_of_date(t, self.routers.fabric.now) {
                     continue;
                 }
                 // SAFETY: alarms wake terminals (`assert_numbers`).
                 let due = unsafe { self.interfaces.terminals.hot(t) }.due;
-                if due <= self.now {
+                if due <= self.routers.fabric.now {
                     if !SINGLE {
                         self.interfaces.busy.set(t);
                     }
                     self.send_from::<SINGLE>(net, t, measured);
                 } else if due < NOT_DUE {
-                    self.interfaces.sleep(net, t, (self.now, self.now));
+                    self.interfaces.sleep(net, t, (self.routers.fabric.now, self.routers.fabric.now));
                 }
             }
-            self.interfaces.alarms.release(self.now);
+            self.interfaces.alarms.release(self.routers.fabric.now);
         }
     }
 
@@ -163,16 +163,18 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// this cycle counts for the window, else 0.
     fn send_from<const SINGLE: bool>(&mut self, net: &Net, t: usize, measured: u64) {
         // SAFETY: alarms, masks and channels name terminals (`assert_numbers`).
-        if unsafe { self.interfaces.terminals.hot(t) }.packet == NONE && !self.create::<SINGLE>(net, t) {
+        if unsafe { self.interfaces.terminals.hot(t) }.packet == NONE
+            && !self.routers.fabric.create::<SINGLE>(&mut self.interfaces, &mut self.routers.beside.observers, net, t)
+        {
             return;
         }
         if self.send_flit::<SINGLE, false>(net, t, measured, u16::MAX) == Sent::Tail {
             // SAFETY: as above.
             unsafe { self.interfaces.terminals.hot_mut(t) }.packet = NONE;
             if net.tells {
-                self.interfaces.tell_sent(net, t, self.now);
+                self.interfaces.tell_sent(net, t, self.routers.fabric.now);
             }
-            self.interfaces.sleep(net, t, (self.now, self.now + 1));
+            self.interfaces.sleep(net, t, (self.routers.fabric.now, self.routers.fabric.now + 1));
         }
     }
 
@@ -193,7 +195,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         // SAFETY: the caller has a terminal, which names its injection channel (`assert_numbers`).
         let (terminal, out) = unsafe {
             let terminal = self.interfaces.terminals.hot_mut(t);
-            let out = self.wires.outs.hot_mut(terminal.out as usize);
+            let out = self.routers.fabric.wires.outs.hot_mut(terminal.out as usize);
             (terminal, out)
         };
         let head = SINGLE || terminal.vc == u8::MAX;
@@ -216,30 +218,30 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let mut flit = Flit::of_body(out.peer << 4 | vc as u32);
         if head {
             // SAFETY: a terminal names the packet that it injects.
-            let packet = unsafe { self.buffers.packets.items.hot_mut(terminal.packet as usize) };
-            packet.injected = self.now;
+            let packet = unsafe { self.routers.fabric.buffers.packets.items.hot_mut(terminal.packet as usize) };
+            packet.injected = self.routers.fabric.now;
             flit.packet = terminal.packet;
             flit.len = if SINGLE { 1 } else { packet.len };
             // SAFETY: a terminal has a place in the network (`assert_numbers`).
             let (router, _) = unsafe { *net.terminal_at.hot(terminal.id as usize) };
             flit.key = net.route_ahead(router as usize, packet);
         }
-        let depart = if slow_path { self.sent_slow_path(net, t, vc, head) } else { self.now };
-        self.wires.flits.push(self.now, depart + net.links.of(0).latency, flit);
-        self.observers.tally.injected_flits += measured;
+        let depart = if slow_path { self.sent_slow_path(net, t, vc, head) } else { self.routers.fabric.now };
+        self.routers.fabric.wires.flits.push(self.routers.fabric.now, depart + net.links.of(0).latency, flit);
+        self.routers.beside.observers.tally.injected_flits += measured;
         // SAFETY: as above.
         let terminal = unsafe { self.interfaces.terminals.hot_mut(t) };
         if !SINGLE {
             terminal.left -= 1;
             let (o, is_tail) = (terminal.out as usize, terminal.left == 0);
             if QUEUED && head {
-                self.wires.outs[o].free_vcs &= !(1 << vc);
+                self.routers.fabric.wires.outs[o].free_vcs &= !(1 << vc);
             }
             if !is_tail {
                 return Sent::Part;
             }
             if QUEUED {
-                free_vc(&mut self.policy.power, &mut self.wires.outs[o], o, vc);
+                free_vc(&mut self.routers.beside.policy.power, &mut self.routers.fabric.wires.outs[o], o, vc);
             }
         }
         Sent::Tail
@@ -252,27 +254,33 @@ impl<const W: usize, const V: usize> Block<W, V> {
         // SAFETY: the mask of the busy names terminals, and these their injection channels (`assert_numbers`).
         let (terminal, out) = unsafe {
             let terminal = self.interfaces.terminals.hot(t);
-            (terminal, self.wires.outs.hot(terminal.out as usize))
+            (terminal, self.routers.fabric.wires.outs.hot(terminal.out as usize))
         };
         let vc = usize::from(terminal.vc);
         // without a packet no flits are left, and before the head all are
         if terminal.left < 2 || terminal.vc == u8::MAX || out.vcs_with_credit >> vc & 1 == 0 || net.slow.injection {
             return false;
         }
-        if STREAMS && self.opens_source(net, t, vc) {
+        if STREAMS
+            && self.routers.fabric.opens_source(&mut self.interfaces, &mut self.routers.beside.shortcuts, net, t, vc)
+        {
             return true;
         }
         // SAFETY: as above.
         let (terminal, out) = unsafe {
             let terminal = self.interfaces.terminals.hot_mut(t);
-            let out = self.wires.outs.hot_mut(terminal.out as usize);
+            let out = self.routers.fabric.wires.outs.hot_mut(terminal.out as usize);
             (terminal, out)
         };
         out.spend::<false>(vc, net.router.room);
         terminal.left -= 1;
         let flit = Flit::of_body(out.peer << 4 | vc as u32);
-        self.wires.flits.push(self.now, self.now + net.links.of(0).latency, flit);
-        self.observers.tally.injected_flits += measured;
+        self.routers.fabric.wires.flits.push(
+            self.routers.fabric.now,
+            self.routers.fabric.now + net.links.of(0).latency,
+            flit,
+        );
+        self.routers.beside.observers.tally.injected_flits += measured;
         true
     }
 
@@ -283,15 +291,15 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let terminal = &self.interfaces.terminals[t];
         let (o, head) = (terminal.out as usize, terminal.vc == u8::MAX);
         if head {
-            self.wires.outs[o].requested = 1;
-            if self.wires.outs[o].gate() != Gate::Open {
+            self.routers.fabric.wires.outs[o].requested = 1;
+            if self.routers.fabric.wires.outs[o].gate() != Gate::Open {
                 self.wait_for_link(net, o);
             }
-            if self.wires.outs[o].gate() != Gate::Open {
+            if self.routers.fabric.wires.outs[o].gate() != Gate::Open {
                 return false;
             }
         }
-        !net.links.of(0).paced || self.is_open_to_terminal(t)
+        !net.links.of(0).paced || self.routers.fabric.is_open_to_terminal(&mut self.interfaces, t)
     }
 
     /// Terminal `t` has sent a flit on VC `vc` of such a channel. Notes that its packet holds the VC, or leaves it. Returns
@@ -300,30 +308,36 @@ impl<const W: usize, const V: usize> Block<W, V> {
     fn sent_slow_path(&mut self, net: &Net, t: usize, vc: usize, head: bool) -> u64 {
         let terminal = &self.interfaces.terminals[t];
         let (o, tail, id) = (terminal.out as usize, terminal.left == 1, terminal.packet);
-        let out = &mut self.wires.outs[o];
+        let out = &mut self.routers.fabric.wires.outs[o];
         if head {
             out.requested = 0;
             out.free_vcs &= !(1 << vc);
         }
         if tail {
-            free_vc(&mut self.policy.power, out, o, vc);
+            free_vc(&mut self.routers.beside.policy.power, out, o, vc);
         }
         if net.links.of(0).paced {
-            let left = self.inject_paced(net, t, head);
+            let left = self.routers.fabric.inject_paced(
+                &mut self.interfaces,
+                &mut self.routers.beside.observers,
+                net,
+                t,
+                head,
+            );
             if head && net.watches {
-                self.watch_injection(t, id, left);
+                self.routers.fabric.watch_injection(&mut self.routers.beside.observers, t, id, left);
             }
             return left;
         }
-        self.wires.outs[o].next_free = (self.now + 1) as u32;
-        self.now
+        self.routers.fabric.wires.outs[o].next_free = (self.routers.fabric.now + 1) as u32;
+        self.routers.fabric.now
     }
 
     /// The terminals whose links the agents have opened in this cycle send in it, as heads at routers do.
     #[inline(never)]
     pub fn send_from_woken(&mut self, net: &Net) {
-        let measured = u64::from(self.observers.tally.inside(self.now));
-        let mut woken = std::mem::take(&mut self.policy.power.woken);
+        let measured = u64::from(self.routers.beside.observers.tally.inside(self.routers.fabric.now));
+        let mut woken = std::mem::take(&mut self.routers.beside.policy.power.woken);
         for t in woken.drain(..).map(|t| t as usize) {
             if let Some(rules) = &net.interface {
                 if net.single {
@@ -337,67 +351,87 @@ impl<const W: usize, const V: usize> Block<W, V> {
                 self.send_from::<false>(net, t, measured);
             }
         }
-        self.policy.power.woken = woken;
+        self.routers.beside.policy.power.woken = woken;
     }
+}
 
+impl<const W: usize, const V: usize> Fabric<W, V> {
     /// Creates the packet that the source of terminal `t` gives. Returns false if it gives none.
     #[inline(always)]
-    fn create<const SINGLE: bool>(&mut self, net: &Net, t: usize) -> bool {
+    fn create<const SINGLE: bool>(
+        &mut self,
+        interfaces: &mut Interfaces,
+        observers: &mut Observers,
+        net: &Net,
+        t: usize,
+    ) -> bool {
         // SAFETY: `send_from` has found the terminal.
-        let terminal = unsafe { self.interfaces.terminals.hot_mut(t) };
-        let JobSources::Clocks(clocks) = &mut self.interfaces.sources[usize::from(terminal.job)] else {
-            return self.create_asked::<SINGLE>(net, t);
+        let terminal = unsafe { interfaces.terminals.hot_mut(t) };
+        let JobSources::Clocks(clocks) = &mut interfaces.sources[usize::from(terminal.job)] else {
+            return self.create_asked::<SINGLE>(interfaces, observers, net, t);
         };
         let created = terminal.due;
         let Some((to, flits)) = clocks.create(terminal.source as usize, &mut terminal.due) else {
-            self.interfaces.sleep(net, t, (self.now, self.now + 1));
+            interfaces.sleep(net, t, (self.now, self.now + 1));
             return false;
         };
         let number = terminal.made;
         terminal.made = number.wrapping_add(1);
-        let measured = self.observers.tally.inside(created);
+        let measured = observers.tally.inside(created);
         let job = terminal.job;
         let new = Created { to, flits, seq: number, tag: 0, measured, job, class: 0 };
-        let id = self.add_packet::<SINGLE>(net, t, created, new);
-        self.interfaces.take_in_hand(t, id, flits);
-        self.count_created::<SINGLE>(net, t, id, flits, measured);
+        let id = self.add_packet::<SINGLE>(interfaces, net, t, created, new);
+        interfaces.take_in_hand(t, id, flits);
+        self.count_created::<SINGLE>(interfaces, observers, net, (t, id), flits, measured);
         true
     }
 
     /// As `create`, for workloads that need more than clocks.
     #[inline(never)]
-    fn create_asked<const SINGLE: bool>(&mut self, net: &Net, t: usize) -> bool {
-        let terminal = &mut self.interfaces.terminals[t];
+    fn create_asked<const SINGLE: bool>(
+        &mut self,
+        interfaces: &mut Interfaces,
+        observers: &mut Observers,
+        net: &Net,
+        t: usize,
+    ) -> bool {
+        let terminal = &mut interfaces.terminals[t];
         let job = terminal.job;
-        let sources = self.interfaces.sources[usize::from(job)].all_mut();
+        let sources = interfaces.sources[usize::from(job)].all_mut();
         let new = sources.next(terminal.source as usize, &mut terminal.due, self.now);
         if net.wakes {
-            self.interfaces.wake_others(net, job, self.now);
+            interfaces.wake_others(net, job, self.now);
         }
         let Some(new) = new else {
-            self.interfaces.sleep(net, t, (self.now, self.now + 1));
+            interfaces.sleep(net, t, (self.now, self.now + 1));
             return false;
         };
-        let (own, created) = self.numbered(t, &new);
-        let id = self.add_packet::<SINGLE>(net, t, new.created, created);
-        self.interfaces.take_in_hand(t, id, new.flits);
+        let (own, created) = self.numbered(interfaces, observers, t, &new);
+        let id = self.add_packet::<SINGLE>(interfaces, net, t, new.created, created);
+        interfaces.take_in_hand(t, id, new.flits);
         if own {
-            self.count_created::<SINGLE>(net, t, id, new.flits, created.measured);
+            self.count_created::<SINGLE>(interfaces, observers, net, (t, id), new.flits, created.measured);
         } else {
-            self.note_injection(net, t, id);
+            self.note_injection(interfaces, observers, net, t, id);
         }
         true
     }
 
     /// The packet that the source of terminal `t` has given, with its number there; and whether no delivery caused it.
-    pub(crate) fn numbered(&mut self, t: usize, new: &NewPacket) -> (bool, Created) {
-        let terminal = &mut self.interfaces.terminals[t];
+    pub(crate) fn numbered(
+        &mut self,
+        interfaces: &mut Interfaces,
+        observers: &mut Observers,
+        t: usize,
+        new: &NewPacket,
+    ) -> (bool, Created) {
+        let terminal = &mut interfaces.terminals[t];
         let &NewPacket { to, flits, created, tag, counts } = new;
         let (own, measured, seq) = match counts {
             Counts::IfCreatedInWindow => {
                 let number = terminal.made;
                 terminal.made = number.wrapping_add(1);
-                (true, self.observers.tally.inside(created), number)
+                (true, observers.tally.inside(created), number)
             }
             Counts::AsItsCause { measured } => {
                 let number = terminal.brought_about;
@@ -405,13 +439,20 @@ impl<const W: usize, const V: usize> Block<W, V> {
                 (false, measured, !number)
             }
         };
-        let job = self.interfaces.terminals[t].job;
+        let job = interfaces.terminals[t].job;
         (own, Created { to, flits, seq, tag, measured, job, class: 0 })
     }
 
     /// Creates a packet of terminal `t`. Returns its number.
     #[inline(always)]
-    pub(crate) fn add_packet<const SINGLE: bool>(&mut self, net: &Net, t: usize, created: u64, new: Created) -> u32 {
+    pub(crate) fn add_packet<const SINGLE: bool>(
+        &mut self,
+        interfaces: &mut Interfaces,
+        net: &Net,
+        t: usize,
+        created: u64,
+        new: Created,
+    ) -> u32 {
         let (router, port) = net.terminal_at[new.to as usize];
         let dest = net.coords[router as usize];
         let id = self.new_packet(SINGLE);
@@ -420,7 +461,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         }
         // SAFETY: the caller has a terminal (`assert_numbers`), and `new_packet` made a place for the packet.
         let (src, packet) = unsafe {
-            let src = self.interfaces.terminals.hot(t).id;
+            let src = interfaces.terminals.hot(t).id;
             (src, self.buffers.packets.items.hot_mut(id as usize))
         };
         *packet = Packet {
@@ -448,39 +489,55 @@ impl<const W: usize, const V: usize> Block<W, V> {
     #[inline(always)]
     pub(crate) fn count_created<const SINGLE: bool>(
         &mut self,
+        interfaces: &mut Interfaces,
+        observers: &mut Observers,
         net: &Net,
-        t: usize,
-        id: u32,
+        (t, id): (usize, u32),
         flits: u16,
         measured: bool,
     ) {
         let times = u64::from(measured);
-        self.observers.tally.created.packets += times;
-        self.observers.tally.created.flits += if SINGLE { times } else { times * u64::from(flits) };
+        observers.tally.created.packets += times;
+        observers.tally.created.flits += if SINGLE { times } else { times * u64::from(flits) };
         if net.slow.creation {
-            self.created_slow_path(net, t, id, measured);
+            self.created_slow_path(interfaces, observers, net, t, id, measured);
         }
     }
 
     /// Terminal `t` has created packet `id`, whatever the cause, and sends it next. (A packet that joins a queue crosses the channel
     /// later: `send_queued`.)
-    pub(crate) fn note_injection(&mut self, net: &Net, t: usize, id: u32) {
+    pub(crate) fn note_injection(
+        &mut self,
+        interfaces: &mut Interfaces,
+        observers: &mut Observers,
+        net: &Net,
+        t: usize,
+        id: u32,
+    ) {
         if net.slow.paths && net.interface.is_none() {
-            let channel = self.interfaces.terminals[t].out as usize;
-            self.observers.recorders.crosses(channel, 0, &self.buffers.packets.items[id as usize]);
+            let channel = interfaces.terminals[t].out as usize;
+            observers.recorders.crosses(channel, 0, &self.buffers.packets.items[id as usize]);
         }
     }
 
     /// Terminal `t` has created packet `id` of its own. Counts it for its job, and watches it.
     #[inline(never)]
-    fn created_slow_path(&mut self, net: &Net, t: usize, id: u32, measured: bool) {
-        self.note_injection(net, t, id);
+    fn created_slow_path(
+        &mut self,
+        interfaces: &mut Interfaces,
+        observers: &mut Observers,
+        net: &Net,
+        t: usize,
+        id: u32,
+        measured: bool,
+    ) {
+        self.note_injection(interfaces, observers, net, t, id);
         if measured {
             let &Packet { job, class, len, .. } = &self.buffers.packets.items[id as usize];
-            self.observers.tally.parts.created(job, class, len);
+            observers.tally.parts.created(job, class, len);
         }
         if net.watches {
-            self.watch_creation(net, t, id, measured);
+            self.watch_creation(observers, net, t, id, measured);
         }
     }
 }

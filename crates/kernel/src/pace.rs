@@ -4,7 +4,7 @@
 //!
 //! An output at which no more flits may wait is full: the switch gives it none until the link has taken enough of them.
 
-use crate::block::{Block, Interfaces, Requests, Wires};
+use crate::block::{Fabric, Interfaces, Observers, Requests, Routers, Wires};
 use crate::net::Net;
 use crate::parts::pace::{Event, Slowed, cycle_near};
 use weft_api::base::unchecked::Hot;
@@ -12,7 +12,7 @@ use weft_api::spec::InputSpeedup;
 use weft_api::state::ChannelEnd;
 use weft_api::state::rate::{Rate, whole};
 
-impl<const W: usize, const V: usize> Block<W, V> {
+impl<const W: usize, const V: usize> Fabric<W, V> {
     /// The cycle in which a flit from input `i`, which could leave at `earliest`, is on the link behind output `o`: if no
     /// other flit were before it, and as things are.
     pub fn departure(&self, net: &Net, i: usize, o: usize, earliest: u64) -> (u64, u64) {
@@ -34,45 +34,11 @@ impl<const W: usize, const V: usize> Block<W, V> {
         unsafe { (*self.wires.paces.from.hot(i), self.wires.paces.came.hot(i).0) }
     }
 
-    /// When things are as they are, as `departure` says; the flit, maybe a head, comes from VC `v` and takes the time of the
-    /// link.
-    #[cold]
-    #[inline(never)]
-    pub fn depart_paced(&mut self, net: &Net, (i, v): (usize, usize), o: usize, earliest: u64, head: bool) -> u64 {
-        let rates = net.rates.as_ref().expect("links that are paced have rates");
-        let before = self.came(i);
-        // SAFETY: a flit leaves by an output, and each has a pace where some are paced (`assert_numbers`).
-        let (out, pace) = unsafe { (self.wires.outs.hot_mut(o), self.wires.paces.of.hot_mut(o)) };
-        let mut ready = rates.ready(before, (out.class, pace), earliest);
-        if head {
-            self.observers.tally.delayed(self.now, whole(ready) - earliest);
-        }
-        if net.router.input_speedup != InputSpeedup::Unlimited {
-            // the flit before has left by then, and this one takes as long as the link is busy with it
-            ready = ready
-                .max((self.buffers.opens[i * V + v] + net.router.after_grant + pace.rate().cycles_per_flit() - 1, 0));
-        }
-        let (depart, next_free) = pace.take(cycle_near(earliest, out.next_free), ready);
-        out.next_free = next_free as u32;
-        let full_for = pace.full_for(next_free, self.now + net.router.after_grant);
-        if full_for > 0 {
-            let r = out.router as usize;
-            // SAFETY: an output names its router, and each router has a mask of full outputs (`assert_numbers`).
-            let (router, full) = unsafe { (self.requests.routers.hot(r), self.wires.paces.full.hot_mut(r)) };
-            full.set(o - router.base as usize);
-            self.wires.paces.events.push(self.now, self.now + full_for, Event::Opens(o as u32));
-        }
-        if net.router.input_speedup != InputSpeedup::Unlimited {
-            self.read_until(net, (i, v), depart, head);
-        }
-        depart
-    }
-
     /// Whether the injection channel of terminal `t` can take a flit now. If not, the terminal is woken when it can.
     #[cold]
     #[inline(never)]
-    pub fn is_open_to_terminal(&mut self, t: usize) -> bool {
-        let o = self.interfaces.terminals[t].out as usize;
+    pub fn is_open_to_terminal(&mut self, interfaces: &mut Interfaces, t: usize) -> bool {
+        let o = interfaces.terminals[t].out as usize;
         let next_free = cycle_near(self.now, self.wires.outs[o].next_free);
         let full_for = self.wires.paces.of[o].full_for(next_free, self.now);
         if full_for > 0 {
@@ -84,13 +50,20 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// The cycle in which a flit that terminal `t` sends now, maybe a head, is on its injection channel.
     #[cold]
     #[inline(never)]
-    pub fn inject_paced(&mut self, net: &Net, t: usize, head: bool) -> u64 {
+    pub fn inject_paced(
+        &mut self,
+        interfaces: &mut Interfaces,
+        observers: &mut Observers,
+        net: &Net,
+        t: usize,
+        head: bool,
+    ) -> u64 {
         let rates = net.rates.as_ref().expect("links that are paced have rates");
-        let o = self.interfaces.terminals[t].out as usize;
+        let o = interfaces.terminals[t].out as usize;
         let out = &mut self.wires.outs[o];
         let ready = rates.ready_at_source(&self.wires.paces.of[o], self.now);
         if head {
-            self.observers.tally.delayed(self.now, whole(ready) - self.now);
+            observers.tally.delayed(self.now, whole(ready) - self.now);
         }
         let (depart, next_free) = self.wires.paces.of[o].take(cycle_near(self.now, out.next_free), ready);
         out.next_free = next_free as u32;
@@ -110,6 +83,45 @@ impl<const W: usize, const V: usize> Block<W, V> {
             if net.router.vc_realloc { router.switch_requests } else { router.switch_requests | router.vc_requests };
         let heads_wait = !net.router.vc_realloc || router.vc_requests.is_empty();
         heads_wait && asked.without(&self.wires.paces.full[r]).is_empty()
+    }
+}
+
+impl<const W: usize, const V: usize> Routers<W, V> {
+    /// When things are as they are, as `departure` says; the flit, maybe a head, comes from VC `v` and takes the time of the
+    /// link.
+    #[cold]
+    #[inline(never)]
+    pub fn depart_paced(&mut self, net: &Net, (i, v): (usize, usize), o: usize, earliest: u64, head: bool) -> u64 {
+        let rates = net.rates.as_ref().expect("links that are paced have rates");
+        let before = self.fabric.came(i);
+        // SAFETY: a flit leaves by an output, and each has a pace where some are paced (`assert_numbers`).
+        let (out, pace) = unsafe { (self.fabric.wires.outs.hot_mut(o), self.fabric.wires.paces.of.hot_mut(o)) };
+        let mut ready = rates.ready(before, (out.class, pace), earliest);
+        if head {
+            self.beside.observers.tally.delayed(self.fabric.now, whole(ready) - earliest);
+        }
+        if net.router.input_speedup != InputSpeedup::Unlimited {
+            // the flit before has left by then, and this one takes as long as the link is busy with it
+            ready = ready.max((
+                self.fabric.buffers.opens[i * V + v] + net.router.after_grant + pace.rate().cycles_per_flit() - 1,
+                0,
+            ));
+        }
+        let (depart, next_free) = pace.take(cycle_near(earliest, out.next_free), ready);
+        out.next_free = next_free as u32;
+        let full_for = pace.full_for(next_free, self.fabric.now + net.router.after_grant);
+        if full_for > 0 {
+            let r = out.router as usize;
+            // SAFETY: an output names its router, and each router has a mask of full outputs (`assert_numbers`).
+            let (router, full) =
+                unsafe { (self.fabric.requests.routers.hot(r), self.fabric.wires.paces.full.hot_mut(r)) };
+            full.set(o - router.base as usize);
+            self.fabric.wires.paces.events.push(self.fabric.now, self.fabric.now + full_for, Event::Opens(o as u32));
+        }
+        if net.router.input_speedup != InputSpeedup::Unlimited {
+            self.fabric.read_until(net, (i, v), depart, head);
+        }
+        depart
     }
 }
 

@@ -1,18 +1,16 @@
 //! What the routers of a block post on the board.
 
-use crate::block::{Block, queues_at};
+use crate::block::{Fabric, queues_at};
 use crate::net::Net;
 use weft_api::board::Board;
 use weft_api::state::ChannelEnd;
 
-impl<const W: usize, const V: usize> Block<W, V> {
-    /// The routers post their numbers, in the cycles in which posts are due.
+impl<const W: usize, const V: usize> Fabric<W, V> {
+    /// The routers post their numbers, in the cycles in which posts are due. `posts`: room for those of a router.
     #[inline(always)]
-    pub fn post(&mut self, net: &Net, board: &Board) {
+    pub fn post(&self, posts: &mut [u32], net: &Net, board: &Board) {
         if board.is_due(self.now) {
-            let mut posts = std::mem::take(&mut self.posts);
-            self.post_all(net, board, &mut posts);
-            self.posts = posts;
+            self.post_all(net, board, posts);
         }
     }
 

@@ -1,7 +1,7 @@
 //! The accounts of the channels of a block, and the calls of its agents. Once per cycle the agents are told of faults,
 //! control packets, links that packets want back, timers and drained channels, in this order.
 
-use crate::block::{Block, Interfaces, Requests, Wires};
+use crate::block::{Block, Fabric, Interfaces, PolicySide, Reach, Requests, Routers, Wires};
 use crate::facade::Facade;
 use crate::net::Net;
 use crate::pace;
@@ -19,39 +19,52 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// Creates the agents of the policy for this block, and starts them.
     pub fn add_agents(&mut self, net: &Net, policy: &dyn Policy, site: &BlockSite) {
         let Some(agents) = policy.agents(site) else { return };
-        self.policy.power.probes = agents.probes();
-        self.policy.power.timers = Timers::new(site.channels.len() + site.routers.len());
-        self.policy.power.wanted_back.reserve(site.channels.len());
-        self.policy.power.drained.reserve(site.channels.len());
-        self.policy.power.told.reserve(site.channels.len());
-        self.policy.power.woken.reserve(self.interfaces.terminals.len());
-        (self.policy.power.has_agents, self.policy.power.is_managed) = (true, true);
-        self.shortcuts.profile = self.shortcuts.profile.beside(self.policy.power.probes);
-        if !self.shortcuts.profile.has(Kind::Streams) {
-            self.shortcuts.streams = Streams::default();
+        self.reach.routers.beside.policy.power.probes = agents.probes();
+        self.reach.routers.beside.policy.power.timers = Timers::new(site.channels.len() + site.routers.len());
+        self.reach.routers.beside.policy.power.wanted_back.reserve(site.channels.len());
+        self.reach.routers.beside.policy.power.drained.reserve(site.channels.len());
+        self.reach.routers.beside.policy.power.told.reserve(site.channels.len());
+        self.reach.routers.beside.policy.power.woken.reserve(self.reach.interfaces.terminals.len());
+        self.reach.routers.fabric.requests.of_closed.reserve(site.channels.len());
+        (self.reach.routers.beside.policy.power.has_agents, self.reach.routers.beside.policy.power.is_managed) =
+            (true, true);
+        self.reach.routers.beside.shortcuts.profile =
+            self.reach.routers.beside.shortcuts.profile.beside(self.reach.routers.beside.policy.power.probes);
+        if !self.reach.routers.beside.shortcuts.profile.has(Kind::Streams) {
+            self.reach.routers.beside.shortcuts.streams = Streams::default();
         }
-        self.policy.agents = Some(agents);
-        self.with_agents(net, |agents, channels| agents.start(channels));
+        self.reach.routers.beside.policy.agents = Some(agents);
+        self.reach.with_agents(net, |agents, channels| agents.start(channels));
     }
+}
 
+impl<const W: usize, const V: usize> Routers<W, V> {
     /// The policy moves channel `o` to another state. If the channel is broken, it takes that state when it is mended; one to
     /// a terminal, which is dark only if the policy wants that, takes it now.
     pub fn change_state(&mut self, net: &Net, o: usize, to: LinkState, now: u64) {
-        if let Some(wish) = self.policy.power.wish(o) {
+        if let Some(wish) = self.beside.policy.power.wish(o) {
             wish.state = to;
-            if !self.wires.outs[o].is(ChannelEnd::Ejection) {
+            if !self.fabric.wires.outs[o].is(ChannelEnd::Ejection) {
                 return;
             }
         }
-        self.policy.power.accounts[o].transitions += 1;
+        self.beside.policy.power.accounts[o].transitions += 1;
         self.set_state(net, o, to, now);
     }
 
     /// Channel `o` is in another state from cycle `now` on.
     pub(crate) fn set_state(&mut self, net: &Net, o: usize, to: LinkState, now: u64) {
-        set_state(&mut self.wires, (&mut self.policy.power, &mut self.observers.recorders), net, (o, to), now);
+        set_state(
+            &mut self.fabric.wires,
+            (&mut self.beside.policy.power, &mut self.beside.observers.recorders),
+            net,
+            (o, to),
+            now,
+        );
     }
+}
 
+impl<const W: usize, const V: usize> Fabric<W, V> {
     /// Flits per cycle that channel `o` can carry at its present rate.
     pub fn bandwidth(&self, net: &Net, o: usize) -> f64 {
         let at_full = || net.common.rates[usize::from(self.wires.outs[o].class)];
@@ -59,11 +72,13 @@ impl<const W: usize, const V: usize> Block<W, V> {
     }
 
     /// Heads that wait for channel `o` look at it again.
-    pub fn look_again(&mut self, o: usize) {
-        let wakes = (&mut self.requests, &mut self.interfaces);
-        look_again(&self.wires.outs[o], o, wakes, &mut self.policy.power.woken);
+    pub fn look_again(&mut self, interfaces: &mut Interfaces, policy: &mut PolicySide, o: usize) {
+        let wakes = (&mut self.requests, interfaces);
+        look_again(&self.wires.outs[o], o, wakes, &mut policy.power.woken);
     }
+}
 
+impl<const W: usize, const V: usize> Reach<W, V> {
     /// Lets the agents act on the channels.
     pub fn with_agents(&mut self, net: &Net, act: impl FnOnce(&mut dyn Agents, &mut dyn Channels)) {
         self.with_agents_about(net, None, act);
@@ -76,35 +91,39 @@ impl<const W: usize, const V: usize> Block<W, V> {
         only: Option<usize>,
         act: impl FnOnce(&mut dyn Agents, &mut dyn Channels),
     ) {
-        let Some(mut agents) = self.policy.agents.take() else { return };
-        act(&mut *agents, &mut Facade { block: self, net, only });
-        self.policy.agents = Some(agents);
+        let Some(mut agents) = self.routers.beside.policy.agents.take() else { return };
+        act(&mut *agents, &mut Facade { reach: self, net, only });
+        self.routers.beside.policy.agents = Some(agents);
     }
+}
 
+impl PolicySide {
     /// Whether the agents have changed something but timers since this was last asked for.
     pub fn agents_wrote(&mut self) -> bool {
-        std::mem::take(&mut self.policy.power.wrote)
+        std::mem::take(&mut self.power.wrote)
     }
 
     /// The next cycle in which the agents do something if no packet and no credit comes; `None`: they have something to do now.
     pub fn agents_wait_until(&self) -> Option<u64> {
-        let Power { timers, wanted_back, drained, woken, .. } = &self.policy.power;
-        let calm = wanted_back.is_empty() && drained.is_empty() && woken.is_empty() && self.policy.control.is_empty();
+        let Power { timers, wanted_back, drained, woken, .. } = &self.power;
+        let calm = wanted_back.is_empty() && drained.is_empty() && woken.is_empty() && self.control.is_empty();
         calm.then(|| timers.next())
     }
 
-    /// Whether the agents of this block will do nothing until a packet moves.
-    pub fn is_policy_at_rest(&self) -> bool {
-        let Power { timers, wanted_back, drained, .. } = &self.policy.power;
+    /// Whether the agents will do nothing from cycle `now` on until a packet moves.
+    pub fn is_at_rest(&self, now: u64) -> bool {
+        let Power { timers, wanted_back, drained, .. } = &self.power;
         let nothing_set = timers.none_is_set() && wanted_back.is_empty() && drained.is_empty();
-        let agents_rest = self.policy.agents.is_none() || nothing_set && self.policy.control.is_empty();
-        agents_rest && self.policy.faults.next(self.now) == u64::MAX
+        let agents_rest = self.agents.is_none() || nothing_set && self.control.is_empty();
+        agents_rest && self.faults.next(now) == u64::MAX
     }
+}
 
+impl<const W: usize, const V: usize> Reach<W, V> {
     /// Calls the agents for everything that is due in this cycle.
     #[inline(always)]
     pub fn manage_power(&mut self, net: &Net) {
-        if self.policy.power.is_managed {
+        if self.routers.beside.policy.power.is_managed {
             self.run_agents(net);
         }
     }
@@ -118,7 +137,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         self.report_wanted_back(net);
         self.end_timers(net);
         self.report_drained(net);
-        if !self.policy.power.woken.is_empty() {
+        if !self.routers.beside.policy.power.woken.is_empty() {
             self.send_from_woken(net);
         }
         if net.faults.repair.any() {
@@ -129,47 +148,69 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// Tells the agents which links packets want back, in ascending order, so that the order of the packets does not
     /// matter.
     fn report_wanted_back(&mut self, net: &Net) {
-        if self.policy.power.wanted_back.is_empty() {
+        if self.routers.beside.policy.power.wanted_back.is_empty() {
             return;
         }
-        let mut wanted = std::mem::take(&mut self.policy.power.wanted_back);
+        let mut wanted = std::mem::take(&mut self.routers.beside.policy.power.wanted_back);
         wanted.sort_unstable();
         wanted.dedup();
         self.with_agents(net, |agents, channels| agents.wanted_back(&wanted, channels));
         wanted.clear();
-        self.policy.power.wanted_back = wanted;
+        self.routers.beside.policy.power.wanted_back = wanted;
     }
 
     fn end_timers(&mut self, net: &Net) {
-        if self.policy.power.timers.nothing_due(self.now) {
+        if self.routers.beside.policy.power.timers.nothing_due(self.routers.fabric.now) {
             return;
         }
-        let ended = self.policy.power.timers.end(self.now);
+        let ended = self.routers.beside.policy.power.timers.end(self.routers.fabric.now);
         self.with_agents(net, |agents, channels| agents.timers(&ended, channels));
-        self.policy.power.timers.give_back(ended);
+        self.routers.beside.policy.power.timers.give_back(ended);
     }
 
     /// Tells the agents which channels have drained, in ascending order. Leaves out channels that were opened again
     /// meanwhile.
     fn report_drained(&mut self, net: &Net) {
-        if self.policy.power.drained.is_empty() {
+        if self.routers.beside.policy.power.drained.is_empty() {
             return;
         }
-        let mut told = std::mem::take(&mut self.policy.power.told);
-        std::mem::swap(&mut told, &mut self.policy.power.drained);
+        let mut told = std::mem::take(&mut self.routers.beside.policy.power.told);
+        std::mem::swap(&mut told, &mut self.routers.beside.policy.power.drained);
         told.sort_unstable();
         told.dedup();
-        told.retain(|&o| self.policy.power.has_drained(o as usize, &self.wires.outs[o as usize]));
+        told.retain(|&o| {
+            self.routers.beside.policy.power.has_drained(o as usize, &self.routers.fabric.wires.outs[o as usize])
+        });
         self.with_agents(net, |agents, channels| agents.drained(&told, channels));
         told.clear();
-        self.policy.power.told = told;
+        self.routers.beside.policy.power.told = told;
+    }
+
+    /// Tells the agents of the closed outputs for which heads have asked meanwhile. An agent may open one for the first of its heads;
+    /// the others then have what they want.
+    #[inline(always)]
+    pub fn ask_for_closed(&mut self, net: &Net) {
+        if !self.routers.fabric.requests.of_closed.is_empty() {
+            self.ask_for_each_closed(net);
+        }
+    }
+
+    #[cold]
+    fn ask_for_each_closed(&mut self, net: &Net) {
+        let mut asked = std::mem::take(&mut self.routers.fabric.requests.of_closed);
+        for o in asked.drain(..).map(|o| o as usize) {
+            if self.routers.fabric.wires.outs[o].is_closed() {
+                self.wait_for_link(net, o);
+            }
+        }
+        self.routers.fabric.requests.of_closed = asked;
     }
 
     /// A head asks for channel `o`, which is closed.
     #[cold]
     pub fn wait_for_link(&mut self, net: &Net, o: usize) {
-        if self.wires.outs[o].gate() == Gate::Broken {
-            self.policy.faults.note_asked(o);
+        if self.routers.fabric.wires.outs[o].gate() == Gate::Broken {
+            self.routers.beside.policy.faults.note_asked(o);
             return;
         }
         self.with_agents_about(net, Some(o), |agents, channels| agents.wanted(o, channels));

@@ -1,30 +1,32 @@
 //! Flits that wait for a channel, counted from the queues when agents ask. Nothing is counted as flits move.
 
-use crate::block::Block;
+use crate::block::{Fabric, Interfaces, PolicySide, Reach, Shortcuts};
 use crate::net::Net;
 use crate::parts::pace::cycle_near;
 use crate::parts::queues::Stream;
 use weft_api::routing::Decides;
 use weft_api::state::{ChannelEnd, NO_JOB, NO_REQUEST, NONE, Segment, matching, occupied};
 
-impl<const W: usize, const V: usize> Block<W, V> {
+impl<const W: usize, const V: usize> Reach<W, V> {
     /// Flits that wait for channel `o`. In a router these are flits of packets that have it as their output: those in the
     /// queues, and granted ones with others before them. Heads that have not chosen an output wait for none. At a terminal
     /// they are the flits of all packets that were created before this cycle and are not sent.
     pub fn queued_for(&self, net: &Net, o: usize) -> u32 {
-        let out = &self.wires.outs[o];
+        let out = &self.routers.fabric.wires.outs[o];
         if out.is(ChannelEnd::Injection) {
-            return self.at_terminal(out.router as usize);
+            return self.routers.fabric.at_terminal(&self.interfaces, out.router as usize);
         }
-        self.granted_to(net, o)
-            + self.of_holders(o)
-            + self.shortcuts.streams.arriving(o, self.now)
-            + self.of_others(net, o)
+        self.routers.fabric.granted_to(&self.routers.beside.shortcuts, net, o)
+            + self.routers.fabric.of_holders(&self.routers.beside.policy, o)
+            + self.routers.beside.shortcuts.streams.arriving(o, self.routers.fabric.now)
+            + self.routers.fabric.of_others(&self.routers.beside.shortcuts, net, o)
     }
+}
 
+impl<const W: usize, const V: usize> Fabric<W, V> {
     /// Flits that wait at terminal `t`: of its present packet, in the queues of its interface, and in its sources.
-    fn at_terminal(&self, t: usize) -> u32 {
-        let (interfaces, now) = (&self.interfaces, self.now);
+    fn at_terminal(&self, interfaces: &Interfaces, t: usize) -> u32 {
+        let (interfaces, now) = (&interfaces, self.now);
         let in_source = |job: u16, source: u32, due: u64| {
             let sources = interfaces.sources[usize::from(job)].all();
             sources.backlog(source as usize, due, now, (u64::MAX, u64::MAX)).flits
@@ -62,22 +64,21 @@ impl<const W: usize, const V: usize> Block<W, V> {
     }
 
     /// Flits of packets that hold a VC of output `o`, in the queues of these packets.
-    fn of_holders(&self, o: usize) -> u32 {
+    fn of_holders(&self, policy: &PolicySide, o: usize) -> u32 {
         let out = &self.wires.outs[o];
-        let (held, base) =
-            (self.policy.power.held_vcs(o, out), self.requests.routers[out.router as usize].base as usize);
+        let (held, base) = (policy.power.held_vcs(o, out), self.requests.routers[out.router as usize].base as usize);
         let holders = (0..V).filter(|&vc| held >> vc & 1 != 0).map(|vc| out.holder[vc]);
         holders.map(|holder| self.flits_of_head(base + usize::from(holder >> 4), usize::from(holder & 15))).sum()
     }
 
     /// Flits of heads that ask for output `o`, and of the packets behind heads that will.
-    fn of_others(&self, net: &Net, o: usize) -> u32 {
+    fn of_others(&self, shortcuts: &Shortcuts, net: &Net, o: usize) -> u32 {
         let r = self.wires.outs[o].router as usize;
         let base = self.requests.routers[r].base as usize;
         let end = self.requests.routers.get(r + 1).map_or(self.buffers.ins.len(), |next| next.base as usize);
         let leaves_by_it =
             |key: u16| key != NO_REQUEST && key < weft_api::state::UNDECIDED && net.port(key) == o - base;
-        let fresh = self.shortcuts.fresh_flits.iter().filter(|fresh| {
+        let fresh = shortcuts.fresh_flits.iter().filter(|fresh| {
             let (i, ..) = fresh.places::<V>();
             (base..end).contains(&i) && !fresh.chooses && leaves_by_it(fresh.key)
         });
@@ -113,8 +114,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
     }
 
     /// Flits that were granted output `o` and wait for the link, as others are before them.
-    fn granted_to(&self, net: &Net, o: usize) -> u32 {
-        let free = cycle_near(self.now, self.next_free(o));
+    fn granted_to(&self, shortcuts: &Shortcuts, net: &Net, o: usize) -> u32 {
+        let free = cycle_near(self.now, self.next_free(shortcuts, o));
         let wait = free.saturating_sub(self.now + net.router.after_grant);
         let rate = self
             .wires

@@ -4,7 +4,7 @@
 //! sends a flit: among those that can, the one that the injection rule names. Flits of packets on different VCs may mix on
 //! the injection channel, unless outputs finish one packet before they begin another (`RouterRules::hold_switch`).
 
-use crate::block::{Block, Interfaces};
+use crate::block::{Fabric, Interfaces, Observers, Reach};
 use crate::deliveries::deliver;
 use crate::net::Net;
 use crate::network_interface::{Created, Sent};
@@ -82,25 +82,30 @@ impl Interfaces {
     }
 }
 
-impl<const W: usize, const V: usize> Block<W, V> {
+impl<const W: usize, const V: usize> Reach<W, V> {
     /// The injection of a cycle.
     #[inline(never)]
     pub fn inject_queued<const SINGLE: bool>(&mut self, net: &Net, rules: &InterfaceRules) {
-        let measured = u64::from(self.observers.tally.inside(self.now));
+        let measured = u64::from(self.routers.beside.observers.tally.inside(self.routers.fabric.now));
         if net.tells {
             match &net.congestion {
-                Some(control) => self.deliver_marked(net, &**control),
-                None => deliver(&mut self.interfaces, &mut self.buffers, net, self.now),
+                Some(control) => self.routers.fabric.deliver_marked(
+                    &mut self.interfaces,
+                    &mut self.routers.beside.observers,
+                    net,
+                    &**control,
+                ),
+                None => deliver(&mut self.interfaces, &mut self.routers.fabric.buffers, net, self.routers.fabric.now),
             }
         }
-        while let Some((chunk, len)) = self.interfaces.alarms.due(self.now) {
+        while let Some((chunk, len)) = self.interfaces.alarms.due(self.routers.fabric.now) {
             for k in 0..len {
                 let t = self.interfaces.alarms.item(chunk, k) as usize;
-                if self.interfaces.terminals[t].alarm == self.now {
+                if self.interfaces.terminals[t].alarm == self.routers.fabric.now {
                     self.interfaces.look_at_queues(t);
                 }
             }
-            self.interfaces.alarms.release(self.now);
+            self.interfaces.alarms.release(self.routers.fabric.now);
         }
         for word in 0..self.interfaces.busy.0.len() {
             let mut bits = self.interfaces.busy.0[word];
@@ -120,9 +125,9 @@ impl<const W: usize, const V: usize> Block<W, V> {
         t: usize,
         measured: u64,
     ) {
-        self.fill::<SINGLE>(net, rules, t);
-        let Some(q) = self.next_queue::<SINGLE>(net, rules, t) else {
-            return self.interfaces.rest(t, self.now);
+        self.routers.fabric.fill::<SINGLE>(&mut self.interfaces, &mut self.routers.beside.observers, net, rules, t);
+        let Some(q) = self.routers.fabric.next_queue::<SINGLE>(&self.interfaces, net, rules, t) else {
+            return self.interfaces.rest(t, self.routers.fabric.now);
         };
         let place = self.interfaces.queues.place(t, q);
         let (left, vc) = (self.interfaces.queues.of[place].left, self.interfaces.queues.of[place].vc);
@@ -140,57 +145,70 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let queue = &mut self.interfaces.queues.of[place];
         (queue.left, queue.vc) = (terminal.left, terminal.vc);
         if left == flits {
-            queue.begin(self.now, flits);
+            queue.begin(self.routers.fabric.now, flits);
             if let Some(control) = &net.congestion {
-                self.limit_flow(&**control, (t, q), packet, flits);
+                self.routers.fabric.limit_flow(&mut self.interfaces, &**control, (t, q), packet, flits);
             }
             if net.slow.paths && !notice {
                 let terminal = &self.interfaces.terminals[t];
                 let (channel, vc) = (terminal.out as usize, terminal.vc);
-                self.observers.recorders.crosses(channel, vc, &self.buffers.packets.items[packet as usize]);
+                self.routers.beside.observers.recorders.crosses(
+                    channel,
+                    vc,
+                    &self.routers.fabric.buffers.packets.items[packet as usize],
+                );
             }
         }
         if measured > 0 {
             let job = self.interfaces.queues.streams[stream as usize].job;
-            self.observers.tally.parts.inject(job, class);
+            self.routers.beside.observers.tally.parts.inject(job, class);
         }
         if !notice {
             self.interfaces.queues.turns[t] = ((q + 1) % rules.queues) as u8;
         }
         if sent == Sent::Tail {
-            self.leave_queue(net, rules, t, q);
+            self.routers.fabric.leave_queue(&mut self.interfaces, net, rules, t, q);
         }
     }
+}
 
+impl<const W: usize, const V: usize> Fabric<W, V> {
     /// The tail of the first packet of queue `q` has left terminal `t`.
-    fn leave_queue(&mut self, net: &Net, rules: &InterfaceRules, t: usize, q: usize) {
-        let Ready { stream, frees, .. } = self.interfaces.queues.leave(t, q);
+    fn leave_queue(&mut self, interfaces: &mut Interfaces, net: &Net, rules: &InterfaceRules, t: usize, q: usize) {
+        let Ready { stream, frees, .. } = interfaces.queues.leave(t, q);
         if frees {
-            self.free_kept(net, t);
+            self.free_kept(interfaces, net, t);
         }
         if !rules.takes_early() && stream != NONE {
-            self.interfaces.tell_stream(net, stream as usize, self.now);
+            interfaces.tell_stream(net, stream as usize, self.now);
         }
     }
 
     /// Terminal `t` begins a packet of queue `q`, whose flow may have a limit: sets when the next one of the queue may.
     #[inline(never)]
-    fn limit_flow(&mut self, control: &dyn Control, (t, q): (usize, usize), packet: u32, flits: u16) {
+    fn limit_flow(
+        &mut self,
+        interfaces: &mut Interfaces,
+        control: &dyn Control,
+        (t, q): (usize, usize),
+        packet: u32,
+        flits: u16,
+    ) {
         let to = self.buffers.packets.items[packet as usize].dst;
-        let place = self.interfaces.queues.place(t, q);
-        if q != self.interfaces.queues.of_notices()
-            && let Some(opens) = self.interfaces.limits.sends(control, (t as u32, to), self.now, flits)
+        let place = interfaces.queues.place(t, q);
+        if q != interfaces.queues.of_notices()
+            && let Some(opens) = interfaces.limits.sends(control, (t as u32, to), self.now, flits)
         {
-            let queue = &mut self.interfaces.queues.of[place];
+            let queue = &mut interfaces.queues.of[place];
             queue.opens = queue.opens.max(opens);
         }
     }
 
     /// The oldest packet that terminal `t` keeps goes: its place in the buffer can be used again.
     #[inline(never)]
-    fn free_kept(&mut self, net: &Net, t: usize) {
-        let Some(kept) = self.interfaces.queues.free_oldest(t) else { return };
-        let o = self.ejection_of(t) as u32;
+    fn free_kept(&mut self, interfaces: &mut Interfaces, net: &Net, t: usize) {
+        let Some(kept) = interfaces.queues.free_oldest(t) else { return };
+        let o = self.ejection_of(interfaces, t) as u32;
         for _ in 0..kept.flits {
             let at = self.now + net.links[0].credit_latency;
             self.wires.credits.push(self.now, at, o << 4 | u32::from(kept.vc));
@@ -198,30 +216,39 @@ impl<const W: usize, const V: usize> Block<W, V> {
     }
 
     /// The output that leads to terminal `t`.
-    fn ejection_of(&self, t: usize) -> usize {
+    fn ejection_of(&self, interfaces: &Interfaces, t: usize) -> usize {
         // the injection channel leads to the input port with the same number
-        self.wires.outs[self.interfaces.terminals[t].out as usize].peer as usize
+        self.wires.outs[interfaces.terminals[t].out as usize].peer as usize
     }
 
     /// Takes the packets that the sources of terminal `t` give now, as long as their queues have places.
-    fn fill<const SINGLE: bool>(&mut self, net: &Net, rules: &InterfaceRules, t: usize) {
-        while let Some(s) = self.next_stream(net, rules, t) {
-            let pending = self.interfaces.queues.streams[s].pending;
-            let packet = if pending != NONE { Some(pending) } else { self.ask::<SINGLE>(net, t, s) };
+    fn fill<const SINGLE: bool>(
+        &mut self,
+        interfaces: &mut Interfaces,
+        observers: &mut Observers,
+        net: &Net,
+        rules: &InterfaceRules,
+        t: usize,
+    ) {
+        while let Some(s) = self.next_stream(interfaces, net, rules, t) {
+            let pending = interfaces.queues.streams[s].pending;
+            let packet =
+                if pending != NONE { Some(pending) } else { self.ask::<SINGLE>(interfaces, observers, net, t, s) };
             let Some(packet) = packet else { continue };
-            self.interfaces.queues.streams[s].pending = packet;
-            if let Some(q) = self.queue_of(net, rules, t, s, packet) {
-                self.interfaces.queues.streams[s].pending = NONE;
-                self.queue_up(net, rules, t, q, s, packet);
+            interfaces.queues.streams[s].pending = packet;
+            if let Some(q) = self.queue_of(interfaces, net, rules, t, s, packet) {
+                interfaces.queues.streams[s].pending = NONE;
+                self.queue_up(interfaces, net, rules, (t, q), s, packet);
             }
         }
     }
 
     /// The stream of terminal `t` that gives the next packet, by the injection rule. It is due, and its packet has a place.
-    fn next_stream(&self, net: &Net, rules: &InterfaceRules, t: usize) -> Option<usize> {
-        let queues = &self.interfaces.queues;
-        let due =
-            queues.streams_of(t).filter(|&s| queues.streams[s].is_due(self.now) && self.has_place(net, rules, t, s));
+    fn next_stream(&self, interfaces: &Interfaces, net: &Net, rules: &InterfaceRules, t: usize) -> Option<usize> {
+        let queues = &interfaces.queues;
+        let due = queues
+            .streams_of(t)
+            .filter(|&s| queues.streams[s].is_due(self.now) && self.has_place(interfaces, net, rules, t, s));
         due.min_by_key(|&s| {
             let stream = &queues.streams[s];
             let rank = net.class_ranks[usize::from(stream.class)];
@@ -235,8 +262,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
     }
 
     /// Whether the next packet of stream `s` has a place, as far as that is known.
-    fn has_place(&self, net: &Net, rules: &InterfaceRules, t: usize, s: usize) -> bool {
-        let queues = &self.interfaces.queues;
+    fn has_place(&self, interfaces: &Interfaces, net: &Net, rules: &InterfaceRules, t: usize, s: usize) -> bool {
+        let queues = &interfaces.queues;
         let has_room = |q: usize| queues.of[queues.place(t, q)].packets < rules.depth;
         let stream = &queues.streams[s];
         match rules.queueing {
@@ -252,38 +279,63 @@ impl<const W: usize, const V: usize> Block<W, V> {
                     None => own.iter().any(|queue| queue.packets == 0 && queue.opens <= self.now),
                 }
             }
-            Queueing::PerLane => has_room(self.queue_of_lane(net, rules, t, (stream.class, stream.pending))),
+            Queueing::PerLane => {
+                has_room(self.queue_of_lane(interfaces, net, rules, t, (stream.class, stream.pending)))
+            }
         }
     }
 
     /// The queue for `packet` of stream `s`; `None` if it has no place for it now.
-    fn queue_of(&mut self, net: &Net, rules: &InterfaceRules, t: usize, s: usize, packet: u32) -> Option<usize> {
+    fn queue_of(
+        &mut self,
+        interfaces: &mut Interfaces,
+        net: &Net,
+        rules: &InterfaceRules,
+        t: usize,
+        s: usize,
+        packet: u32,
+    ) -> Option<usize> {
         let to = self.buffers.packets.items[packet as usize].dst;
-        let class = self.interfaces.queues.streams[s].class;
+        let class = interfaces.queues.streams[s].class;
         let q = match rules.queueing {
             Queueing::One => return Some(0),
             Queueing::PerClass => return Some(class.into()),
-            Queueing::PerDestination => self.interfaces.queues.to_destination(t, to, self.now)?,
-            Queueing::PerLane => self.queue_of_lane(net, rules, t, (class, packet)),
+            Queueing::PerDestination => interfaces.queues.to_destination(t, to, self.now)?,
+            Queueing::PerLane => self.queue_of_lane(interfaces, net, rules, t, (class, packet)),
         };
-        let queues = &self.interfaces.queues;
+        let queues = &interfaces.queues;
         (queues.of[queues.place(t, q)].packets < rules.depth).then_some(q)
     }
 
     /// The lane of a packet on the channel from terminal `t`.
-    pub(crate) fn lane_of(&self, net: &Net, t: usize, packet: u32) -> u8 {
-        let (id, packet) = (self.interfaces.terminals[t].id, &self.buffers.packets.items[packet as usize]);
+    pub(crate) fn lane_of(&self, interfaces: &Interfaces, net: &Net, t: usize, packet: u32) -> u8 {
+        let (id, packet) = (interfaces.terminals[t].id, &self.buffers.packets.items[packet as usize]);
         net.refined.as_ref().map_or(0, |refined| refined.from_terminal(net.terminal_at[id as usize], packet, net.seed))
     }
 
     /// The queue of a packet of a message class, where lanes have queues of their own.
-    fn queue_of_lane(&self, net: &Net, rules: &InterfaceRules, t: usize, (class, packet): (u8, u32)) -> usize {
-        usize::from(class) * usize::from(rules.lanes) + usize::from(self.lane_of(net, t, packet))
+    fn queue_of_lane(
+        &self,
+        interfaces: &Interfaces,
+        net: &Net,
+        rules: &InterfaceRules,
+        t: usize,
+        (class, packet): (u8, u32),
+    ) -> usize {
+        usize::from(class) * usize::from(rules.lanes) + usize::from(self.lane_of(interfaces, net, t, packet))
     }
 
     /// `packet` of stream `s` joins queue `q` of terminal `t`.
-    fn queue_up(&mut self, net: &Net, rules: &InterfaceRules, t: usize, q: usize, s: usize, packet: u32) {
-        let lane = self.lane_of(net, t, packet);
+    fn queue_up(
+        &mut self,
+        interfaces: &mut Interfaces,
+        net: &Net,
+        rules: &InterfaceRules,
+        (t, q): (usize, usize),
+        s: usize,
+        packet: u32,
+    ) {
+        let lane = self.lane_of(interfaces, net, t, packet);
         let record = &self.buffers.packets.items[packet as usize];
         let frees = net.keeps && net.jobs[usize::from(record.job)].workload.frees(record);
         let ready = Ready {
@@ -296,47 +348,63 @@ impl<const W: usize, const V: usize> Block<W, V> {
             lane,
             frees,
         };
-        self.interfaces.queues.join(t, q, ready);
+        interfaces.queues.join(t, q, ready);
         if rules.takes_early() {
-            self.interfaces.tell_stream(net, s, self.now);
+            interfaces.tell_stream(net, s, self.now);
         }
     }
 
     /// Asks stream `s` of terminal `t`, which is due, for its packet, and creates it.
-    fn ask<const SINGLE: bool>(&mut self, net: &Net, t: usize, s: usize) -> Option<u32> {
-        let stream = &mut self.interfaces.queues.streams[s];
+    fn ask<const SINGLE: bool>(
+        &mut self,
+        interfaces: &mut Interfaces,
+        observers: &mut Observers,
+        net: &Net,
+        t: usize,
+        s: usize,
+    ) -> Option<u32> {
+        let stream = &mut interfaces.queues.streams[s];
         let (job, class) = (stream.job, stream.class);
-        let sources = self.interfaces.sources[usize::from(job)].all_mut();
+        let sources = interfaces.sources[usize::from(job)].all_mut();
         let new = sources.next(stream.source as usize, &mut stream.due, self.now);
         if net.wakes {
-            self.interfaces.wake_others(net, job, self.now);
+            interfaces.wake_others(net, job, self.now);
         }
         let new = new?;
-        let (own, created) = self.numbered(t, &new);
+        let (own, created) = self.numbered(interfaces, observers, t, &new);
         let created = Created { job, class, ..created };
-        let id = self.add_packet::<SINGLE>(net, t, new.created, created);
+        let id = self.add_packet::<SINGLE>(interfaces, net, t, new.created, created);
         if own {
-            self.count_created::<SINGLE>(net, t, id, new.flits, created.measured);
+            self.count_created::<SINGLE>(interfaces, observers, net, (t, id), new.flits, created.measured);
         } else {
-            self.note_injection(net, t, id);
+            self.note_injection(interfaces, observers, net, t, id);
         }
         Some(id)
     }
 
     /// The queue of terminal `t` that sends the next flit, if one can.
-    fn next_queue<const SINGLE: bool>(&self, net: &Net, rules: &InterfaceRules, t: usize) -> Option<usize> {
-        let queues = &self.interfaces.queues;
+    fn next_queue<const SINGLE: bool>(
+        &self,
+        interfaces: &Interfaces,
+        net: &Net,
+        rules: &InterfaceRules,
+        t: usize,
+    ) -> Option<usize> {
+        let queues = &interfaces.queues;
         let (filled, turn) = (queues.filled[t], usize::from(queues.turns[t]));
-        let is_amid = self.interfaces.some_queue_is_amid(t);
+        let is_amid = interfaces.some_queue_is_amid(t);
         let notices = queues.of_notices();
-        if rules.notifies && filled >> notices & 1 != 0 && self.can_send::<SINGLE>(net, rules, (t, notices), is_amid) {
+        if rules.notifies
+            && filled >> notices & 1 != 0
+            && self.can_send::<SINGLE>(interfaces, net, rules, (t, notices), is_amid)
+        {
             return Some(notices);
         }
         let (mut bits, mut best) = (filled.rotate_right(turn as u32), None);
         while bits != 0 {
             let q = (turn + bits.trailing_zeros() as usize) % 64;
             bits &= bits - 1;
-            if !self.can_send::<SINGLE>(net, rules, (t, q), is_amid) {
+            if !self.can_send::<SINGLE>(interfaces, net, rules, (t, q), is_amid) {
                 continue;
             }
             let front = queues.front(t, q);
@@ -356,14 +424,15 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// another packet has to finish first.
     fn can_send<const SINGLE: bool>(
         &self,
+        interfaces: &Interfaces,
         net: &Net,
         rules: &InterfaceRules,
         (t, q): (usize, usize),
         is_amid: bool,
     ) -> bool {
-        let queues = &self.interfaces.queues;
+        let queues = &interfaces.queues;
         let queue = &queues.of[queues.place(t, q)];
-        let out = &self.wires.outs[self.interfaces.terminals[t].out as usize];
+        let out = &self.wires.outs[interfaces.terminals[t].out as usize];
         if queue.is_amid() {
             return out.vcs_with_credit >> queue.vc & 1 != 0;
         }

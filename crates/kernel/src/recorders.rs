@@ -1,7 +1,7 @@
 //! The recordings of a block: each part is told of the events that it may record. A run without recordings pays nothing
 //! in the loop: deliveries and hops are behind flags that the loop tests anyway, and the other events are rare.
 
-use crate::block::{Block, Buffers};
+use crate::block::{Buffers, Fabric, Interfaces};
 use weft_api::base::kept::Kept;
 use weft_api::control::ControlPacket;
 use weft_api::recording::{ControlArrival, PartCrossed, QueueReading, Reading, Recorder};
@@ -173,31 +173,19 @@ fn waiting<const V: usize>(input: &InputUnit<V>, buffers: &Buffers<V>) -> QueueR
     all
 }
 
-impl<const W: usize, const V: usize> Block<W, V> {
-    /// The measured window begins with cycle `now`.
-    pub fn window_begins(&mut self, now: u64) {
-        self.observers.recorders.window_begins(now);
-        self.tell_part_crossed();
-    }
-
-    /// The measured window ends before cycle `now`.
-    pub fn window_ends(&mut self, now: u64) {
-        self.tell_part_crossed();
-        self.observers.recorders.window_ends(now);
-    }
-
+impl<const W: usize, const V: usize> Fabric<W, V> {
     /// Tells recordings of paths which packets have crossed a channel in part.
-    fn tell_part_crossed(&mut self) {
-        if !self.observers.recorders.hear_paths() {
+    pub fn tell_part_crossed(&self, interfaces: &Interfaces, recorders: &mut Recorders) {
+        if !recorders.hear_paths() {
             return;
         }
         let mut packets = Vec::new();
-        for terminal in self.interfaces.terminals.iter().filter(|terminal| terminal.packet != NONE) {
+        for terminal in interfaces.terminals.iter().filter(|terminal| terminal.packet != NONE) {
             let (channel, missing) = (terminal.out as usize, terminal.left.into());
             packets.push(PartCrossed { channel, vc: 0, packet: None, missing });
         }
-        let queues = &self.interfaces.queues;
-        for (t, terminal) in self.interfaces.terminals.iter().enumerate().filter(|_| queues.each > 0) {
+        let queues = &interfaces.queues;
+        for (t, terminal) in interfaces.terminals.iter().enumerate().filter(|_| queues.each > 0) {
             let of_terminal = &queues.of[t * queues.each..(t + 1) * queues.each];
             for queue in of_terminal.iter().filter(|queue| queue.is_amid()) {
                 let (channel, missing) = (terminal.out as usize, queue.left.into());
@@ -224,6 +212,6 @@ impl<const W: usize, const V: usize> Block<W, V> {
                 packets.push(PartCrossed { channel, vc, packet, missing });
             }
         }
-        self.observers.recorders.part_crossed(&packets);
+        recorders.part_crossed(&packets);
     }
 }

@@ -4,7 +4,7 @@
 //! a free VC of its class as it crosses. With `vc_realloc` = 1 it takes the VC first (`vc_allocation.rs`), and asks for the switch
 //! from the next step on; a VC then serves a packet every second step.
 
-use crate::block::Block;
+use crate::block::{Fabric, Reach};
 use crate::net::Net;
 use crate::parts::profile::Kind;
 use std::fmt::Debug;
@@ -15,34 +15,34 @@ use weft_api::base::unchecked::Hot;
 use weft_api::state::key_of;
 use weft_api::switch::Ports;
 
-impl<const W: usize, const V: usize> Block<W, V> {
+impl<const W: usize, const V: usize> Reach<W, V> {
     pub fn allocate<const SINGLE: bool>(&mut self, net: &Net, allocator: &dyn SwitchAllocator<W, V>) {
-        if !SINGLE && self.shortcuts.streams.are_on() {
+        if !SINGLE && self.routers.beside.shortcuts.streams.are_on() {
             self.flow(net);
             self.send_lone_flits::<SINGLE, true, false>(net);
-        } else if !self.shortcuts.fresh_flits.is_empty() {
+        } else if !self.routers.beside.shortcuts.fresh_flits.is_empty() {
             if net.chooses {
                 self.send_lone_flits::<SINGLE, false, true>(net);
             } else {
                 self.send_lone_flits::<SINGLE, false, false>(net);
             }
         }
-        if self.shortcuts.profile.has(Kind::Lone) {
-            self.shortcuts.lone_trial.decide(self.now);
+        if self.routers.beside.shortcuts.profile.has(Kind::Lone) {
+            self.routers.beside.shortcuts.lone_trial.decide(self.routers.fabric.now);
         }
-        for word in 0..self.requests.active.0.len() {
-            let mut bits = self.requests.active.0[word];
+        for word in 0..self.routers.fabric.requests.active.0.len() {
+            let mut bits = self.routers.fabric.requests.active.0[word];
             while bits != 0 {
                 let r = word * 64 + bits.trailing_zeros() as usize;
                 bits &= bits - 1;
                 if net.shortcuts.has(Kind::Prefetch) {
-                    self.bring_for_routers(net, r, word * 64, bits);
+                    self.routers.fabric.bring_for_routers(net, r, word * 64, bits);
                 }
-                let moved = self.observers.tally.flit_hops;
+                let moved = self.routers.beside.observers.tally.flit_hops;
                 for _ in 0..net.router.speedup {
                     if net.chooses
-                        && !self.requests.routers[r].choosing.is_empty()
-                        && !self.requests.have_chosen.take(r)
+                        && !self.routers.fabric.requests.routers[r].choosing.is_empty()
+                        && !self.routers.fabric.requests.have_chosen.take(r)
                     {
                         self.choose::<SINGLE>(net, r);
                     }
@@ -53,14 +53,16 @@ impl<const W: usize, const V: usize> Block<W, V> {
                     }
                 }
                 // SAFETY: `active` names routers (`assert_numbers`).
-                let router = unsafe { self.requests.routers.hot(r) };
+                let router = unsafe { self.routers.fabric.requests.routers.hot(r) };
                 let nothing_asked = router.vc_requests.is_empty() && router.switch_requests.is_empty();
-                if nothing_asked || net.slow.crossing && self.waits_for_links(net, r) {
+                if nothing_asked || net.slow.crossing && self.routers.fabric.waits_for_links(net, r) {
                     // Heads that choose look again if a flit has moved: a VC may have become free. (One that has crossed alone is not
                     // counted here. Then all heads that wait have just chosen an open output, so that one of them has moved.)
-                    let news = net.chooses && !router.choosing.is_empty() && self.observers.tally.flit_hops != moved;
+                    let news = net.chooses
+                        && !router.choosing.is_empty()
+                        && self.routers.beside.observers.tally.flit_hops != moved;
                     if !news {
-                        self.requests.active.clear(r);
+                        self.routers.fabric.requests.active.clear(r);
                     }
                 }
             }
@@ -76,7 +78,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         r: usize,
     ) {
         // SAFETY: `active` names routers (`assert_numbers`).
-        let router = unsafe { self.requests.routers.hot(r) };
+        let router = unsafe { self.routers.fabric.requests.routers.hot(r) };
         if HEADS && !router.vc_requests.is_empty() {
             self.cross::<true, SINGLE>(net, allocator, r, router.switch_requests | router.vc_requests);
         } else if !router.switch_requests.is_empty() {
@@ -97,7 +99,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let moves = if net.slow.crossing {
             self.matched_slow_path::<HEADS>(net, allocator, r, outputs)
         } else {
-            matched::<W, V, HEADS>(self, net, allocator, r, outputs)
+            matched::<W, V, HEADS>(&mut self.routers.fabric, net, allocator, r, outputs)
         };
         self.send_all::<SINGLE>(net, r, moves);
     }
@@ -113,19 +115,26 @@ impl<const W: usize, const V: usize> Block<W, V> {
         mut outputs: Bits<W>,
     ) -> usize {
         if net.rates.is_some() {
-            outputs = outputs.without(&self.wires.paces.full[r]);
+            outputs = outputs.without(&self.routers.fabric.wires.paces.full[r]);
         }
-        let moves = matched::<W, V, HEADS>(self, net, allocator, r, outputs);
+        let moves = matched::<W, V, HEADS>(&mut self.routers.fabric, net, allocator, r, outputs);
         if net.watches {
-            self.watch_moves(net, r, moves);
+            self.routers.fabric.watch_moves(&mut self.routers.beside.observers, net, r, moves);
         }
         if net.router.routing_delay > 0 {
-            let base = self.requests.routers[r].base as usize;
-            self.buffers.close_behind(net, base, self.switch.moves.first(moves), self.now);
+            let base = self.routers.fabric.requests.routers[r].base as usize;
+            self.routers.fabric.buffers.close_behind(
+                net,
+                base,
+                self.routers.fabric.switch.moves.first(moves),
+                self.routers.fabric.now,
+            );
         }
         moves
     }
+}
 
+impl<const W: usize, const V: usize> Fabric<W, V> {
     #[inline(always)]
     pub fn ports<'a, const AGE: bool>(&'a mut self, net: &'a Net, r: usize) -> Ports<'a, W, V, AGE> {
         // SAFETY: `active` names routers, each with its first port (`assert_numbers`).
@@ -163,7 +172,7 @@ impl Net {
         usize::from(key) >> self.class_bits
     }
 
-    /// Place of the requests for a class of output `o` in `Block::requesters`.
+    /// Place of the requests for a class of output `o` in `Requests::requesters`.
     #[inline(always)]
     pub fn slot(&self, o: usize, class: usize) -> usize {
         o << self.class_bits | class
@@ -179,20 +188,20 @@ impl Net {
 /// A switch allocator compiled for the loop: one virtual call per allocation step of a router.
 pub trait SwitchAllocator<const W: usize, const V: usize>: Debug + Send + Sync {
     /// Heads that may get a VC, and flits that have one. Returns the number of moves.
-    fn heads_and_flits(&self, block: &mut Block<W, V>, net: &Net, r: usize, outputs: Bits<W>) -> usize;
+    fn heads_and_flits(&self, fabric: &mut Fabric<W, V>, net: &Net, r: usize, outputs: Bits<W>) -> usize;
     /// Flits that have a VC only.
-    fn flits(&self, block: &mut Block<W, V>, net: &Net, r: usize, outputs: Bits<W>) -> usize;
+    fn flits(&self, fabric: &mut Fabric<W, V>, net: &Net, r: usize, outputs: Bits<W>) -> usize;
 }
 
 #[inline(always)]
 fn matched<const W: usize, const V: usize, const HEADS: bool>(
-    block: &mut Block<W, V>,
+    fabric: &mut Fabric<W, V>,
     net: &Net,
     allocator: &dyn SwitchAllocator<W, V>,
     r: usize,
     outputs: Bits<W>,
 ) -> usize {
-    if HEADS { allocator.heads_and_flits(block, net, r, outputs) } else { allocator.flits(block, net, r, outputs) }
+    if HEADS { allocator.heads_and_flits(fabric, net, r, outputs) } else { allocator.flits(fabric, net, r, outputs) }
 }
 
 /// An allocator for runs whose packets all have one flit, or not, and whose arbiters go by age, or not.
@@ -202,13 +211,13 @@ pub struct Compiled<A, const SINGLE: bool, const AGE: bool>(pub A);
 impl<A: Allocator, const W: usize, const V: usize, const SINGLE: bool, const AGE: bool> SwitchAllocator<W, V>
     for Compiled<A, SINGLE, AGE>
 {
-    fn heads_and_flits(&self, block: &mut Block<W, V>, net: &Net, r: usize, outputs: Bits<W>) -> usize {
+    fn heads_and_flits(&self, fabric: &mut Fabric<W, V>, net: &Net, r: usize, outputs: Bits<W>) -> usize {
         // SAFETY: the loop names outputs that have requests.
-        unsafe { self.0.allocate::<W, V, true, SINGLE, AGE>(&mut block.ports::<AGE>(net, r), outputs) }
+        unsafe { self.0.allocate::<W, V, true, SINGLE, AGE>(&mut fabric.ports::<AGE>(net, r), outputs) }
     }
 
-    fn flits(&self, block: &mut Block<W, V>, net: &Net, r: usize, outputs: Bits<W>) -> usize {
+    fn flits(&self, fabric: &mut Fabric<W, V>, net: &Net, r: usize, outputs: Bits<W>) -> usize {
         // SAFETY: the loop names outputs that have requests.
-        unsafe { self.0.allocate::<W, V, false, SINGLE, AGE>(&mut block.ports::<AGE>(net, r), outputs) }
+        unsafe { self.0.allocate::<W, V, false, SINGLE, AGE>(&mut fabric.ports::<AGE>(net, r), outputs) }
     }
 }

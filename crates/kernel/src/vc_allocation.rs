@@ -5,7 +5,7 @@
 //! grant the same head, one of the grants is lost until the next step. With wormhole flow control a head may take a VC
 //! that has no credit yet.
 
-use crate::block::{Block, Buffers, Requests, Switch, Wires};
+use crate::block::{Buffers, Fabric, Reach, Requests, Switch, Wires};
 use crate::net::Net;
 use crate::switch_allocation::SwitchAllocator;
 use weft_api::base::arrays::At;
@@ -14,21 +14,21 @@ use weft_api::spec::FlowControl;
 use weft_api::state::{NO_REQUEST, matching};
 use weft_api::switch::end_request;
 
-impl<const W: usize, const V: usize> Block<W, V> {
+impl<const W: usize, const V: usize> Reach<W, V> {
     /// One allocation step of a router with both stages. A head that takes a VC now crosses the switch in the next step
     /// at the earliest.
     pub fn staged_step<const SINGLE: bool>(&mut self, net: &Net, allocator: &dyn SwitchAllocator<W, V>, r: usize) {
-        let mut taken = if self.requests.routers[r].vc_requests.is_empty() {
+        let mut taken = if self.routers.fabric.requests.routers[r].vc_requests.is_empty() {
             Bits::default()
         } else {
-            let Self { wires, buffers, requests, switch, .. } = self;
+            let Fabric { wires, buffers, requests, switch, .. } = &mut self.routers.fabric;
             take_vcs::<W, V, SINGLE>((wires, buffers), (requests, switch), net, r)
         };
         self.switch_step::<false, SINGLE>(net, allocator, r);
-        let router = &mut self.requests.routers[r];
+        let router = &mut self.routers.fabric.requests.routers[r];
         while let Some(p) = taken.take_first() {
-            let out = &mut self.wires.outs[router.base as usize + p];
-            let fresh = std::mem::take(&mut self.switch.fresh[p]);
+            let out = &mut self.routers.fabric.wires.outs[router.base as usize + p];
+            let fresh = std::mem::take(&mut self.routers.fabric.switch.fresh[p]);
             out.vcs_with_flit |= fresh;
             if fresh & out.vcs_with_credit != 0 {
                 router.switch_requests.set(p);

@@ -4,7 +4,7 @@
 //! cases (`SlowPaths::creation`, `HeadPath::Slow`, `SlowPaths::crossing`), and on one branch per cycle. Each block
 //! keeps notes of its own; `journey.rs` joins them.
 
-use crate::block::{Block, queues_at};
+use crate::block::{Fabric, Interfaces, Observers, PolicySide, queues_at};
 use crate::net::Net;
 use crate::parts::watch::{Birth, Decision, Live, Reason, Stay, Watch};
 use crate::spy::{Spy, Weighed};
@@ -15,42 +15,32 @@ use weft_api::state::split;
 use weft_api::state::{ChannelEnd, Gate, NO_REQUEST, NONE, Packet, UNDECIDED, WATCHED};
 use weft_api::view::View;
 
-impl<const W: usize, const V: usize> Block<W, V> {
+impl<const W: usize, const V: usize> Fabric<W, V> {
     /// Packet `id` has come to the head of the source queue of terminal `t`.
-    pub fn watch_creation(&mut self, net: &Net, t: usize, id: u32, measured: bool) {
+    pub fn watch_creation(&mut self, observers: &mut Observers, net: &Net, t: usize, id: u32, measured: bool) {
         let packet = &mut self.buffers.packets.items[id as usize];
-        if !self.observers.watch.wants(packet, measured, self.now) {
+        if !observers.watch.wants(packet, measured, self.now) {
             return;
         }
         packet.flags |= WATCHED;
         let packet = *packet;
         let ahead = decided_ahead(net, net.terminal_at[packet.src as usize].0, &packet, self.now);
         let (first, injected, tail_injected) = (self.now, None, None);
-        self.observers.watch.pending.push(self.observers.watch.births.len());
+        observers.watch.pending.push(observers.watch.births.len());
         let (left, vc, terminal) = (None, 0, t);
-        self.observers.watch.births.push(Birth {
-            packet,
-            first,
-            injected,
-            left,
-            vc,
-            tail_injected,
-            ahead,
-            terminal,
-            id,
-        });
+        observers.watch.births.push(Birth { packet, first, injected, left, vc, tail_injected, ahead, terminal, id });
     }
 
     /// The head of packet `id`, which terminal `t` sends now, is on its link in cycle `left`.
-    pub fn watch_injection(&mut self, t: usize, id: u32, left: u64) {
-        let Watch { pending, births, .. } = &mut self.observers.watch;
+    pub fn watch_injection(&mut self, observers: &mut Observers, t: usize, id: u32, left: u64) {
+        let Watch { pending, births, .. } = &mut observers.watch;
         if let Some(&n) = pending.iter().find(|&&n| (births[n].terminal, births[n].id) == (t, id)) {
             births[n].left = Some(left);
         }
     }
 
     /// Packet `id` has become the head of VC `v` of input `i`, with route key `key`.
-    pub fn watch_front(&mut self, net: &Net, i: usize, v: usize, id: u32, key: u16) {
+    pub fn watch_front(&mut self, observers: &mut Observers, net: &Net, i: usize, v: usize, id: u32, key: u16) {
         let packet = self.buffers.packets.items[id as usize];
         if packet.flags & WATCHED == 0 {
             return;
@@ -58,8 +48,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let port = &self.buffers.ins[i];
         let asks = key == UNDECIDED && net.needs.decides != Decides::EachStep;
         let decisions = asks.then(|| self.decide(net, port.router as usize, &packet)).into_iter().collect();
-        self.observers.watch.live.push(Live { i, v, stay: self.observers.watch.stays.len(), sends: false });
-        self.observers.watch.stays.push(Stay {
+        observers.watch.live.push(Live { i, v, stay: observers.watch.stays.len(), sends: false });
+        observers.watch.stays.push(Stay {
             name: (packet.src, packet.seq),
             hop: packet.links_crossed,
             router: self.requests.routers[port.router as usize].id,
@@ -95,9 +85,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
     }
 
     /// The head of VC `v` of input `i` has changed its choice. `turn` decides ties.
-    pub fn watch_choice(&mut self, net: &Net, i: usize, v: usize, chosen: Hop, turn: u32) {
-        let Some(live) = self.observers.watch.live.iter().find(|live| (live.i, live.v, live.sends) == (i, v, false))
-        else {
+    pub fn watch_choice(&mut self, observers: &mut Observers, net: &Net, i: usize, v: usize, chosen: Hop, turn: u32) {
+        let Some(live) = observers.watch.live.iter().find(|live| (live.i, live.v, live.sends) == (i, v, false)) else {
             return;
         };
         let (port, stay) = (&self.buffers.ins[i], live.stay);
@@ -117,32 +106,31 @@ impl<const W: usize, const V: usize> Block<W, V> {
         };
         let candidates = candidates(spy.notes.into_inner());
         let decision = Decision { cycle: self.now, rule, candidates, chosen, via: None };
-        self.observers.watch.stays[stay].decide(decision);
+        observers.watch.stays[stay].decide(decision);
     }
+}
 
+impl<const W: usize, const V: usize> Fabric<W, V> {
     /// Called before the allocation of a cycle: notes which packets have left their source, and what heads wait for.
-    pub fn watch_cycle(&mut self, net: &Net) {
-        let mut watch = std::mem::take(&mut self.observers.watch);
-        watch.pending.retain(|&n| !self.has_left(&mut watch.births[n]));
-        self.watch_heads(net, &mut watch);
-        self.observers.watch = watch;
+    pub fn watch_cycle(&self, interfaces: &Interfaces, policy: &PolicySide, net: &Net, watch: &mut Watch) {
+        let Watch { pending, births, .. } = watch;
+        pending.retain(|&n| !self.has_left(interfaces, &mut births[n]));
+        self.watch_heads(policy, net, watch);
     }
 
     /// Called after the last cycle: ends all waits that are still going on, also those of routers that skipped cycles.
-    pub fn watch_end(&mut self, net: &Net) {
-        let mut watch = std::mem::take(&mut self.observers.watch);
-        self.watch_heads(net, &mut watch);
+    pub fn watch_end(&self, policy: &PolicySide, net: &Net, watch: &mut Watch) {
+        self.watch_heads(policy, net, watch);
         watch.live.iter().for_each(|live| watch.stays[live.stay].stops_waiting(self.now));
-        self.observers.watch = watch;
     }
 
-    fn watch_heads(&self, net: &Net, watch: &mut Watch) {
+    fn watch_heads(&self, policy: &PolicySide, net: &Net, watch: &mut Watch) {
         for live in watch.live.iter().filter(|live| !live.sends) {
             let (port, stay) = (&self.buffers.ins[live.i], &mut watch.stays[live.stay]);
             if port.requests[live.v] == NO_REQUEST && stay.vc_taken.is_none() {
                 stay.takes_vc(watch.looked, u32::from(port.output_vc[live.v] >> 4), self.now);
             }
-            if let Some((reason, port)) = self.reason(net, live.i, live.v) {
+            if let Some((reason, port)) = self.reason(policy, net, live.i, live.v) {
                 stay.waits_for(reason, port, self.now);
             }
         }
@@ -150,11 +138,11 @@ impl<const W: usize, const V: usize> Block<W, V> {
     }
 
     /// Notes the injection of head and tail. Returns true after the tail.
-    fn has_left(&self, birth: &mut Birth) -> bool {
-        let terminal = &self.interfaces.terminals[birth.terminal];
-        let queued = self.interfaces.queues.each > 0;
+    fn has_left(&self, interfaces: &Interfaces, birth: &mut Birth) -> bool {
+        let terminal = &interfaces.terminals[birth.terminal];
+        let queued = interfaces.queues.each > 0;
         let in_hand = if queued {
-            self.interfaces.queues.vc_of(birth.terminal, birth.id)
+            interfaces.queues.vc_of(birth.terminal, birth.id)
         } else {
             (terminal.packet == birth.id && terminal.packet != NONE).then_some(terminal.vc)
         };
@@ -173,11 +161,11 @@ impl<const W: usize, const V: usize> Block<W, V> {
 
     /// Why the head of VC `v` of input `i` can't cross the switch, or why another one may instead. `None` if it asks
     /// for nothing yet.
-    fn reason(&self, net: &Net, i: usize, v: usize) -> Option<(Reason, u32)> {
+    fn reason(&self, policy: &PolicySide, net: &Net, i: usize, v: usize) -> Option<(Reason, u32)> {
         let (port, key) = (&self.buffers.ins[i], self.buffers.ins[i].requests[v]);
         let base = port.base(i);
         if key == UNDECIDED {
-            let waits = self.policy.faults.broken.waits(i, v);
+            let waits = policy.faults.broken.waits(i, v);
             let named = self.buffers.segments.items[port.head[v] as usize].key;
             return waits.then(|| (Reason::LinkBroken, net.port(named) as u32));
         }
@@ -225,17 +213,17 @@ impl<const W: usize, const V: usize> Block<W, V> {
 
     /// The packet at the head of VC `v` of input `i` is discarded.
     #[cold]
-    pub fn watch_loss(&mut self, i: usize, v: usize) {
+    pub fn watch_loss(&mut self, observers: &mut Observers, i: usize, v: usize) {
         let now = self.now;
-        if let Some(n) = self.observers.watch.live.iter().position(|live| (live.i, live.v) == (i, v)) {
-            let live = self.observers.watch.live.swap_remove(n);
-            self.observers.watch.stays[live.stay].stops_waiting(now);
+        if let Some(n) = observers.watch.live.iter().position(|live| (live.i, live.v) == (i, v)) {
+            let live = observers.watch.live.swap_remove(n);
+            observers.watch.stays[live.stay].stops_waiting(now);
         }
     }
 
     /// The first `count` moves of router `r` are about to be carried out.
-    pub fn watch_moves(&mut self, net: &Net, r: usize, count: usize) {
-        let mut watch = std::mem::take(&mut self.observers.watch);
+    pub fn watch_moves(&mut self, observers: &mut Observers, net: &Net, r: usize, count: usize) {
+        let mut watch = std::mem::take(&mut observers.watch);
         let base = self.requests.routers[r].base as usize;
         for m in self.switch.moves.first(count) {
             let (i, v, o) = (base + usize::from(m.i), usize::from(m.v), base + usize::from(m.p));
@@ -261,7 +249,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
                 watch.live.swap_remove(n);
             }
         }
-        self.observers.watch = watch;
+        observers.watch = watch;
     }
 }
 

@@ -179,7 +179,7 @@ impl Builder<'_> {
         }
         let Some(nets) = &self.net.subnets else { return };
         let routers = block.routers();
-        block.policy_mut().views = Views::new(nets, routers, self.policy.hub());
+        *block.views_mut() = Views::new(nets, routers, self.policy.hub());
         for r in 0..routers {
             let router = block.router(r).id;
             let at = self.net.coords[router as usize];
@@ -189,7 +189,7 @@ impl Builder<'_> {
                     for b in nets.others(d, a).filter(|&b| b > a) {
                         let [from, to] = [a, b].map(|c| nets.router(router, d, own, c));
                         let state = self.policy.first_state(from, to);
-                        block.policy_mut().views.set(nets, r, d, (a, b), state == LinkState::On);
+                        block.views_mut().set(nets, r, d, (a, b), state == LinkState::On);
                     }
                 }
             }

@@ -281,7 +281,7 @@ impl Simulation {
                 for d in 0..nets.count {
                     let own = nets.member(at, d);
                     for a in 0..nets.widths[d] {
-                        let known = block.policy().views.of(r).row(nets, d, a);
+                        let known = block.views().of(r).row(nets, d, a);
                         let [from, to] = [a, 0].map(|c| nets.router(router.id, d, own, c));
                         let stride = nets.router(router.id, d, own, 1).wrapping_sub(to);
                         let true_row = nets.others(d, a).filter(|&b| on.contains(&(from, to + u32::from(b) * stride)));

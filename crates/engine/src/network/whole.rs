@@ -40,7 +40,7 @@ impl Network for Whole<'_> {
     fn know(&mut self, channel: u32, nets: &Subnets, d: usize, link: (u8, u8), active: bool) {
         let (block, o) = self.place(channel);
         let router = self.blocks[block].output(o).router as usize;
-        self.blocks[block].policy_mut().views.set(nets, router, d, link, active);
+        self.blocks[block].views_mut().set(nets, router, d, link, active);
     }
 
     fn enter(&mut self, channel: u32, state: LinkState, now: u64) {

@@ -4,7 +4,10 @@
 use super::views::Place;
 use super::widths::{AnyAllocator, Width};
 use super::{AnyBlock, OfWidths};
-use crate::block::{Block, Buffers, Cut, Interfaces, Mail, Observers, PolicySide, Requests, Shortcuts, Switch, Wires};
+use crate::block::{
+    Beside, Block, Buffers, Cut, Fabric, Interfaces, Mail, Observers, PolicySide, Reach, Requests, Routers, Shortcuts,
+    Switch, Wires,
+};
 use crate::net::Net;
 use crate::parts::fresh::LoneTrial;
 use crate::parts::pace::{Paces, Rates};
@@ -19,6 +22,7 @@ use weft_api::board::Board;
 use weft_api::compiled::{ForPorts, Widths};
 use weft_api::sensor::{History, Sensor};
 use weft_api::state::{ChannelEnd, InputUnit, Move, NONE, OutputUnit, Pool, Router};
+use weft_api::subnetworks::Views;
 use weft_topology::Trunk;
 
 /// What a block is made of. Its terminals are those of its ports, in their order.
@@ -112,34 +116,39 @@ where
     let history = (net.needs.sensor == Some(Sensor::HistoryWindow))
         .then(|| History::new(outputs, net.links.iter().map(|l| l.latency), room.horizon));
     let mut block = Block {
-        now: 0,
-        routing: Widths::in_classes(&net.routing, net.refined.as_ref()),
-        switch: switch::<W, V>(net, &routers, inputs),
-        shortcuts: shortcuts(net, inputs, outputs),
-        wires: Wires {
-            trunks,
-            flits: Wheel::new(room.horizon, room.flits),
-            credits: Wheel::new(room.horizon, room.credits),
-            paces: paces(net, &outs, back, routers.len(), room.horizon),
-            next_router,
-            outbox,
-            cuts,
-            history,
-            granted: vec![u32::MAX; if net.needs.sees_grants { outputs } else { 0 }],
-            outs,
+        reach: Reach {
+            routers: Routers {
+                fabric: Fabric {
+                    now: 0,
+                    routing: Widths::in_classes(&net.routing, net.refined.as_ref()),
+                    wires: Wires {
+                        trunks,
+                        flits: Wheel::new(room.horizon, room.flits),
+                        credits: Wheel::new(room.horizon, room.credits),
+                        paces: paces(net, &outs, back, routers.len(), room.horizon),
+                        next_router,
+                        outbox,
+                        cuts,
+                        history,
+                        granted: vec![u32::MAX; if net.needs.sees_grants { outputs } else { 0 }],
+                        outs,
+                    },
+                    buffers: buffers(net, ins, &room),
+                    switch: switch::<W, V>(net, &routers, inputs),
+                    requests: requests::<W, V>(net, routers, inputs),
+                    views: Views::none(),
+                },
+                beside: Beside { policy, observers, shortcuts: shortcuts(net, inputs, outputs) },
+            },
+            interfaces,
         },
-        buffers: buffers(net, ins, &room),
-        requests: requests::<W, V>(net, routers, inputs),
-        interfaces,
-        policy,
-        observers,
         posts: vec![0; net.common.board.as_ref().map_or(0, Board::numbers)],
     };
-    for t in 0..block.interfaces.terminals.len() {
+    for t in 0..block.reach.interfaces.terminals.len() {
         if net.interface.is_some() {
-            block.interfaces.busy.set(t);
+            block.reach.interfaces.busy.set(t);
         } else {
-            block.interfaces.sleep(net, t, (block.now, 0));
+            block.reach.interfaces.sleep(net, t, (block.reach.routers.fabric.now, 0));
         }
     }
     block.assert_numbers(net);
@@ -238,6 +247,7 @@ fn requests<const W: usize, const V: usize>(net: &Net, routers: Vec<Router<W>>, 
         asking: vec![Bits::default(); if net.needs.sees_grants { routers.len() } else { 0 }],
         candidates: vec![Bits::default(); of_vcs(net.shortcuts.compares_credits_of.is_some())],
         ages: vec![0; of_vcs(net.router.by_age || net.router.rings)],
+        of_closed: Vec::new(),
         have_chosen: Active::new(if net.chooses { routers.len() } else { 0 }),
         routers,
     }

@@ -21,6 +21,7 @@ use weft_api::base::kept::Kept;
 use weft_api::policy::Policy;
 use weft_api::recording::Recorder;
 use weft_api::state::{Account, LinkState};
+use weft_api::subnetworks::Views;
 
 /// A block of some widths.
 pub trait AnyBlock: Any + Debug + Send + Kept {
@@ -28,6 +29,8 @@ pub trait AnyBlock: Any + Debug + Send + Kept {
     fn interfaces(&self) -> &Interfaces;
     fn policy(&self) -> &PolicySide;
     fn policy_mut(&mut self) -> &mut PolicySide;
+    fn views(&self) -> &Views;
+    fn views_mut(&mut self) -> &mut Views;
     fn observers(&self) -> &Observers;
     fn observers_mut(&mut self) -> &mut Observers;
     fn shortcuts(&self) -> &Shortcuts;

@@ -2,7 +2,7 @@
 
 use super::AnyBlock;
 use super::views::{Input, Output, Place, Records};
-use crate::block::{Block, Interfaces, Mail, Observers, PolicySide, Shortcuts};
+use crate::block::{Beside, Block, Interfaces, Mail, Observers, PolicySide, Reach, Routers, Shortcuts};
 use crate::net::Net;
 use crate::shortcuts::steady::{Flow, Snapshot};
 use crate::switch_allocation::SwitchAllocator;
@@ -12,6 +12,7 @@ use weft_api::base::kept::Kept;
 use weft_api::policy::Policy;
 use weft_api::recording::Recorder;
 use weft_api::state::{Account, LinkState};
+use weft_api::subnetworks::Views;
 
 /// A block with the allocator that is compiled for its widths.
 #[derive(Debug, Kept)]
@@ -26,31 +27,39 @@ pub struct OfWidths<const W: usize, const V: usize> {
 
 impl<const W: usize, const V: usize> AnyBlock for OfWidths<W, V> {
     fn interfaces(&self) -> &Interfaces {
-        &self.block.interfaces
+        &self.block.reach.interfaces
     }
 
     fn policy(&self) -> &PolicySide {
-        &self.block.policy
+        &self.block.reach.routers.beside.policy
     }
 
     fn policy_mut(&mut self) -> &mut PolicySide {
-        &mut self.block.policy
+        &mut self.block.reach.routers.beside.policy
+    }
+
+    fn views(&self) -> &Views {
+        &self.block.reach.routers.fabric.views
+    }
+
+    fn views_mut(&mut self) -> &mut Views {
+        &mut self.block.reach.routers.fabric.views
     }
 
     fn observers(&self) -> &Observers {
-        &self.block.observers
+        &self.block.reach.routers.beside.observers
     }
 
     fn observers_mut(&mut self) -> &mut Observers {
-        &mut self.block.observers
+        &mut self.block.reach.routers.beside.observers
     }
 
     fn shortcuts(&self) -> &Shortcuts {
-        &self.block.shortcuts
+        &self.block.reach.routers.beside.shortcuts
     }
 
     fn shortcuts_mut(&mut self) -> &mut Shortcuts {
-        &mut self.block.shortcuts
+        &mut self.block.reach.routers.beside.shortcuts
     }
 
     fn records(&self) -> Records<'_> {
@@ -58,24 +67,24 @@ impl<const W: usize, const V: usize> AnyBlock for OfWidths<W, V> {
     }
 
     fn routers(&self) -> usize {
-        self.block.requests.routers.len()
+        self.block.reach.routers.fabric.requests.routers.len()
     }
 
     fn router(&self, r: usize) -> Place {
-        let router = &self.block.requests.routers[r];
+        let router = &self.block.reach.routers.fabric.requests.routers[r];
         Place { id: router.id, base: router.base }
     }
 
     fn inputs(&self) -> usize {
-        self.block.buffers.ins.len()
+        self.block.reach.routers.fabric.buffers.ins.len()
     }
 
     fn input(&self, i: usize) -> Input<'_> {
-        Input::of(&self.block.buffers, i)
+        Input::of(&self.block.reach.routers.fabric.buffers, i)
     }
 
     fn outputs(&self) -> usize {
-        self.block.wires.outs.len()
+        self.block.reach.routers.fabric.wires.outs.len()
     }
 
     fn output(&self, o: usize) -> Output<'_> {
@@ -87,11 +96,11 @@ impl<const W: usize, const V: usize> AnyBlock for OfWidths<W, V> {
     }
 
     fn outbox(&self) -> &[Mail] {
-        &self.block.wires.outbox
+        &self.block.reach.routers.fabric.wires.outbox
     }
 
     fn outbox_mut(&mut self) -> &mut [Mail] {
-        &mut self.block.wires.outbox
+        &mut self.block.reach.routers.fabric.wires.outbox
     }
 
     fn take(&mut self, net: &Net, mail: &mut Mail) {
@@ -131,66 +140,80 @@ impl<const W: usize, const V: usize> AnyBlock for OfWidths<W, V> {
     }
 
     fn change_state(&mut self, net: &Net, o: usize, to: LinkState, now: u64) {
-        self.block.change_state(net, o, to, now);
+        self.block.reach.routers.change_state(net, o, to, now);
     }
 
     fn open_channel(&mut self, o: usize) {
-        let Block { policy, wires, now, .. } = &mut self.block;
-        policy.power.open_channel(o, &mut wires.outs[o], *now);
-        self.block.look_again(o);
+        let Routers { fabric, beside } = &mut self.block.reach.routers;
+        beside.policy.power.open_channel(o, &mut fabric.wires.outs[o], fabric.now);
+        let Reach { routers: Routers { fabric, beside }, interfaces } = &mut self.block.reach;
+        fabric.look_again(interfaces, &mut beside.policy, o);
     }
 
     fn close_channel(&mut self, net: &Net, o: usize) {
-        self.block.interrupt(net, o);
-        let Block { policy, wires, .. } = &mut self.block;
-        policy.power.close_channel(o, &mut wires.outs[o]);
+        self.block.reach.interrupt_any(net, o);
+        let Routers { fabric, beside } = &mut self.block.reach.routers;
+        beside.policy.power.close_channel(o, &mut fabric.wires.outs[o]);
     }
 
     fn bandwidth(&self, net: &Net, o: usize) -> f64 {
-        self.block.bandwidth(net, o)
+        self.block.reach.routers.fabric.bandwidth(net, o)
     }
 
     fn is_policy_at_rest(&self) -> bool {
-        self.block.is_policy_at_rest()
+        self.block.reach.routers.beside.policy.is_at_rest(self.block.reach.routers.fabric.now)
     }
 
     fn agents_wrote(&mut self) -> bool {
-        self.block.agents_wrote()
+        self.block.reach.routers.beside.policy.agents_wrote()
     }
 
     fn agents_wait_until(&self) -> Option<u64> {
-        self.block.agents_wait_until()
+        self.block.reach.routers.beside.policy.agents_wait_until()
     }
 
     fn begin_window(&mut self, now: u64) {
-        let Block { policy, wires, .. } = &mut self.block;
-        policy.power.begin(&wires.outs, now);
+        let policy = &mut self.block.reach.routers.beside.policy;
+        policy.power.begin(&self.block.reach.routers.fabric.wires.outs, now);
         policy.control.begin();
-        self.block.window_begins(now);
+        let Reach { routers: Routers { fabric, beside }, interfaces } = &mut self.block.reach;
+        beside.observers.recorders.window_begins(now);
+        fabric.tell_part_crossed(interfaces, &mut beside.observers.recorders);
     }
 
     fn end_window(&mut self, now: u64) {
-        self.block.window_ends(now);
+        let Reach { routers: Routers { fabric, beside }, interfaces } = &mut self.block.reach;
+        fabric.tell_part_crossed(interfaces, &mut beside.observers.recorders);
+        beside.observers.recorders.window_ends(now);
     }
 
     fn accounts(&self, now: u64) -> Vec<Account> {
-        self.block.policy.power.close(&self.block.wires.outs, now)
+        self.block.reach.routers.beside.policy.power.close(&self.block.reach.routers.fabric.wires.outs, now)
     }
 
     fn off_cycles(&self, now: u64) -> u64 {
-        self.block.policy.power.off_cycles(&self.block.wires.outs, now)
+        self.block.reach.routers.beside.policy.power.off_cycles(&self.block.reach.routers.fabric.wires.outs, now)
     }
 
     fn sample(&mut self, now: u64) {
-        self.block.observers.recorders.sample(&self.block.wires.outs, &self.block.buffers, now);
+        self.block.reach.routers.beside.observers.recorders.sample(
+            &self.block.reach.routers.fabric.wires.outs,
+            &self.block.reach.routers.fabric.buffers,
+            now,
+        );
     }
 
     fn end_recordings(&mut self, now: u64) -> Vec<Box<dyn Recorder>> {
-        std::mem::take(&mut self.block.observers.recorders).finish(&self.block.wires.outs, &self.block.buffers, now)
+        std::mem::take(&mut self.block.reach.routers.beside.observers.recorders).finish(
+            &self.block.reach.routers.fabric.wires.outs,
+            &self.block.reach.routers.fabric.buffers,
+            now,
+        )
     }
 
     fn end_watch(&mut self, net: &Net) {
-        self.block.watch_end(net);
+        let Beside { policy, observers, .. } = &mut self.block.reach.routers.beside;
+        self.block.reach.routers.fabric.watch_end(policy, net, &mut observers.watch);
     }
 
     fn is_quiet(&self) -> bool {
@@ -210,8 +233,8 @@ impl<const W: usize, const V: usize> AnyBlock for OfWidths<W, V> {
     }
 
     fn take_notes(&mut self, net: &Net) {
-        let now = self.block.now;
-        self.block.interfaces.exchange_notes(net, (now, now));
+        let now = self.block.reach.routers.fabric.now;
+        self.block.reach.interfaces.exchange_notes(net, (now, now));
     }
 
     fn idle_until(&mut self, net: &Net) -> u64 {

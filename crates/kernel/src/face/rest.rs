@@ -8,48 +8,50 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// Keeps 32-bit counters of cycles and flits readable.
     pub(super) fn keep_counters(&mut self, now: u64) {
         let now = now as u32;
-        for out in &mut self.wires.outs {
+        for out in &mut self.reach.routers.fabric.wires.outs {
             let age = now.wrapping_sub(out.next_free) as i32;
             if age > 1 << 30 {
                 out.next_free = now.wrapping_sub(1 << 30);
             }
         }
-        self.policy.power.flush(&self.wires.outs);
-        self.observers.recorders.look(&self.wires.outs);
+        self.reach.routers.beside.policy.power.flush(&self.reach.routers.fabric.wires.outs);
+        self.reach.routers.beside.observers.recorders.look(&self.reach.routers.fabric.wires.outs);
     }
 
     pub(super) fn stop_sources(&mut self) {
-        for (t, terminal) in self.interfaces.terminals.iter_mut().enumerate() {
+        for (t, terminal) in self.reach.interfaces.terminals.iter_mut().enumerate() {
             terminal.due = u64::MAX / 2;
-            if terminal.packet == NONE && self.interfaces.queues.each == 0 {
-                self.interfaces.busy.clear(t);
+            if terminal.packet == NONE && self.reach.interfaces.queues.each == 0 {
+                self.reach.interfaces.busy.clear(t);
             }
         }
-        self.interfaces.queues.stop();
+        self.reach.interfaces.queues.stop();
     }
 
     /// Sets the state of channel `o` in cycle 0, which is not on.
     pub(super) fn begin_in(&mut self, o: usize, state: LinkState) {
-        let out = &mut self.wires.outs[o];
+        let out = &mut self.reach.routers.fabric.wires.outs[o];
         (out.state, out.free_vcs) = (state.number(), 0);
         out.set_gate(Gate::Closed);
     }
 
     /// Fails unless all credits have come back, and no VC is requested or held.
     pub(super) fn assert_empty(&self, net: &Net) {
-        for (o, out) in self.wires.outs.iter().enumerate().filter(|(_, out)| !out.is(ChannelEnd::Unused)) {
+        for (o, out) in
+            self.reach.routers.fabric.wires.outs.iter().enumerate().filter(|(_, out)| !out.is(ChannelEnd::Unused))
+        {
             let link = &net.links[usize::from(out.class)];
             for (vc, &c) in out.credits.iter().enumerate().filter(|&(vc, _)| link.all >> vc & 1 != 0) {
                 assert_eq!(c, link.buffer, "credits of VC {vc} of a {:?} channel", out.kind());
             }
             assert_eq!((out.vcs_with_flit, out.requested), (0, 0));
-            assert_eq!(self.policy.power.held_vcs(o, out), 0);
+            assert_eq!(self.reach.routers.beside.policy.power.held_vcs(o, out), 0);
         }
-        assert!(self.buffers.ins.iter().all(|i| i.head.iter().all(|&h| h == NONE)));
-        assert!(self.requests.requesters.iter().all(|w| w.is_empty()));
-        assert_eq!(self.buffers.packets.in_use(), 0);
+        assert!(self.reach.routers.fabric.buffers.ins.iter().all(|i| i.head.iter().all(|&h| h == NONE)));
+        assert!(self.reach.routers.fabric.requests.requesters.iter().all(|w| w.is_empty()));
+        assert_eq!(self.reach.routers.fabric.buffers.packets.in_use(), 0);
         // those of one-flit packets have the numbers of their packets, and are not in use by themselves
-        assert!(net.single || self.buffers.segments.in_use() == 0);
-        assert!(self.requests.have_chosen.is_empty());
+        assert!(net.single || self.reach.routers.fabric.buffers.segments.in_use() == 0);
+        assert!(self.reach.routers.fabric.requests.have_chosen.is_empty());
     }
 }

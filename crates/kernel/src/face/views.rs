@@ -1,6 +1,6 @@
 //! Records of a block as the engine reads them: slices in place of arrays whose length depends on the widths.
 
-use crate::block::{Block, Buffers, Cut};
+use crate::block::{Block, Buffers, Cut, Fabric};
 use weft_api::base::wheel::Wheel;
 use weft_api::state::{ChannelEnd, Flit, Gate, Packet, Pool, Segment};
 use weft_topology::Trunk;
@@ -90,7 +90,7 @@ impl Input<'_> {
 
 impl<'a> Records<'a> {
     pub(super) fn of<const W: usize, const V: usize>(block: &'a Block<W, V>) -> Self {
-        let Block { buffers, wires, .. } = block;
+        let Fabric { buffers, wires, .. } = &block.reach.routers.fabric;
         Self {
             packets: &buffers.packets,
             segments: &buffers.segments,
@@ -105,7 +105,7 @@ impl<'a> Records<'a> {
 
 impl<'a> Output<'a> {
     pub(super) fn of<const W: usize, const V: usize>(block: &'a Block<W, V>, o: usize) -> Self {
-        let out = &block.wires.outs[o];
+        let out = &block.reach.routers.fabric.wires.outs[o];
         Self {
             kind: out.kind(),
             class: out.class,
@@ -115,7 +115,7 @@ impl<'a> Output<'a> {
             peer: out.peer,
             flits: out.flits,
             requested: out.requested,
-            held: block.policy.power.held_vcs(o, out),
+            held: block.reach.routers.beside.policy.power.held_vcs(o, out),
             credits: &out.credits,
             holder: &out.holder,
         }

@@ -46,7 +46,7 @@ pub struct Power {
     pub told: Vec<u32>,
     /// Terminals that waited for links which the agents have opened since.
     pub woken: Vec<u32>,
-    /// The agents have changed something but timers since this was last asked for ([`Block::agents_wrote`]).
+    /// The agents have changed something but timers since this was last asked for (`PolicySide::agents_wrote`).
     #[kept(scratch)]
     pub wrote: bool,
 }

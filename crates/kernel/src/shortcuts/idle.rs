@@ -34,104 +34,113 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// No head, source or stream has work to do in this cycle, unless an event is due.
     #[inline(always)]
     pub fn is_quiet(&self) -> bool {
-        self.requests.active.is_empty() && self.interfaces.busy.is_empty() && self.shortcuts.streams.are_quiet()
+        self.reach.routers.fabric.requests.active.is_empty()
+            && self.reach.interfaces.busy.is_empty()
+            && self.reach.routers.beside.shortcuts.streams.are_quiet()
     }
 
     /// The first cycle from now on, before `until`, in which an event is due; `until` if there is none. The block is quiet.
     #[inline]
     pub fn next_event(&self, net: &Net, until: u64) -> u64 {
-        let now = self.now;
-        let mut next = self.wires.flits.next(now, until);
-        next = self.wires.credits.next(now, next);
-        next = self.interfaces.alarms.next(now, next);
+        let now = self.reach.routers.fabric.now;
+        let mut next = self.reach.routers.fabric.wires.flits.next(now, until);
+        next = self.reach.routers.fabric.wires.credits.next(now, next);
+        next = self.reach.interfaces.alarms.next(now, next);
         if next == now {
             return now; // most often
         }
-        next = self.buffers.turning.next(now, next);
-        next = self.interfaces.deliveries.next(now, next);
-        next = self.wires.paces.events.next(now, next);
-        next = self.policy.control.arriving.next(now, next);
-        next = self.policy.power.next(now, next);
-        next = next.min(self.policy.faults.next(now));
-        if let Some(history) = &self.wires.history {
+        next = self.reach.routers.fabric.buffers.turning.next(now, next);
+        next = self.reach.interfaces.deliveries.next(now, next);
+        next = self.reach.routers.fabric.wires.paces.events.next(now, next);
+        next = self.reach.routers.beside.policy.control.arriving.next(now, next);
+        next = self.reach.routers.beside.policy.power.next(now, next);
+        next = next.min(self.reach.routers.beside.policy.faults.next(now));
+        if let Some(history) = &self.reach.routers.fabric.wires.history {
             next = history.next(now, next);
         }
         if let Some(board) = &net.common.board {
             next = next.min(board.next(now));
         }
-        if self.observers.watch.is_idle() { next } else { now }
+        if self.reach.routers.beside.observers.watch.is_idle() { next } else { now }
     }
 
     /// Packets of the block are under way, or wait at a source that has created them.
     pub fn has_packets(&self) -> bool {
-        self.buffers.packets.in_use() > 0
+        self.reach.routers.fabric.buffers.packets.in_use() > 0
     }
 
     /// Nothing is under way, and the agents wait for nothing but timers.
     pub fn nothing_is_under_way(&self) -> bool {
         self.is_quiet()
             && !self.has_packets()
-            && self.wires.flits.is_empty()
-            && self.wires.credits.is_empty()
-            && self.buffers.turning.is_empty()
-            && self.interfaces.deliveries.is_empty()
-            && self.wires.paces.stand_still()
-            && self.wires.history.as_ref().is_none_or(|history| history.is_empty())
-            && self.agents_wait_until().is_some()
-            && self.observers.watch.is_idle()
+            && self.reach.routers.fabric.wires.flits.is_empty()
+            && self.reach.routers.fabric.wires.credits.is_empty()
+            && self.reach.routers.fabric.buffers.turning.is_empty()
+            && self.reach.interfaces.deliveries.is_empty()
+            && self.reach.routers.fabric.wires.paces.stand_still()
+            && self.reach.routers.fabric.wires.history.as_ref().is_none_or(|history| history.is_empty())
+            && self.reach.routers.beside.policy.agents_wait_until().is_some()
+            && self.reach.routers.beside.observers.watch.is_idle()
     }
 
     /// The first cycle in which a source that has no packet may create one, if none is delivered before; `u64::MAX` if there is none.
     pub fn next_created(&self) -> u64 {
         let free =
-            self.interfaces.terminals.iter().filter(|terminal| terminal.job != NO_JOB && terminal.packet == NONE);
+            self.reach.interfaces.terminals.iter().filter(|terminal| terminal.job != NO_JOB && terminal.packet == NONE);
         free.map(|terminal| terminal.due).min().unwrap_or(NOT_DUE)
     }
 
     /// The first cycle from now on in which an idle block has something to do, if all before is skipped at once.
     pub fn idle_until(&mut self, net: &Net) -> u64 {
-        let mut until = self.next_created().min(self.policy.faults.next(self.now));
-        if self.policy.power.timers.next() < until {
+        let mut until =
+            self.next_created().min(self.reach.routers.beside.policy.faults.next(self.reach.routers.fabric.now));
+        if self.reach.routers.beside.policy.power.timers.next() < until {
             until = until.min(self.next_effect_of_timers(net));
         }
         let Some(board) = &net.common.board else { return until };
         // the posts of the last cycles before that are made one by one
-        let links_are_free =
-            self.wires.outs.iter().all(|out| (out.next_free.wrapping_sub(self.now as u32) as i32) <= 0);
-        if links_are_free { until.saturating_sub(board.kept_for()) } else { self.now }
+        let links_are_free = self
+            .reach
+            .routers
+            .fabric
+            .wires
+            .outs
+            .iter()
+            .all(|out| (out.next_free.wrapping_sub(self.reach.routers.fabric.now as u32) as i32) <= 0);
+        if links_are_free { until.saturating_sub(board.kept_for()) } else { self.reach.routers.fabric.now }
     }
 
     /// The next cycle in which the end of a timer may change something, as the agents say.
     fn next_effect_of_timers(&mut self, net: &Net) -> u64 {
-        let mut periods = self.policy.power.timers.periods();
-        self.with_agents(net, |agents, channels| {
+        let mut periods = self.reach.routers.beside.policy.power.timers.periods();
+        self.reach.with_agents(net, |agents, channels| {
             let all = periods.iter_mut().enumerate();
             all.for_each(|(who, period)| *period = agents.rests(who, channels).unwrap_or(0));
         });
-        self.policy.power.timers.note_periods(periods);
-        self.policy.power.timers.next_effect()
+        self.reach.routers.beside.policy.power.timers.note_periods(periods);
+        self.reach.routers.beside.policy.power.timers.next_effect()
     }
 
     /// The clock of an idle block jumps to cycle `now`, before which it has nothing to do.
     pub fn jump(&mut self, net: &Net, now: u64) {
-        self.policy.power.timers.jump(now);
+        self.reach.routers.beside.policy.power.timers.jump(now);
         self.sleep_on(net, now);
     }
 
     /// Moves the clock to cycle `now`. Sources that are not due yet get new alarms; no source is due before.
     pub fn sleep_on(&mut self, net: &Net, now: u64) {
-        let mut asleep = self.interfaces.alarms.take_all();
-        self.now = now;
+        let mut asleep = self.reach.interfaces.alarms.take_all();
+        self.reach.routers.fabric.now = now;
         if net.alarms_lapse {
             // deliveries have left void alarms, and terminals with several
             asleep.sort_unstable();
             asleep.dedup();
-            asleep.retain(|&t| self.interfaces.is_idle(t as usize));
+            asleep.retain(|&t| self.reach.interfaces.is_idle(t as usize));
         }
-        asleep.retain(|&t| self.interfaces.terminals[t as usize].due < NOT_DUE);
+        asleep.retain(|&t| self.reach.interfaces.terminals[t as usize].due < NOT_DUE);
         for t in asleep {
-            self.interfaces.terminals[t as usize].alarm = 0;
-            self.interfaces.sleep(net, t as usize, (now, now));
+            self.reach.interfaces.terminals[t as usize].alarm = 0;
+            self.reach.interfaces.sleep(net, t as usize, (now, now));
         }
     }
 }

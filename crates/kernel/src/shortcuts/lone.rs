@@ -17,7 +17,7 @@
 //! Nothing: each flit that crosses leaves the state as the allocator would.
 
 use crate::arrive::has_open_vc;
-use crate::block::Block;
+use crate::block::{Fabric, Observers, Reach, Routers, Shortcuts};
 use crate::depart::{Crossing, free_vc};
 use crate::net::Net;
 use crate::parts::fresh::FreshFlit;
@@ -76,22 +76,26 @@ fn take_turns<const V: usize>(port: &mut InputUnit<V>, out: &mut OutputUnit<V>, 
     out.rr_in = port.port + 1;
 }
 
-impl<const W: usize, const V: usize> Block<W, V> {
+impl<const W: usize, const V: usize> Reach<W, V> {
     /// Sends those of the fresh flits of this cycle that are alone, and leaves the others to the allocator. `STREAMS`: a body flit
     /// that is alone may open a stream. `CHOOSE`: heads choose in every step.
     #[inline(never)]
     pub fn send_lone_flits<const SINGLE: bool, const STREAMS: bool, const CHOOSE: bool>(&mut self, net: &Net) {
-        debug_assert!(self.shortcuts.fresh_flits.len() <= self.buffers.ins.len(), "an input has two fresh flits");
-        if CHOOSE && self.policy.power.is_managed {
-            self.choose_for_fresh::<SINGLE>(net);
+        debug_assert!(
+            self.routers.beside.shortcuts.fresh_flits.len() <= self.routers.fabric.buffers.ins.len(),
+            "an input has two fresh flits"
+        );
+        if CHOOSE && self.routers.beside.policy.power.is_managed {
+            self.routers.fabric.choose_for_fresh::<SINGLE>(&mut self.routers.beside.shortcuts, net);
         }
-        let (earliest, hops) = (self.now + net.router.after_grant, self.observers.tally.flit_hops);
-        let mut fresh_flits = std::mem::take(&mut self.shortcuts.fresh_flits);
+        let (earliest, hops) =
+            (self.routers.fabric.now + net.router.after_grant, self.routers.beside.observers.tally.flit_hops);
+        let mut fresh_flits = std::mem::take(&mut self.routers.beside.shortcuts.fresh_flits);
         for (k, &fresh) in fresh_flits.iter().enumerate() {
             if net.shortcuts.has(Kind::Prefetch)
                 && let Some(later) = fresh_flits.get(k + AHEAD)
             {
-                self.bring_for_fresh::<SINGLE>(net, later);
+                self.routers.fabric.bring_for_fresh::<SINGLE>(net, later);
             }
             if SINGLE {
                 self.send_if_lone_head::<true, CHOOSE>(net, fresh, earliest);
@@ -101,12 +105,14 @@ impl<const W: usize, const V: usize> Block<W, V> {
                 self.send_if_lone_body::<STREAMS, CHOOSE>(net, fresh, earliest);
             }
         }
-        self.shortcuts.lone_trial.tried += fresh_flits.len() as u64;
-        self.shortcuts.lone_trial.crossed += self.observers.tally.flit_hops - hops;
+        self.routers.beside.shortcuts.lone_trial.tried += fresh_flits.len() as u64;
+        self.routers.beside.shortcuts.lone_trial.crossed += self.routers.beside.observers.tally.flit_hops - hops;
         fresh_flits.clear();
-        self.shortcuts.fresh_flits = fresh_flits;
+        self.routers.beside.shortcuts.fresh_flits = fresh_flits;
     }
+}
 
+impl<const W: usize, const V: usize> Routers<W, V> {
     /// The head that has come to VC `v` of input `i` in this cycle with this route key chooses by what it would see in the first step:
     /// all credits of the cycle have come, and nothing has left a router. Where agents may act before that step, it waits until they
     /// have. Returns whether it is among the fresh flits.
@@ -119,21 +125,23 @@ impl<const W: usize, const V: usize> Block<W, V> {
         key: u16,
     ) -> bool {
         // SAFETY: a head waits at an input (`assert_numbers`).
-        let segment = *unsafe { self.buffers.ins.hot(i) }.head.at(v);
+        let segment = *unsafe { self.fabric.buffers.ins.hot(i) }.head.at(v);
         let mut fresh = FreshFlit { at: (i << 4 | v) as u32, out: NONE, segment, key, chooses: true };
-        let tries = self.policy.power.is_managed || self.choose_alone::<SINGLE>(net, &mut fresh, packet);
+        let tries = self.beside.policy.power.is_managed || self.fabric.choose_alone::<SINGLE>(net, &mut fresh, packet);
         if tries {
-            self.shortcuts.fresh_flits.push(fresh);
+            self.beside.shortcuts.fresh_flits.push(fresh);
         }
         tries
     }
+}
 
+impl<const W: usize, const V: usize> Fabric<W, V> {
     /// Fresh heads that choose do so now that agents have acted. Those that find no open VC are left to the first step.
     #[inline(never)]
-    fn choose_for_fresh<const SINGLE: bool>(&mut self, net: &Net) {
+    fn choose_for_fresh<const SINGLE: bool>(&mut self, shortcuts: &mut Shortcuts, net: &Net) {
         let mut kept = 0;
-        for k in 0..self.shortcuts.fresh_flits.len() {
-            let mut fresh = self.shortcuts.fresh_flits[k];
+        for k in 0..shortcuts.fresh_flits.len() {
+            let mut fresh = shortcuts.fresh_flits[k];
             if fresh.chooses {
                 let packet =
                     if SINGLE { fresh.segment } else { self.buffers.segments.items[fresh.segment as usize].packet };
@@ -141,10 +149,10 @@ impl<const W: usize, const V: usize> Block<W, V> {
                     continue;
                 }
             }
-            self.shortcuts.fresh_flits[kept] = fresh;
+            shortcuts.fresh_flits[kept] = fresh;
             kept += 1;
         }
-        self.shortcuts.fresh_flits.truncate(kept);
+        shortcuts.fresh_flits.truncate(kept);
     }
 
     /// Such a head chooses an output, and asks for it if a VC there is open. Else it will choose in the first step, and this returns
@@ -173,7 +181,9 @@ impl<const W: usize, const V: usize> Block<W, V> {
         self.let_choose(net, i, v);
         false
     }
+}
 
+impl<const W: usize, const V: usize> Reach<W, V> {
     /// For the head of a packet of any length. (Inlined, this and `send_lone_tail` would take registers from body flits.)
     #[inline(never)]
     fn begin_if_lone<const CHOOSE: bool>(&mut self, net: &Net, fresh: FreshFlit, earliest: u64) {
@@ -190,23 +200,29 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let (i, v, o) = fresh.places::<V>();
         let class = if net.class_bits == 0 { 0 } else { split(fresh.key, net.class_bits).1 };
         // SAFETY: a fresh flit names an input (`assert_numbers`).
-        let waits = CHOOSE && self.heads_are_to_choose(unsafe { self.buffers.ins.hot(i) }.router as usize);
-        let room = if waits { 0 } else { self.room_for_lone_head::<SINGLE>(net, (i, v), o, class) };
+        let waits = CHOOSE
+            && self
+                .routers
+                .fabric
+                .heads_are_to_choose(unsafe { self.routers.fabric.buffers.ins.hot(i) }.router as usize);
+        let room = if waits { 0 } else { self.routers.fabric.room_for_lone_head::<SINGLE>(net, (i, v), o, class) };
         if room != 0 {
             self.send_lone_head::<SINGLE>(net, fresh, class, room, earliest);
             return;
         }
         if CHOOSE && fresh.chooses {
-            self.let_choose_after(net, (i, v));
+            self.routers.fabric.let_choose_after(net, (i, v));
         } else if SINGLE {
-            self.begin_segment(fresh.segment, fresh.key);
+            self.routers.fabric.begin_segment(fresh.segment, fresh.key);
         }
         // SAFETY: a fresh flit names an input (`assert_numbers`).
-        let port = unsafe { self.buffers.ins.hot_mut(i) };
+        let port = unsafe { self.routers.fabric.buffers.ins.hot_mut(i) };
         *port.requests.at_mut(v) = fresh.key;
-        self.requests.ask_for_vc(port.router as usize, o - port.base(i));
+        self.routers.fabric.requests.ask_for_vc(port.router as usize, o - port.base(i));
     }
+}
 
+impl<const W: usize, const V: usize> Fabric<W, V> {
     /// Whether heads of router `r` are still to choose in the first step of this cycle, so that nothing may leave it before.
     #[inline(always)]
     fn heads_are_to_choose(&self, r: usize) -> bool {
@@ -225,7 +241,9 @@ impl<const W: usize, const V: usize> Block<W, V> {
         }
         self.let_choose(net, i, v);
     }
+}
 
+impl<const W: usize, const V: usize> Reach<W, V> {
     #[inline(always)]
     fn send_if_lone_body<const STREAMS: bool, const CHOOSE: bool>(
         &mut self,
@@ -235,32 +253,34 @@ impl<const W: usize, const V: usize> Block<W, V> {
     ) {
         let (i, v, o) = fresh.places::<V>();
         // SAFETY: a fresh flit names an input and an output (`assert_numbers`).
-        let (port, out) = unsafe { (self.buffers.ins.hot(i), self.wires.outs.hot(o)) };
+        let (port, out) = unsafe { (self.routers.fabric.buffers.ins.hot(i), self.routers.fabric.wires.outs.hot(o)) };
         let (p, vc) = port_and_vc::<V>((*port.output_vc.at(v)).into());
         let r = port.router as usize;
         if out.vcs_with_flit != 1 << vc
             || out.requested != 0
             || out.is_closed()
             || net.links.of(out.class).paced
-            || !self.leaves_alone(port, i, v)
-            || CHOOSE && self.heads_are_to_choose(r)
+            || !self.routers.fabric.leaves_alone(port, i, v)
+            || CHOOSE && self.routers.fabric.heads_are_to_choose(r)
         {
             // SAFETY: an input names its router (`assert_numbers`).
-            unsafe { self.requests.routers.hot_mut(r) }.switch_requests.set(p);
-            self.requests.active.set(r);
+            unsafe { self.routers.fabric.requests.routers.hot_mut(r) }.switch_requests.set(p);
+            self.routers.fabric.requests.active.set(r);
             return;
         }
         // SAFETY: a fresh flit names its segment (`assert_numbers`).
-        let segment = unsafe { self.buffers.segments.items.hot(fresh.segment as usize) };
+        let segment = unsafe { self.routers.fabric.buffers.segments.items.hot(fresh.segment as usize) };
         if segment.arrived == segment.len {
             self.send_lone_tail(net, fresh, vc, earliest);
-        } else if STREAMS && self.may_open_stream(net, (i, v), (o, vc)) {
-            self.open_stream(net, (i, v), (p, vc));
+        } else if STREAMS && self.routers.fabric.may_open_stream(&self.routers.beside.shortcuts, net, (i, v), (o, vc)) {
+            self.routers.open_stream(net, (i, v), (p, vc));
         } else {
-            self.send_lone::<false>(net, (i, v), (p, vc), earliest);
+            self.routers.fabric.send_lone::<false>(&mut self.routers.beside.observers, net, (i, v), (p, vc), earliest);
         }
     }
+}
 
+impl<const W: usize, const V: usize> Fabric<W, V> {
     /// Whether no VC of input `i`, which is `port`, other than `v` may send a flit or take an output VC now. None of the others has a
     /// fresh flit.
     #[inline(always)]
@@ -306,7 +326,9 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let open = out.available_vcs::<SINGLE>();
         if SINGLE && net.class_bits == 0 { open } else { link.open_to(out, open, class) }
     }
+}
 
+impl<const W: usize, const V: usize> Reach<W, V> {
     /// A head takes one of the VCs in `room` of its output, and crosses. The VCs take turns.
     #[inline(always)]
     fn send_lone_head<const SINGLE: bool>(
@@ -320,8 +342,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let (i, v, o) = fresh.places::<V>();
         // SAFETY: a fresh flit names an input and an output, and its key a class of that (`assert_numbers`).
         let (port, out, requesters) = unsafe {
-            let requesters = self.requests.requesters.hot_mut(net.slot(o, class));
-            (self.buffers.ins.hot_mut(i), self.wires.outs.hot_mut(o), requesters)
+            let requesters = self.routers.fabric.requests.requesters.hot_mut(net.slot(o, class));
+            (self.routers.fabric.buffers.ins.hot_mut(i), self.routers.fabric.wires.outs.hot_mut(o), requesters)
         };
         let vc = pick16(room, out.rr_vc);
         (out.rr_vc, out.requested) = ((vc + 1) & 15, 0);
@@ -332,7 +354,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
             (fresh.segment, 1)
         } else {
             // SAFETY: a fresh flit names its segment (`assert_numbers`).
-            let segment = unsafe { self.buffers.segments.items.hot_mut(fresh.segment as usize) };
+            let segment = unsafe { self.routers.fabric.buffers.segments.items.hot_mut(fresh.segment as usize) };
             segment.sent = 1;
             (segment.packet, segment.len)
         };
@@ -347,10 +369,10 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let crossing = Crossing { packet, segment: fresh.segment, len, head: true, tail };
         self.traverse::<SINGLE>(net, (o, usize::from(vc)), depart, crossing);
         if !SINGLE && tail {
-            self.buffers.segments.remove(fresh.segment);
+            self.routers.fabric.buffers.segments.remove(fresh.segment);
         }
-        self.return_credit(net, i, v);
-        self.observers.tally.flit_hops += 1;
+        self.routers.fabric.return_credit(net, i, v);
+        self.routers.beside.observers.tally.flit_hops += 1;
     }
 
     /// A tail, which is the only flit of its VC, crosses to VC `vc` of its output, and its packet leaves both. Nobody waits for the
@@ -360,27 +382,30 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let (i, v, o) = fresh.places::<V>();
         // SAFETY: a fresh flit names an input, an output and its segment (`assert_numbers`).
         let (port, out, segment) = unsafe {
-            let segment = self.buffers.segments.items.hot(fresh.segment as usize);
-            (self.buffers.ins.hot_mut(i), self.wires.outs.hot_mut(o), segment)
+            let segment = self.routers.fabric.buffers.segments.items.hot(fresh.segment as usize);
+            (self.routers.fabric.buffers.ins.hot_mut(i), self.routers.fabric.wires.outs.hot_mut(o), segment)
         };
         let Segment { packet, len, .. } = *segment;
         *port.head.at_mut(v) = NONE;
         take_turns(port, out, (i, v), o);
         out.vcs_with_flit = 0;
-        free_vc(&mut self.policy.power, out, o, vc);
+        free_vc(&mut self.routers.beside.policy.power, out, o, vc);
         let depart = out.depart(earliest);
         let crossing = Crossing { packet, segment: fresh.segment, len, head: false, tail: true };
         self.traverse::<false>(net, (o, vc), depart, crossing);
-        self.buffers.segments.remove(fresh.segment);
-        self.return_credit(net, i, v);
-        self.observers.tally.flit_hops += 1;
+        self.routers.fabric.buffers.segments.remove(fresh.segment);
+        self.routers.fabric.return_credit(net, i, v);
+        self.routers.beside.observers.tally.flit_hops += 1;
     }
+}
 
+impl<const W: usize, const V: usize> Fabric<W, V> {
     /// The only flit of VC `v` of input `i`, a body flit, crosses to VC `vc` of output port `p`. Returns when the flit arrives.
     /// `FIRST`: a run begins with it, and one with its credit.
     #[inline(always)]
     pub fn send_lone<const FIRST: bool>(
         &mut self,
+        observers: &mut Observers,
         net: &Net,
         (i, v): (usize, usize),
         (p, vc): (usize, usize),
@@ -402,12 +427,12 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let (is_cut, peer) = (out.is(ChannelEnd::Remote), out.peer);
         if out.is(ChannelEnd::Ejection) {
             self.wires.credits.push(self.now, at + link.credit_latency, (o << 4 | vc) as u32 | mark);
-            self.observers.tally.accepted(at + net.router.ejection_delay);
+            observers.tally.accepted(at + net.router.ejection_delay);
         } else {
             self.launch::<false>((is_cut, peer), at, Flit::of_run(vc as u32, key), NONE);
         }
         self.return_marked(net, (i, v), self.now, mark);
-        self.observers.tally.flit_hops += 1;
+        observers.tally.flit_hops += 1;
         at
     }
 }

@@ -5,7 +5,7 @@
 
 use super::Shortcut;
 use super::facts::Facts;
-use crate::block::Block;
+use crate::block::{Fabric, Interfaces, Shortcuts};
 use crate::net::Net;
 use crate::parts::fresh::FreshFlit;
 use weft_api::base::arrays::At;
@@ -27,10 +27,10 @@ impl Shortcut for Prefetch {
     }
 }
 
-impl<const W: usize, const V: usize> Block<W, V> {
+impl<const W: usize, const V: usize> Fabric<W, V> {
     /// For the flits of a chunk, which are received next: their input units, then what their heads will ask for.
     #[inline(never)]
-    pub fn bring_for_flits(&self, net: &Net, (first, len): (u32, usize)) {
+    pub fn bring_for_flits(&self, shortcuts: &Shortcuts, net: &Net, (first, len): (u32, usize)) {
         let flits = self.wires.flits.items(first, len);
         for flit in flits {
             if net.single {
@@ -38,7 +38,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
             } else {
                 prefetch(&self.buffers.ins, (flit.to >> 4) as usize);
             }
-            if net.single && !self.shortcuts.lone_trial.heads_try {
+            if net.single && !shortcuts.lone_trial.heads_try {
                 prefetch(&self.buffers.segments.items, flit.packet as usize);
             }
         }
@@ -84,12 +84,12 @@ impl<const W: usize, const V: usize> Block<W, V> {
 
     /// For the alarms of a chunk: their terminals, then their injection channels and clocks.
     #[inline(never)]
-    pub fn bring_for_alarms(&self, (first, len): (u32, usize)) {
-        let alarms = self.interfaces.alarms.items(first, len);
-        alarms.iter().for_each(|&t| prefetch(&self.interfaces.terminals, t as usize));
-        for terminal in alarms.iter().map(|&t| &self.interfaces.terminals[t as usize]) {
+    pub fn bring_for_alarms(&self, interfaces: &Interfaces, (first, len): (u32, usize)) {
+        let alarms = interfaces.alarms.items(first, len);
+        alarms.iter().for_each(|&t| prefetch(&interfaces.terminals, t as usize));
+        for terminal in alarms.iter().map(|&t| &interfaces.terminals[t as usize]) {
             prefetch(&self.wires.outs, terminal.out as usize);
-            if let JobSources::Clocks(clocks) = &self.interfaces.sources[usize::from(terminal.job)] {
+            if let JobSources::Clocks(clocks) = &interfaces.sources[usize::from(terminal.job)] {
                 clocks.bring(terminal.source as usize);
             }
         }

@@ -104,67 +104,82 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// The flits in flight, and the fewest that a source has left of its packet (`u16::MAX` if none has one); `None` if more
     /// than body flits and credits are under way, or too few are left for a search to pay.
     pub fn flows(&self) -> Option<(usize, u16)> {
-        let mut flits = self.shortcuts.streams.flits_under_way();
+        let mut flits = self.reach.routers.beside.shortcuts.streams.flits_under_way();
         let is_body = |flit: &Flit| flit.packet == NONE && flit.key == BODY;
-        let more = !self.wires.flits.all(|flit| is_body(flit).then(|| flits += 1).is_some())
-            || !self.interfaces.deliveries.is_empty()
-            || !self.buffers.turning.is_empty()
-            || !self.wires.paces.stand_still()
-            || self.agents_wait_until().is_none()
-            || self.requests.routers.iter().any(|router| !router.choosing.is_empty());
-        let left =
-            self.interfaces.terminals.iter().filter(|t| t.packet != NONE).map(|t| t.left).min().unwrap_or(u16::MAX);
+        let more = !self.reach.routers.fabric.wires.flits.all(|flit| is_body(flit).then(|| flits += 1).is_some())
+            || !self.reach.interfaces.deliveries.is_empty()
+            || !self.reach.routers.fabric.buffers.turning.is_empty()
+            || !self.reach.routers.fabric.wires.paces.stand_still()
+            || self.reach.routers.beside.policy.agents_wait_until().is_none()
+            || self.reach.routers.fabric.requests.routers.iter().any(|router| !router.choosing.is_empty());
+        let left = self
+            .reach
+            .interfaces
+            .terminals
+            .iter()
+            .filter(|t| t.packet != NONE)
+            .map(|t| t.left)
+            .min()
+            .unwrap_or(u16::MAX);
         (!more && left >= WORTH).then_some((flits, left))
     }
 
     /// The state before this cycle.
     pub fn snapshot(&self) -> Snapshot<W, V> {
         Snapshot {
-            at: self.now,
-            routers: self.requests.routers.clone(),
-            ins: self.buffers.ins.clone(),
-            outs: self.wires.outs.clone(),
-            requesters: self.requests.requesters.clone(),
-            terminals: self.interfaces.terminals.clone(),
-            segments: self.buffers.segments.items.clone(),
-            streams: self.shortcuts.streams.by_distance(self.now),
-            packets: self.buffers.packets.in_use(),
-            active: self.requests.active.0.clone(),
-            busy: self.interfaces.busy.0.clone(),
-            flits: self.wires.flits.by_distance(self.now),
-            credits: self.wires.credits.by_distance(self.now),
-            vc_turns: self.switch.vc_turns.clone(),
-            vc_accepts: self.switch.vc_accepts.clone(),
-            vc_grants: self.switch.vc_grants.clone(),
-            paces: self.wires.paces.of.clone(),
+            at: self.reach.routers.fabric.now,
+            routers: self.reach.routers.fabric.requests.routers.clone(),
+            ins: self.reach.routers.fabric.buffers.ins.clone(),
+            outs: self.reach.routers.fabric.wires.outs.clone(),
+            requesters: self.reach.routers.fabric.requests.requesters.clone(),
+            terminals: self.reach.interfaces.terminals.clone(),
+            segments: self.reach.routers.fabric.buffers.segments.items.clone(),
+            streams: self.reach.routers.beside.shortcuts.streams.by_distance(self.reach.routers.fabric.now),
+            packets: self.reach.routers.fabric.buffers.packets.in_use(),
+            active: self.reach.routers.fabric.requests.active.0.clone(),
+            busy: self.reach.interfaces.busy.0.clone(),
+            flits: self.reach.routers.fabric.wires.flits.by_distance(self.reach.routers.fabric.now),
+            credits: self.reach.routers.fabric.wires.credits.by_distance(self.reach.routers.fabric.now),
+            vc_turns: self.reach.routers.fabric.switch.vc_turns.clone(),
+            vc_accepts: self.reach.routers.fabric.switch.vc_accepts.clone(),
+            vc_grants: self.reach.routers.fabric.switch.vc_grants.clone(),
+            paces: self.reach.routers.fabric.wires.paces.of.clone(),
             counts: self.counts(),
         }
     }
 
     fn counts(&self) -> Counts {
-        let (flit_hops, injected) = (self.observers.tally.flit_hops, self.observers.tally.injected_flits);
-        Counts { flit_hops, injected, accepted: self.observers.tally.accepted_flits }
+        let (flit_hops, injected) = (
+            self.reach.routers.beside.observers.tally.flit_hops,
+            self.reach.routers.beside.observers.tally.injected_flits,
+        );
+        Counts { flit_hops, injected, accepted: self.reach.routers.beside.observers.tally.accepted_flits }
     }
 
     /// What has flowed since `then`, if the state is the same as it was.
     pub fn flow_since(&self, then: &Snapshot<W, V>) -> Option<Flow> {
-        let is_same = self.wires.flits.by_distance(self.now) == then.flits
-            && self.wires.credits.by_distance(self.now) == then.credits
-            && self.requests.routers == then.routers
-            && self.buffers.ins == then.ins
-            && self.requests.requesters == then.requesters
-            && self.shortcuts.streams.by_distance(self.now) == then.streams
-            && self.buffers.packets.in_use() == then.packets
-            && self.wires.paces.of == then.paces
-            && self.wires.paces.stand_still()
-            && (&self.requests.active.0, &self.interfaces.busy.0) == (&then.active, &then.busy)
-            && (&self.switch.vc_turns, &self.switch.vc_accepts, &self.switch.vc_grants)
-                == (&then.vc_turns, &then.vc_accepts, &then.vc_grants);
-        if !is_same || self.buffers.segments.items.len() != then.segments.len() {
+        let is_same = self.reach.routers.fabric.wires.flits.by_distance(self.reach.routers.fabric.now) == then.flits
+            && self.reach.routers.fabric.wires.credits.by_distance(self.reach.routers.fabric.now) == then.credits
+            && self.reach.routers.fabric.requests.routers == then.routers
+            && self.reach.routers.fabric.buffers.ins == then.ins
+            && self.reach.routers.fabric.requests.requesters == then.requesters
+            && self.reach.routers.beside.shortcuts.streams.by_distance(self.reach.routers.fabric.now) == then.streams
+            && self.reach.routers.fabric.buffers.packets.in_use() == then.packets
+            && self.reach.routers.fabric.wires.paces.of == then.paces
+            && self.reach.routers.fabric.wires.paces.stand_still()
+            && (&self.reach.routers.fabric.requests.active.0, &self.reach.interfaces.busy.0)
+                == (&then.active, &then.busy)
+            && (
+                &self.reach.routers.fabric.switch.vc_turns,
+                &self.reach.routers.fabric.switch.vc_accepts,
+                &self.reach.routers.fabric.switch.vc_grants,
+            ) == (&then.vc_turns, &then.vc_accepts, &then.vc_grants);
+        if !is_same || self.reach.routers.fabric.buffers.segments.items.len() != then.segments.len() {
             return None;
         }
         let (mut segments, mut outs, mut terminals) = (Vec::new(), Vec::new(), Vec::new());
-        for (id, (now, then)) in (0..).zip(self.buffers.segments.items.iter().zip(&then.segments)) {
+        for (id, (now, then)) in (0..).zip(self.reach.routers.fabric.buffers.segments.items.iter().zip(&then.segments))
+        {
             let came = now.arrived.wrapping_sub(then.arrived);
             let moved = Segment { arrived: now.arrived, sent: then.sent.wrapping_add(came), ..*then };
             if moved != *now {
@@ -174,16 +189,16 @@ impl<const W: usize, const V: usize> Block<W, V> {
                 segments.push((id, came));
             }
         }
-        for (o, (now, old)) in (0..).zip(self.wires.outs.iter().zip(&then.outs)) {
+        for (o, (now, old)) in (0..).zip(self.reach.routers.fabric.wires.outs.iter().zip(&then.outs)) {
             let moved = OutputUnit { flits: now.flits, next_free: now.next_free, ..old.clone() };
-            if moved != *now || busy(now, self.now) != busy(old, then.at) {
+            if moved != *now || busy(now, self.reach.routers.fabric.now) != busy(old, then.at) {
                 return None;
             }
             if now.flits != old.flits {
                 outs.push((o, now.flits.wrapping_sub(old.flits)));
             }
         }
-        for (t, (now, then)) in (0..).zip(self.interfaces.terminals.iter().zip(&then.terminals)) {
+        for (t, (now, then)) in (0..).zip(self.reach.interfaces.terminals.iter().zip(&then.terminals)) {
             if (Terminal { left: now.left, ..then.clone() }) != *now {
                 return None;
             }
@@ -203,42 +218,48 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// How many periods of this flow are certain: after them, the tail of no packet has come or left its source.
     pub fn periods_left(&self, flow: &Flow) -> u64 {
         let to_come = flow.segments.iter().map(|&(id, came)| {
-            let segment = &self.buffers.segments.items[id as usize];
+            let segment = &self.reach.routers.fabric.buffers.segments.items[id as usize];
             (segment.len - 1).saturating_sub(segment.arrived) / came
         });
-        let to_inject =
-            flow.terminals.iter().map(|&(t, sent)| self.interfaces.terminals[t as usize].left.saturating_sub(2) / sent);
+        let to_inject = flow
+            .terminals
+            .iter()
+            .map(|&(t, sent)| self.reach.interfaces.terminals[t as usize].left.saturating_sub(2) / sent);
         to_come.chain(to_inject).min().map_or(0, u64::from)
     }
 
     /// The most cycles for which the link of an output of this flow is taken by flits that were granted it before.
     pub fn longest_wait(&self, flow: &Flow) -> u64 {
-        flow.outs.iter().map(|&(o, _)| busy(&self.wires.outs[o as usize], self.now)).max().unwrap_or(0)
+        flow.outs
+            .iter()
+            .map(|&(o, _)| busy(&self.reach.routers.fabric.wires.outs[o as usize], self.reach.routers.fabric.now))
+            .max()
+            .unwrap_or(0)
     }
 
     /// The flow goes on for so many periods, which last `cycles` in all.
     pub fn flow_on(&mut self, net: &Net, flow: &Flow, periods: u64, cycles: u64) {
         for &(id, came) in &flow.segments {
-            let segment = &mut self.buffers.segments.items[id as usize];
+            let segment = &mut self.reach.routers.fabric.buffers.segments.items[id as usize];
             segment.arrived += came * periods as u16;
             segment.sent += came * periods as u16;
         }
         for &(o, sent) in &flow.outs {
-            let out = &mut self.wires.outs[o as usize];
+            let out = &mut self.reach.routers.fabric.wires.outs[o as usize];
             out.flits = out.flits.wrapping_add(sent.wrapping_mul(periods as u32));
             // an output that no flit leaves has a free link, or the state would not have come back
             out.next_free = out.next_free.wrapping_add(cycles as u32);
         }
         for &(t, sent) in &flow.terminals {
-            self.interfaces.terminals[t as usize].left -= sent * periods as u16;
+            self.reach.interfaces.terminals[t as usize].left -= sent * periods as u16;
         }
-        self.observers.tally.flit_hops += flow.counts.flit_hops * periods;
-        self.observers.tally.injected_flits += flow.counts.injected * periods;
-        self.observers.tally.accepted_flits += flow.counts.accepted * periods;
-        self.policy.power.timers.jump(self.now + cycles);
-        self.shortcuts.streams.delay(cycles);
-        self.wires.flits.delay(cycles);
-        self.wires.credits.delay(cycles);
-        self.sleep_on(net, self.now + cycles);
+        self.reach.routers.beside.observers.tally.flit_hops += flow.counts.flit_hops * periods;
+        self.reach.routers.beside.observers.tally.injected_flits += flow.counts.injected * periods;
+        self.reach.routers.beside.observers.tally.accepted_flits += flow.counts.accepted * periods;
+        self.reach.routers.beside.policy.power.timers.jump(self.reach.routers.fabric.now + cycles);
+        self.reach.routers.beside.shortcuts.streams.delay(cycles);
+        self.reach.routers.fabric.wires.flits.delay(cycles);
+        self.reach.routers.fabric.wires.credits.delay(cycles);
+        self.sleep_on(net, self.reach.routers.fabric.now + cycles);
     }
 }

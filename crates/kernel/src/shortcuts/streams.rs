@@ -24,9 +24,9 @@
 //! flit before. So a stream does what its flits would do one by one, and whoever might see a difference closes it first, in the same
 //! cycle. It may open and close at any time. Nobody reads what is not settled: `profile.rs` has no streams where agents are told of
 //! flits, with a board, and wherever flits that are alone do not cross without the allocator. Agents that read or change a channel find
-//! its counts as without a stream ([`unsettled`](Block::unsettled), [`settle_channel`](Block::settle_channel)); where they close it, or
-//! send a control packet on it, its stream is closed first. Credits need not be settled: the far end of a channel that carries a flit
-//! in each cycle is not empty.
+//! its counts as without a stream ([`unsettled`](crate::block::Fabric::unsettled), [`settle_channel`](crate::block::Routers::settle_channel)).
+//! Before they close it, or send a control packet on it, its stream is closed. Credits need not be settled: the far end of a channel
+//! that carries a flit in each cycle is not empty.
 
 mod close;
 mod cycle;
@@ -60,6 +60,6 @@ impl Shortcut for OfBodyFlits {
 
     /// Counts the flits of all streams before this cycle.
     fn settle<const W: usize, const V: usize>(block: &mut Block<W, V>, net: &Net) {
-        block.settle_streams(net);
+        block.reach.routers.settle_streams(net);
     }
 }

@@ -10,7 +10,6 @@ use weft_api::base::wheel::Wheel;
 use weft_api::policy::Policy;
 use weft_api::state::link_class::Link;
 use weft_api::state::{NO_JOB, NONE, Terminal};
-use weft_api::subnetworks::Views;
 use weft_api::workload::{JobSources, NOT_DUE, Place};
 use weft_kernel::block::{Cut, Interfaces, Mail, Observers, PolicySide};
 use weft_kernel::face::AnyBlock;
@@ -207,7 +206,7 @@ impl Builder<'_> {
         let mut power = Power::new(all_vcs, self.spec.modes.count());
         power.is_managed = self.net.faults.repair.any();
         let faults = self.faults(routers, ports);
-        PolicySide { power, agents: None, control: Control::none(), views: Views::none(), faults }
+        PolicySide { power, agents: None, control: Control::none(), faults }
     }
 
     fn observers(&self, terminals: &[Terminal]) -> Observers {

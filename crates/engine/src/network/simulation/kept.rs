@@ -81,14 +81,18 @@ mod tests {
         };
         assert_eq!(restored(|_| ()), Ok(()));
         let spoiled: [(&str, Spoil); 8] = [
-            ("the head of a queue", |block| block.buffers.ins[0].head[0] = 1 << 20),
-            ("the output that a head asks for", |block| block.buffers.ins[0].requests[0] = 1 << 12),
-            ("the output that a packet holds", |block| block.buffers.ins[0].output_vc[0] = 63 << 4),
-            ("the input that holds a VC", |block| block.wires.outs[0].holder[0] = 63 << 4),
-            ("the output of a request", |block| block.requests.routers[0].vc_requests.set(63)),
-            ("the packet of a terminal", |block| block.interfaces.terminals[0].packet = 1 << 20),
-            ("the packet of a segment", |block| block.buffers.segments.items[0].packet = 1 << 20),
-            ("the output of a credit", |block| block.wires.credits.push(150, 151, 1 << 20)),
+            ("the head of a queue", |block| block.reach.routers.fabric.buffers.ins[0].head[0] = 1 << 20),
+            ("the output that a head asks for", |block| {
+                block.reach.routers.fabric.buffers.ins[0].requests[0] = 1 << 12
+            }),
+            ("the output that a packet holds", |block| {
+                block.reach.routers.fabric.buffers.ins[0].output_vc[0] = 63 << 4
+            }),
+            ("the input that holds a VC", |block| block.reach.routers.fabric.wires.outs[0].holder[0] = 63 << 4),
+            ("the output of a request", |block| block.reach.routers.fabric.requests.routers[0].vc_requests.set(63)),
+            ("the packet of a terminal", |block| block.reach.interfaces.terminals[0].packet = 1 << 20),
+            ("the packet of a segment", |block| block.reach.routers.fabric.buffers.segments.items[0].packet = 1 << 20),
+            ("the output of a credit", |block| block.reach.routers.fabric.wires.credits.push(150, 151, 1 << 20)),
         ];
         for (what, spoil) in spoiled {
             assert_eq!(restored(spoil), Err(Unreadable), "{what}");

@@ -1,64 +1,87 @@
 //! A stream closes, and what it has changed is settled.
 
 use super::{BALANCED, ENDS, Sender, TERMINAL};
-use crate::block::Block;
+use crate::block::{Fabric, Reach, Routers, Shortcuts};
 use crate::net::Net;
 use weft_api::base::arrays::At;
 use weft_api::base::unchecked::Hot;
 use weft_api::state::{ChannelEnd, Flit, NONE, RUN_ENDS};
 
-impl<const W: usize, const V: usize> Block<W, V> {
-    /// Somebody has something for output `o`: a stream that leaves by it ends, and its flits go on one by one.
+impl<const W: usize, const V: usize> Routers<W, V> {
+    /// Somebody has something for output `o` of a router: a stream that leaves by it ends, and its flits go on one by one.
     #[inline(always)]
     pub fn interrupt(&mut self, net: &Net, o: usize) {
-        if self.shortcuts.streams.outs.get(o).is_some_and(|sender| sender.from != NONE) {
+        if self.beside.shortcuts.streams.outs.get(o).is_some_and(|sender| sender.from != NONE) {
             self.break_stream(net, o);
         }
     }
+}
 
-    /// The stream of output `o` ends before its run. The flits that it would have taken go on one by one.
-    #[inline(never)]
-    pub(super) fn break_stream(&mut self, net: &Net, o: usize) {
-        let from = self.shortcuts.streams.outs[o].from;
-        self.close_stream(net, o);
-        if from == TERMINAL {
-            self.shortcuts.streams.sources.retain(|&other| other as usize != o);
-            self.interfaces.busy.set(self.wires.outs[o].router as usize);
-        } else {
-            self.shortcuts.streams.start_receiving((from >> 4) as usize, (from & 15) as u8);
-            if self.shortcuts.streams.received > self.shortcuts.streams.next.max(self.now) {
-                // agents have ended it, after the flits of this cycle were received, and before streams flow
-                self.receive_body::<true>(net, from);
-            }
+impl<const W: usize, const V: usize> Reach<W, V> {
+    /// Agents are about to close any channel `o`, or to send on it: its stream ends.
+    pub(crate) fn interrupt_any(&mut self, net: &Net, o: usize) {
+        match self.routers.beside.shortcuts.streams.outs.get(o).map_or(NONE, |sender| sender.from) {
+            NONE => {}
+            TERMINAL => self.break_stream_of_terminal(net, o),
+            _ => self.routers.break_stream(net, o),
         }
     }
+}
 
+impl<const W: usize, const V: usize> Routers<W, V> {
+    /// The stream of output `o` of a router ends before its run. The flits that it would have taken go on one by one.
+    #[inline(never)]
+    pub(super) fn break_stream(&mut self, net: &Net, o: usize) {
+        let from = self.beside.shortcuts.streams.outs[o].from;
+        debug_assert_ne!(from, TERMINAL, "a terminal sends on no output of a router");
+        self.close_stream(net, o);
+        self.beside.shortcuts.streams.start_receiving((from >> 4) as usize, (from & 15) as u8);
+        if self.beside.shortcuts.streams.received > self.beside.shortcuts.streams.next.max(self.fabric.now) {
+            // agents have ended it, after the flits of this cycle were received, and before streams flow
+            self.receive_body::<true>(net, from);
+        }
+    }
+}
+
+impl<const W: usize, const V: usize> Reach<W, V> {
+    /// The same for injection channel `o`.
+    #[inline(never)]
+    pub(super) fn break_stream_of_terminal(&mut self, net: &Net, o: usize) {
+        self.routers.close_stream(net, o);
+        self.routers.beside.shortcuts.streams.sources.retain(|&other| other as usize != o);
+        self.interfaces.busy.set(self.routers.fabric.wires.outs[o].router as usize);
+    }
+}
+
+impl<const W: usize, const V: usize> Routers<W, V> {
     /// The stream of output `o` ends: from the first cycle on whose streams have not flowed, no flit of it crosses.
     pub(super) fn close_stream(&mut self, net: &Net, o: usize) {
-        let end = self.shortcuts.streams.next.max(self.now);
+        let end = self.beside.shortcuts.streams.next.max(self.fabric.now);
         self.settle_stream(net, o, end);
-        let sender = &mut self.shortcuts.streams.outs[o];
+        let sender = &mut self.beside.shortcuts.streams.outs[o];
         let &mut Sender { from, vc, delay, credits, .. } = sender;
         let at = end + u64::from(delay);
         (sender.from, sender.ended) = (NONE, at);
-        let out = &mut self.wires.outs[o];
+        let out = &mut self.fabric.wires.outs[o];
         if credits != BALANCED {
-            self.shortcuts.streams.stop_spending(o);
+            self.beside.shortcuts.streams.stop_spending(o);
         } else {
-            if end == self.now {
+            if end == self.fabric.now {
                 // the credit that has come in this cycle is not spent
                 out.regain_credit(usize::from(vc), net.router.room);
             }
-            self.shortcuts.streams.start_returning(o, vc);
+            self.beside.shortcuts.streams.start_returning(o, vc);
         }
-        self.end_run(net, o, u32::from(vc), at);
+        self.fabric.end_run(net, o, u32::from(vc), at);
         if from != TERMINAL {
             let (i, v) = ((from >> 4) as usize, (from & 15) as usize);
-            self.shortcuts.streams.ins[i].closed = end;
-            self.return_marked(net, (i, v), end, ENDS);
+            self.beside.shortcuts.streams.ins[i].closed = end;
+            self.fabric.return_marked(net, (i, v), end, ENDS);
         }
     }
+}
 
+impl<const W: usize, const V: usize> Fabric<W, V> {
     /// Tells the far end of output `o` that from cycle `at` on no flit of the run on VC `vc` comes.
     fn end_run(&mut self, net: &Net, o: usize, vc: u32, at: u64) {
         let out = &self.wires.outs[o];
@@ -71,12 +94,15 @@ impl<const W: usize, const V: usize> Block<W, V> {
             self.launch::<false>((out.is(ChannelEnd::Remote), peer), at, Flit::of_run(vc, RUN_ENDS), NONE);
         }
     }
+}
 
+impl<const W: usize, const V: usize> Routers<W, V> {
     /// Counts the flits of the stream of output `o` before cycle `end`.
     #[inline(always)]
     fn settle_stream(&mut self, net: &Net, o: usize, end: u64) {
         // SAFETY: the lists of runs and streams name ports (`assert_numbers`).
-        let (sender, out) = unsafe { (self.shortcuts.streams.outs.hot_mut(o), self.wires.outs.hot_mut(o)) };
+        let (sender, out) =
+            unsafe { (self.beside.shortcuts.streams.outs.hot_mut(o), self.fabric.wires.outs.hot_mut(o)) };
         let flits = end - std::mem::replace(&mut sender.since, end);
         out.flits = out.flits.wrapping_add(flits as u32);
         if sender.from == TERMINAL {
@@ -86,42 +112,47 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let (i, v) = ((sender.from >> 4) as usize, (sender.from & 15) as usize);
         // SAFETY: a stream leaves an input, in which its packet has a segment (`assert_numbers`).
         let segment = unsafe {
-            let head = *self.buffers.ins.hot(i).head.at(v);
-            self.buffers.segments.items.hot_mut(head as usize)
+            let head = *self.fabric.buffers.ins.hot(i).head.at(v);
+            self.fabric.buffers.segments.items.hot_mut(head as usize)
         };
         segment.arrived += flits as u16;
         segment.sent += flits as u16;
-        self.observers.tally.flit_hops += flits;
+        self.beside.observers.tally.flit_hops += flits;
         if out.is(ChannelEnd::Ejection) {
             let landed = end + u64::from(sender.delay) + net.router.ejection_delay;
-            self.observers.tally.accepted_flits += self.observers.tally.cycles_inside(landed - flits, landed);
+            self.beside.observers.tally.accepted_flits +=
+                self.beside.observers.tally.cycles_inside(landed - flits, landed);
         }
     }
+}
 
+impl<const W: usize, const V: usize> Fabric<W, V> {
     /// Flits that the stream of output `o` has sent and not counted yet.
-    pub(crate) fn unsettled(&self, o: usize) -> u32 {
+    pub(crate) fn unsettled(&self, shortcuts: &Shortcuts, o: usize) -> u32 {
         let flows = |sender: &&Sender| sender.from != NONE;
-        let end = self.shortcuts.streams.next.max(self.now);
-        self.shortcuts.streams.outs.get(o).filter(flows).map_or(0, |sender| (end - sender.since) as u32)
+        let end = shortcuts.streams.next.max(self.now);
+        shortcuts.streams.outs.get(o).filter(flows).map_or(0, |sender| (end - sender.since) as u32)
     }
 
     /// The same, by which the link of the output is taken later: nobody reads that of an injection channel with a stream.
-    pub(crate) fn next_free(&self, o: usize) -> u32 {
-        self.wires.outs[o].next_free.wrapping_add(self.unsettled(o))
+    pub(crate) fn next_free(&self, shortcuts: &Shortcuts, o: usize) -> u32 {
+        self.wires.outs[o].next_free.wrapping_add(self.unsettled(shortcuts, o))
     }
+}
 
+impl<const W: usize, const V: usize> Routers<W, V> {
     /// Somebody is about to change channel `o`: what its stream has sent is counted.
     pub(crate) fn settle_channel(&mut self, net: &Net, o: usize) {
-        if self.unsettled(o) > 0 {
-            self.settle_stream(net, o, self.shortcuts.streams.next.max(self.now));
+        if self.fabric.unsettled(&self.beside.shortcuts, o) > 0 {
+            self.settle_stream(net, o, self.beside.shortcuts.streams.next.max(self.fabric.now));
         }
     }
 
     /// Counts the flits of all streams before this cycle.
     pub(super) fn settle_streams(&mut self, net: &Net) {
-        for o in 0..self.shortcuts.streams.outs.len() {
-            if self.shortcuts.streams.outs[o].from != NONE {
-                self.settle_stream(net, o, self.now);
+        for o in 0..self.beside.shortcuts.streams.outs.len() {
+            if self.beside.shortcuts.streams.outs[o].from != NONE {
+                self.settle_stream(net, o, self.fabric.now);
             }
         }
     }

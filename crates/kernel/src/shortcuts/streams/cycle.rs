@@ -1,7 +1,7 @@
 //! What is done in a cycle: runs begin and end, the flits and credits of those that no stream takes are received, and streams flow.
 
 use super::{BALANCED, BEGINS, Sender, TERMINAL, THROUGH, is_of_run, output};
-use crate::block::Block;
+use crate::block::{Fabric, Interfaces, Reach, Routers, Shortcuts};
 use crate::credits::count_one;
 use crate::net::Net;
 use crate::parts::profile::Kind;
@@ -10,78 +10,89 @@ use weft_api::base::arrays::At;
 use weft_api::base::unchecked::Hot;
 use weft_api::state::{BODY, Flit, NONE, RUN_BEGINS, port_and_vc};
 
-impl<const W: usize, const V: usize> Block<W, V> {
+impl<const W: usize, const V: usize> Reach<W, V> {
     /// Counts the credits of this cycle, of which some may come in runs.
     pub fn receive_credits_among_streams(&mut self, net: &Net) {
-        while let Some((first, len)) = self.wires.credits.due(self.now) {
+        while let Some((first, len)) = self.routers.fabric.wires.credits.due(self.routers.fabric.now) {
             if net.shortcuts.has(Kind::Prefetch) {
-                bring_for_credits(&self.wires.outs, self.wires.credits.items(first, len));
+                bring_for_credits(&self.routers.fabric.wires.outs, self.routers.fabric.wires.credits.items(first, len));
             }
             for k in 0..len {
                 // SAFETY: the chunk has `len` items, and is released only below.
-                let word = unsafe { self.wires.credits.hot_item(first, k) };
+                let word = unsafe { self.routers.fabric.wires.credits.hot_item(first, k) };
                 if is_of_run(word) {
                     self.receive_credit_run(net, word);
                 } else {
-                    self.count_credit(net, port_and_vc::<V>(word));
+                    self.routers.fabric.count_credit(&mut self.interfaces, net, port_and_vc::<V>(word));
                 }
             }
-            self.wires.credits.release(self.now);
+            self.routers.fabric.wires.credits.release(self.routers.fabric.now);
         }
-        if let Some(history) = &mut self.wires.history {
-            history.expire(self.now);
+        if let Some(history) = &mut self.routers.fabric.wires.history {
+            history.expire(self.routers.fabric.now);
         }
-        self.count_credit_runs(net);
+        self.routers.fabric.count_credit_runs(&mut self.interfaces, &mut self.routers.beside.shortcuts, net);
     }
+}
 
+impl<const W: usize, const V: usize> Fabric<W, V> {
     #[inline(always)]
-    fn count_credit(&mut self, net: &Net, credit: (usize, usize)) {
-        let wakes = (&mut self.requests, &mut self.interfaces);
+    fn count_credit(&mut self, interfaces: &mut Interfaces, net: &Net, credit: (usize, usize)) {
+        let wakes = (&mut self.requests, interfaces);
         count_one::<W, V, false, false>(&mut self.wires.outs, wakes, credit, net);
     }
+}
 
+impl<const W: usize, const V: usize> Reach<W, V> {
     /// A run of credits begins, or has ended, as `word` says (output * 16 + VC, and a mark).
     #[inline(never)]
     pub fn receive_credit_run(&mut self, net: &Net, word: u32) {
         let (o, vc) = (output(word), (word & 15) as u8);
-        let Sender { from, vc: own, credits, .. } = self.shortcuts.streams.outs[o];
+        let Sender { from, vc: own, credits, .. } = self.routers.beside.shortcuts.streams.outs[o];
         let balances = from != NONE && own == vc;
         if word & BEGINS != 0 && balances {
-            self.shortcuts.streams.stop_spending(o);
-            let sender = &mut self.shortcuts.streams.outs[o];
+            self.routers.beside.shortcuts.streams.stop_spending(o);
+            let sender = &mut self.routers.beside.shortcuts.streams.outs[o];
             (sender.credits, sender.credit_vc) = (BALANCED, vc);
         } else if word & BEGINS != 0 {
-            self.shortcuts.streams.start_returning(o, vc);
+            self.routers.beside.shortcuts.streams.start_returning(o, vc);
         } else if credits != BALANCED {
-            self.shortcuts.streams.stop_returning(o, NONE);
+            self.routers.beside.shortcuts.streams.stop_returning(o, NONE);
         } else {
-            self.shortcuts.streams.outs[o].credits = NONE;
-            self.shortcuts.streams.start_spending(o);
-            if *self.wires.outs[o].credits.at(usize::from(vc)) == 0 {
-                self.break_stream(net, o);
+            self.routers.beside.shortcuts.streams.outs[o].credits = NONE;
+            self.routers.beside.shortcuts.streams.start_spending(o);
+            let is_dry = *self.routers.fabric.wires.outs[o].credits.at(usize::from(vc)) == 0;
+            match from {
+                TERMINAL if is_dry => self.break_stream_of_terminal(net, o),
+                _ if is_dry => self.routers.break_stream(net, o),
+                _ => {}
             }
         }
     }
+}
 
+impl<const W: usize, const V: usize> Fabric<W, V> {
     /// Counts the credits of this cycle that come in runs, and that no stream spends.
     #[inline(never)]
-    pub fn count_credit_runs(&mut self, net: &Net) {
+    pub fn count_credit_runs(&mut self, interfaces: &mut Interfaces, shortcuts: &mut Shortcuts, net: &Net) {
         let mut next = 0;
-        while let Some(&o) = self.shortcuts.streams.returning.get(next) {
+        while let Some(&o) = shortcuts.streams.returning.get(next) {
             next += 1;
             let o = o as usize;
             // SAFETY: the lists of runs and streams name ports (`assert_numbers`).
-            let vc = unsafe { self.shortcuts.streams.outs.hot(o) }.credit_vc;
-            self.count_credit(net, (o, vc.into()));
+            let vc = unsafe { shortcuts.streams.outs.hot(o) }.credit_vc;
+            self.count_credit(interfaces, net, (o, vc.into()));
         }
     }
+}
 
+impl<const W: usize, const V: usize> Routers<W, V> {
     /// Receives the `len` flits of the chunk that starts at `first`, of which some may begin or end runs. `LONE`: heads may cross alone.
     #[inline(never)]
     pub fn receive_among_streams<const LONE: bool>(&mut self, net: &Net, (first, len): (u32, usize)) {
         for k in 0..len {
             // SAFETY: the chunk has `len` items, and is not released meanwhile.
-            let flit = unsafe { self.wires.flits.hot_item(first, k) };
+            let flit = unsafe { self.fabric.wires.flits.hot_item(first, k) };
             if flit.packet != NONE {
                 self.receive_head::<false, LONE, false>(net, flit);
             } else if flit.key == BODY {
@@ -97,15 +108,15 @@ impl<const W: usize, const V: usize> Block<W, V> {
     fn receive_run(&mut self, net: &Net, flit: Flit) {
         let (i, vc) = ((flit.to >> 4) as usize, (flit.to & 15) as u8);
         if flit.key == RUN_BEGINS {
-            return self.shortcuts.streams.start_receiving(i, vc);
+            return self.beside.shortcuts.streams.start_receiving(i, vc);
         }
-        let receiver = &mut self.shortcuts.streams.ins[i];
+        let receiver = &mut self.beside.shortcuts.streams.ins[i];
         if receiver.place == THROUGH {
             receiver.place = NONE;
             let o = receiver.out as usize;
             self.close_stream(net, o);
         } else {
-            self.shortcuts.streams.stop_receiving(i, NONE);
+            self.beside.shortcuts.streams.stop_receiving(i, NONE);
         }
     }
 
@@ -114,36 +125,41 @@ impl<const W: usize, const V: usize> Block<W, V> {
     pub fn receive_runs(&mut self, net: &Net) {
         let mut k = 0;
         // streams that are broken meanwhile add their runs
-        while k < self.shortcuts.streams.incoming.len() {
-            let i = self.shortcuts.streams.incoming[k];
+        while k < self.beside.shortcuts.streams.incoming.len() {
+            let i = self.beside.shortcuts.streams.incoming[k];
             k += 1;
             // SAFETY: the lists of runs and streams name ports (`assert_numbers`).
-            let vc = unsafe { self.shortcuts.streams.ins.hot(i as usize) }.vc;
+            let vc = unsafe { self.beside.shortcuts.streams.ins.hot(i as usize) }.vc;
             self.receive_body::<true>(net, i << 4 | u32::from(vc));
         }
-        self.shortcuts.streams.received = self.now + 1;
+        self.beside.shortcuts.streams.received = self.fabric.now + 1;
     }
+}
 
+impl<const W: usize, const V: usize> Reach<W, V> {
     /// Streams flow: their flits of this cycle cross.
     #[inline(always)]
     pub fn flow(&mut self, net: &Net) {
-        self.shortcuts.streams.next = self.now + 1;
-        if !self.shortcuts.streams.spending.is_empty() {
-            self.spend(net);
+        self.routers.beside.shortcuts.streams.next = self.routers.fabric.now + 1;
+        if !self.routers.beside.shortcuts.streams.spending.is_empty() {
+            self.routers.spend(net);
         }
-        if !self.shortcuts.streams.sources.is_empty() {
+        if !self.routers.beside.shortcuts.streams.sources.is_empty() {
             self.flow_from_terminals(net);
         }
     }
+}
 
+impl<const W: usize, const V: usize> Routers<W, V> {
     /// Streams whose credits do not come back spend one each.
     #[inline(never)]
     fn spend(&mut self, net: &Net) {
         let mut k = 0;
-        while k < self.shortcuts.streams.spending.len() {
-            let o = self.shortcuts.streams.spending[k] as usize;
+        while k < self.beside.shortcuts.streams.spending.len() {
+            let o = self.beside.shortcuts.streams.spending[k] as usize;
             // SAFETY: the lists of runs and streams name ports (`assert_numbers`).
-            let (sender, out) = unsafe { (self.shortcuts.streams.outs.hot(o), self.wires.outs.hot_mut(o)) };
+            let (sender, out) =
+                unsafe { (self.beside.shortcuts.streams.outs.hot(o), self.fabric.wires.outs.hot_mut(o)) };
             let vc = usize::from(sender.vc) & (V - 1);
             out.use_credit::<false>(vc, net.router.room);
             if *out.credits.at(vc) == 0 && sender.from != TERMINAL {
@@ -153,25 +169,29 @@ impl<const W: usize, const V: usize> Block<W, V> {
             }
         }
     }
+}
 
+impl<const W: usize, const V: usize> Reach<W, V> {
     /// A flit leaves each terminal with a stream. Without a credit for the next one, or when that is the tail, the stream closes.
     #[inline(never)]
     fn flow_from_terminals(&mut self, net: &Net) {
-        self.observers.tally.injected_flits +=
-            u64::from(self.observers.tally.inside(self.now)) * self.shortcuts.streams.sources.len() as u64;
+        self.routers.beside.observers.tally.injected_flits +=
+            u64::from(self.routers.beside.observers.tally.inside(self.routers.fabric.now))
+                * self.routers.beside.shortcuts.streams.sources.len() as u64;
         let mut k = 0;
-        while k < self.shortcuts.streams.sources.len() {
-            let o = self.shortcuts.streams.sources[k] as usize;
+        while k < self.routers.beside.shortcuts.streams.sources.len() {
+            let o = self.routers.beside.shortcuts.streams.sources[k] as usize;
             // SAFETY: the lists of runs and streams name ports (`assert_numbers`).
-            let (sender, out) = unsafe { (self.shortcuts.streams.outs.hot(o), self.wires.outs.hot(o)) };
+            let (sender, out) =
+                unsafe { (self.routers.beside.shortcuts.streams.outs.hot(o), self.routers.fabric.wires.outs.hot(o)) };
             let is_dry = sender.credits != BALANCED && *out.credits.at(usize::from(sender.vc)) == 0;
             // SAFETY: an injection channel names its terminal (`assert_numbers`).
             let terminal = unsafe { self.interfaces.terminals.hot_mut(out.router as usize) };
             terminal.left -= 1;
             if is_dry || terminal.left == 1 {
-                self.shortcuts.streams.sources.swap_remove(k);
+                self.routers.beside.shortcuts.streams.sources.swap_remove(k);
                 self.interfaces.busy.set(out.router as usize);
-                self.close_stream(net, o);
+                self.routers.close_stream(net, o);
             } else {
                 k += 1;
             }

@@ -1,71 +1,102 @@
 //! A stream opens.
 
 use super::{Sender, TERMINAL, THROUGH, WORTH};
-use crate::block::Block;
+use crate::block::{Fabric, Interfaces, Routers, Shortcuts};
 use crate::net::Net;
 use weft_api::base::arrays::At;
 use weft_api::base::unchecked::Hot;
 use weft_api::state::{Flit, NONE, RUN_BEGINS};
 
-impl<const W: usize, const V: usize> Block<W, V> {
+impl<const W: usize, const V: usize> Fabric<W, V> {
     /// Whether terminal `t`, which has body flits and a credit for VC `vc`, opens a stream; its flits flow from this cycle on.
     #[inline(always)]
-    pub fn opens_source(&mut self, net: &Net, t: usize, vc: usize) -> bool {
+    pub fn opens_source(
+        &mut self,
+        interfaces: &mut Interfaces,
+        shortcuts: &mut Shortcuts,
+        net: &Net,
+        t: usize,
+        vc: usize,
+    ) -> bool {
         // SAFETY: the loop names terminals (`assert_numbers`).
-        let left = unsafe { self.interfaces.terminals.hot(t) }.left;
-        left > WORTH && self.open_source(net, t, vc)
+        let left = unsafe { interfaces.terminals.hot(t) }.left;
+        left > WORTH && self.open_source(interfaces, shortcuts, net, t, vc)
     }
 
     #[inline(never)]
-    fn open_source(&mut self, net: &Net, t: usize, vc: usize) -> bool {
-        let (o, delay) = (self.interfaces.terminals[t].out as usize, net.links.of(0).latency);
-        if self.now + delay <= self.shortcuts.streams.outs[o].ended {
+    fn open_source(
+        &mut self,
+        interfaces: &mut Interfaces,
+        shortcuts: &mut Shortcuts,
+        net: &Net,
+        t: usize,
+        vc: usize,
+    ) -> bool {
+        let (o, delay) = (interfaces.terminals[t].out as usize, net.links.of(0).latency);
+        if self.now + delay <= shortcuts.streams.outs[o].ended {
             return false;
         }
         let out = &mut self.wires.outs[o];
         self.wires.flits.push(self.now, self.now + delay, Flit::of_run(out.peer << 4 | vc as u32, RUN_BEGINS));
-        if self.shortcuts.streams.open(o, Sender::new(TERMINAL, vc, self.now, delay)) {
+        if shortcuts.streams.open(o, Sender::new(TERMINAL, vc, self.now, delay)) {
             // the credit of this cycle was counted
             out.use_credit::<false>(vc, net.router.room);
         }
-        self.shortcuts.streams.sources.push(o as u32);
-        self.interfaces.busy.clear(t);
+        shortcuts.streams.sources.push(o as u32);
+        interfaces.busy.clear(t);
         true
     }
 
     /// Whether the flit that is about to cross alone, from VC `v` of input `i` to VC `vc` of output `o`, opens a stream.
     #[inline(always)]
-    pub fn may_open_stream(&self, net: &Net, (i, v): (usize, usize), (o, vc): (usize, usize)) -> bool {
+    pub fn may_open_stream(
+        &self,
+        shortcuts: &Shortcuts,
+        net: &Net,
+        (i, v): (usize, usize),
+        (o, vc): (usize, usize),
+    ) -> bool {
         // SAFETY: a flit leaves an input, in which its packet has a segment; streams name ports (`assert_numbers`).
         let (segment, receiver) = unsafe {
             let head = *self.buffers.ins.hot(i).head.at(v);
-            (self.buffers.segments.items.hot(head as usize), self.shortcuts.streams.ins.hot(i))
+            (self.buffers.segments.items.hot(head as usize), shortcuts.streams.ins.hot(i))
         };
         segment.len - segment.arrived > WORTH
             && receiver.place < THROUGH
             && usize::from(receiver.vc) == v
             && receiver.closed < self.now
-            && self.has_room_for_stream(net, o, vc)
+            && self.has_room_for_stream(shortcuts, net, o, vc)
     }
 
     /// Whether the last run from output `o` is over before the next one begins, and it has credits for more than one flit: enough of
     /// them, or some that come back in a run.
     #[inline(never)]
-    fn has_room_for_stream(&self, net: &Net, o: usize, vc: usize) -> bool {
+    fn has_room_for_stream(&self, shortcuts: &Shortcuts, net: &Net, o: usize, vc: usize) -> bool {
         // SAFETY: a flit leaves by an output, and streams name ports (`assert_numbers`).
-        let (out, sender) = unsafe { (self.wires.outs.hot(o), self.shortcuts.streams.outs.hot(o)) };
+        let (out, sender) = unsafe { (self.wires.outs.hot(o), shortcuts.streams.outs.hot(o)) };
         let at = out.departure(self.now + net.router.after_grant) + net.links.of(out.class).latency;
         let some_come_back = || sender.credits != NONE && usize::from(sender.credit_vc) == vc;
         sender.ended < at && (*out.credits.at(vc) > 1 || some_come_back())
     }
+}
 
+impl<const W: usize, const V: usize> Routers<W, V> {
     /// The only flit of VC `v` of input `i` crosses alone to VC `vc` of output port `p`, as the first of a stream.
     #[inline(never)]
     pub fn open_stream(&mut self, net: &Net, (i, v): (usize, usize), (p, vc): (usize, usize)) {
-        let at = self.send_lone::<true>(net, (i, v), (p, vc), self.now + net.router.after_grant);
-        let o = self.buffers.ins[i].base(i) + p;
-        self.shortcuts.streams.stop_receiving(i, THROUGH);
-        self.shortcuts.streams.ins[i].out = o as u32;
-        self.shortcuts.streams.open(o, Sender::new((i << 4 | v) as u32, vc, self.now + 1, at - self.now));
+        let at = self.fabric.send_lone::<true>(
+            &mut self.beside.observers,
+            net,
+            (i, v),
+            (p, vc),
+            self.fabric.now + net.router.after_grant,
+        );
+        let o = self.fabric.buffers.ins[i].base(i) + p;
+        self.beside.shortcuts.streams.stop_receiving(i, THROUGH);
+        self.beside.shortcuts.streams.ins[i].out = o as u32;
+        self.beside
+            .shortcuts
+            .streams
+            .open(o, Sender::new((i << 4 | v) as u32, vc, self.fabric.now + 1, at - self.fabric.now));
     }
 }
