@@ -66,7 +66,7 @@ FIGURES = (
     ),
     Figure(
         "factors",
-        "One factor changed at a time, on smaller networks; a quarter and four times the paper's nodes",
+        "One factor changed at a time, on smaller networks",
         None,
         one_factor.NEEDS,
         "Claims that look at one network only are judged in each row. Cold flows and latencies are those without a "

@@ -21,16 +21,3 @@ SMALLEST: dict[str, dict[str, Any]] = {
     TREE: {"k_ary_n_tree": {"k": 4, "n": 3}},
     DRAGONFLY: {"dragonfly": {"routers_per_group": 4, "terminals_per_router": 2, "global_links_per_router": 2}},
 }
-# About four times the nodes of the paper: 4,096, 4,096 and 4,104 nodes.
-LARGE: dict[str, dict[str, Any]] = {
-    TORUS: {"torus": {"widths": [16, 16, 16], "terminals_per_router": 1}},
-    TREE: {"k_ary_n_tree": {"k": 4, "n": 6}},
-    DRAGONFLY: {
-        "dragonfly": {
-            "groups": 57,
-            "routers_per_group": 12,
-            "terminals_per_router": 6,
-            "global_links_per_router": 6,
-        }
-    },
-}

@@ -9,7 +9,7 @@ import polars as pl
 
 from weft.reproduce.common.measured import LackingError, Measured
 from weft.reproduce.common.paper import Experiment
-from weft.reproduce.congestion.hot_spot_networks import DRAGONFLY, LARGE, NAMES, NETWORKS, SMALL, SMALLEST, TORUS, TREE
+from weft.reproduce.congestion.hot_spot_networks import NAMES, NETWORKS, SMALL, SMALLEST, TORUS, TREE
 from weft.reproduce.congestion.scheme_outcomes import (
     ENERGY,
     LATENCY,
@@ -63,27 +63,7 @@ _HIGH_LOW: dict[str, Any] = {
         "switch_at": "break_even",
     }
 }
-# Without the scheme that needs a VC per port: a switch of the large dragonfly has 23.
 _FEWER: dict[str, Any] = {"sweep.power.policy": ["always_on", _HIGH_LOW]}
-_AGNOSTIC: list[Any] = ["one_queue", {"dbbm": {"queues": 4}}]
-_SPECIFIC: dict[str, tuple[Any, list[int]]] = {
-    TORUS: ("iodet", [2, 8, 6]),
-    TREE: ({"flow2sl": {"queues": 4, "reading": "dst"}}, [1, 4, 4]),
-    DRAGONFLY: ({"h2lq": {"standard": 6, "escape": 2}}, [2, 8, 8]),
-}
-
-
-def _of_size(networks: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
-    return {
-        name: _LONGER
-        | _FEWER
-        | {
-            "topology": networks[name],
-            "zip.queueing": [*_AGNOSTIC, special],
-            "zip.links.default.vcs": vcs,
-        }
-        for name, (special, vcs) in _SPECIFIC.items()
-    }
 
 
 _USUAL: list[Any] = ["one_queue", "voqsw", {"dbbm": {"queues": 4}}]
@@ -131,8 +111,12 @@ FACTORS = (
         },
         costly=True,
     ),
-    Factor("quarter", "a quarter of the paper's nodes", only=_of_size(SMALL), costly=True),
-    Factor("four_times", "four times the paper's nodes", only=_of_size(LARGE), costly=True),
+    Factor(
+        "quarter",
+        "a quarter of the paper's nodes",
+        only={name: _LONGER | _FEWER | {"topology": small} for name, small in SMALL.items()},
+        costly=True,
+    ),
 )
 
 
@@ -152,7 +136,7 @@ def _experiments() -> list[Experiment]:
 
 
 EXPERIMENTS = _experiments()
-NEEDS = tuple(each.name for each in EXPERIMENTS if each.quick)
+NEEDS = tuple(each.name for each in EXPERIMENTS)
 
 
 def table(rules: Mapping[str, Rule], measured: Measured) -> pl.DataFrame:
