@@ -4,6 +4,8 @@
 //! A file here is one subject: `routing`, `policy`, `allocation`, `workload` and `recording` have the traits of the families;
 //! the others are what these speak of. Whoever runs a network (`weft-kernel`) knows these traits, and no model.
 
+#![cfg_attr(doc, doc = include_str!("../README.md"))]
+
 // the name by which derived code finds this crate, here and elsewhere
 extern crate self as weft_api;
 

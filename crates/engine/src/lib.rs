@@ -5,6 +5,8 @@
 //! (`kernel/src/block.rs`, `Block::step`) and counts integers; [`run`] returns these as an [`Outcome`]. The rooms of this
 //! crate, and which may use which, are in ARCHITECTURE.md.
 
+#![cfg_attr(doc, doc = include_str!("../README.md"))]
+
 // the name by which derived code finds this crate, here and elsewhere
 extern crate self as weft_engine;
 

@@ -2,6 +2,8 @@
 //!
 //! Begin with [`cycle`], which has one line for each phase, and [`block`], whose parts the phases read and write.
 
+#![cfg_attr(doc, doc = include_str!("../README.md"))]
+
 pub mod arrive;
 pub mod block;
 mod broken;

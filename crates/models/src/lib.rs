@@ -1,6 +1,8 @@
 //! The models of the engine: one file each, and one line of the registry of their family. They know what they are handed
 //! (`weft-api`), and nothing of the loop that asks them.
 
+#![cfg_attr(doc, doc = include_str!("../README.md"))]
+
 pub mod allocation;
 pub mod congestion;
 pub mod power;

@@ -10,6 +10,8 @@
 //! - [`readers`]: the GOAL formats, and the formats of traces.
 //! - [`generators`], [`ai`]: programs from a few parameters.
 
+#![cfg_attr(doc, doc = include_str!("../README.md"))]
+
 pub mod ai;
 pub mod amounts;
 pub mod collectives;

@@ -1,4 +1,4 @@
-//! From a scenario to what the engine runs: defaults filled in, times in cycles, exact prices, cross-checks.
+//! From a scenario to the input of the engine: defaults filled in, times in cycles, exact prices, cross-checks.
 
 use crate::bill_config::BillConfig;
 use crate::config::{FlowControl, Router, Scenario};
@@ -174,7 +174,7 @@ impl Scenario {
         Ok(())
     }
 
-    /// What a channel of each class costs.
+    /// The price of a channel of each class.
     fn prices(
         &self,
         classes: &[String],

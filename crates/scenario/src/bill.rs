@@ -13,7 +13,7 @@ use weft_engine::power::{LinkState, Modes};
 use weft_engine::spec::RouterPrice;
 use weft_units::{fj_f64, fj_text};
 
-/// What channels or routers used, and what they would have used in the two reference cases.
+/// Energies that channels or routers used, and would have used in the two reference cases.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Bill {
     pub used: Energy,
@@ -137,7 +137,7 @@ impl Routers {
     }
 }
 
-/// What routers cost for being there [yJ] if each sleeps whenever it can: no longer than while its busiest channel carries
+/// Static energy of routers [yJ] if each sleeps whenever it can: no longer than while its busiest channel carries
 /// nothing. `None` if sleep has no price, or saves nothing.
 fn ideal_static_yj(channels: &Channels, spec: &Spec, price: &RouterPrice) -> Option<u128> {
     let asleep = price.asleep_yj_per_cycle.filter(|asleep| *asleep < price.static_yj_per_cycle)?;

@@ -1,5 +1,5 @@
-//! The keys of `bill`: what turns mean power into kilowatt-hours and money per year. They change no result, so they are no
-//! part of the hash; `python/weft/results/yearly_bill.py` applies them to measured points.
+//! The keys of `bill`, which turn mean power into kilowatt-hours and money per year. They change no result, so they are
+//! no part of the hash; `python/weft/results/yearly_bill.py` applies them to measured points.
 
 use crate::diagnostic::{Diagnostic, Source};
 use crate::expand::{explain, typed};
@@ -17,7 +17,7 @@ use weft_units::Refusal;
 /// By how much the shares of a profile may miss 1: thirds are written with a few digits.
 const SHARES_TOLERANCE: f64 = 1e-3;
 
-/// What the measured power costs in a year of 8760 hours.
+/// The cost of the measured power in a year of 8760 hours.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BillConfig {
@@ -51,7 +51,7 @@ pub enum Period {
     Week,
 }
 
-/// A part of the time, and what is offered in it: a load, or a phase of the scenario.
+/// A part of the time, and its load: a number, or a phase of the scenario.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ProfileShare {

@@ -11,7 +11,7 @@ use weft_engine::outcome::{Outcome, PhaseOutcome, Saturation};
 use weft_engine::power::LinkState;
 use weft_units::{Refusal, fj_f64};
 
-/// One object per phase of the load; those that the window does not reach have no numbers. Empty if the load never
+/// An object per phase of the load; phases that the window does not reach have no numbers. Empty if the load never
 /// changes.
 pub(crate) fn phases(spec: &Spec, outcome: &Outcome, flit_bits: u64) -> Result<Value, Refusal> {
     let changes = spec.traffic.changes();
@@ -57,7 +57,8 @@ fn measured(phase: &PhaseOutcome, terminals: u64) -> Map<String, Value> {
     fields
 }
 
-/// Mean power of all channels and routers in the phase, as it was and with links that are always on, and what their links did.
+/// Mean power of all channels and routers in the phase, measured and with links that are always on, and the states of
+/// their links.
 fn power(phase: &PhaseOutcome, spec: &Spec, flit_bits: u64) -> Result<Map<String, Value>, Refusal> {
     let (mut used, mut always_on, mut off, mut cycles) = (0, 0, 0, 0);
     for class in &phase.classes {

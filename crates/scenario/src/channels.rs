@@ -11,12 +11,12 @@ use weft_engine::power::{Modes, PerMode};
 use weft_engine::recording::Column;
 use weft_topology::Graph;
 
-/// One direction of a link.
+/// A direction of a link.
 #[derive(Debug, Clone)]
 pub struct Channel {
     pub count: ChannelCount,
     pub link_class: Arc<str>,
-    /// What the channel can carry [flits/cycle].
+    /// Bandwidth of the channel [flits/cycle].
     pub bandwidth: f64,
     pub energy: Energy,
 }

@@ -23,7 +23,7 @@ use weft_engine::{
 use weft_topology::TopologyConfig;
 use weft_units::{Bandwidth, Bits, Flits, LinkClasses, Time};
 
-/// One run of a network: everything that its results depend on.
+/// A run of a network: everything that its results depend on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Scenario {
@@ -49,7 +49,7 @@ pub struct Scenario {
     pub topology: TopologyConfig,
     /// Properties of the links: `default` holds for all classes; a class of the topology (`terminal`, `dim0`, `local`,
     /// ...) says what is different there. The latency of terminal links is 1cycle unless `terminal` or `default` gives
-    /// one; that of a class `latencyN` of a graph file is N cycles unless the class gives one.
+    /// one. That of a class `latencyN` of a graph file is N cycles unless the class gives one.
     #[serde(default)]
     pub links: BTreeMap<String, Link>,
     /// The router microarchitecture.
@@ -78,7 +78,7 @@ pub struct Scenario {
     /// Link power states and their prices.
     #[serde(default)]
     pub power: PowerConfig,
-    /// What the measured power costs in a year. It changes no result.
+    /// The cost of the measured power in a year. It changes no result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bill: Option<BillConfig>,
     /// Links and routers that fail during the run, and may return.
@@ -122,7 +122,7 @@ pub struct Link {
     /// nominal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub split: Option<Split>,
-    /// What a channel carries [bits per second, or flits per cycle]; default 1flit/cycle.
+    /// Bandwidth of a channel [bits per second, or flits per cycle]; default 1flit/cycle.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bandwidth: Option<Bandwidth>,
 }
@@ -187,7 +187,7 @@ pub enum FlowControl {
     Wormhole,
 }
 
-/// Link power: who switches links, which, and what a link costs in each state.
+/// Link power: the policy, the managed links, and the price of a link in each state.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct PowerConfig {
@@ -205,13 +205,14 @@ pub struct PowerConfig {
     /// policy uses, and the policy asks for them by name. Default: `half` and `quarter`, at these shares of the bandwidth.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub modes: Option<Vec<ModeConfig>>,
-    /// Prices of a channel by mode. They replace the whole default table. Default: the TCEP model, 23.44pJ/bit of
-    /// the full rate in every state but `off`, and 7.81pJ/bit in addition for what is sent.
+    /// Prices of a channel by mode. They replace the whole default table. Default: the TCEP model, 23.44pJ/bit of the
+    /// full rate in every state but `off`, and 7.81pJ/bit in addition for sent bits.
     pub prices: Prices,
-    /// What a channel of a link class (`terminal`, `dim0`, `global`, ...) costs in each mode, in place of all of `prices`.
+    /// The price of a channel of a link class (`terminal`, `dim0`, `global`, ...) in each mode, in place of all of
+    /// `prices`.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub class_prices: BTreeMap<String, Prices>,
-    /// What every router costs, beside its links. Default: nothing.
+    /// The price of every router, without its links. Default: nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub router_price: Option<RouterPrice>,
     /// Trunks, routers or cabinets that have an account each: flits, sleep and energy, in groups.parquet. Default: none.

@@ -14,7 +14,7 @@ use weft_units::file::Files;
 
 const EXAMPLE: &str = "write `designs:` and below it a line for each, such as `mine: TOPOLOGY`, as under `topology:` in a scenario (`weft list topology`)";
 
-/// A network with a name, and what can be asked of it.
+/// A network with a name, and its numbers.
 #[derive(Debug)]
 pub struct Design {
     pub name: String,
@@ -103,8 +103,8 @@ impl Design {
         Value::Object(network::places(&self.graph))
     }
 
-    /// For each link between routers its two ends, the class of the channel from the first to the second, and that of the channel
-    /// back, in the order of the smaller end.
+    /// For each link between routers its two ends, the class of the channel from the first to the second, and that of
+    /// the channel back. The order is that of the smaller end.
     pub fn links(&self) -> Vec<[u32; 4]> {
         let row = |link: Link| [link.ends[0].0, link.ends[1].0, link.class.into(), link.back.into()];
         self.graph.links().map(row).collect()
@@ -131,8 +131,8 @@ impl Design {
         json!({ "by_distance": rows.collect::<Vec<_>>(), "sources": found.sources, "of_sources": found.of_sources })
     }
 
-    /// The links of a cut that begins with halves of a partitioner and is balanced and improved, and its halves: 1 for
-    /// each router of the second one. `None` if `second` is not about as many routers.
+    /// The links of a cut that begins with halves of a partitioner and is balanced and improved, and its halves. An
+    /// entry is 1 for each router of the second half. `None` if `second` is not about as many routers.
     pub fn improved_halves(&self, second: &[u8]) -> Option<(u64, Vec<u8>)> {
         if second.len() != self.graph.routers() as usize {
             return None;

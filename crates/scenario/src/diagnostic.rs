@@ -28,7 +28,7 @@ pub(crate) struct Span {
     pub range: Range<usize>,
 }
 
-/// One error, rendered and in parts.
+/// An error, rendered and in parts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagnostic {
     /// The whole message with the snippet, without colours.
@@ -39,9 +39,9 @@ pub struct Diagnostic {
     pub line: Option<usize>,
     /// Column in characters, from 1.
     pub column: Option<usize>,
-    /// What is wrong, with the arithmetic.
+    /// The fault, with the arithmetic.
     pub what: String,
-    /// What to write instead.
+    /// The remedy.
     pub help: String,
 }
 

@@ -1,4 +1,5 @@
-//! What a run leaves open: whether a load that bursts is carried, and what had not settled. Kept in the results as warnings.
+//! Open questions of a run: loads that burst and may not be carried, and values that had not settled. Kept in the
+//! results as warnings.
 
 use crate::periods;
 use crate::warnings::{Warning, long};
@@ -20,7 +21,7 @@ pub(crate) fn of(spec: &Spec, outcome: &Outcome) -> Result<Vec<Warning>, Refusal
 fn saturation(spec: &Spec, outcome: &Outcome) -> Option<Warning> {
     let doubt = match outcome.saturated {
         Saturation::Unknown(Doubt::Bursts(doubt)) => doubt,
-        // `periods` tells of these
+        // `periods` warns of these
         Saturation::Unknown(Doubt::PartOfPeriod { .. }) | Saturation::No | Saturation::Yes => return None,
     };
     let phase = outcome.phases.iter().find(|phase| phase.saturated == Some(outcome.saturated));
@@ -58,7 +59,8 @@ fn saturation(spec: &Spec, outcome: &Outcome) -> Option<Warning> {
     Some(Warning::new(path, what, help))
 }
 
-/// Times in which a policy takes all its decisions once that a run must last, if its first cycles are measured, too.
+/// A run must last this number of times in which a policy takes all its decisions once, if its first cycles are
+/// measured as well.
 const SETTLED: Cycles = 10;
 
 /// A window that ends with the last batch begins in cycle 0, with the links as the policy has them at first. They must not be

@@ -1,8 +1,8 @@
 //! The energy account: integers per channel, priced once, whose total is the sum of its parts exactly.
 //!
-//! The unit is the yoctojoule. One kind of price is a fraction of it: per bit that a link could carry, at a rate such as 2/3
-//! flit per cycle. The time for which an ideal link of such a rate carries flits is a fraction of a cycle, too. There the
-//! energy of a channel in the window is rounded once, by at most half a yoctojoule.
+//! The unit is the yoctojoule. A price may be a fraction of it: per bit that a link could carry, at a rate such as 2/3
+//! flit per cycle. The time for which an ideal link of such a rate carries flits is also a fraction of a cycle. There
+//! the energy of a channel in the window is rounded once, by at most half a yoctojoule.
 
 use weft_engine::outcome::ChannelCount;
 use weft_engine::power::{LinkState, Modes};
@@ -45,12 +45,12 @@ impl Energy {
         Ok(energy)
     }
 
-    /// What the flits of a channel would have cost if it had been on in every cycle.
+    /// The energy of the flits of a channel if it had been on in every cycle.
     pub(crate) fn always_on(channel: &ChannelCount, prices: &StatePrices) -> Self {
         Self::on_for(channel.cycles.iter().sum::<u64>().into(), channel, prices)
     }
 
-    /// What they would have cost if the channel had been on only while it carried a flit.
+    /// The energy if the channel had been on only while it carried a flit.
     pub(crate) fn ideal(channel: &ChannelCount, prices: &StatePrices, rate: Rate) -> Self {
         Self::on_for(carrying(channel, rate), channel, prices)
     }
@@ -75,7 +75,7 @@ pub(crate) struct Span {
 impl Span {
     pub const NONE: Self = Self { parts: 0, of: 1 };
 
-    /// What it costs at `price / per` per cycle, rounded once.
+    /// The energy at `price / per` per cycle, rounded once.
     pub fn cost(self, price: u128, per: u32) -> u128 {
         // Quotient and remainder apart: 16 bits of a rate and 64 of a count need not have room beside the price.
         let of = u128::from(self.of) * u128::from(per);
@@ -119,14 +119,14 @@ pub(crate) struct RouterCycles {
 }
 
 impl RouterCycles {
-    /// What they cost routers for being there [yJ].
+    /// Static energy of routers [yJ].
     pub fn cost_yj(self, price: &RouterPrice) -> u128 {
         (self.all - self.asleep) * price.static_yj_per_cycle
             + self.asleep * price.asleep_yj_per_cycle.unwrap_or(price.static_yj_per_cycle)
     }
 }
 
-/// What routers used over the window, without their links [yJ].
+/// Energy of routers over the window, without their links [yJ].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct RouterEnergy {
     /// For being there, awake or asleep.

@@ -1,6 +1,6 @@
-//! What happens at given times (phases, faults, links that a policy switches off, batches) beside the measured window. What
-//! can never happen is refused, what is not measured is a warning; both say both times, as a slip of a unit (us for ms) is
-//! the likely cause.
+//! Events at given times (phases, faults, links that a policy switches off, batches), compared with the measured
+//! window. An event that can never happen is refused, an event that is not measured is a warning. The message has the
+//! two times, as a slip of a unit (us for ms) is the likely cause.
 
 use crate::config::Scenario;
 use crate::warnings::{Warning, long, named, place};

@@ -180,7 +180,7 @@ fn span_of_set(path: &str, value: &str) -> Span {
     Span { source, range: 0..path.len() }
 }
 
-/// Refuses a `--set path=value` below a path that is swept in the end, be it for a `--set` before or after this one: each
+/// Refuses a `--set path=value` below a path that is swept in the end, by a `--set` before or after this one. Each
 /// point would lose it.
 fn refuse_below_sweep<'a>(
     mut swept: impl Iterator<Item = &'a Entry>,
@@ -202,7 +202,7 @@ struct Axis {
     length: usize,
 }
 
-/// One axis per swept path, then one for all zipped paths.
+/// An axis per swept path, then one for all zipped paths.
 fn axes(sweep: Vec<Entry>, zip: Vec<Entry>) -> Result<Vec<Axis>, Diagnostic> {
     let all: Vec<_> = sweep.iter().chain(&zip).collect();
     for (i, entry) in all.iter().enumerate() {
@@ -330,7 +330,7 @@ pub(crate) fn typed<T: DeserializeOwned>(tree: &Node) -> Result<T, Diagnostic> {
         let (mut schema, mut about) = (Some(Schema::root()), "");
         for name in path.split('.') {
             schema = schema.and_then(|schema| schema.child(name));
-            // what an element of a list should be is said of the list
+            // the expected type of an element is that of the list
             about = schema.and_then(|schema| schema.description()).unwrap_or(about);
         }
         let several = schema.and_then(|schema| path::instead_of_list(found.node, &schema, &path));
@@ -351,7 +351,7 @@ fn part_of_percent(what: &str, found: &Node) -> Option<f64> {
     what.ends_with(", expected f64").then_some(percent / 100.0)
 }
 
-/// A type error, reworded without the names of types: what was expected, and what was found.
+/// A type error, reworded without the names of types: the expected and the found value.
 fn in_words(what: &str, found: Option<&Node>) -> String {
     let rest = what.strip_prefix("invalid type: ").or_else(|| what.strip_prefix("invalid value: "));
     let Some((read, expected)) = rest.and_then(|rest| rest.split_once(", expected ")) else { return what.to_owned() };
@@ -408,8 +408,8 @@ pub(crate) fn explain(tree: &Node, coordinates: &[(String, Value)], refusal: &Re
     Diagnostic::at(found.span, path, &refusal.what, &refusal.help, &notes)
 }
 
-/// The value that a refusal is about, if it was written as a time in seconds, and how many cycles it is: the engine, which
-/// knows cycles only, may have refused it. `None` if the refusal shows the value as it was written.
+/// The value of a refusal, if it was written as a time in seconds, and its number of cycles. The engine, which knows
+/// cycles only, may have refused it. `None` if the refusal shows the value as it was written.
 fn in_cycles(tree: &Node, found: &path::Found, refusal: &Refusal) -> Option<String> {
     let text = |node: &Node| if let Kind::Scalar(Value::String(text)) = &node.kind { Some(text.clone()) } else { None };
     let written = text(found.node).filter(|written| found.whole && !refusal.what.contains(written.as_str()))?;

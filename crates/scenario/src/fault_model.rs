@@ -1,4 +1,4 @@
-//! What a scenario says of faults beside the list of them: random ones, and how fast something is done about any.
+//! The rules for faults that the scenario does not list: random faults, and the time until the network reacts to any.
 
 use crate::assemble::Clock;
 use crate::events;
@@ -24,12 +24,13 @@ pub struct FaultModel {
     /// A share of the routers that fails, such as `{share: 5%}`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub routers: Option<FaultShare>,
-    /// Time from a fault, or a return, until routings with tables (table, shortest_path, ecmp) have new ones in all routers;
-    /// heads at a broken link wait for them. What is broken from the start (`at: 0cycles`) is known to the first tables [time].
+    /// Time from a fault, or a return, until routings with tables (table, shortest_path, ecmp) have new ones in all
+    /// routers. Heads at a broken link wait for them. The first tables know the links and routers that are broken from
+    /// the start (`at: 0cycles`) [time].
     #[serde(default = "ten_microseconds")]
     pub rebuild_delay: Time,
-    /// How long a packet waits that chooses its hop in every step and has lost its escape; then it is dropped [time]. Where the
-    /// escape is a ring, any packet that waits so long in one place while something is broken.
+    /// How long a packet waits that chooses its hop in every step and has lost its escape; then it is dropped [time].
+    /// Where the escape is a ring, any packet that waits this long in one place while something is broken.
     #[serde(default = "one_microsecond")]
     pub patience: Time,
 }
@@ -112,7 +113,7 @@ impl FaultModel {
 }
 
 impl RandomFaults {
-    /// The faults until the window ends. What `faults` names fails only as it is written there.
+    /// The faults until the window ends. Links and routers named in `faults` fail only as it is written there.
     pub(crate) fn draw(&self, spec: &Spec, clock: &Clock) -> Result<Vec<Fault>, Refusal> {
         let [up, down] = self.means(clock)?;
         let parts: Vec<Part> = self.parts(spec).into_iter().filter(|&part| !is_named(&spec.faults, part)).collect();
@@ -162,7 +163,7 @@ impl RandomFaults {
         Err(Refusal::new(path, what, format!("write less than {end}cycles, or a longer measure.window")))
     }
 
-    /// Number and name of what may fail, and how many faults a run has on average.
+    /// Number and name of the parts that may fail, and the mean number of faults of a run.
     pub(crate) fn expected(&self, spec: &Spec, clock: &Clock) -> Result<(String, f64), Refusal> {
         let [up, down] = self.means(clock)?;
         let (count, cycles) = self.exposed(spec, clock)?;
@@ -175,8 +176,8 @@ impl RandomFaults {
         Ok((format!("{count} {name}"), count as f64 * cycles as f64 / (up as f64 + down as f64)))
     }
 
-    /// An `mtbf` with which something does fail in the run, a shorter `mttr` where it needs one, and how many faults they
-    /// give on average; `None` where the run is too short for any.
+    /// An `mtbf` with which some part fails in the run, with a shorter `mttr` if needed, and the mean number of faults
+    /// that they give. `None` where the run is too short for any.
     pub(crate) fn enough(&self, spec: &Spec, clock: &Clock) -> Result<Option<Enough>, Refusal> {
         let [_, down] = self.means(clock)?;
         let (count, cycles) = self.exposed(spec, clock)?;

@@ -33,7 +33,7 @@ pub struct FaultShare {
     pub until: Option<Time>,
 }
 
-/// What a share draws.
+/// The kind of parts that a share draws.
 struct Drawn {
     failing: Vec<Part>,
     candidates: usize,

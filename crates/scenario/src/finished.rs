@@ -37,7 +37,7 @@ pub struct Finished {
     /// The wait-for cycle in words, where the network stalled.
     pub stalled: Option<String>,
     pub(crate) scenario_yaml: String,
-    /// Files that the scenario names, saved beside it.
+    /// Files that the scenario names, saved next to it.
     pub(crate) inputs: Vec<InputFile>,
 }
 
@@ -203,7 +203,7 @@ fn loads(spec: &Spec, outcome: &Outcome) -> Map<String, Value> {
     }))
 }
 
-/// What turns cycles and flits into seconds and bits.
+/// Factors from cycles and flits to seconds and bits.
 fn times(point: &Point, spec: &Spec, outcome: &Outcome) -> Map<String, Value> {
     let seconds = |cycles: u64| (spec.cycle_fs * u128::from(cycles)) as f64 / 1e15;
     let bits = u128::from(outcome.accepted_flits) * u128::from(point.scenario.flit.0);
@@ -327,8 +327,8 @@ fn completed(job: &JobOutcome) -> Option<u64> {
     }
 }
 
-/// How evenly the sources got their flits into the network during the window: Jain's index, the least and the most of a
-/// terminal, over the terminals that are to send.
+/// Fairness of injection during the window: Jain's index, and the least and the most of a terminal, over the terminals
+/// that are to send.
 fn fairness(spec: &Spec, outcome: &Outcome) -> Map<String, Value> {
     let mut sends = vec![false; spec.graph.terminals() as usize];
     for job in &spec.traffic.jobs {
@@ -344,7 +344,7 @@ fn fairness(spec: &Spec, outcome: &Outcome) -> Map<String, Value> {
     }))
 }
 
-/// One job: loads in flits per terminal of the job and cycle of the window.
+/// A job: loads in flits per terminal of the job and cycle of the window.
 fn job_summary(job: &JobOutcome, outcome: &Outcome) -> Value {
     let slots = outcome.window as f64 * f64::from(job.terminals);
     let load = |flits: u64| (slots > 0.0).then(|| flits as f64 / slots);
@@ -378,7 +378,7 @@ fn job_summary(job: &JobOutcome, outcome: &Outcome) -> Value {
     Value::Object(fields)
 }
 
-/// One message class: loads in flits per terminal of its jobs and cycle of the window, replies included.
+/// A message class: loads in flits per terminal of its jobs and cycle of the window, replies included.
 fn class_summary(number: usize, class: &ClassOutcome, spec: &Spec, outcome: &Outcome) -> Value {
     let sends = |job: &&Job| spec.classes_of(job).iter().any(|&class| usize::from(class) == number);
     let jobs: Vec<_> = spec.traffic.jobs.iter().filter(sends).map(|job| &job.name).collect();
@@ -399,7 +399,7 @@ fn class_summary(number: usize, class: &ClassOutcome, spec: &Spec, outcome: &Out
     Value::Object(fields)
 }
 
-/// A packet of a stalled network, and what it waits for.
+/// A packet of a stalled network, and the resource that it waits for.
 fn waiting(waiting: &Waiting, graph: &Graph) -> Value {
     let queue = |q: &Queue| json!({ "router": routers::value(graph, q.router), "port": q.port, "vc": q.vc });
     let output = match waiting.cause {

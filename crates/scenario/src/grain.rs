@@ -4,8 +4,9 @@
 //! buffers, times of events and prices of bits stay the same. Times become whole numbers of the longer cycle. The scenario is
 //! converted when every default has been written out, so defaults keep their meaning.
 //!
-//! Three things change. A link and the router before it take a whole number of cycles, one at least, so short links become longer. A
-//! packet of one grain has no flits that block others behind its head. A buffer holds a whole number of grains.
+//! Three things change. A link and the router before it take a whole number of cycles, one at least. So short links
+//! become longer. A packet of one grain has no flits that block others behind its head. A buffer holds a whole number
+//! of grains.
 
 use crate::assemble::Clock;
 use crate::config::{Link, Scenario};

@@ -1,6 +1,6 @@
-//! Accounts of groups: trunks, routers or cabinets, each with the channels and routers that are billed to it. A channel is
-//! billed once, where it begins, and a router once, so that the groups and what is in none of them add up to the bill of
-//! the run exactly.
+//! Accounts of groups: trunks, routers or cabinets, each with the channels and routers that are billed to it. A channel
+//! is billed once, where it begins, and a router once. So the groups and the rest add up to the bill of the run
+//! exactly.
 
 use crate::channels::{Channel, Channels};
 use crate::energy::{Energy, RouterCycles, RouterEnergy, on_cycles};
@@ -18,7 +18,7 @@ use weft_engine::spec::{ChannelEnds, channel_ends};
 use weft_topology::Graph;
 use weft_units::{Refusal, fj_f64};
 
-/// The row of what no group has.
+/// The row of all parts without a group.
 const NO_GROUP: &str = "(in no group)";
 const PATH: &str = "power.groups";
 
@@ -26,7 +26,7 @@ const PATH: &str = "power.groups";
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Groups {
-    /// What a group is.
+    /// The kind of a group.
     pub by: By,
     /// With `by: cabinet`: routers of a cabinet. The first has the first N routers, and so on; the last may have fewer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -38,7 +38,7 @@ pub struct Groups {
     pub cabinets: BTreeMap<String, Vec<RouterSet>>,
 }
 
-/// What a group is.
+/// The kind of a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum By {
@@ -169,8 +169,9 @@ fn check_cabinets(named: &BTreeMap<String, Vec<RouterSet>>, graph: &Graph) -> Re
     Ok(cabinets)
 }
 
-/// The sets of channels whose common sleep a run counts: those of each router (all channels that leave it or reach it),
-/// then those of each group (its channels, and all that leave or reach its routers). None if nobody asks for them.
+/// The sets of channels whose common sleep a run counts. First come those of each router (all channels that leave it or
+/// reach it), then those of each group (its channels, and all that leave or reach its routers). None if nobody asks for
+/// them.
 pub(crate) fn bundles(spec: &Spec, grouping: Option<&Grouping>) -> Vec<Vec<u32>> {
     if grouping.is_none() && !routers_sleep(spec) {
         return Vec::new();
@@ -236,7 +237,8 @@ impl Grouping {
         self.routers[router].unwrap_or(self.names.len())
     }
 
-    /// The table of groups: a row each, and last one of what is in no group, if anything is. `asleep`: of all bundles.
+    /// The table of groups: a row each, and a last row for the parts without a group, if there are any. `asleep`: of
+    /// all bundles.
     pub fn table(&self, channels: &Channels, asleep: &[u64], spec: &Spec) -> Table {
         let window = channels.window;
         let accounts = self.accounts(channels, asleep, spec);

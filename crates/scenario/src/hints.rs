@@ -12,8 +12,9 @@ pub(crate) fn round_trips(spec: &Spec) -> Vec<u64> {
     spec.ways_back().into_iter().enumerate().map(longest).collect()
 }
 
-/// Links between routers whose buffers are too small to keep them busy, or to let an adaptive routing see a full link
-/// behind them; a warm-up that may take very long; and what the routing tells of its parameters.
+/// Hints about links between routers with small buffers: too small to keep them busy, or to let an adaptive routing see
+/// a full link behind them. Also about a warm-up that may take very long, and the routing's own hints about its
+/// parameters.
 pub(crate) fn of(spec: &Spec, implied: &Implied) -> Vec<Warning> {
     let round_trips = round_trips(spec);
     let used = spec.graph.links_by_class();

@@ -1,11 +1,11 @@
 //! From one strict YAML file to runs and their results.
 //!
-//! `expand` reads a file: the text becomes a tree with places (`tree`), overrides and sweeps act on the tree (`expand`,
-//! `path`), keys and names are checked against the JSON Schema of the types (`schema`), and the typed scenario
-//! (`config`) is turned into what the engine runs (`assemble`). Every error is shown at its place in the file
-//! (`diagnostic`). `Point::run` gives a `Finished`: a flat summary and a table of channels, priced exactly
-//! (`energy`).
+//! `expand` reads a file. The text becomes a tree with places (`tree`), and overrides and sweeps act on the tree
+//! (`expand`, `path`). Keys and names are checked against the JSON Schema of the types (`schema`). The typed scenario
+//! (`config`) is turned into the input of the engine (`assemble`). Every error is shown at its place in the file
+//! (`diagnostic`). `Point::run` gives a `Finished`: a flat summary and a table of channels, priced exactly (`energy`).
 
+#![cfg_attr(doc, doc = include_str!("../README.md"))]
 #![allow(rustdoc::broken_intra_doc_links, reason = "units stand in brackets, and the schema shows the same text")]
 #![allow(clippy::result_large_err, reason = "an error ends the work: its size costs nothing")]
 
@@ -95,10 +95,10 @@ pub use workload::{BatchSize, JobConfig, Phase, TerminalLoad, Traffic};
 
 /// Version of the meaning of results. It is a part of the hash, so results of another model are never taken for these.
 ///
-/// 19: `transfer_cycles` of a rank counts each transfer that ends while it waits. This includes the rendezvous that it sends. The
-/// transfer of a rendezvous begins with the receive. The summary has the time to solution.
-/// 18: an automatic warm-up and a window that ends by confidence look at each message class. So do `queue_memory_cycles`,
-/// `latency_growth_share` and `queues_settled`. Until then all of them looked at the mean of all packets.
+/// 19: `transfer_cycles` of a rank counts each transfer that ends while it waits. This includes the rendezvous that it
+/// sends. The transfer of a rendezvous begins with the receive. The summary has the time to solution. 18: an automatic
+/// warm-up and a window that ends by confidence look at each message class. So do `queue_memory_cycles`,
+/// `latency_growth_share` and `queues_settled`. Until then these tests looked at the mean of all packets.
 ///
 /// 17: a flit that a terminal sends on a link in a slower mode takes its whole time there.
 /// 16: the allocator `three_stage` leaves outputs alone at which no more flits may wait for their link.

@@ -1,7 +1,7 @@
 //! `link_speed`: the speed of a link as it is bought, from which the cycle and the flit follow.
 //!
-//! A channel carries a flit per cycle, so speed * cycle = flit. What the scenario leaves out of `cycle` and `flit` is
-//! written into its tree; the resolved scenario holds all three, and they have to agree. The hardware of
+//! A channel carries a flit per cycle, so speed * cycle = flit. Missing values of `cycle` and `flit` are written into
+//! the tree of the scenario. The resolved scenario holds all three, and they have to agree. The hardware of
 //! `power.catalogue` has this speed where it names none.
 
 use crate::config::{Scenario, one_nanosecond};
@@ -64,7 +64,7 @@ fn read<T: FromStr>(tree: &mut Node, key: &str) -> Option<Result<T, ()>> {
     })
 }
 
-/// The bits that a link of so many bits per second carries in a cycle of so many femtoseconds.
+/// The bits that a link with a bandwidth in bits per second carries in a cycle of a length in femtoseconds.
 fn flit_of(speed: u128, cycle: u128) -> Result<Bits, Refusal> {
     let speed_text = Bandwidth::BitsPerSecond(speed);
     let bits = speed.checked_mul(cycle).filter(|bits| bits % FEMTOSECONDS_PER_SECOND == 0);
@@ -79,7 +79,7 @@ fn flit_of(speed: u128, cycle: u128) -> Result<Bits, Refusal> {
     })
 }
 
-/// The time in which a link of so many bits per second carries a flit.
+/// The time in which a link with a bandwidth in bits per second carries a flit.
 fn cycle_of(speed: u128, flit: Bits) -> Result<Time, Refusal> {
     let time = u128::from(flit.0) * FEMTOSECONDS_PER_SECOND;
     if speed > 0 && flit.0 > 0 && time.is_multiple_of(speed) {
@@ -100,7 +100,7 @@ fn least(speed: u128) -> String {
 
 impl Scenario {
     /// A refusal of a link that is faster than the default flit per default cycle, with the speed that fits first in
-    /// its help; any other refusal as it is.
+    /// its help. Any other refusal is unchanged.
     pub(crate) fn with_fitting_speed<'a>(&self, tree: &Node, refusal: &'a Refusal) -> Cow<'a, Refusal> {
         let names: Vec<_> = refusal.path.split('.').collect();
         let ["links", class, "bandwidth"] = names.as_slice() else { return Cow::Borrowed(refusal) };

@@ -128,7 +128,7 @@ impl Scenario {
         Ok(origins)
     }
 
-    /// One class in cycles and flits.
+    /// A class in cycles and flits.
     pub(crate) fn link_class(&self, class: &str, clock: &Clock, origins: &Origins) -> Result<LinkClass, Refusal> {
         let path = |key: &str| format!("links.{class}.{key}");
         let Link { latency, credit_latency, vcs, buffer, port_buffer, split, bandwidth } =
@@ -187,8 +187,8 @@ impl Scenario {
         Rate::new(flits, cycles, path)
     }
 
-    /// Under virtual cut-through the longest packet fits into every buffer. What the routing needs beyond that, such as room
-    /// for a second packet, is in the remedies, so that the next check does not refuse them.
+    /// Under virtual cut-through the longest packet fits into every buffer. Further needs of the routing, such as room
+    /// for a second packet, are in the remedies, so that the next check does not refuse them.
     pub(crate) fn check_packet(&self, spec: &Spec) -> Result<(), Refusal> {
         let (packet, classes) = (spec.traffic.longest(), spec.graph.class_names());
         let small = |(_, (link, _)): &(usize, (&LinkClass, &String))| link.buffer < packet;

@@ -1,4 +1,4 @@
-//! The keys of `measure`: what is measured when, and what ends a run.
+//! The keys of `measure`: times of the measurement, and the end of a run.
 
 use crate::assemble::Clock;
 use crate::diagnostic::nearest;
@@ -18,20 +18,21 @@ use weft_units::{Cycles, Duration, Refusal, Time};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(remote = "Self", deny_unknown_fields, default)]
 pub struct Measure {
-    /// Time before anything is measured [time], or `auto`: until the latencies have settled (MSER on 12 or more means
-    /// over 500 cycles each) and, under a policy that switches links, the share of links that draw power has settled,
-    /// too (6 or more means, each over the time in which the policy takes all its decisions once). Default: `auto` under
-    /// a policy that switches links, unless the load changes or ends at given times or something fails; else 10000cycles;
-    /// none with `stop: complete`.
+    /// Time before the measurement [time], or `auto`: until the latencies have settled (MSER on 12 or more means over
+    /// 500 cycles each). Under a policy that switches links, the share of links that draw power has to settle as well.
+    /// That is judged by 6 or more means, each over the time in which the policy takes all its decisions once. Default:
+    /// `auto` under a policy that switches links, unless the load changes or ends at given times or something fails;
+    /// else 10000cycles; none with `stop: complete`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warmup: Option<Warmup>,
-    /// The longest warm-up, if it is `auto` [time]. Default: 5 times the window, but at least 20000cycles, and at least
-    /// 30 times the time in which a policy that switches links takes all its decisions once.
+    /// The longest warm-up, if it is `auto` [time]. Default: 5 times the window, but at least 20000cycles. It is also
+    /// at least 30 times the time in which a policy that switches links takes all its decisions once.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warmup_limit: Option<Time>,
     /// Length of the measured window [time]; energy and loads are those of the window.
     pub window: Time,
-    /// What ends the window. Default: its length; where a job runs a program, `complete` with a longest window of 100000000000cycles.
+    /// The end of the window. Default: its length; where a job runs a program, `complete` with a longest window of
+    /// 100000000000cycles.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stop: Option<StopConfig>,
     /// The longest drain: time after the window in which its packets are delivered [time]. Default: 10 times the
@@ -91,7 +92,7 @@ pub enum Warmup {
     For(Time),
 }
 
-/// What ends the window before its time, or after it.
+/// The end of the window, before its time or after it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum StopConfig {
@@ -189,7 +190,7 @@ const MAX_BATCHES: u32 = 1000;
 const MAX_GROWN: u64 = 100_000;
 
 impl Measure {
-    /// Writes out the defaults that depend on other keys, and on the period in which a policy that switches links decides.
+    /// Writes out the defaults that depend on other keys, and on the decision period of a policy that switches links.
     /// `steady`: a warm-up can end by itself. `own_demand`: some job runs until its workload has ended.
     pub(crate) fn resolve(&mut self, clock: &Clock, period: Option<Cycles>, (steady, own_demand): (bool, bool)) {
         if own_demand {

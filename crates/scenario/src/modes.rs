@@ -16,8 +16,8 @@ use weft_units::{Fraction, Refusal};
 pub struct ModeConfig {
     /// Its name in prices, policies, columns and plots: lower-case letters, digits and `_`.
     pub name: String,
-    /// Share of the bandwidth of its link class at which a channel carries traffic in this mode, such as 1/12 (1 of 12 lanes) or
-    /// 200/400 (200 of 400 Gb/s). Default: 1.
+    /// Share of the bandwidth of its link class at which a channel carries traffic in this mode. Examples are 1/12 (1
+    /// of 12 lanes) and 200/400 (200 of 400 Gb/s). Default: 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<Fraction>,
     /// Whether traffic passes. A mode that carries none is a kind of sleep, with a price of its own. Default: true.

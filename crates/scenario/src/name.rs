@@ -1,4 +1,4 @@
-//! The names that a scenario gives: they stand in tables, titles and names of folders.
+//! The names that a scenario gives, used in tables, titles and names of folders.
 
 use weft_units::Refusal;
 

@@ -111,7 +111,7 @@ impl Target<'_> {
                 let what = format!("`{done}` is `{other}` here, so it has no `{name}`");
                 Err(self.refuse(&what, &format!("choose `{done}: {name}` first, or set the whole of `{done}`")))
             }
-            // A bare name stands for `{name: {}}`, and gets its parameters here.
+            // A bare name means `{name: {}}`, and gets its parameters here.
             Some(_) if matches!(node.kind, Kind::Scalar(_)) => {
                 node.kind = Kind::Mapping(Vec::new());
                 self.entry(node, name)
@@ -166,7 +166,7 @@ pub(crate) fn find<'n>(root: &'n Node, path: &str) -> Found<'n> {
                 Some(item) => (item, &item.span),
                 None => return found,
             },
-            // A bare name stands for `{name: {}}`.
+            // A bare name means `{name: {}}`.
             Kind::Scalar(_) => return found,
         };
         // A mapping is shown by its key: its own span is that of its first entry.
@@ -315,7 +315,7 @@ fn elsewhere(name: &str, what: &str, valid: &[&str]) -> String {
     }
 }
 
-/// Where a key of this name belongs, if it does not stand under `parent` rightly.
+/// The right place of a key of this name, if `parent` is the wrong one.
 fn belongs(name: &str, parent: &str) -> Option<String> {
     let places = schema::places(name);
     let known = places.is_empty() || places.iter().any(|place| place == parent);
@@ -339,7 +339,7 @@ fn model_of_list(node: &Node, models: &[(&'static str, Schema)], path: &str) -> 
     (!takers.is_empty()).then(|| format!("write {}", takers.join(" or ")))
 }
 
-/// The help line where one value belongs and a list of them stands. `None` if the key takes none of these values.
+/// The help line where one value belongs and a list of them stands. `None` if the key takes no value of this kind.
 pub(crate) fn instead_of_list(node: &Node, schema: &Schema, path: &str) -> Option<String> {
     let Kind::Sequence(items) = &node.kind else { return None };
     let alone = |item: &Node| check(&mut item.clone(), &item.span, schema, path).is_ok();

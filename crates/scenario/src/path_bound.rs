@@ -1,9 +1,10 @@
-//! The load at which the fullest channel of a network is full, where that follows from the paths of its packets alone.
+//! The load at which the fullest channel of a network is full, where the paths of its packets alone decide it.
 //!
 //! # Source
-//! As for `queues`: a queue that is offered a share s of what it carries, r flits per cycle, with a variance of v flits per
-//! cycle, waits for v / (2 r (1 - s)) cycles and so forgets how it began in v / (r (1 - s)^2) cycles. A run that is shorter
-//! can't tell its load from the capacity: one standard deviation of what the channel is offered reaches that far.
+//! As for `queues`: a queue that is offered a share s of what it carries, r flits per cycle, with a variance of v flits
+//! per cycle, waits for v / (2 r (1 - s)) cycles and so forgets how it began in v / (r (1 - s)^2) cycles. A shorter run
+//! can't separate its load from the capacity: one standard deviation of the offered flits of the channel reaches that
+//! far.
 
 use crate::queues::variance;
 use serde_json::{Map, Value, json};

@@ -8,15 +8,15 @@ use weft_engine::outcome::Outcome;
 use weft_engine::spec::Stop;
 use weft_units::{Cycles, Refusal};
 
-/// What is left over may be one part in this many of a span.
+/// The remainder may be one part in this many of a span.
 const PARTS: Cycles = 100;
 
-/// Whether so many cycles are whole periods, up to 1 % of them.
+/// True if a number of cycles is a whole number of periods, up to 1 % of them.
 pub(crate) fn is_whole(cycles: Cycles, period: Cycles) -> bool {
     cycles >= period && (cycles % period).saturating_mul(PARTS) <= cycles
 }
 
-/// Whether so many cycles are whole periods of the policy; `None` if it does not repeat itself.
+/// True if a number of cycles is a whole number of periods of the policy; `None` if it does not repeat itself.
 pub(crate) fn whole(cycles: Cycles, spec: &Spec) -> Result<Option<bool>, Refusal> {
     Ok(spec.schedule()?.period.map(|period| is_whole(cycles, period)))
 }

@@ -1,4 +1,4 @@
-//! One run of a file: its resolved scenario, its hash, and what can be asked of it.
+//! A run of a file: its resolved scenario, its hash, and its methods.
 
 use crate::config::Scenario;
 use crate::designs::Design;
@@ -27,12 +27,12 @@ pub struct Point {
     written: Option<Scenario>,
     /// The scenario as JSON as it was written, every default written out.
     pub resolved: Value,
-    /// 16 hexadecimal digits over `resolved` (but for its bill, on which no result depends) and the version of the result
-    /// model: the name of the result folder.
+    /// 16 hexadecimal digits over the version of the result model and `resolved`, without its bill, on which no result
+    /// depends. They are the name of the result folder.
     pub hash: String,
     /// Files that the scenario names.
     pub inputs: Vec<InputFile>,
-    /// What would make its results mislead although it can run. The results keep it.
+    /// The reasons for which its results would mislead although it can run. The results keep it.
     pub warnings: Vec<Warning>,
     tree: Arc<Node>,
 }
@@ -50,7 +50,7 @@ impl Point {
         Self { coordinates, scenario, written, resolved, hash, inputs, warnings, tree }
     }
 
-    /// What the engine runs.
+    /// The input of the engine.
     pub fn spec(&self) -> Result<weft_engine::Spec, Diagnostic> {
         self.scenario.spec().map_err(|refusal| self.explain(&refusal))
     }
@@ -89,9 +89,9 @@ impl Point {
         yaml::write(&without_bill(&self.resolved))
     }
 
-    /// What the scenario implies before it runs; refused if it can't run. Numbers that follow from paths are null if no
-    /// terminal sends in the first phase. `sampled` is null if all paths were followed; else it says how many were, and
-    /// how far these numbers may be off.
+    /// The bounds and latencies that follow from the scenario before it runs; refused if it can't run. Numbers that
+    /// follow from paths are null if no terminal sends in the first phase. `sampled` is null if all paths were
+    /// followed; else it says how many were, and how far these numbers may be off.
     pub fn imply(&self) -> Result<Value, Diagnostic> {
         let spec = self.spec()?;
         let implied = weft_engine::imply(&spec).map_err(|refusal| self.explain(&refusal))?;
@@ -269,8 +269,9 @@ fn bandwidths(spec: &weft_engine::Spec) -> impl Iterator<Item = Value> + '_ {
     spec.links.iter().map(|link| json!(link.rate.per_cycle()))
 }
 
-/// Most flits per cycle that one VC of each link class can carry: its buffer divided by the round trip of a credit (a
-/// flit crosses the link and the next router before its place is free again), but no more than the channel.
+/// Most flits per cycle that one VC of each link class can carry, at most those of the channel. It is its buffer
+/// divided by the round trip of a credit, as a flit crosses the link and the next router before its place is free
+/// again.
 fn vc_limits(spec: &weft_engine::Spec) -> impl Iterator<Item = Value> + '_ {
     let limit = |(link, cycles): (&weft_engine::spec::LinkClass, u64)| {
         json!((f64::from(link.buffer) / cycles as f64).min(link.rate.per_cycle()))
@@ -301,7 +302,8 @@ fn protocols(spec: &Spec) -> Vec<Value> {
     spec.protocols().into_iter().map(of).collect()
 }
 
-/// The load of the terminal that sends most as the run begins [flits/terminal/cycle]: what the channel-load bound limits.
+/// The load of the terminal that sends most as the run begins [flits/terminal/cycle], which the channel-load bound
+/// limits.
 fn highest_load(spec: &Spec) -> f64 {
     spec.traffic.loads(spec.graph.terminals()).into_iter().fold(0.0, f64::max)
 }

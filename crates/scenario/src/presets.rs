@@ -1,4 +1,5 @@
-//! `router.preset`: the switch of a paper. What the scenario leaves out is written into its tree, and the resolved scenario holds it all.
+//! `router.preset`: the switch of a paper. Missing keys are written into the tree of the scenario, and the resolved
+//! scenario holds them all.
 
 use crate::diagnostic::{Diagnostic, Span};
 use crate::expand::explain;
@@ -20,7 +21,7 @@ pub enum Preset {
 }
 
 impl Preset {
-    /// What it fills in, as keys of a scenario.
+    /// The keys of a scenario that it fills in.
     fn keys(self) -> Value {
         match self {
             Self::Torus2019 => json!({

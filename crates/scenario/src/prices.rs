@@ -1,14 +1,15 @@
-//! What a channel costs: static energy by mode, and in addition energy per bit that it sends. What a router
-//! costs: static energy (another one while all its ports are off), energy per port that is on, and energy per bit that
-//! crosses it.
+//! The price of a channel: static energy by mode, and in addition energy per sent bit. The price of a router: static
+//! energy (another one while all its ports are off), energy per port that is on, and energy per crossing bit.
 //!
 //! # Source
-//! Default: the TCEP paper's link (ISCA 2018): 31.25 pJ/bit at full rate, of which 23.44 pJ/bit flow whether or not
-//! anything is sent; waking, draining and shadow count as on. At half and at a quarter of the bandwidth all of that is 0.69
-//! and 0.54 of it: the line from full power to 42 % at 1/16 of the rate (Abts et al., ISCA 2010). Routers are free.
+//! Default: the TCEP paper's link (ISCA 2018). It takes 31.25 pJ/bit at full rate, of which 23.44 pJ/bit flow also
+//! without traffic. Waking, draining and shadow count as on. At half and at a quarter of the bandwidth the price is
+//! 0.69 and 0.54 of it. That is the line from full power to 42 % at 1/16 of the rate (Abts et al., ISCA 2010). Routers
+//! are free.
 //! # Guarantees
-//! Prices are exact: whole yoctojoules (10^-24 J) per cycle or per flit. One kind is a fraction: a static price per bit that
-//! the link could carry, where its rate is no whole number of flits per cycle. Its denominator is that of the rate.
+//! Prices are exact: whole yoctojoules (10^-24 J) per cycle or per flit. A price may be a fraction: a static price per
+//! bit that the link could carry, where its rate is no whole number of flits per cycle. Its denominator is that of the
+//! rate.
 
 use crate::diagnostic::suggestion;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -70,12 +71,12 @@ impl JsonSchema for Prices {
     }
 }
 
-/// What one channel costs in one state.
+/// The price of a channel in one state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Price {
-    /// What the channel draws whether or not it sends anything: a power ("0.342W"), or the energy per bit that it could
-    /// carry at its full bandwidth ("23.44pJ/bit"), in every state.
+    /// Static power of the channel: a power ("0.342W"), or the energy per bit that it could carry at its full bandwidth
+    /// ("23.44pJ/bit"), in every state.
     #[serde(rename = "static")]
     pub standing: Standing,
     /// Energy per bit sent, in addition.
@@ -219,7 +220,7 @@ impl Price {
     }
 }
 
-/// What turns prices into energies per cycle and flit.
+/// Factors from prices to energies per cycle and flit.
 pub(crate) struct Per {
     pub flit_bits: u64,
     pub cycle_fs: u128,
@@ -227,15 +228,16 @@ pub(crate) struct Per {
     pub rate: Rate,
 }
 
-/// What every router costs, beside its links.
+/// The price of every router, without its links.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct RouterPrice {
     /// Power of a router, whatever it does [power].
     #[serde(rename = "static")]
     pub standing: Power,
-    /// Power of a router in place of `static`, in every cycle in which all its ports are off: the channels that leave it and
-    /// those that reach it, those of terminals too. Default: that of `static`, as for a router that never sleeps [power].
+    /// Power of a router in place of `static`, in every cycle in which all its ports are off. These are the channels
+    /// that leave it and reach it, also those of terminals. Default: that of `static`, as for a router that never
+    /// sleeps [power].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub asleep: Option<Power>,
     /// Power of each port to a link or a terminal, in every cycle in which the channel that leaves the router there is

@@ -1,38 +1,38 @@
 //! How long packets wait in queues, and whether a run was long enough for queues of this length.
 //!
 //! # Source
-//! The relaxation time of a single queue near its capacity: D. P. Gaver, "Diffusion approximations and models for certain
-//! congestion problems", J. Appl. Probability 5, 1968; J. Abate, W. Whitt, "Transient behavior of regulated Brownian
-//! motion", Adv. Appl. Probability 19, 1987. A queue whose input varies by v flits per cycle, in variance, and which packets
-//! wait in for w cycles on average, forgets how it began by a factor e in 8 w^2 / v cycles. A channel that carries c flits
-//! per cycle takes 8 c w^2 / v cycles, where v is still that of a channel of one flit per cycle.
+//! The relaxation time of a single queue near its capacity: D. P. Gaver, "Diffusion approximations and models for
+//! certain congestion problems", J. Appl. Probability 5, 1968; J. Abate, W. Whitt, "Transient behavior of regulated
+//! Brownian motion", Adv. Appl. Probability 19, 1987. A queue whose input varies by v flits per cycle, in variance, and
+//! which packets wait in for w cycles on average, forgets how it began by a factor e in 8 w^2 / v cycles. A channel of
+//! c flits per cycle takes 8 c w^2 / v cycles, where v is still that of a channel of one flit per cycle.
 //!
 //! # Guarantees
-//! A queue that grows at a load equal to the capacity waits for sqrt(2 v t / pi) cycles after t cycles, so it is never taken
-//! for settled: 4 w^2 / v is 2.5 t. Nor is a queue that was left by a time in which links woke, and that the load lets drain
-//! more slowly than the run lasts.
+//! A queue that grows at a load equal to the capacity waits for sqrt(2 v t / pi) cycles after t cycles. So it never
+//! counts as settled: 4 w^2 / v is 2.5 t. A queue that is left from a time in which links woke also does not count, if
+//! the load lets it drain more slowly than the run lasts.
 //!
-//! The wait is that of the run itself: one that was too short for its queues to grow has a short wait, and seems to forget
-//! fast. So a window whose latencies still grow (`engine/src/run/steady.rs`) is not settled either.
+//! The wait is that of the run itself. If the run was too short for its queues to grow, it has a short wait, and seems
+//! to forget fast. So a window whose latencies still grow (`engine/src/run/steady.rs`) is not settled either.
 //!
-//! The longest wait that the policy imposes on a packet, until a link is on again, is no queue: it is taken off the mean, if
-//! links were switched.
+//! The longest wait that the policy imposes on a packet, until a link is on again, is no queue. It is taken off the
+//! mean if links were switched.
 //!
 //! The time in which a workload keeps a reply back is no queue either: the run counts it for each reply, and it is taken off.
 //!
-//! What a packet takes without queues is delays, latencies, what slow links took for heads (which the run counts), and
-//! (P - 1) s cycles for the rest of P flits, where the slowest link of the path takes s cycles for a flit. How many packets
-//! cross which links follows from what the channels carried, in which states.
+//! Without queues a packet takes delays, latencies, the time of heads on slow links (which the run counts), and (P - 1)
+//! s cycles for the rest of P flits. The slowest link of the path takes s cycles for a flit. The packets that cross
+//! each kind of link follow from the flits of the channels, by state.
 //!
 //! With message classes the packets of each class are judged as well. The longest memory counts, and the largest growth.
 //!
 //! # Not modelled
-//! Which packets cross the slow links: where n of 10 flits cross links that take s cycles, n of 10 packets are taken to do
-//! so, as if none crossed two of them. So where few packets cross several slow links each, queues are longer than is told,
-//! by at most (P - 1) (s - 1) cycles for each of the others.
-//! How many packets wait for links: where a few do, a queue as short as that wait is not seen.
-//! Where in the network packets wait: the time is taken as spread evenly over the routers of a path, and that before
-//! injection as one queue. A backlog that a few terminals have shows in the mean of all as a short one.
+//! Which packets cross the slow links: where n of 10 flits cross links that take s cycles, n of 10 packets are taken to
+//! do so, as if none crossed two of them. So where few packets cross several slow links each, queues are longer than
+//! the result, by at most (P - 1) (s - 1) cycles for each further link. How many packets wait for links: where a few
+//! do, a queue as short as that wait is not seen. Where in the network packets wait: the time is taken as spread evenly
+//! over the routers of a path, and that before injection as one queue. A backlog that a few terminals have shows in the
+//! mean of all as a short one.
 
 use serde_json::{Map, Value, json};
 use weft_engine::Spec;
@@ -40,13 +40,13 @@ use weft_engine::outcome::{ChannelCount, Ending, Outcome, PacketSums, PhaseOutco
 use weft_engine::steady::growth;
 use weft_units::{Cycles, Refusal};
 
-/// A run must last this many times w^2 / v: half of the relaxation time, as means over many queues are known better than
-/// the length of one.
+/// A run must last this many times w^2 / v. That is half of the relaxation time, as means over many queues are known
+/// better than the length of one.
 const RELAXATION: f64 = 4.0;
 
-/// The keys of the summary: time in queues, how long queues of this length remember, by what share latencies still grow, and
-/// whether the run was longer and they do not.
-/// `named_faults`: links or routers fail at set times.
+/// The keys of the summary: time in queues, the memory of queues of this length, the share by which latencies still
+/// grow, and the verdict. The verdict is true if the run was longer and latencies do not grow. `named_faults`: links or
+/// routers fail at set times.
 ///
 /// Where the network changes at set times, latencies may grow because it does; only their length is judged then. Random
 /// faults come all the time, and so do the queues that they leave.
@@ -92,7 +92,7 @@ fn memory_of_classes(spec: &Spec, outcome: &Outcome, spent: &Spent) -> Result<f6
 /// it shows how its queues build up.
 pub(crate) fn of_phase(spec: &Spec, outcome: &Outcome, phase: &PhaseOutcome) -> Result<Map<String, Value>, Refusal> {
     let sums = &phase.packets.sums;
-    // what slow links take is counted for the whole window: each flit has the same part of it
+    // the time on slow links is counted for the whole window: each flit has the same part of it
     let per_flit = outcome.serial_cycles as f64 / (outcome.accepted_flits as f64).max(1.0);
     let accepted = phase.accepted_flits;
     let spent = Spent { sums, accepted, serial_cycles: per_flit * accepted as f64, channels: &phase.classes };
@@ -108,17 +108,17 @@ pub(crate) fn of_phase(spec: &Spec, outcome: &Outcome, phase: &PhaseOutcome) -> 
     ]))
 }
 
-/// How long queues that packets wait in for so long remember how they began \[cycles\].
+/// Memory of queues with a given mean wait \[cycles\].
 fn memory(spec: &Spec, waited: Waited, spent: &Spent) -> Result<f64, Refusal> {
     let queue = (waited.in_one - for_links(spec, spent.channels)? as f64).max(0.0);
     Ok(RELAXATION * fastest(spec, spent) * queue.powi(2) / variance(spec)?)
 }
 
-/// Where the time of some packets went: what they took, what was delivered meanwhile, and the channels by which.
+/// The times of some packets: their latency, the flits delivered meanwhile, and their channels.
 struct Spent<'a> {
     sums: &'a PacketSums,
     accepted: u64,
-    /// What the heads of the delivered packets took on slow links \[cycles\], added over all of them.
+    /// Time of the heads of the delivered packets on slow links \[cycles\], added over all packets.
     serial_cycles: f64,
     channels: &'a [ChannelCount],
 }
@@ -151,7 +151,7 @@ fn waited(spec: &Spec, spent: &Spent) -> Option<Waited> {
     Some(Waited { in_all: before + within, in_one: before + within / routers })
 }
 
-/// What channels carried in a state in which they carried anything: flits per cycle that they can carry in it, and flits.
+/// Bandwidth and flits of channels in each state in which they carried flits.
 fn carried<'a>(spec: &'a Spec, spent: &'a Spent) -> impl Iterator<Item = (f64, u64)> + 'a {
     let of_channel = move |channel: &'a ChannelCount| {
         let rate = spec.links[usize::from(channel.class)].rate.per_cycle();

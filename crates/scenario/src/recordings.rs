@@ -1,5 +1,5 @@
-//! The recordings of a scenario: keys of `measure`, each the name of a recording with its parameters. What the
-//! recordings are is the engine's registry; nothing here knows one of them.
+//! The recordings of a scenario: keys of `measure`, each the name of a recording with its parameters. The engine's
+//! registry lists the recordings; no code here knows a recording.
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::value::MapAccessDeserializer;
@@ -71,7 +71,7 @@ impl<A> Taking<A> {
         Self { map, taken: Vec::new() }
     }
 
-    /// What was taken out, in the order of the registry.
+    /// The removed entries, in the order of the registry.
     pub fn recordings(mut self) -> Recordings {
         let place = |recording: &RecordingConfig| {
             RecordingConfig::names().iter().position(|name| *name == recording.name()).unwrap_or(usize::MAX)
@@ -130,7 +130,7 @@ impl<'de, D: Deserializer<'de>> MapAccess<'de> for Tagged<D> {
     }
 }
 
-/// All recordings: name, an example of their parameters, and what their tables are.
+/// All recordings: name, an example of their parameters, and the meaning of their tables.
 pub fn recordings() -> Value {
     RecordingConfig::tables().map(|(name, info)| described(name, &info, &RecordingConfig::examples())).collect()
 }

@@ -1,12 +1,13 @@
-//! What faults did to what reached its terminal: before, during and after them, and how long until all was as before.
+//! The effect of faults on delivered packets: before, during and after them, and the recovery time.
 //!
 //! # Source
 //! None: what is usually asked of a network that loses a link.
 //! # Guarantees
-//! Everything is by the cycle in which a packet is delivered or dropped, in the window, whenever it was created: what a fault
-//! holds up does not count as slow before it. *Before* is the window up to the first failure in it, *during* all of its
-//! cycles from then on in which something is broken, *after* all in which all is whole again; they share the window among
-//! them. `baseline.rs` judges when packets are as before. Where nothing can be compared there is no number, and a reason.
+//! Everything is by the cycle in the window in which a packet is delivered or dropped, whenever it was created. So a
+//! packet that a fault delays does not count as slow before it. *Before* is the window up to its first failure.
+//! *During* is all of its cycles from then on in which some part is broken, *after* all in which the network is whole
+//! again. They share the window. `baseline.rs` judges when packets are as before. Where nothing can be compared there
+//! is no number, and a reason.
 //! # Validation
 //! `scenario/tests/recovery.rs`: runs whose answer is known.
 
@@ -23,7 +24,7 @@ use weft_engine::spec::{Episode, Fault, Part, episodes};
 const LISTED: usize = 200;
 const NAMED: usize = 3;
 
-/// The keys of the summary that tell of faults; none if nothing fails in the run.
+/// The keys of the summary about faults; no keys if nothing fails in the run.
 pub(crate) fn of(spec: &Spec, outcome: &Outcome) -> Map<String, Value> {
     let Some(faults) = &outcome.faults else { return Map::new() };
     let window = (outcome.warmup, outcome.warmup + outcome.window);
@@ -57,7 +58,7 @@ pub(crate) fn of(spec: &Spec, outcome: &Outcome) -> Map<String, Value> {
     fields
 }
 
-/// The window before, during and after the faults: how long, and what arrived.
+/// The window before, during and after the faults: lengths and arrivals.
 fn parts(faults: &FaultOutcome, window: (u64, u64), hit: &[Episode], terminals: f64) -> Vec<Value> {
     let first = hit.first().map_or(window.1, |episode| episode.from);
     let of = |part: &str, belongs: &dyn Fn(u64, bool) -> bool, empty: String| {
@@ -161,7 +162,7 @@ fn longest<'a>(
     (None, Some(format!("after {unknown} of {all} {what}s it is not known ({why}){others}")))
 }
 
-/// The first episodes, each with what failed and what it did.
+/// The first episodes, each with the failed parts and the effects.
 fn episodes_of(spec: &Spec, faults: &FaultOutcome, window: (u64, u64), hit: &[Episode], judged: &[Judged]) -> Value {
     let row = |(k, (episode, judged)): (usize, (&Episode, &Judged))| {
         let during = faults.spans.iter().find(|span| span.broken && span.from == episode.from.max(window.0));
@@ -190,7 +191,7 @@ fn episodes_of(spec: &Spec, faults: &FaultOutcome, window: (u64, u64), hit: &[Ep
     hit.iter().zip(judged).take(LISTED).enumerate().map(row).collect()
 }
 
-/// What fails in an episode, in words.
+/// The failing parts of an episode, in words.
 fn failed(spec: &Spec, episode: &Episode) -> String {
     let within = |at: u64| at >= episode.from && episode.until.is_none_or(|until| at < until);
     let mut faults: Vec<_> = spec.faults.iter().filter(|fault| within(fault.at)).collect();

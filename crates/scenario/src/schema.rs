@@ -10,19 +10,19 @@ use weft_units::InputFile;
 
 static TYPES: LazyLock<Value> = LazyLock::new(|| schema_for!(Scenario).to_value());
 
-/// One place in the schema, with references followed.
+/// A place in the schema, with references followed.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Schema(&'static Value);
 
-/// What may stand at a place.
+/// The values that a place may have.
 pub(crate) enum View {
     /// A mapping with these keys.
     Keys { keys: Vec<(&'static str, Schema)>, required: Vec<&'static str> },
     /// A mapping with any keys.
     Map(Schema),
-    /// One of these models: a bare name, or a mapping from the name to its parameters.
+    /// A model of this list: a bare name, or a mapping from the name to its parameters.
     Models(Vec<(&'static str, Schema)>),
-    /// One of these words.
+    /// A word of this list.
     Words(Vec<&'static str>),
     /// A list.
     Items(Schema),
@@ -60,7 +60,7 @@ impl Schema {
         self.0.get("description").or_else(|| self.target().get("description"))?.as_str()
     }
 
-    /// Whether `null` may stand in its place.
+    /// True if `null` may replace it.
     pub fn is_optional(&self) -> bool {
         or_null(self.0).is_some()
     }
@@ -120,13 +120,13 @@ impl Schema {
         choices.iter().find(is_meant).and_then(model).map(|(name, _)| name)
     }
 
-    /// Whether a value may stand in place of a mapping, such as one number for all keys.
+    /// True if a value may replace a mapping, such as one number for all keys.
     pub fn is_map_or_value(&self) -> bool {
         let types = self.target()["type"].as_array();
         types.is_some_and(|types| types.iter().any(|name| name != "object" && name != "null"))
     }
 
-    /// What to write where a list of any length belongs, at this path; `None` if something else may stand there.
+    /// The remedy where a list of any length belongs, at this path; `None` if the place may have another value.
     pub fn list_of(&self, path: &str) -> Option<String> {
         let schema = self.target();
         if schema["type"] != "array" || schema.get("maxItems").is_some() {
@@ -286,7 +286,7 @@ pub fn models() -> Value {
 }
 
 /// The examples that models give of themselves: family -> list of configurations, as a scenario writes them. Some
-/// routings are for particular networks. Those that read a file are left out.
+/// routings are for particular networks. Models that read a file are left out.
 pub fn examples() -> Value {
     use weft_engine::{
         allocation::AllocatorConfig, congestion::CongestionConfig, power::PolicyConfig, queueing::QueueingConfig,

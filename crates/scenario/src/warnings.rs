@@ -1,5 +1,5 @@
-//! What a point can run with although its results would mislead: told by `weft check` and `weft run`, and kept in the
-//! results.
+//! Warnings about points that can run although their results would mislead: printed by `weft check` and `weft run`, and
+//! kept in the results.
 
 use crate::assemble::Clock;
 use crate::config::Scenario;
@@ -160,7 +160,7 @@ fn unsettled(scenario: &Scenario, spec: &Spec) -> Result<Option<Warning>, Refusa
             long(period, spec),
             spec.policy.name()
         );
-        // what repeats must begin in the same part of its period as before
+        // a repeating load must begin in the same part of its period as before
         let several = match repeats {
             Some(period) => phases.warmup.saturating_add(period.saturating_mul(2)),
             None => period.saturating_mul(10),
@@ -262,8 +262,8 @@ fn routers_that_sleep(spec: &Spec) -> Option<Warning> {
     })
 }
 
-/// Fewer packets than this tell nothing about a mean or a percentile. `weft.results.soundness` has the same number for
-/// what was measured.
+/// Fewer packets than this tell nothing about a mean or a percentile. `weft.results.soundness` computes the same number
+/// from the measurement.
 const FEWEST_PACKETS: f64 = 30.0;
 
 /// A window in which too few packets are created.

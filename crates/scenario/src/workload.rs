@@ -40,7 +40,7 @@ pub struct Traffic {
     /// Sources stop after a number of packets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub batch: Option<BatchSize>,
-    /// What terminals send, and when. Default: `open_loop`.
+    /// The packets of terminals, and their times. Default: `open_loop`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workload: Option<WorkloadConfig>,
     /// Packets are requests that their destinations answer: short for `workload: {request_reply: ...}`.
@@ -87,9 +87,9 @@ pub struct Phase {
 pub enum BatchSize {
     /// Packets that every terminal sends.
     PerTerminal(u32),
-    /// Packets that every group of the topology sends, divided evenly; what is left over goes to its first terminals.
+    /// Packets that every group of the topology sends, divided evenly; its first terminals get the remainder.
     PerGroup(u32),
-    /// Packets that the job sends, divided evenly; what is left over goes to its first terminals.
+    /// Packets that the job sends, divided evenly; its first terminals get the remainder.
     PerJob(u32),
 }
 
@@ -120,7 +120,7 @@ pub struct JobConfig {
     /// Sources stop after a number of packets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub batch: Option<BatchSize>,
-    /// What terminals send, and when. Default: `open_loop`.
+    /// The packets of terminals, and their times. Default: `open_loop`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workload: Option<WorkloadConfig>,
     /// Packets are requests that their destinations answer: short for `workload: {request_reply: ...}`.
@@ -169,7 +169,7 @@ enum Asked<'a> {
 }
 
 impl<'a> Asked<'a> {
-    /// What the keys `workload` and `reply` of the section at `path` say.
+    /// The meaning of the keys `workload` and `reply` of the section at `path`.
     fn of(workload: Option<&'a WorkloadConfig>, reply: Option<&'a RequestReply>, path: &str) -> Result<Self, Refusal> {
         match (workload, reply) {
             (None, None) => Ok(Self::Nothing),

@@ -1,4 +1,4 @@
-//! Every bad input gives one error with its place, the arithmetic and the remedy: snapshots of what a user sees.
+//! Every bad input gives one error with its place, the arithmetic and the remedy. Snapshots keep the output.
 
 use crate::refusal::*;
 use weft_engine::routing::RoutingConfig;

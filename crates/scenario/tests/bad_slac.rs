@@ -1,4 +1,4 @@
-//! SLaC where it can't run: what a user sees.
+//! SLaC where it can't run: the errors.
 
 use crate::refusal::GOOD;
 use weft_scenario::expand;

@@ -5,7 +5,7 @@ use weft_scenario::expand;
 
 type Sets<'a> = &'a [(&'a str, &'a str)];
 
-/// What `weft check` says of the good scenario with these settings; nothing if it is sound.
+/// The output of `weft check` for the good scenario with these settings; nothing if it is sound.
 fn said(sets: Sets) -> Option<String> {
     let sets: Vec<_> = sets.iter().map(|(path, value)| (path.to_string(), value.to_string())).collect();
     match expand("bad.yaml", GOOD, &sets) {
@@ -14,7 +14,7 @@ fn said(sets: Sets) -> Option<String> {
     }
 }
 
-/// These settings are refused with these words, and no longer with the remedies beside them.
+/// These settings are refused with these words, and no longer with their remedies.
 #[track_caller]
 fn check(bad: Sets, words: &[&str], remedies: &[Sets]) {
     let told = said(bad).expect("refused");

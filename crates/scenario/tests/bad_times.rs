@@ -3,7 +3,7 @@
 use crate::refusal::GOOD;
 use weft_scenario::expand;
 
-/// What is wrong with the good scenario, in which a cycle is 1.6 ns, after an edit and with more lines.
+/// The error of the good scenario, in which a cycle is 1.6 ns, after an edit and with more lines.
 fn refused(edit: (&str, &str), more: &str) -> String {
     let text = GOOD.replace(edit.0, edit.1) + more;
     match expand("bad.yaml", &text, &[]) {

@@ -137,7 +137,7 @@ fn energies_beyond_what_a_table_holds_are_refused_and_the_remedy_works() {
     refused("1000cycles").expect("6 * 10^10 W * 10^3 s < 10^14 J");
 }
 
-/// Numbers of a scenario: prices as their smallest units count them, and what turns them into energies.
+/// Numbers of a scenario: prices as their smallest units count them, and the factors that turn them into energies.
 #[derive(Debug, Clone)]
 struct Numbers {
     on_nw: u64,

@@ -1,4 +1,4 @@
-//! Links and routers that fail: what a scenario says of them, and what is refused.
+//! Links and routers that fail: the keys of a scenario, and the refusals.
 
 use weft_engine::spec::{Fault, Part};
 use weft_scenario::expand;
@@ -81,7 +81,7 @@ fn a_routing_that_looks_at_links_needs_a_policy_that_replaces_those_that_fail() 
     }
     let text = refused("{policy: tcep}", "{policy: {tcep: {rotate_hub: 2}}}");
     assert!(text.contains("rotate_hub: 2, but faults move hubs themselves"), "{text}");
-    // any other routing goes with faults, whatever the policy; the remedy works, too
+    // any other routing works with faults, under every policy; the remedy works as well
     for (routing, policy) in [
         ("dimension_order", "always_on"),
         ("minimal_adaptive", "{idle_timeout: {idle: 1us, transition: 100ns}}"),
@@ -95,7 +95,7 @@ fn a_routing_that_looks_at_links_needs_a_policy_that_replaces_those_that_fail() 
     }
 }
 
-/// The scenario under a routing with tables, with what fails at random in place of a list.
+/// The scenario under a routing with tables, with random faults in place of a list.
 fn random(keys: &str) -> String {
     let begin = GOOD.find("faults:").expect("faults");
     let text = GOOD[..begin].replace("routing: pal", "routing: shortest_path").replace("tcep", "always_on");
@@ -158,7 +158,7 @@ fn random_faults_of_which_none_falls_into_the_run_name_a_time_with_which_one_doe
         let (_, rest) = help.split_once(&format!("`{key}: "))?;
         rest.split_once('`').map(|(time, _)| time.to_owned())
     };
-    // 30 links * 100 us / 1 h; a repair of minutes has to be shorter, too
+    // 30 links * 100 us / 1 h; a repair of minutes also has to be shorter
     for (mttr, own) in [("2us", true), ("4min", false)] {
         let warning = warned("1h", mttr).expect("nothing fails");
         assert!(warning.what.contains("30 links with a mean time to a fault of 3600s have "), "{}", warning.what);
@@ -249,7 +249,7 @@ fn a_router_fails_where_its_neighbours_see_it_and_nobody_waits_for_what_is_lost(
     );
     assert!(text.contains("packets are lost with it, and job a would wait for their replies"), "{text}");
     assert!(text.contains("leave `outstanding` out, or let links fail in place of routers"), "{text}");
-    // both remedies work, and batches end with what is lost
+    // each remedy works, and batches end with the lost packets
     let job = |keys: &str| {
         format!("traffic: {{jobs: [{{name: a, terminals: {{range: [0, 11]}}, pattern: uniform, {keys}}}]}}")
     };

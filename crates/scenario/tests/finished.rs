@@ -144,7 +144,7 @@ fn doubt(outcome: &Outcome) -> (String, Option<bool>) {
 fn what_bursts_leave_open_is_a_warning_with_its_remedy() {
     let open =
         |chance, gap| Saturation::Unknown(Doubt::Bursts(Bursts { cycles: 50, chance, gap, limit: 0.03 + chance }));
-    // 40 % fall to 20 % in 4 times the window, and 1 % for what lands after it
+    // 40 % fall to 20 % in 4 times the window, and 1 % for flits that land after it
     let whole = Outcome { saturated: open(0.4, 0.0), ..outcome(Ending::Drained) };
     let (told, saturated) = doubt(&whole);
     assert_eq!(saturated, None);
@@ -221,7 +221,7 @@ fn the_summary_is_the_arithmetic_of_the_outcome() {
     assert_eq!((&s["links_on_mean"], &s["power_settled"]), (&0.375.into(), &serde_json::Value::Null));
     assert_eq!(s["link_transitions"], 2);
     assert_eq!(s["link_classes"][1]["utilisation_max"], 0.4);
-    // One terminal has an injection channel here: 40 flits in 100 cycles.
+    // A single terminal has an injection channel here: 40 flits in 100 cycles.
     assert_eq!((s["source_fairness_jain"].as_f64(), s["source_load_min"].as_f64()), (Some(1.0), Some(0.4)));
     assert_eq!((s["completion_cycles"].as_u64(), s["warmup_settled"].as_bool()), (Some(77), None));
     let job = &s["jobs"][0];

@@ -42,8 +42,8 @@ fn pair(links: usize) -> String {
 
 #[test]
 fn parallel_links_of_a_file_carry_together_what_they_can() {
-    // A terminal sends 2 of 3 packets to the other router. At load 0.9 the 2 terminals send 2 * 0.9 * 2/3 = 1.2 flits per
-    // cycle over the links. One link does not carry this; each of 4 links carries 0.3.
+    // A terminal sends 2 of 3 packets to the other router. At load 0.9 the 2 terminals send 2 * 0.9 * 2/3 = 1.2 flits
+    // per cycle over the links. A single link does not carry this; each of 4 links carries 0.3.
     let load = "sweep: {traffic.load: [0.9]}";
     let one = run("pair.json", &pair(1), load);
     assert_eq!(one.summary["saturated"], true, "{:#}", one.summary);

@@ -33,7 +33,7 @@ fn one_vc_carries_its_buffer_in_a_round_trip() {
         assert_eq!(summary["below_path_bound"], false, "{buffer}: no longer run would settle");
         assert_eq!(summary["path_bound_buffer"], "links.dim0.buffer");
         assert_eq!(summary["path_bound_buffer_needed_flits"], json!(2002));
-        // packets of the warm-up that wait behind a full buffer are accepted in the window, too
+        // packets of the warm-up that wait behind a full buffer are also accepted in the window
         assert!((number(&summary, "accepted_load") - bound).abs() < 0.01, "{buffer}: {}", summary["accepted_load"]);
     }
     // with the buffer that the first runs name the link itself is the bound, and carries the load
@@ -45,7 +45,8 @@ fn one_vc_carries_its_buffer_in_a_round_trip() {
 #[test]
 fn each_vc_class_has_its_own_buffers() {
     // Three routers in a row, a class per hop: the first hop of all packets from the end, in class 0, is the fullest. A
-    // credit takes 1 + 20 + 21 = 42 cycles, and the only VC of the class has 20 flits. Both VCs together carry twice that.
+    // credit takes 1 + 20 + 21 = 42 cycles, and the only VC of the class has 20 flits. The two VCs together carry twice
+    // that.
     let at = |load: f64| {
         run(&format!(
             "topology: {{mesh: {{widths: [3], terminals_per_router: 1}}}}\n\

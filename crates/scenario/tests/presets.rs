@@ -1,4 +1,4 @@
-//! The switch of a paper: what a preset fills in, and what it leaves as it is written.
+//! The switch of a paper: the keys that a preset sets, and the keys that it keeps.
 
 use serde_json::{Value, json};
 use weft_scenario::{Point, expand};
@@ -86,7 +86,7 @@ fn without_a_preset_nothing_is_filled_in() {
     );
 }
 
-/// With a grain, a router's delay counts with what its ports add.
+/// With a grain, a router's delay includes the part that its ports add.
 #[test]
 fn a_grain_keeps_the_delay_that_ports_add() {
     let sets = [

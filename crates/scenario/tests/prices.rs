@@ -1,4 +1,4 @@
-//! Prices of link classes and of routers, and the keys of a bill: what they cost, and what is refused.
+//! Prices of link classes and of routers, and the keys of a bill: their energies, and the refusals.
 
 use crate::refusal::refused_in;
 use serde_json::Value;

@@ -29,7 +29,7 @@ fn checked(text: &str, sets: &[(&str, &str)]) -> Result<Point, Box<Diagnostic>> 
     Ok(point)
 }
 
-/// Settings that are refused: at which key, with which words; and settings that follow the remedy.
+/// Refused settings with key and words, and settings that follow the remedy.
 type Refused<'a> = (&'a str, &'a [(&'a str, &'a str)], &'a str, &'a str, &'a [(&'a str, &'a str)]);
 
 const REFUSED: &[Refused<'_>] = &[

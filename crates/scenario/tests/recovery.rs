@@ -1,4 +1,4 @@
-//! What a summary says of faults, in runs whose answer is known.
+//! The keys of a summary about faults, in runs with a known answer.
 
 use serde_json::Value;
 use weft_engine::spec::Execution;
@@ -81,7 +81,7 @@ fn what_nobody_notices_takes_no_time_and_what_is_dropped_lowers_the_share() {
     assert_eq!(number(&s, "return_recovery_cycles"), 0.0);
     let why = s["recovery_unknown"].as_str().expect("a reason");
     assert!(why.contains("0 whole bins of 312 cycles lie between cycle 12000 and the cycle 12001"), "{why}");
-    // a router that is dead takes the packets from and to it, 11 of 36 pairs, and what it held
+    // a dead router takes the packets from and to it, 11 of 36 pairs, and its own packets
     let s = run("faults: [{router: 3, at: 12000cycles, until: 24000cycles}]\nfault_model: {rebuild_delay: 0cycles}");
     let share = number(&s, "delivered_during_faults_share");
     assert!((share - 25.0 / 36.0).abs() < 0.02, "{share}");
@@ -176,7 +176,7 @@ fn what_was_not_measured_has_no_number_but_a_reason() {
     let s = run("faults: [{link: [1, 2], at: 41000cycles}]");
     assert_eq!(s["fault_episodes_count"], 0);
     assert!(s["recovery_unknown"].as_str().is_some_and(|why| why.contains("nothing fails in the window")));
-    // nothing fails: nothing is told
+    // nothing fails: no keys
     assert!(run("").get("fault_parts").is_none());
 }
 
@@ -207,7 +207,7 @@ fn batches_end_with_what_is_lost_and_replies_of_lost_requests_are_not_missed() {
         assert!(count("completion_cycles") > 3000 && s["completion_cycles"] == job["completion_cycles"], "{job}");
         assert!(s["recovery_unknown"].as_str().is_some_and(|why| why.contains("batches are sent")), "{s}");
     }
-    // replies without a limit: what is lost has none, and nothing is missing
+    // replies without a limit: a lost packet has no reply, and nothing is missing
     let s = run(&text(
         "{pattern: uniform, load: 0.03, reply: {packet: 2flits}}",
         "{warmup: 500cycles, window: 8000cycles}",

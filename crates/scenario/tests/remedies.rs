@@ -1,4 +1,4 @@
-//! Remedies work: what the help of a refusal says to write passes the next check.
+//! Remedies work: the settings that the help of a refusal names pass the next check.
 
 use crate::refusal::GOOD;
 use weft_scenario::{Diagnostic, Point, expand};
@@ -30,7 +30,7 @@ const IDLE: (&str, &str) = ("power.policy", "{idle_timeout: {idle: 40cycles, tra
 const ALL: (&str, &str) = ("traffic.jobs", "[{name: a, terminals: all}]");
 const WIDE: (&str, &str) = ("topology.hyperx.trunk_width", "2");
 
-/// Settings that are refused, what the help says, and settings that follow each remedy in it.
+/// Refused settings, the help, and settings that follow each remedy in it.
 const REMEDIES: &[(Sets, &str, &[Sets])] = &[
     // a policy and a routing that do not go together
     (
@@ -419,7 +419,7 @@ fn all_link_classes_are_those_that_can_sleep() {
         |sets: Sets| checked(sets).unwrap_or_else(|error| panic!("{error}")).resolved["power"]["manages"].clone();
     assert_eq!(managed(&[("power.manages", "all"), IDLE]), serde_json::json!(["dim0", "dim1"]));
     assert_eq!(managed(&[("power.manages", "all")]), managed(&[]));
-    // those of terminals only where they are named, too
+    // those of terminals only where they are also named
     let named = managed(&[("power.manages", "[all, terminal]"), IDLE]);
     assert_eq!(named, serde_json::json!(["terminal", "dim0", "dim1"]));
 }
@@ -485,7 +485,7 @@ fn a_value_where_a_list_belongs_is_told_what_an_element_is() {
     assert_eq!(empty[0].hash, checked(&[]).expect("good").hash);
 }
 
-/// Values of other coordinates are told as a scenario writes them.
+/// Values of other coordinates are printed as a scenario writes them.
 #[test]
 fn a_note_names_models_as_yaml() {
     let sets = [("sweep.routing", "[{ugal_p: {threshold: 2flits}}]"), ("power.policy", "tcep")];

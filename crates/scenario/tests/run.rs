@@ -55,7 +55,7 @@ fn check_references(summary: &serde_json::Value) {
 
 #[test]
 fn links_that_sleep_lie_between_the_references() {
-    // what is off costs nothing, and going to sleep and waking cost what being on costs
+    // a link that is off costs nothing; going to sleep and waking cost as much as being on
     let text = "topology: {hyperx: {widths: [4, 4], terminals_per_router: 2}}\nrouting: minimal\n\
                 traffic: {pattern: uniform, load: 0.02}\nmeasure: {warmup: 500cycles, window: 4000cycles}\n\
                 power: {policy: {idle_timeout: {idle: 20cycles, transition: 10cycles}}}\n";

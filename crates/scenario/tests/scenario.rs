@@ -1,4 +1,4 @@
-//! What a file means: bare names, overrides, sweeps, defaults, hashes, the schema; and that no text makes us panic.
+//! The meaning of a file: bare names, overrides, sweeps, defaults, hashes, the schema. No text makes Weft panic.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -234,7 +234,7 @@ fn every_documented_key_is_read() {
     for (path, value) in ALTERNATIVES.iter().filter(|(path, _)| *path != "name") {
         assert_ne!(spec(&[(path, value)]), before, "{path} changes nothing");
     }
-    // a limit goes with a warm-up that ends by itself
+    // a limit needs a warm-up that ends by itself
     let auto = |limit: &str| spec(&[("measure.warmup", "auto"), ("measure.warmup_limit", limit)]);
     assert_ne!(auto("10us"), auto("20us"));
     // rates are limited in queues by destination
@@ -347,7 +347,7 @@ fn every_example_of_a_model_can_be_written() {
             let sets = [("traffic.pattern", pattern), ("traffic.load", load), buffer, (family, &config.to_string())];
             let written = points(SMALL, &sets);
             let resolved = family.split('.').fold(&written[0].resolved, |at, key| &at[key]);
-            // what is the default of a job is not written out
+            // the default of a job is not written out
             assert!(resolved == config || resolved.is_null(), "{family}: {resolved} of {config}");
         }
     }

@@ -1,4 +1,4 @@
-//! Policies that act at set times: windows beside their periods, off times beside the window, and what is judged then. Each
+//! Policies that act at set times: windows and their periods, off times next to the window, and the judged spans. Each
 //! remedy is followed.
 
 use serde_json::Value;
@@ -112,7 +112,7 @@ fn a_timetable_asks_for_no_longer_warm_up_than_it_needs() {
     let phases = ("traffic.phases", "[{from: 30us, load: 0.3}]");
     let once = "{timetable: {off: [{from: 2us, until: 29us}], transition: 100cycles}}";
     assert_eq!(warned(&[("power.policy", once), phases]), [], "its state is known from cycle 0");
-    // what repeats sees the same of the load after the remedy
+    // a repeating policy sees the same load after the remedy
     let early = [REPEATS, ("measure.warmup", "5us"), ("traffic.phases", "[{from: 15us, load: 0.3}]")];
     let words =
         ["write several such times, such as `measure.warmup: 25000cycles`, and begin", "phase 20000 cycles later"];

@@ -1,4 +1,4 @@
-//! Trunks that sleep: what a scenario is refused for, and that the remedies work.
+//! Trunks that sleep: the refusals of a scenario, and remedies that work.
 
 use weft_scenario::expand;
 
@@ -10,7 +10,7 @@ traffic: {pattern: uniform, packet: 8flits, load: 0.1}
 power: {policy: {trunk: {}}}
 "#;
 
-/// What `weft check` says with these settings; nothing if all is sound.
+/// The output of `weft check` with these settings; nothing if all is sound.
 fn said(sets: &[(&str, &str)]) -> Option<String> {
     let sets: Vec<_> = sets.iter().map(|(path, value)| (path.to_string(), value.to_string())).collect();
     match expand("it.yaml", GOOD, &sets) {
@@ -19,7 +19,7 @@ fn said(sets: &[(&str, &str)]) -> Option<String> {
     }
 }
 
-/// These settings are refused with these words, and no longer with the remedies beside them.
+/// These settings are refused with these words, and no longer with their remedies.
 #[track_caller]
 fn check(bad: &[(&str, &str)], words: &[&str], remedies: &[&[(&str, &str)]]) {
     let told = said(bad).expect("refused");

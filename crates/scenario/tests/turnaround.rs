@@ -80,7 +80,7 @@ fn a_window_before_the_first_replies_is_told_and_is_no_saturation() {
     assert!(accepted < 0.6 * offered, "{accepted} of {offered}");
     // the remedy
     assert_eq!(warning(&pair(2000, "warmup: 4500cycles, window: 1000cycles")), None);
-    // what happens at a given time moves with the window
+    // events at a given time move with the window
     let moved = tried(&text, &[("traffic.phases", "[{from: 900cycles, load: 0.2}]")]).expect("sound").warnings;
     let moved = moved.iter().find(|warning| warning.code == Some("warmup_without_replies")).expect("it is told");
     assert!(moved.help.contains("and begin and end each phase 4000 cycles later"), "{}", moved.help);

@@ -1,5 +1,5 @@
-//! What a scenario can run with although its results would mislead: warnings, the default that avoids one, and what can
-//! never happen in a run.
+//! Warnings about scenarios that can run although their results would mislead. Also the default that avoids a warning,
+//! and events that can never happen in a run.
 
 use serde_json::json;
 use weft_engine::spec::Execution;

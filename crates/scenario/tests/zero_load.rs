@@ -175,7 +175,7 @@ fn replies_count_in_the_bound_of_requests() {
     let (_, alone) = mesh("{pattern: uniform, load: 0.2}");
     let bound = number(&alone, "channel_load_bound");
     assert!((bound - 63.0 / 128.0).abs() < 1e-9, "{bound}");
-    // each request of 1 flit brings about a reply of 4 flits on the way back, and the middle is crossed both ways alike
+    // each request of 1 flit causes a reply of 4 flits on the way back, and the middle is crossed both ways alike
     let replies = "{pattern: uniform, workload: {request_reply: {packet: 4flits}}, packet: 1flit, load: LOAD}";
     let at = |load: &str| mesh(&replies.replace("LOAD", load));
     let (_, implied) = at("0.2");

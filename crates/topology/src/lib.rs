@@ -6,6 +6,8 @@
 //! topology. `metrics` computes numbers of any graph: distances, bisection, degrees, path diversity, survivors of failures. `laws` checks what
 //! every graph promises.
 
+#![cfg_attr(doc, doc = include_str!("../README.md"))]
+
 mod graph;
 pub mod laws;
 mod metrics;

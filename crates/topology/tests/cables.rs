@@ -1,4 +1,4 @@
-//! Tables of cables: what inventories export.
+//! Tables of cables, as inventories export them.
 
 use proptest::prelude::*;
 use weft_topology::graph_file::{Format, GraphFile};
@@ -28,7 +28,7 @@ fn an_inventory_is_a_network() {
         ("link_400G".to_owned(), cables(",400Gb/s")),
     ];
     assert_eq!(graph.links_by_class(), counts);
-    // lengths without a unit, and types, are told
+    // Weft warns of lengths without a unit, and of types
     assert_eq!(remarks(&graph), [("graph_attributes_unused", 53.0), ("graph_columns_read", 1.0)]);
     assert!(build(text, &[]).unwrap_err().what.contains("has a terminal"));
 }

@@ -17,12 +17,12 @@ use weft_topology::slim_fly::SlimFly;
 use weft_topology::torus::Torus;
 use weft_topology::{Arrangement, TopologyConfig, TopologyModel, TrunkWidth};
 
-/// A registry of topologies that this suite has never heard of.
+/// A registry of topologies that this suite does not know.
 mod newcomers {
     use weft_topology::TopologyModel;
 
     weft_units::registry! {
-        /// One member, in a file of its own.
+        /// A member, in a file of its own.
         pub enum Newcomers as TopologyModel, with examples:
         "bow_tie" => bow_tie::BowTie,
     }
@@ -290,7 +290,8 @@ fn the_networks_that_flex_was_compared_with_can_be_written() {
 #[test]
 fn the_largest_systems_are_built_at_once() {
     let start = std::time::Instant::now();
-    // Both have 92,672 terminals: 181 groups x 32 routers x 16, with 1 link and with 2 links per pair of groups.
+    // The two networks have 92,672 terminals: 181 groups x 32 routers x 16, with 1 link and with 2 links per pair of
+    // groups.
     for h in [6, 16] {
         let graph = dragonfly([32, 16, h], Some(181), Arrangement::PalmTree).build("topology").unwrap();
         assert_eq!((graph.terminals(), graph.routers(), graph.diameter()), (92_672, 5_792, 3));

@@ -47,7 +47,8 @@ fn more_layers_have_the_distances_of_figure_16() {
     let diameter = |layers| flex(6, 6, layers).diameter();
     assert_eq!([2, 3, 4, 5, 6, 7, 8].map(diameter), [3, 2, 3, 3, 3, 3, 4]);
     for layers in 4..40 {
-        // half way round, but for a router at the same x and y, which an odd number of links leads to, three at least
+        // half way round, except for a router at the same x and y, to which an odd number of links leads, three at
+        // least
         assert_eq!(flex(4, 3, layers).diameter(), 3.max(layers / 2), "{layers} layers");
     }
 }

@@ -1,4 +1,4 @@
-//! Graph files: the same network from every format, what is refused with which words, and no input that panics.
+//! Graph files: the same network from every format, refusals with their words, and no input that panics.
 
 mod common;
 
@@ -192,7 +192,7 @@ fn each_direction_of_a_link_has_the_latency_of_its_own_statement() {
     assert_eq!(remarks, [("anynet_credits_unlike_booksim", "topology.graph.file")]);
 }
 
-/// What is refused, each with the file that is.
+/// Refusals, each with its file.
 fn refusals() -> Vec<TopologyConfig> {
     [refused_json(), refused_graphml(), refused_anynet()].concat()
 }

@@ -23,7 +23,7 @@ pub(crate) fn pair(left: &mut [u128], full: u128) -> Vec<usize> {
     let mut other: Vec<usize> = (0..left.len()).collect();
     let (mut small, mut large): (Vec<usize>, Vec<usize>) = (0..left.len()).partition(|&c| left[c] < full);
     while let Some(c) = small.pop() {
-        // What is left sums to a whole number of columns, so some column has more than it needs.
+        // The remainder sums to a whole number of columns, so some column has more than it needs.
         let Some(&donor) = large.last() else { break };
         other[c] = donor;
         left[donor] -= full - left[c];
@@ -38,7 +38,7 @@ pub(crate) fn pair(left: &mut [u128], full: u128) -> Vec<usize> {
 /// The weight of a column that always gives its own outcome.
 const FULL: u128 = 1 << 32;
 
-/// One column of a table of outcomes that are terminals.
+/// A column of a table of outcomes that are terminals.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Column {
     /// Part of the 2^32 values of a draw that give `own`.
@@ -53,7 +53,7 @@ pub(crate) fn append(columns: &mut Vec<Column>, outcomes: &[(u32, f64)]) {
     let sum: f64 = outcomes.iter().map(|&(_, weight)| weight).sum();
     let total = FULL * outcomes.len() as u128;
     let mut left: Vec<u128> = outcomes.iter().map(|&(_, weight)| (weight / sum * total as f64) as u128).collect();
-    // what rounding leaves or takes goes to the largest
+    // the largest column gets the rounding error
     if let Some(largest) = (0..left.len()).max_by_key(|&c| left[c]) {
         let others = left.iter().sum::<u128>() - left[largest];
         left[largest] = total - others;
@@ -97,7 +97,7 @@ mod tests {
         let weights = [(3, 1.0), (7, 2.0), (8, 0.5), (100, 4.5), (101, 1e-300)];
         let mut columns = Vec::new();
         append(&mut columns, &weights);
-        // 8 is the sum: 1/8, 2/8, 1/16, 9/16, which are multiples of 2^-32 / 5 but for rounding; 1e-300 is none.
+        // 8 is the sum: 1/8, 2/8, 1/16, 9/16 are multiples of 2^-32 / 5 except for rounding; 1e-300 is no multiple.
         let expected = [(3, 0.125), (7, 0.25), (8, 0.0625), (100, 0.5625)];
         let found = distribution(&columns);
         assert_eq!(found.len(), 4);

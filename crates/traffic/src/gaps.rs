@@ -9,7 +9,7 @@
 //! # Guarantees
 //! Gaps are geometric: P(gap = k) = p (1 - p)^(k - 1), k >= 1; each probability of a table is exact to 2^-64 plus the
 //! rounding of its f64 products. Built with IEEE multiplication, addition and division only, so a table is the same on
-//! every machine (`ln`, `exp` and `powf` are not). One table look-up per gap below 256 cycles, two more per factor 256.
+//! every machine (`ln`, `exp` and `powf` are not). A table look-up per gap below 256 cycles, two more per factor 256.
 //!
 //! # Not modelled
 //! p below 2^-52 is taken as 2^-52 (one packet in 52 days of a 1-ns clock). Bursts: see the injection processes.
@@ -36,8 +36,8 @@ pub struct GapTable {
     rest: Option<Box<Rest>>,
 }
 
-/// What remains of a gap after 255 cycles without a packet. It is geometric again, and is drawn in two parts: the
-/// number of whole blocks of 256 cycles, and the place in the block in which it ends. The two are independent, since (1
+/// The rest of a gap after 255 cycles without a packet. It is geometric again, and is drawn in two parts: the number of
+/// whole blocks of 256 cycles, and the place of its end in the block. The two are independent, since (1
 /// - p)^(256 b + r) is a product.
 #[derive(Debug, Clone)]
 struct Rest {
@@ -106,7 +106,7 @@ struct Alias {
 }
 
 impl Alias {
-    /// The table for weights that sum to 1 but for rounding; the remainder goes to the largest.
+    /// The table for weights that sum to 1 except for rounding; the remainder goes to the largest.
     fn new(weights: &[f64; OUTCOMES]) -> Self {
         let mut left = weights.map(|weight| (weight * ONE as f64) as u128);
         let largest = (0..OUTCOMES).max_by_key(|&c| left[c]).unwrap_or(0);

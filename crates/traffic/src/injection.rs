@@ -1,6 +1,6 @@
 //! Injection processes: when a source creates its packets.
 //!
-//! One file per process, one line of the registry each; `tests/injection.rs` measures the examples of every registered
+//! A file and a line of the registry per process; `tests/injection.rs` measures the examples of every registered
 //! process.
 
 use crate::GapTable;
@@ -24,7 +24,7 @@ pub trait InjectionModel {
         false
     }
 
-    /// Configurations for a load of 0.25 in packets of 1 flit and cycles of 1 ns. Tests measure all of them.
+    /// Configurations for a load of 0.25 in packets of 1 flit and cycles of 1 ns. Tests measure all examples.
     fn examples() -> Vec<Self>
     where
         Self: Sized;
@@ -42,7 +42,7 @@ pub enum Times {
 
 /// Gaps that depend on what a source remembers in one word.
 pub trait Remembered: std::fmt::Debug + Send + Sync {
-    /// What a source remembers at first: drawn so that its statistics are the same at any time, from cycle 0 on.
+    /// The initial memory of a source, drawn so that its statistics are the same at any time, from cycle 0 on.
     fn start(&self, rng: &mut Pcg32) -> u64;
 
     /// Cycles to the next packet, 1 or more.
@@ -89,14 +89,14 @@ fn in_range(load: f64, packet_flits: f64, path: &str) -> Result<(), Refusal> {
     Err(Refusal::new(path, what, "write a load above 0 and at most 1, and packets of 1 flit or more"))
 }
 
-/// When the sources of one load create packets. It is shared: what a source remembers is one word of `state`.
+/// When the sources of one load create packets. It is shared: the memory of a source is one word of `state`.
 #[derive(Debug, Clone)]
 pub struct Process {
     times: Times,
 }
 
 impl Process {
-    /// What a source remembers at first: drawn so that its statistics are the same at any time, from cycle 0 on.
+    /// The initial memory of a source, drawn so that its statistics are the same at any time, from cycle 0 on.
     pub fn start(&self, rng: &mut Pcg32) -> u64 {
         match &self.times {
             Times::Independent(_) => 0,

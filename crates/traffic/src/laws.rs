@@ -6,7 +6,8 @@ use rand_pcg::Pcg32;
 use std::collections::BTreeSet;
 use std::fmt::Debug;
 
-/// Whom the examples of patterns are for: 4 x 4 routers with 4 terminals: 64 = 2^6 terminals, also 8^2 and 4^3; and 8 groups of 8.
+/// The machine of the examples of patterns: 4 x 4 routers with 4 terminals, and 8 groups of 8. These are 64 = 2^6
+/// terminals, also 8^2 and 4^3.
 pub fn population() -> Population {
     Population {
         terminals: 64,

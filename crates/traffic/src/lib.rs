@@ -1,6 +1,8 @@
 //! Who sends what to whom, and when. This crate knows terminals, coordinates of routers and groups as plain numbers; it
 //! knows no routers and no links.
 
+#![cfg_attr(doc, doc = include_str!("../README.md"))]
+
 mod alias;
 mod gaps;
 pub mod injection;

@@ -55,7 +55,7 @@ pub trait PatternModel {
     /// Refuses what the population can't send at `path` (the dotted path of this pattern in the scenario).
     fn build(&self, population: &Population, path: &str) -> Result<Self::To, Refusal>;
 
-    /// Configurations for 64 terminals, 4 on each of 4 x 4 routers, in 8 groups. Tests send all of them.
+    /// Configurations for 64 terminals, 4 on each of 4 x 4 routers, in 8 groups. Tests send by all examples.
     fn examples() -> Vec<Self>
     where
         Self: Sized;

@@ -1,5 +1,5 @@
-//! What patterns know of the machine: the numbers of terminals, routers and groups, and the seed, for patterns that
-//! draw something once.
+//! The machine as patterns see it: the numbers of terminals, routers and groups, and the seed, for patterns that draw
+//! once.
 
 /// If all routers have as many terminals, terminal t is on router t / terminals_per_router. On a grid, routers have
 /// coordinates within `widths`, dimension 0 fastest. If the topology has groups, terminal t is in group t /

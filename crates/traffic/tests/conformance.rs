@@ -9,7 +9,7 @@ use weft_traffic::pattern::{neighbor, random_permutation, router_shift, shuffle,
 use weft_traffic::{Pattern, Population, stream};
 use weft_units::file::Files;
 
-/// What a pattern promises about its destinations.
+/// The promises of a pattern about its destinations.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Promise {
     Bijection,
@@ -18,12 +18,12 @@ enum Promise {
 
 use Promise::{Bijection, Involution};
 
-/// A registry of patterns that this suite has never heard of.
+/// A registry of patterns that this suite does not know.
 mod newcomers {
     use weft_traffic::pattern::AnyPattern;
 
     weft_units::registry! {
-        /// One member, in a file of its own.
+        /// A member, in a file of its own.
         pub enum Newcomers as AnyPattern, with examples:
         "answer" => answer::Answer,
     }

@@ -31,7 +31,7 @@ fn instances() -> Vec<Instance> {
         (on_off(ns(50), 0.8), 0.1, 4, Some((50.0, 0.8))),
         (on_off(Time::Cycles(100), 0.5), 0.49, 8, Some((100.0, 0.5))),
         (on_off(Time::Cycles(40), 1.0), 1e-6, 8, Some((40.0, 1.0))),
-        // One burst without end.
+        // A burst without end.
         (on_off(Time::Cycles(10), 0.5), 0.5, 1, None),
     ]
 }
@@ -62,7 +62,7 @@ fn the_rate_is_the_load() {
             let alternating = (on * (on - 1.0) * off * off + off * (off - 1.0) * on * on) / (on + off).powi(3);
             p * f * (1.0 - p) + p * p * alternating
         });
-        // what the process says of itself; of independent gaps a bound
+        // the dispersion that the process declares; of independent gaps a bound
         let said = process.dispersion() * rate;
         if bursts.is_some() {
             assert!((said / variance - 1.0).abs() < 1e-9, "{config:?} {load}: {said}, not {variance}");

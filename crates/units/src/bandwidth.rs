@@ -9,7 +9,7 @@ use std::str::FromStr;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Bandwidth {
     BitsPerSecond(u128),
-    /// So many flits in so many cycles.
+    /// A number of flits in a number of cycles.
     Flits {
         flits: u128,
         cycles: u128,
@@ -40,7 +40,7 @@ const BITS_PER_SECOND: Kind = Kind { units: BANDWIDTH.units.split_at(5).0, ..BAN
 const FLITS_PER_CYCLE: Kind = Kind { units: &[("flits/cycle", PARTS)], ..BANDWIDTH };
 
 impl Bandwidth {
-    /// One flit in every cycle.
+    /// A flit in every cycle.
     pub const ONE_FLIT: Self = Self::Flits { flits: 1, cycles: 1 };
 
     /// The bandwidth of `links` links together.
@@ -55,7 +55,7 @@ impl Bandwidth {
     }
 
     /// As flits in cycles, not in lowest terms. `flit`: bits of a flit; `cycle_fs`: length of a cycle [fs]. Refuses, at
-    /// `path`, what is too large to compute with.
+    /// `path`, a bandwidth that is too large to compute with.
     pub fn flits_in_cycles(&self, flit: u64, cycle_fs: u128, path: &str) -> Result<(u128, u128), Refusal> {
         match *self {
             Self::Flits { flits, cycles } => Ok((flits, cycles)),

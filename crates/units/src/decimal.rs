@@ -1,6 +1,6 @@
 //! Exact decimal numbers with a unit: the reading and writing that every quantity shares.
 
-/// A kind of quantity: what it is called, which units it knows and how it is written.
+/// A kind of quantity: its name, its units and its notation.
 pub(crate) struct Kind {
     /// With its article: "a time".
     pub name: &'static str,

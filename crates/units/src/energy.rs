@@ -1,7 +1,7 @@
 //! Exact energies. They are whole yoctojoules (1 yJ is 10^-24 J), and are written in femtojoules.
 //!
 //! A nanowatt times a femtosecond is 1 yJ, so the energy of a power over a cycle is a whole number of yoctojoules. An
-//! attojoule is 10^6 yJ, so the energy of the bits of a flit is one, too.
+//! attojoule is 10^6 yJ, so the energy of the bits of a flit is an integer as well.
 
 /// Decimals that an energy in femtojoules can have: 1 fJ is 10^9 yJ.
 pub const ENERGY_DECIMALS: u32 = 9;

@@ -1,8 +1,8 @@
 //! Files that a scenario names (graphs, routing tables, traffic matrices): read once, kept by name and digest.
 //!
-//! A model's config holds an [`InputFile`]; reading the scenario reads the file, relative to the folder of the scenario or
-//! from the attachments that the caller gives. The resolved scenario says `name#sha256:digest`, so that the hash of a
-//! result covers the content, and a file that has changed since is noticed.
+//! A model's config holds an [`InputFile`]. Reading the scenario reads the file, relative to the folder of the scenario
+//! or from the caller's attachments. The resolved scenario says `name#sha256:digest`, so that the hash of a result
+//! covers the content, and a file that has changed since is noticed.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};

@@ -1,7 +1,7 @@
 //! Quantities with units, refusals, and the registry of models. No other crate of Weft is known here.
 //!
-//! A quantity in a scenario is a string with a unit ("10us", "31.25pJ/bit", "32flits", "4cycles"); it is kept
-//! exact (integers of the smallest unit) until it is turned into cycles or yoctojoules.
+//! A quantity in a scenario is a string with a unit ("10us", "31.25pJ/bit", "32flits", "4cycles"). It is kept exact, as
+//! an integer of the smallest unit, until it is turned into cycles or yoctojoules.
 
 mod bandwidth;
 mod decimal;
@@ -35,15 +35,15 @@ pub fn gcd(a: u128, b: u128) -> u128 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
-/// Why a scenario can't run: at which key (dotted path), what is wrong with the arithmetic shown, and what to do.
+/// The reason for which a scenario can't run: the key (dotted path), the fault with its arithmetic, and the remedy.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{path}: {what} ({help})")]
 pub struct Refusal {
     /// Dotted path of the scenario key, e.g. `routing.ugal_p.threshold`.
     pub path: String,
-    /// What is wrong, with the arithmetic.
+    /// The fault, with the arithmetic.
     pub what: String,
-    /// What to write instead.
+    /// The remedy.
     pub help: String,
 }
 

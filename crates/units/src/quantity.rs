@@ -39,7 +39,7 @@ const TIME: Kind = Kind {
     example: "10us",
 };
 
-/// The units in which times are written that are no cycles: decimal ones, in which every time is exact.
+/// The units of times that are no cycles: decimal units, so that every time is exact.
 const SECONDS: Kind = Kind { units: TIME.units.split_at(9).0.split_at(3).1, ..TIME };
 
 impl Time {
@@ -321,7 +321,7 @@ impl fmt::Display for Power {
 
 as_text!(Power, POWER, r"^[0-9]+(\.[0-9]+)? ?(MW|kW|W|mW|uW|nW)$", "A power.", ["0.342W", "25mW"]);
 
-/// What a channel draws all the time: as a power, or per bit that it could carry at full rate.
+/// The constant power of a channel: as a power, or per bit that it could carry at full rate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Standing {
     PerBit(EnergyPerBit),

@@ -3,15 +3,15 @@
 /// For each line `"name" => module::Type` it writes `pub mod module;`, a variant `Type(module::Type)` of the
 /// configuration enum (externally tagged by `"name"`, so that errors keep their position) and an entry of `NAMES`. Each
 /// `module::Type` is the model's configuration: `Deserialize`, `Serialize`, `JsonSchema`, `Clone`, `Debug`,
-/// `PartialEq`. Lines may stand in folders, `folder { ... }`, whose files lie in a folder of that name.
+/// `PartialEq`. Lines may be in folders, `folder { ... }`, whose files are in a folder of that name.
 ///
-/// With `as Trait` behind the name of the enum, every configuration implements `Trait`, and `Config::model` returns the
-/// member as `&dyn Trait`: the family asks its members through the trait and names none of them. `declares CONST: Kind`
-/// is for facts that do not depend on parameters: each configuration has an associated constant `CONST`,
-/// `Config::declares` returns that of one member, and `Config::CONST` lists those of all members by name. `with
-/// examples` adds `Config::examples`: the configurations that every member gives for tests; `with examples of Example`:
-/// each in an `Example`, which has a `map`. `given to User` adds `Config::give_to`, for what must be compiled for each
-/// member.
+/// With `as Trait` behind the name of the enum, every configuration implements `Trait`. `Config::model` returns the
+/// member as `&dyn Trait`, so the family calls its members through the trait and names no member.
+/// `declares CONST: Kind` is for facts that do not depend on parameters: each configuration has an associated constant
+/// `CONST`. `Config::declares` returns the constant of a member, and `Config::CONST` lists those of all members by
+/// name. `with examples` adds `Config::examples`: the configurations that every member gives for tests;
+/// `with examples of Example`: each in an `Example`, which has a `map`. `given to User` adds `Config::give_to`, for
+/// code that must be compiled for each member.
 ///
 /// With `open to Added` the enum has one more variant, for members that crates outside of Weft add
 /// ([`add_model!`](crate::add_model)). `Added` is the type of a line that adds one. Text may name these members, and so does the JSON
@@ -135,10 +135,10 @@ macro_rules! registry {
     (@declares $config:ident $model:tt [] $added:tt $members:tt) => {};
     (@declares $config:ident $model:tt [$table:ident: $kind:ty] [$($added:ident)?] [$(($name:literal, $path:path, $ty:ident))+]) => {
         impl $config {
-            /// What each registered member declares, in the order of registration.
+            /// The declarations of the registered members, in the order of registration.
             pub const $table: &'static [(&'static str, $kind)] = &[$(($name, <$path>::$table)),+];
 
-            /// What this member declares.
+            /// The declaration of this member.
             pub fn declares(&self) -> $kind {
                 match self {
                     $(Self::$ty(_) => <$path>::$table,)+
@@ -150,7 +150,7 @@ macro_rules! registry {
     (@given $config:ident [] $added:tt $members:tt) => {};
     (@given $config:ident [$user:ident] [] [$(($name:literal, $path:path, $ty:ident))+]) => {
         impl $config {
-            /// Gives the member, as the type that it is, to `user`: what is made of it is compiled for each member.
+            /// Passes the member, with its own type, to `user`, so that code is compiled for each member.
             pub fn give_to<U: $user>(&self, user: U) -> U::Output {
                 match self { $(Self::$ty(member) => user.take(member.clone()),)+ }
             }
@@ -158,7 +158,7 @@ macro_rules! registry {
     };
     (@given $config:ident [$user:ident] [$added:ident] [$(($name:literal, $path:path, $ty:ident))+]) => {
         impl $config {
-            /// Gives the member, as the type that it is, to `user`: what is made of it is compiled for each member.
+            /// Passes the member, with its own type, to `user`, so that code is compiled for each member.
             pub fn give_to<U: $user>(&self, user: U) -> U::Output {
                 match self {
                     $(Self::$ty(member) => user.take(member.clone()),)+
@@ -274,7 +274,8 @@ macro_rules! registry {
     (@all_declared $config:ident []) => {};
     (@all_declared $config:ident [$table:ident: $kind:ty]) => {
         impl $config {
-            /// What each member declares, by name: of registered members, in their order, and of members from outside.
+            /// The declaration of each member, by name: of registered members, in their order, and of members from
+            /// outside.
             pub fn declared() -> impl Iterator<Item = (&'static str, $kind)> {
                 let added = <Self as $crate::outside::Open>::added().iter().map(|added| (added.name, added.declares));
                 Self::$table.iter().copied().chain(added)

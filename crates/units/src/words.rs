@@ -1,6 +1,6 @@
 /// Declares an enum of which every member has a word, by which results name it: `Member = "word"`. The list of all
-/// words, `NAMES`, and the word of a member, `name`, come from the one line of the member, so that a new member is in
-/// both or does not compile. Members may hold data.
+/// words, `NAMES`, and the word of a member, `name`, come from the line of the member. So a new member is in both or
+/// does not compile. Members may hold data.
 #[macro_export]
 macro_rules! words {
     ($(#[$meta:meta])* pub enum $enum:ident {

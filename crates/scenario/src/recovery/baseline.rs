@@ -3,14 +3,15 @@
 //! # Source
 //! None: what is usually asked of a network that loses a link.
 //! # Guarantees
-//! The judgement compares bins of the window with those before the first fault. A bin is off if it lost packets at faults,
-//! or if its mean latency is too high or its flits are too few for chance. Chance explains [`LIMIT`] standard deviations of a
-//! bin, the error of the mean included, and more for bins of fewer packets. A bin without packets is off, however much the
-//! flits of a bin scatter. Among many bins one is off by chance now and then. So a bin that is off without a loss counts only
-//! right after the event, or with another one less than [`HOLD`] bins away. Recovery ends with the last bin that counts, and not before the routing has its new tables. It is
-//! known only if [`HOLD`] bins follow. A bin that is truly at the limit is off in one case of two, so that all of [`HOLD`]
-//! bins pass by chance in one case of 256. The time from a failure ends with the next change: it is a recovery in spite of
-//! what is broken, and the time from a return is another number.
+//! The judgement compares bins of the window with those before the first fault. A bin is off if it lost packets at
+//! faults, or if its mean latency is too high or its flits are too few for chance. Chance explains [`LIMIT`] standard
+//! deviations of a bin, the error of the mean included, and more for bins of fewer packets. A bin without packets is
+//! off, however much the flits of a bin scatter. Among many bins one is off by chance now and then. So a bin that is
+//! off without a loss counts only right after the event, or with another one less than [`HOLD`] bins away. Recovery
+//! ends with the last bin that counts, and not before the routing has its new tables. It is known only if [`HOLD`] bins
+//! follow. A bin that is truly at the limit is off in one case of two, so that all of [`HOLD`] bins pass by chance in
+//! one case of 256. The time from a failure ends with the next change. It is a recovery while the part is still broken;
+//! the time from a return is another number.
 //!
 //! The interval of a time: from the end of the last bin that is off by [`CERTAIN`] of its own standard errors more than the
 //! limit, to the first bin after it that is as before by as many. A bin with a few late packets scatters more than those
@@ -58,7 +59,7 @@ pub(super) struct Span {
     pub end: u64,
 }
 
-/// What bins of the window are like without faults.
+/// The usual values of bins of the window without faults.
 #[derive(Debug)]
 pub(super) struct Baseline {
     /// Length of a bin \[cycles\].
@@ -156,8 +157,8 @@ impl Baseline {
         Self { bin: 1, bins: Vec::new(), latency: (1.0, 0.0), flits: (1.0, 0.0), packets: 1.0, count: 8.0, dropped: 0 }
     }
 
-    /// Whether the bin differs from those before by more than chance, also if it is nearer to them by so many of its own
-    /// standard errors.
+    /// True if the bin differs from those before by more than chance, also if it is nearer to them by a given number of
+    /// its own standard errors.
     fn is_off(&self, bin: &Arrived, errors: f64) -> bool {
         let (mean, deviation) = self.flits;
         let few = mean - (LIMIT + errors) * deviation * (1.0 + 1.0 / self.count).sqrt();

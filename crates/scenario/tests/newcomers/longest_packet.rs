@@ -42,7 +42,7 @@ impl Recording for LongestPacket {
     }
 }
 
-/// What a block delivered.
+/// The deliveries of a block.
 #[derive(Debug, Kept)]
 pub struct Longest {
     every: u64,

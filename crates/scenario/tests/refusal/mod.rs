@@ -1,4 +1,4 @@
-//! A good scenario, and what is said when it is spoilt.
+//! A good scenario, and the error after a bad edit.
 
 use weft_scenario::expand;
 

@@ -1,4 +1,4 @@
-//! The links between groups: which global port of a group leads to which group, and where it lands.
+//! The links between groups: the far group and the far port of each global port.
 
 use super::Peer;
 use schemars::JsonSchema;
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub enum Arrangement {
     /// Port k leads to the k-th of the other groups.
     Absolute,
-    /// Port k of group i leads to group i - (k + 1) mod g: all groups look alike, and the last port of a group leads to
+    /// Port k of group i leads to group i - (k + 1) mod g. All groups look alike, and the last port of a group leads to
     /// the first port of the next.
     #[default]
     PalmTree,
@@ -58,8 +58,8 @@ fn before(g: u32, i: u32, distance: u32) -> u32 {
 /// The links between equal groups whose routers follow each other. All groups number their global ports alike.
 ///
 /// Every two groups are joined by L = floor(ports / (groups - 1)) links. Port k < L * (groups - 1) is port k mod
-/// (groups - 1) of copy k / (groups - 1), and each copy is wired by the arrangement as if it were alone; the ports from
-/// L * (groups - 1) on are unused.
+/// (groups - 1) of copy k / (groups - 1). Each copy is wired by the arrangement as if it were alone. The ports from L *
+/// (groups - 1) on are unused.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GlobalLinks {
     pub groups: u32,
@@ -79,8 +79,8 @@ impl GlobalLinks {
         self.per_pair() * (self.groups - 1)
     }
 
-    /// The group that global port `k` of group `i` leads to, and the global port there where it lands: that of the same
-    /// copy which leads back. `None` for a port that is left over.
+    /// The far group of global port `k` of group `i`, and its far port: the port of the same copy that leads back.
+    /// `None` for a port that is left over.
     pub fn far_end(&self, i: u32, k: u32) -> Option<(u32, u32)> {
         let others = self.groups - 1;
         (k < self.used()).then(|| {
@@ -89,7 +89,7 @@ impl GlobalLinks {
         })
     }
 
-    /// What global port `k` of group `i` is wired to, in groups of `size` routers.
+    /// The far end of global port `k` of group `i`, in groups of `size` routers.
     pub fn peer(&self, size: u32, i: u32, k: u32) -> Peer {
         self.far_end(i, k).map_or(Peer::Unused, |(j, landing)| {
             let (index, port) = self.gateways[landing as usize];

@@ -20,8 +20,8 @@ enum Widths {
 
 /// Collects routers in the order of their ids, each with all its ports; [`GraphBuilder::build`] checks the laws.
 ///
-/// Each port says what it is wired to, so a link is stated twice, once from either end, and a wrong wiring formula is
-/// found as a broken symmetry.
+/// Each port names its far end, so a link is stated twice, from each end. A wrong wiring formula is found as a broken
+/// symmetry.
 #[derive(Debug)]
 pub struct GraphBuilder {
     topology: &'static str,
@@ -71,13 +71,13 @@ impl GraphBuilder {
         self.remarks = remarks;
     }
 
-    /// Puts so many parallel links in place of each link between routers.
+    /// Replaces each link between routers by a number of parallel links.
     pub fn trunks(&mut self, width: &TrunkWidth) {
         self.widths = Widths::OfClasses(width.clone());
     }
 
-    /// Puts so many parallel links in place of the link at each port of each router: the same number at both ends, 1 for
-    /// terminals, and no more than a router has ports for. Called after the last router.
+    /// Replaces the link at each port of each router by a number of parallel links. The number is the same at both
+    /// ends, 1 for terminals, and no more than a router has ports for. Called after the last router.
     pub(crate) fn trunk_of_each_port(&mut self, width: impl Fn(u32, usize) -> u32) {
         let of_router =
             |(router, bases): (u32, &[u32])| (0..(bases[1] - bases[0]) as usize).map(move |port| (router, port));
@@ -95,9 +95,9 @@ impl GraphBuilder {
         self.parts.push(part);
     }
 
-    /// Checks the laws: at most [`MAX_RADIX`] ports per router; terminals 0..n each attached exactly once, on class 0;
-    /// the peer of a port's peer is the port, on another router, and neither is of class 0; all routers connected. Trunks keep
-    /// these laws; those for which there are not enough ports are refused, too.
+    /// Checks the laws: at most [`MAX_RADIX`] ports per router; terminals 0..n each attached exactly once, on class 0.
+    /// The peer of a port's peer is the port, on another router, and neither is of class 0. All routers are connected.
+    /// Trunks keep these laws; trunks without enough ports are also refused.
     pub fn build(self, structure: Structure, path: &str) -> Result<Graph, Refusal> {
         let terminals = self.ports.iter().filter(|port| matches!(port.peer, Peer::Terminal(_))).count();
         let whole = Layer {

@@ -1,4 +1,4 @@
-//! Layers of routers in a ring, with links between neighbouring layers only: what FleX promises of its wiring.
+//! Layers of routers in a ring, with links between neighbouring layers only: the promise of FleX about its wiring.
 
 /// Routers at (x, y) in layer z: router id = x + y * `widths[0]` + z * `widths[0]` * `widths[1]`. A router is joined to
 /// those routers of the next layer and of the one before that differ from it in exactly one of x and y. The layers form a
@@ -89,7 +89,7 @@ impl CrossedLayers {
     }
 
     /// Links on a shortest path to a router that lies so. A path of h links changes x in some of them and y in the
-    /// others, and goes so many layers up and down that it ends in the right one.
+    /// others. It goes up and down by a number of layers that ends in the right one.
     pub fn distance(&self, offset: Offset) -> u32 {
         let [width_x, width_y, layers] = self.widths;
         let ways_round = [offset.layers, layers - offset.layers];
@@ -129,8 +129,8 @@ impl CrossedLayers {
     }
 }
 
-/// Whether so many hops along an axis of this width, each to another coordinate, can end at another coordinate than that
-/// where they began, or at the same.
+/// True if a number of hops along an axis of this width, each to another coordinate, can end at another coordinate than
+/// the first, or at the same.
 fn is_reached(width: u32, hops: u32, differs: bool) -> bool {
     match width {
         1 => hops == 0 && !differs,

@@ -27,7 +27,7 @@ pub use trunks::{Trunk, TrunkWidth};
 use std::collections::BTreeMap;
 use weft_units::Remark;
 
-/// What a port is wired to.
+/// The far end of a port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Peer {
     /// Nothing (the edge of a mesh).
@@ -114,8 +114,7 @@ impl Graph {
     pub fn facts(&self) -> &[Facts] {
         &self.facts
     }
-    /// Whether a file names the class and states nothing of it. Only a section of the scenario makes it different from
-    /// others.
+    /// True if a file names the class without any fact. Only a section of the scenario makes it different from others.
     pub fn needs_section(&self, class: usize) -> bool {
         self.sections[class]
     }

@@ -109,7 +109,7 @@ impl Graph {
         }
     }
 
-    /// The name of the links between two routers: both names, joined by a hyphen. The hyphen has spaces beside it where
+    /// The name of the links between two routers: both names, joined by a hyphen. The hyphen has spaces around it where
     /// a name contains a hyphen.
     pub fn link_name(&self, a: u32, b: u32) -> String {
         let [a, b] = [a, b].map(|router| self.router_name(router));

@@ -7,7 +7,7 @@ use super::names::Ids;
 use super::{Graph, Layer, Peer, Port, Structure};
 use std::sync::Arc;
 
-/// What a graph of planes knows of them.
+/// The data of a graph of planes.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Planes {
     count: u32,

@@ -27,17 +27,17 @@ pub struct Ring {
 const LEAST_ROUTERS: u32 = 3;
 
 impl Ring {
-    /// The ring 0, 1, 2, ... and back to router 0 over links of the network, but for those of its physical rings. Refuses,
-    /// at `path`, a network in which some router has no link to the next one.
+    /// The ring 0, 1, 2, ... and back to router 0 over links of the network, without those of its physical rings.
+    /// Refuses, at `path`, a network in which some router has no link to the next one.
     pub fn in_label_order(graph: &Graph, path: &str) -> Result<Self, Refusal> {
         refuse_few_routers(graph, path)?;
         let order: Vec<u32> = (0..graph.routers()).collect();
         Self::along(graph, &order).map_err(|(from, to)| no_link(graph, from, to, path))
     }
 
-    /// So many rings over links of the network, but for those of its physical rings, of which no two have a link in
-    /// common. Where the groups make a palm tree with one link between every two of them, the first ring is that in label
-    /// order. Refuses, at `path`, more rings than there are or than are found.
+    /// A number of rings over links of the network, without those of its physical rings. No two rings have a link in
+    /// common. Where the groups make a palm tree with one link between every two of them, the first ring is that in
+    /// label order. Refuses, at `path`, more rings than there are or than are found.
     pub fn disjoint(graph: &Graph, count: u32, path: &str) -> Result<Vec<Self>, Refusal> {
         refuse_few_routers(graph, path)?;
         disjoint::rings(graph, count, path)
@@ -50,8 +50,9 @@ impl Ring {
         order
     }
 
-    /// Checks that the ring is one of this network: its ports lead to routers, what one router calls forward the next one
-    /// calls backward, and all routers are on it once, in the order of their places. The error says what is wrong.
+    /// Checks that the ring is one of this network. Its ports lead to routers, and the forward port of a router leads
+    /// to the backward port of the next. All routers are on it once, in the order of their places. The error says what
+    /// is wrong.
     pub fn check(&self, graph: &Graph) -> Result<(), String> {
         let routers = graph.routers();
         let lengths = [self.forward.len(), self.backward.len(), self.place.len()];
@@ -140,8 +141,8 @@ impl Ring {
         Ok(ring)
     }
 
-    /// The physical ring of so many routers in label order whose ports, the same on every router, are `port` (forward) and
-    /// `port` + 1 (backward).
+    /// The physical ring of a number of routers in label order. Its ports, the same on every router, are `port`
+    /// (forward) and `port` + 1 (backward).
     pub(crate) fn of_wires(routers: u32, port: u16) -> Self {
         let n = routers as usize;
         Self { forward: vec![port; n], backward: vec![port + 1; n], place: (0..routers).collect() }
@@ -181,7 +182,7 @@ fn refuse_few_routers(graph: &Graph, path: &str) -> Result<(), Refusal> {
     Err(Refusal::new(path, what, "take more routers"))
 }
 
-/// The refusal of a ring in label order: what is missing between two routers, and what has such a ring.
+/// The refusal of a ring in label order: the missing link between two routers, and the networks that have it.
 fn no_link(graph: &Graph, from: u32, to: u32, path: &str) -> Refusal {
     let what = format!("a ring in label order needs a link from router {from} to router {to}, and there is none");
     let Some(why) = where_groups_are_joined(graph, from, to) else {

@@ -1,6 +1,6 @@
-//! What a topology says about the order in its wiring, so that a routing or a pattern can compute ports and distances
-//! instead of searching for them. Views know one link in each place; [`Graph::trunk`](crate::Graph::trunk) knows the links
-//! beside it.
+//! The order in the wiring of a topology. With it a routing or a pattern computes ports and distances instead of
+//! searching for them. Views know one link in each place; [`Graph::trunk`](crate::Graph::trunk) knows the parallel
+//! links.
 //!
 //! Every view is optional, and a network may offer several. A model asks for the view that it needs, and refuses a
 //! network without it; nobody asks for the name of a topology. `tests/conformance.rs` checks every view against the
@@ -20,7 +20,7 @@ pub struct Layer {
     pub structure: Structure,
 }
 
-/// The views of a layer. A network whose wiring has no known order has none of them, and few networks have rings.
+/// The views of a layer. A network whose wiring has no known order has no views, and few networks have rings.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Structure {
     pub grid: Option<Grid>,
@@ -38,7 +38,7 @@ pub struct Grid {
     pub dimensions: Vec<Dimension>,
 }
 
-/// One dimension of a grid. Its ports follow each other from `first_port` on.
+/// A dimension of a grid. Its ports follow each other from `first_port` on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Dimension {
     /// Routers in each line.
@@ -72,7 +72,7 @@ pub struct Groups {
     pub global: Option<GlobalLinks>,
 }
 
-/// Groups of equal size, one after the other by router id, in which every two routers are joined: the port to index j
+/// Groups of equal size, one after the other by router id, in which every two routers are joined. The port to index j
 /// is `first_port` + j below the router's own index, `first_port` + j - 1 above.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CompleteGroups {

@@ -1,9 +1,8 @@
-//! Trunks: parallel links between two routers that stand for each other. A topology wires one link in each place, and
-//! says how many there are for each link class; the builder then adds the others.
+//! Trunks: parallel links between two routers, any of which may carry a packet. A topology wires one link in each
+//! place, and says how many there are for each link class; the builder then adds the others.
 //!
-//! The added ports follow all ports that the topology has wired. So a view of the structure, a pattern or a routing that
-//! computes ports knows nothing of trunks: it names the first link, and whoever wants to know asks [`Graph::trunk`] for
-//! the others.
+//! The added ports follow all ports that the topology has wired. So a view of the structure, a pattern or a routing
+//! that computes ports needs no knowledge of trunks. It names the first link, and [`Graph::trunk`] gives the others.
 
 use super::builder::{MAX_PORTS, MAX_RADIX};
 use super::{Graph, Link, Peer, Port};
@@ -113,7 +112,7 @@ fn unknown(name: &str, others: &[String], path: String) -> Refusal {
     Refusal::new(path, what, help)
 }
 
-/// The trunk that a port belongs to: ports of one router that lead to the same neighbour and stand for each other.
+/// The trunk of a port: the ports of one router to the same neighbour, any of which may carry a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Trunk {
     /// The port that the views of the structure know.
@@ -199,7 +198,7 @@ impl Graph {
         narrow
     }
 
-    /// For messages: what to write if this network is refused for its trunks alone, since `fits` is true without them.
+    /// For messages: the remedy if this network is refused for its trunks alone, since `fits` is true without them.
     pub fn narrowed(&self, fits: impl Fn(&Self) -> bool) -> Option<String> {
         let trunks = self.has_trunks() && fits(&self.without_trunks());
         let narrow = match self.topology {
@@ -209,7 +208,7 @@ impl Graph {
         trunks.then_some(narrow)
     }
 
-    /// Puts so many links of each class in place of each one that the topology has wired.
+    /// Replaces each link that the topology has wired by a number of links of its class.
     pub(super) fn widen(&mut self, widths: Vec<u32>, path: &str) -> Result<(), Refusal> {
         let has_links = |class: usize| self.links().any(|link| usize::from(link.class) == class);
         if (0..widths.len()).all(|class| widths[class] == 1 || !has_links(class)) {
@@ -259,8 +258,8 @@ impl Graph {
         (self.port_base, self.ports, self.trunks) = (port_base, ports, trunks);
     }
 
-    /// Link number `other` of those beside the one at `port`. `others`: for each port of the graph, the first port of
-    /// those beside it.
+    /// Link number `other` of those beside the one at `port`. `others`: for each port of the graph, the first of the
+    /// parallel ports.
     fn beside(&self, port: &Port, other: u16, others: &[u16]) -> Port {
         let peer = match port.peer {
             Peer::Router { router, port } => {

@@ -59,8 +59,8 @@ impl Graph {
         Halves { links, second: cut.side }
     }
 
-    /// The bisection, exact for single routers, grids of lines of one kind, and trees, if all trunks are of one width: then
-    /// every cut has so many times the links that it has with single ones.
+    /// The bisection, exact for single routers, grids of lines of one kind, and trees, if all trunks have the same
+    /// width. Every cut then has that multiple of the links that it has with single ones.
     pub fn bisection(&self) -> Bisection {
         if self.planes() > 1 {
             // halves of the nodes cut each plane into the same halves

@@ -28,7 +28,7 @@ pub struct PathDiversity {
 }
 
 impl PathDiversity {
-    /// That of so many planes: paths stay in theirs.
+    /// The diversity of a number of planes: paths stay in theirs.
     fn times(mut self, planes: u32) -> Self {
         for at in &mut self.by_distance {
             (at.pairs, at.sum) = (at.pairs * u64::from(planes), at.sum * f64::from(planes));

@@ -1,4 +1,4 @@
-//! Numbers that can be computed for any graph: degrees, distances, bisection, path diversity, what survives failures.
+//! Numbers of any graph: degrees, distances, bisection, path diversity, survival of failures.
 
 mod bisection;
 mod distances;

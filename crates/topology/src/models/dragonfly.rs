@@ -21,12 +21,12 @@
 //! unused port. Any two routers are at most 3 links apart. Circulant links join routers of the same index: h is even,
 //! and so is g - 1 where L > 1.
 //!
-//! Each escape ring adds a link from every router to the one with the next number, and from the last one to router 0. These
-//! links are of the classes `ring_local` (inside a group) and `ring_global` (from group to group, one for each group), which
-//! exist only with escape rings, and whose latencies, VCs and buffers are those of `links.ring_local` and
+//! Each escape ring adds a link from every router to the one with the next number, and from the last one to router 0.
+//! These links are of the classes `ring_local` (inside a group) and `ring_global` (from group to group, one for each
+//! group), which exist only with escape rings, and whose latencies, VCs and buffers are those of `links.ring_local` and
 //! `links.ring_global`. Distances, degrees and the bisection count them as all links; routings that know groups leave
-//! them alone, and those for any graph use them. In a palm tree with g = a*h + 1 each stands beside another link, so that no
-//! distance changes; elsewhere those between groups may shorten paths.
+//! them alone, and those for any graph use them. In a palm tree with g = a*h + 1 each is parallel to another link, so
+//! that no distance changes. Elsewhere those between groups may shorten paths.
 //!
 //! # Not modelled
 //! Groups that are not fully connected (Cascade's 2D groups), unequal groups.
@@ -176,7 +176,7 @@ mod tests {
 
     #[test]
     fn circulant_links_join_routers_of_the_same_index() {
-        // One link per pair; fewer groups than 9; 2 links per pair for 5 groups.
+        // A link per pair; fewer groups than 9; 2 links per pair for 5 groups.
         for groups in [9, 8, 7, 5] {
             let (a, p, h) = (4, 2, 2);
             let graph = dragonfly(a, p, h, Some(groups), Arrangement::Circulant).build("topology").unwrap();

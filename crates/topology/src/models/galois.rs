@@ -8,8 +8,8 @@ use weft_units::Refusal;
 /// The largest field.
 pub(crate) const MAX_ELEMENTS: u32 = 256;
 
-/// The field of q = p^n elements. Element e stands for the polynomial whose coefficients are the digits of e, base p; the
-/// elements 0 and 1 are what their numbers say.
+/// The field of q = p^n elements. Element e is the polynomial whose coefficients are the digits of e, base p; the
+/// elements 0 and 1 are the numbers 0 and 1.
 #[derive(Debug, Clone)]
 pub(crate) struct Field {
     p: u32,
@@ -93,7 +93,7 @@ impl Field {
         (0..self.n).map(|digit| self.p.pow(digit)).map(|place| number(place) % self.p * place).sum()
     }
 
-    /// x times an element, where `replacement` stands for x^n.
+    /// x times an element, where `replacement` is x^n.
     fn times_x(&self, element: u32, replacement: u32) -> u32 {
         let highest = self.p.pow(self.n - 1);
         let (top, rest) = (element / highest, element % highest);
@@ -154,7 +154,7 @@ mod tests {
 
     #[test]
     fn nine_elements_are_no_numbers_modulo_nine() {
-        // GF(9) has characteristic 3: 3 stands for x, and x + x + x = 0, where 3 + 3 + 3 = 9 modulo 9 is 0 only by chance
+        // GF(9) has characteristic 3. 3 is x, and x + x + x = 0, where 3 + 3 + 3 = 9 modulo 9 is 0 only by chance
         let field = Field::new(9).unwrap();
         assert_eq!((field.sum(3, 3), field.sum(6, 3), field.sum(2, 1)), (6, 0, 0));
         assert_ne!(field.product(3, 3), 0);

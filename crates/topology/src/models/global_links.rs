@@ -1,4 +1,4 @@
-//! What all topologies with global links share: how many groups there can be, and which arrangements fit.
+//! The common part of all topologies with global links: the largest number of groups, and the arrangements that fit.
 
 use crate::Arrangement;
 use weft_units::Refusal;
@@ -12,8 +12,8 @@ pub(crate) struct GlobalPorts {
 }
 
 impl GlobalPorts {
-    /// The number of groups: what the scenario asks for, or else the most that is possible, one more than a group has
-    /// global ports.
+    /// The number of groups: that of the scenario, or else the largest possible one, one more than a group has global
+    /// ports.
     pub fn groups(&self, asked: Option<u32>, path: &str) -> Result<u32, Refusal> {
         let Self { routers, links, keys: [routers_key, links_key] } = *self;
         let ports = routers * links;

@@ -1,4 +1,5 @@
-//! Any graph from a file: node-link JSON, GraphML, BookSim's `anynet` text, a table of cables, and what NetworkX reads.
+//! Any graph from a file: node-link JSON, GraphML, BookSim's `anynet` text, a table of cables, and formats that
+//! NetworkX reads.
 //!
 //! # Source
 //! NetworkX (`node_link_data`, `write_graphml`, `parse_gml`, `parse_edgelist`, `adjacency_graph`); U. Brandes et al.,
@@ -20,17 +21,17 @@
 //!
 //! The edge attribute `class` names the link class (else `link`); in `anynet` a link with latency L is of class
 //! `latencyL`. Classes are in alphabetic order. Edges of one class that differ in the bandwidth or latency that
-//! `attributes` reads are classes of their own, such as `link_100G_276us`. A length is a latency of 5 ns per metre, rounded
-//! up to whole cycles; a time must be a whole number of cycles unless `round` is given. A table of cables gives the speed and
-//! the length of a cable if their values or headings have units. Attributes that nothing reads are told in a warning, and
-//! those that look like a misspelt `terminals` or `class` are refused.
+//! `attributes` reads are classes of their own, such as `link_100G_276us`. A length is a latency of 5 ns per metre,
+//! rounded up to whole cycles; a time must be a whole number of cycles unless `round` is given. A table of cables gives
+//! the speed and the length of a cable if their values or headings have units. Weft warns of attributes that it does
+//! not read, and refuses those that look like a misspelt `terminals` or `class`.
 //!
 //! # Not modelled
 //! Links of one direction, links whose directions have different latencies, nested GraphML graphs, hosts with two links,
 //! links to terminals that differ in bandwidth or latency.
 //!
 //! # Validation
-//! `topology/tests/graph_files.rs`: every format gives the same graph, what NetworkX writes is read, noise and damaged
+//! `topology/tests/graph_files.rs`: every format gives the same graph, files of NetworkX are read, noise and damaged
 //! files never panic. `topology/tests/graph_attributes.rs`: classes, rounding, hosts, warnings and refusals.
 //! `topology/tests/cables.rs`: tables of cables. `topology/tests/conformance.rs`: distances against search.
 //! `topology/tests/structure.rs`: the bound of the bisection against all cuts of small graphs. No rows of a peer.
@@ -102,7 +103,7 @@ pub enum ParallelLinks {
     /// A trunk of parallel links.
     #[default]
     Trunk,
-    /// One link with the sum of their bandwidths. 4 links of the class `link` are one link of the class `link_x4`. It has
+    /// A link with the sum of their bandwidths. 4 links of the class `link` are one link of the class `link_x4`. It has
     /// the properties of `links.link`, but 4 times the bandwidth.
     Sum,
 }
@@ -201,7 +202,7 @@ fn trunks() -> GraphFile {
     }
 }
 
-/// The Petersen graph, with so many terminals on each router: 10 routers of degree 3, diameter 2, one shortest path
+/// The Petersen graph, with a number of terminals on each router: 10 routers of degree 3, diameter 2, one shortest path
 /// between any two.
 fn petersen(terminals: impl Fn(u32) -> u32) -> String {
     let mut text = String::new();

@@ -1,4 +1,5 @@
-//! What HyperX, torus and mesh share: routers on a grid of `widths`, dimension 0 fastest, with `terminals` each.
+//! The common part of HyperX, torus and mesh: routers on a grid of `widths`, dimension 0 fastest, with `terminals`
+//! each.
 
 use crate::graph::{check_positive, check_size};
 use crate::{Dimension, Line, Peer, Port, Structure};

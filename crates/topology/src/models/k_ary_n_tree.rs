@@ -160,7 +160,7 @@ mod tests {
         assert_eq!(refusal(0, 3).path, "topology.k");
         let wide = "257 links down + 257 up gives 514 ports per router; a router has at most 512";
         assert_eq!((refusal(257, 2).path, refusal(257, 2).what), ("topology.k".into(), wide.into()));
-        // One level is one router without links up.
+        // A single level is one router without links up.
         assert!(new(128, 1).build("topology").is_ok());
         assert!(refusal(u32::MAX, 8).what.contains("ports per router"));
         // 8 * 64^7 routers: refused by arithmetic, not by running out of memory.

@@ -11,12 +11,12 @@ use crate::Graph;
 use std::sync::LazyLock;
 use weft_units::Refusal;
 
-/// What every topology is: a configuration that builds a graph.
+/// A topology: a configuration that builds a graph.
 pub trait TopologyModel {
     /// Builds the graph. Refuses impossible sizes at `path` (the dotted path of this topology in the scenario).
     fn build(&self, path: &str) -> Result<Graph, Refusal>;
 
-    /// Small configurations that differ in what matters: ordinary, smallest and oddest sizes. Tests build all of them.
+    /// Small configurations that differ in what matters: ordinary, smallest and oddest sizes. Tests build all examples.
     fn examples() -> Vec<Self>
     where
         Self: Sized;

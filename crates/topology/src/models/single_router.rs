@@ -1,4 +1,4 @@
-//! One router with all terminals: the smallest network, for studies of one switch.
+//! A single router with all terminals: the smallest network, for studies of one switch.
 //!
 //! # Source
 //! None; BookSim's `single` network (`iq_router` alone).
@@ -24,7 +24,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weft_units::Refusal;
 
-/// One router with all terminals.
+/// A single router with all terminals.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SingleRouter {

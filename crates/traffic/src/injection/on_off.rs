@@ -18,9 +18,9 @@
 //! Bursts of other lengths (heavy tails, self-similar traffic); a burst to one destination.
 //!
 //! # Validation
-//! `traffic/tests/injection.rs`: the rate is the load, the same in every cycle from the first, lengths of bursts and
-//! silences are geometric, the variance of counts is that of the renewal process, and what `dispersion` says. No rows of
-//! a peer.
+//! `traffic/tests/injection.rs`: the rate is the load, the same in every cycle from the first, and lengths of bursts
+//! and silences are geometric. The variance of counts is that of the renewal process, and that of `dispersion`. No rows
+//! of a peer.
 
 use super::{InjectionModel, Remembered, Times};
 use crate::GapTable;
@@ -42,7 +42,7 @@ pub struct OnOff {
     pub peak: f64,
 }
 
-/// What a product that should be 1 may be after rounding.
+/// The largest value after rounding of a product that should be 1.
 const ROUNDED: f64 = 1.0 - 1e-9;
 
 fn full() -> f64 {
@@ -148,8 +148,8 @@ impl Remembered for Bursts {
         if rng.next_u64() < self.is_on { self.on.draw(rng) } else { 0 }
     }
 
-    /// Cycles to the next packet. A packet that would come after the burst is not kept: what is drawn again in the
-    /// next one has the same distribution.
+    /// Cycles to the next packet. A packet that would come after the burst is not kept: the next draw has the same
+    /// distribution.
     fn gap(&self, left: &mut u64, rng: &mut Pcg32) -> u64 {
         let mut passed = 0;
         loop {

@@ -1,4 +1,4 @@
-//! What tornado and neighbor act on: the coordinates of routers, or the digits of terminal ids.
+//! The operand of tornado and neighbor: the coordinates of routers, or the digits of terminal ids.
 
 use super::permutation::Permutation;
 use crate::Population;
@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weft_units::Refusal;
 
-/// What a shift acts on.
+/// The operand of a shift.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum By {
@@ -20,7 +20,7 @@ pub enum By {
         digits: u32,
     },
     /// The lowest digits of the terminal id, and 0 above them, as in BookSim where its k and n give fewer terminals
-    /// than there are: everybody sends to the first radix^digits terminals.
+    /// than there are. All terminals send to the first radix^digits terminals.
     BooksimDigits {
         /// Base of the digits, 2 or more.
         radix: u32,

@@ -75,7 +75,7 @@ impl PatternModel for GroupShift {
     }
 }
 
-/// What to write where a shift of `parts` groups, layers or routers leads back to the same one.
+/// The remedy where a shift of `parts` groups, layers or routers leads back to the same one.
 pub(super) fn shifts(parts: u32) -> String {
     match parts {
         1 => "take a topology that has more of them: this one has one".into(),

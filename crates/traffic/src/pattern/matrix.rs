@@ -10,8 +10,8 @@
 //!
 //! # Guarantees
 //! Source s draws d with probability (s, d) / sum of row s, to 2^-32 divided by the numbers above 0 in the row. The row
-//! with the largest sum has the load of the scenario, the others in proportion; a row of zeros is a silent source. What
-//! stands on the diagonal is sent to oneself. Memory is proportional to the numbers above 0.
+//! with the largest sum has the load of the scenario, the others in proportion; a row of zeros is a silent source.
+//! Entries on the diagonal are sent to oneself. Memory is proportional to the numbers above 0.
 //!
 //! # Not modelled
 //! Matrices that change with time.
@@ -30,7 +30,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weft_units::{InputFile, Refusal};
 
-/// What is wrong with a file, and how to mend it.
+/// The fault of a file, and its remedy.
 type Wrong = (String, String);
 
 /// Loads and destinations from a file.

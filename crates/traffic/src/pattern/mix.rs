@@ -8,8 +8,8 @@
 //! A list of `weight` \[any unit, above 0\] and `pattern`.
 //!
 //! # Guarantees
-//! A source offers every pattern its load times weight / sum of weights: where a pattern keeps it silent, or sends less
-//! than the load, the source sends that much less, and the others don't take its place.
+//! A source offers every pattern its load times weight / sum of weights. Where a pattern sends less than this load, or
+//! nothing, the source sends less. The other patterns don't take its place.
 //!
 //! # Not modelled
 //! Weights that change with time or source.
@@ -29,7 +29,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weft_units::Refusal;
 
-/// One of several patterns for every packet, by weight.
+/// Chooses among several patterns for every packet, by weight.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Mix(pub Vec<Part>);
 

@@ -5,13 +5,13 @@
 //! (by digits).
 //!
 //! # Parameters
-//! `by`: the coordinates of routers (default), or `digits` of terminal ids in base `radix` \[counts\], all of them or
+//! `by`: the coordinates of routers (default), or `digits` of terminal ids in base `radix` \[counts\], all digits or
 //! (`booksim_digits`) the lowest ones.
 //!
 //! # Guarantees
 //! Every coordinate or digit of width w moves by 1, modulo w, all dimensions at once (the diagonal neighbour, one link
-//! away only in one dimension). A permutation, but for `booksim_digits`: the digits above are dropped, so that several
-//! terminals send to one.
+//! away only in one dimension). A permutation, except with `booksim_digits`: the digits above are dropped, so that
+//! several terminals send to one.
 //!
 //! # Not modelled
 //! Exchanges with all neighbours (stencils).
@@ -31,7 +31,7 @@ use weft_units::Refusal;
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Neighbor {
-    /// What is shifted: the coordinates of routers, or the digits of terminal ids.
+    /// The shifted numbers: the coordinates of routers, or the digits of terminal ids.
     #[serde(default)]
     pub by: By,
 }

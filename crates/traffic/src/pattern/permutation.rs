@@ -1,4 +1,4 @@
-//! A fixed destination for every source, held as a table; and what permutations on the bits of terminal ids need.
+//! A fixed destination for every source, held as a table, and helpers for permutations on the bits of terminal ids.
 
 use super::Destinations;
 use crate::Population;
@@ -17,8 +17,8 @@ impl Permutation {
         Self { image: (0..population.terminals).map(image).collect() }
     }
 
-    /// Tabulates `image`(terminal, bits) over all terminals, whose ids have that many bits, 1 or more; refuses a number
-    /// of terminals that is no power of two.
+    /// Tabulates `image`(terminal, bits) over all terminals, whose ids have that number of bits, at least 1. Refuses a
+    /// number of terminals that is no power of two.
     pub(crate) fn of_bits(population: &Population, path: &str, image: fn(u32, u32) -> u32) -> Result<Self, Refusal> {
         let bits = bits(population, path)?;
         Ok(Self::new(population, |terminal| image(terminal, bits)))

@@ -5,12 +5,12 @@
 //! (by digits). TCEP (ISCA'18) shifts router coordinates.
 //!
 //! # Parameters
-//! `by`: the coordinates of routers (default), or `digits` of terminal ids in base `radix` \[counts\], all of them or
+//! `by`: the coordinates of routers (default), or `digits` of terminal ids in base `radix` \[counts\], all digits or
 //! (`booksim_digits`) the lowest ones.
 //!
 //! # Guarantees
 //! Every coordinate or digit of width w moves by ceil(w / 2) - 1, modulo w. Widths 1 and 2 don't move. A permutation,
-//! but for `booksim_digits`: the digits above are dropped, so that several terminals send to one.
+//! except with `booksim_digits`: the digits above are dropped, so that several terminals send to one.
 //!
 //! # Not modelled
 //! Digits of different radices.
@@ -31,7 +31,7 @@ use weft_units::Refusal;
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Tornado {
-    /// What is shifted: the coordinates of routers, or the digits of terminal ids.
+    /// The shifted numbers: the coordinates of routers, or the digits of terminal ids.
     #[serde(default)]
     pub by: By,
 }

@@ -8,11 +8,11 @@
 //!
 //! # Guarantees
 //! Terminals from P on are silent. Where P exceeds the number of terminals, a destination that doesn't exist is drawn
-//! again, so existing ones keep their proportions and the source its load; a source all of whose destinations are
-//! missing is silent. Ids have no coordinates and no groups.
+//! again. So existing ones keep their proportions and the source its load. A source without an existing destination is
+//! silent. Ids have no coordinates and no groups.
 //!
 //! # Not modelled
-//! Other sets of ids than the first P.
+//! Sets of ids that are not the first P.
 //!
 //! # Validation
 //! `traffic/tests/conformance.rs`: valid destinations, drawn as often as the distribution says. The tests of this file:

@@ -13,7 +13,7 @@
 //! `conformance/src/routing.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).
 //! `engine/tests/bounds.rs`: a group is held to its one global link. Peers: the rows `min` of
 //! `tests/data/golden/booksim.csv` (all within their bands) and of `tests/data/golden/caminos.csv`, where uniform
-//! traffic is faster here from load 0.5 on: see `ARCHITECTURE.md`; the rows `MIN` of `tests/data/golden/fogsim.csv`.
+//! traffic is faster here from load 0.5 on: see `docs/reference/benchmarks.md`; the rows `MIN` of `tests/data/golden/fogsim.csv`.
 
 use crate::routing::bounds::{DRAGONFLY, NEXT_GROUP, NEXT_ROUTER};
 use crate::routing::on_dragonfly::{Groups, group, in_groups};

@@ -15,7 +15,7 @@ fn before() -> Vec<(u64, u64)> {
     [(38, 95), (42, 105)].repeat(5)
 }
 
-/// What follows the event until the window ends; the routing has its new tables `rebuild` cycles after the event.
+/// The bins after the event until the window ends; the routing has its new tables `rebuild` cycles after the event.
 fn since_event(after: &[(u64, u64)], rebuild: u64, lost_in: Option<usize>) -> Result<Time, String> {
     let mut bins = series(before().into_iter().chain(after.iter().copied()));
     if let Some(lost) = lost_in {
@@ -33,7 +33,7 @@ fn judged(after: &[(u64, u64)]) -> Result<u64, String> {
 const GOOD: (u64, u64) = (40, 100);
 const SLOW: (u64, u64) = (90, 100);
 
-/// These bins, and then so many that are as before.
+/// These bins, and then a number of bins with the usual values.
 fn then_good(first: &[(u64, u64)], count: usize) -> Vec<(u64, u64)> {
     [first, &vec![GOOD; count]].concat()
 }

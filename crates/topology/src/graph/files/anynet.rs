@@ -18,7 +18,7 @@ enum End {
     Node(u32),
 }
 
-/// What the lines say; routers are known by their ids.
+/// The content of the lines; routers are known by their ids.
 #[derive(Default)]
 struct Reading {
     routers: BTreeSet<u32>,
@@ -83,7 +83,7 @@ fn state_ways_back(reading: &mut Reading) {
     }
 }
 
-/// What a link whose directions have different latencies means here, and in BookSim.
+/// The meaning of a link whose directions have different latencies, in Weft and in BookSim.
 fn remark(draft: &Draft) -> Option<Remark> {
     let class_of: BTreeMap<(u32, u32), u32> =
         draft.links.iter().map(|link| ((link.from, link.to), link.class)).collect();

@@ -1,5 +1,5 @@
-//! A table of cables as inventories export it: a heading that names the columns, then a line per cable with its two devices.
-//! A list of edges with a heading, such as `source,target`, is one, too.
+//! A table of cables as inventories export it: a heading that names the columns, then a line per cable with its two
+//! devices. A list of edges with a heading, such as `source,target`, is also a table of cables.
 
 use super::asked::{Attributes, BandwidthFrom, LatencyFrom};
 use super::draft::{Draft, Parallel, Problem, Stated};
@@ -98,7 +98,7 @@ impl Table {
         table
     }
 
-    /// Enters a device; what an earlier line says of it stays.
+    /// Enters a device; the facts of an earlier line stay.
     fn device(&mut self, name: &str, fields: Vec<Field>, line: u32) {
         let place = *self.places.entry(name.to_owned()).or_insert_with(|| {
             self.devices.push((name.to_owned(), Vec::new(), line));

@@ -1,11 +1,12 @@
-//! What the readers of graph files make: routers and links as the file states them, each with its place in the file.
+//! The result of the readers of graph files: routers and links as the file states them, each with its place in the
+//! file.
 
 use super::sheet::{Count, Place};
 use crate::graph::facts::Facts;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use weft_units::Remark;
 
-/// What is wrong with a file, where, and what to do.
+/// The fault of a file, its place, and the remedy.
 #[derive(Debug)]
 pub struct Problem {
     pub what: String,

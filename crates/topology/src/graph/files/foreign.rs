@@ -3,7 +3,7 @@
 use serde::de::{Deserialize, Deserializer, Error, IgnoredAny};
 use weft_units::InputFile;
 
-/// What to do where there is no converter.
+/// The remedy where there is no converter.
 const HELP: &str = "read it with the command `weft`, which asks NetworkX, or write it with networkx.write_graphml";
 
 /// Reads the name of a graph file; a file in another format is converted.

@@ -29,7 +29,7 @@ const PORTS: [&str; 6] = ["port", "interface", "iface", "ifname", "intf", "nic"]
 /// Words that say nothing beside a side.
 const FILLERS: [&str; 5] = ["side", "end", "endpoint", "termination", "id"];
 
-/// What a column holds; 0 and 1 are the two ends of the cable.
+/// The content of a column; 0 and 1 are the two ends of the cable.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Column {
     Device(usize),
@@ -46,7 +46,7 @@ struct Heading<'a> {
     side: Option<usize>,
     is_device: bool,
     is_port: bool,
-    /// Words that are none of these.
+    /// All other words.
     rest: Vec<String>,
 }
 
@@ -88,7 +88,7 @@ fn words(text: &str) -> Vec<String> {
     words
 }
 
-/// What each column holds. Refuses a heading that does not name two devices.
+/// The content of each column. Refuses a heading that does not name two devices.
 pub fn columns(heading: &StringRecord) -> Result<Vec<Column>, Problem> {
     let headings: Vec<Heading> = heading.iter().map(Heading::of).collect();
     let named = |heading: &&Heading| heading.is_device && !heading.is_port && heading.rest.is_empty();

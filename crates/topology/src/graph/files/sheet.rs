@@ -130,7 +130,7 @@ impl<'a> Sheet<'a> {
     }
 }
 
-/// What the number of an edge counts.
+/// The meaning of the number of an edge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Count {
     /// Lines of the file.

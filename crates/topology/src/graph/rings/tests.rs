@@ -201,7 +201,7 @@ fn a_broken_ring_is_found_out() {
     assert_eq!(broken(&|ring| ring.backward[2] = 2), back);
     assert_eq!(broken(&|ring| ring.place.swap(4, 5)), "router 4 is number 4 from router 0 on, but its place is 5");
     assert_eq!(broken(&|ring| ring.place.truncate(35)), "the ring lists 35 routers; the network has 36");
-    // what faults have left of the network
+    // the rest of the network after the faults
     let left = graph.without(|a, b, _| (a.min(b), a.max(b)) == (8, 9));
     assert_eq!(whole.check(&left), Err("port 2 of router 8 leads nowhere".to_owned()));
     let others = Ring::disjoint(&left, 1, "routing.ring").expect("another way round");

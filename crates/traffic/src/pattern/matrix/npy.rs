@@ -6,7 +6,7 @@ use super::{Wrong, expect_square};
 
 const MAGIC: &[u8] = b"\x93NUMPY";
 
-/// What is read of the numbers.
+/// The kind of the numbers in the file.
 #[derive(Clone, Copy)]
 struct Kind {
     code: char,
@@ -49,7 +49,7 @@ fn broken(what: &str) -> Wrong {
     (format!("this is no file of numpy.save: {what}"), "save a 2-D array of numbers with numpy.save".into())
 }
 
-/// The header as text, and what follows it.
+/// The header as text, and the bytes after it.
 fn split(bytes: &[u8]) -> Option<(&str, &[u8])> {
     let rest = bytes.strip_prefix(MAGIC)?;
     let (version, rest) = rest.split_at_checked(2)?;
@@ -63,7 +63,7 @@ fn split(bytes: &[u8]) -> Option<(&str, &[u8])> {
     Some((std::str::from_utf8(header).ok()?, data))
 }
 
-/// What follows a key of the header.
+/// The text after a key of the header.
 fn field<'h>(header: &'h str, key: &str) -> Option<&'h str> {
     header.split_once(key).map(|(_, value)| value.trim_start())
 }
