@@ -12,6 +12,8 @@ import paper_checks
 import weft
 from reproduced_torus import ideal
 from weft import _engine
+from weft.reproduce.common.paper import Experiment
+from weft.reproduce.common.reproduction import sweeps
 from weft.reproduce.torus import PAPER, applications
 from weft.reproduce.torus.applications import APPLICATIONS, GRAPH500, MPIRA, NAMD, SCALES, SETS, SIZES
 from weft.reproduce.torus.network_runs import (
@@ -105,10 +107,25 @@ def test_a_claim_is_judged_only_if_all_lengths_of_gaps_were_run() -> None:
     assert verdict == "not run because gaps of 2 times their length were not run: `--full` runs them"
 
 
-def test_a_claim_on_sets_asks_for_a_full_run() -> None:
+def test_a_claim_on_sets_asks_for_their_figures_or_a_full_run() -> None:
     frames = {name: rows for name, rows in ideal().frames.items() if name not in (SETS_64, SETS_256)}
     rows = paper_checks.judged(PAPER, dataclasses.replace(ideal(), frames=frames, quick=True))
-    assert rows["R-048"].verdict == "not run because it needs the points of sets64.yaml: run it with --full"
+    words = "not run because it needs the points of sets64.yaml: run it with --only 6a 6b 6c 7a, or with --full"
+    assert rows["R-048"].verdict == words
+    whole = {each.name for each in PAPER.needed(PAPER.figures, quick=True)}
+    assert not whole & {SETS_64, SETS_256}
+    assert [each.name for each in PAPER.needed(PAPER.chosen(["6a", "7a"]), quick=True)] == [SETS_64]
+
+
+@pytest.mark.parametrize("written", [{"sweep.seed": [3, 1, 2]}, {"sweep": {"seed": [3, 1, 2]}}])
+def test_some_of_the_seeds_of_a_sweep_can_be_run(written: dict[str, object]) -> None:
+    """Of the overrides of an experiment, and of its scenario."""
+    alone = {"zip": None, "traffic.load": 0.1, "sweep.traffic.load": [0.1]}
+    small = dataclasses.replace(PAPER, experiments=[Experiment(IDLE, (alone | written,))])
+    for seeds, ran in ((None, [3, 1, 2]), (2, [3, 1]), (9, [3, 1, 2])):
+        ((folder, sweep),) = sweeps(small, out="here", seeds=seeds)
+        assert folder.parts == ("here", "runs", IDLE)
+        assert [point.coordinates["seed"] for point in sweep.points] == ran
 
 
 @pytest.mark.parametrize("name", DRAWN)

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import shlex
@@ -22,6 +23,9 @@ import weft
 from test_resume import finished
 from weft.cli import _parser, main
 from weft.cli.slurm import _words
+from weft.reproduce import registry
+from weft.reproduce.common.reproduction import sweeps
+from weft.reproduce.common.rules import given
 from weft.results.store import Store
 from weft.runs import arrays, beacon
 from weft.runs.checkpoints import Kept, build
@@ -107,6 +111,40 @@ def test_an_array_gives_the_results_of_a_local_run(
     assert "Jain index" in capsys.readouterr().out, "all is done: the table"
     assert finished(out) == before
     assert not list((out / ".claims").iterdir())
+
+
+def test_the_sweeps_of_a_paper_are_jobs_and_the_same_command_then_judges_it(
+    tmp_path: Path, slurm: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the experiment of the least work; the rules of the paper would take most of the time."""
+    whole = registry.paper("tcep")
+    (figure,) = whole.chosen(["5"])
+    small = dataclasses.replace(
+        whole,
+        experiments=[each for each in whole.experiments if each.name == "root"],
+        figures=[dataclasses.replace(figure, needs=("root",))],
+        rules=dict.fromkeys(whole.rules, given("not judged here")),
+    )
+    monkeypatch.setattr(registry, "paper", lambda _: small)
+    root = tmp_path / "out" / "runs" / "root"
+    command = ["reproduce", "tcep", "--out", str(tmp_path / "out"), "--on", "slurm"]
+    assert main(command) == 0
+    told = capsys.readouterr().out
+    assert told.startswith("submitted ")
+    assert f"weft status {root}" in told
+    wait_for_the_end(slurm)
+    ((_, sweep),) = sweeps(small, out=tmp_path / "out")
+    before = finished(root)
+    assert len(before) == len({point.hash for point in sweep.points})
+    assert main(command) == 0
+    assert "by construction, of" in capsys.readouterr().out, "all is done: the scoreboard"
+    assert finished(root) == before
+
+
+def test_jobs_of_all_papers_are_refused(slurm: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["reproduce", "all", "--on", "slurm"]) == 2
+    assert "submit the papers one after the other, each by its name" in capsys.readouterr().err
+    assert not list(slurm.glob("*.script"))
 
 
 def test_points_that_are_with_jobs_are_not_handed_over_again(

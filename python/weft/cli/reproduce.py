@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from weft.cli import DONE, arguments, stalls
+from weft.cli import DONE, arguments, slurm, stalls
 from weft.errors import WeftError
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Sequence
 
     from weft.cli.arguments import Commands
@@ -38,6 +38,12 @@ def add(commands: Commands) -> None:
     parser.add_argument(
         "--only", metavar="FIG", nargs="+", default=[], help="these figures: 9a, or 9 for all its parts"
     )
+    parser.add_argument(
+        "--seeds",
+        metavar="N",
+        type=arguments.positive,
+        help="the first N seeds of each sweep that has more; the rest can follow later in the same folder",
+    )
     parser.add_argument("--json", action="store_true", help="print the scoreboard as JSON instead of a table")
     parser.add_argument(
         "--jobs",
@@ -46,6 +52,7 @@ def add(commands: Commands) -> None:
         help="points that run at the same time (default: as many as cores)",
     )
     arguments.add_force_memory(parser)
+    slurm.add(parser, "submit the points as arrays of jobs, one for each sweep, instead of running them")
 
 
 def main(options: argparse.Namespace) -> int:
@@ -55,11 +62,14 @@ def main(options: argparse.Namespace) -> int:
     from weft.reproduce.registry import ALL, PAPERS, paper
     from weft.runs.progress import Bar
 
-    settings: dict[str, Any] = {"quick": not options.full, "out": options.out, "jobs": options.jobs}
-    settings |= {"force_memory": options.force_memory, "told": Bar}
+    slurm.check(options)
+    settings: dict[str, Any] = {"quick": not options.full, "out": options.out, "seeds": options.seeds}
     if options.paper == ALL and options.only:
         what = "--only names figures of one paper, and all papers were asked for"
         raise WeftError.saying(what, f"name one of {', '.join(PAPERS)}, or leave --only out")
+    if options.on and _submitted(options, settings):
+        return DONE
+    settings |= {"jobs": options.jobs, "force_memory": options.force_memory, "told": Bar}
     with interruptible():
         if options.paper == ALL:
             whole = reproduction.reproduce_all([paper(name) for name in PAPERS], **settings)
@@ -70,6 +80,22 @@ def main(options: argparse.Namespace) -> int:
             done, document, text = [one], one.document(), _text(one)
     print(json.dumps(document, indent=1) if options.json else text)
     return max((stalls.report(results) for each in done for _, results in each.ran), default=DONE)
+
+
+def _submitted(options: argparse.Namespace, settings: dict[str, Any]) -> bool:
+    """Submit what is missing of each sweep and say so; false if all points have results."""
+    from weft.reproduce.common import reproduction
+    from weft.reproduce.registry import ALL, paper
+
+    if options.paper == ALL:
+        what = "--on slurm is for one paper, and all papers were asked for"
+        raise WeftError.saying(what, "submit the papers one after the other, each by its name")
+    whole_points = {"threads": 1, "blocks": 0, "checkpoint_every": None}
+    found = False
+    for folder, sweep in reproduction.sweeps(paper(options.paper), only=options.only, **settings):
+        given = argparse.Namespace(**vars(options) | whole_points | {"out": folder})
+        found = slurm.submitted(sweep, given) or found
+    return found
 
 
 def _all_text(done: AllReproduced) -> str:

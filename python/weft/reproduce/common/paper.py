@@ -34,6 +34,9 @@ class Experiment:
         What is smaller in a quick run, besides fewer loads and shorter runs, in words; empty if nothing.
     scenario : str
         Name of the scenario (without ending), if several experiments run it with other overrides.
+    asked : bool
+        Whether a quick run of the whole paper leaves it out, as it takes longer than all the others. A quick run of its
+        figures alone has it.
     """
 
     name: str
@@ -41,6 +44,7 @@ class Experiment:
     full: Sequence[Mapping[str, Any]] = ({},)
     scaled: str = ""
     scenario: str = ""
+    asked: bool = False
 
     @property
     def file(self) -> str:
@@ -143,11 +147,16 @@ class Paper:
             wanted |= fits
         return [each for each in self.figures if not wanted or each.name in wanted]
 
-    def needed(self, figures: Iterable[Figure]) -> list[Experiment]:
-        """Experiments that these figures need, in the paper's order; with all figures also those for claims only."""
+    def needed(self, figures: Iterable[Figure], *, quick: bool = False) -> list[Experiment]:
+        """Experiments that these figures need, in the paper's order; with all figures also those for claims only.
+
+        Of a quick run of all figures those are left out that have to be asked for.
+        """
         chosen = list(figures)
+        if len(chosen) == len(self.figures):
+            return [each for each in self.experiments if not (quick and each.asked)]
         names = {name for figure in chosen for name in figure.needs}
-        return [each for each in self.experiments if each.name in names or len(chosen) == len(self.figures)]
+        return [each for each in self.experiments if each.name in names]
 
 
 def _number(name: str) -> str:

@@ -15,12 +15,15 @@ from weft.errors import ResultsError, writing
 from weft.reproduce.common import line_figures, reproduction_page, scoreboard
 from weft.reproduce.common.measured import LackingError, Measured
 from weft.reproduce.common.reproduced import AllReproduced, Reproduction, Shown, mode
+from weft.results.choose import SEED
 from weft.results.store import replaced
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
+    from typing import Any
 
+    from weft.api.sweep import Sweep
     from weft.reproduce.common.paper import Experiment, Figure, Paper
     from weft.results.result_set import ResultSet
     from weft.runs.execute import Status
@@ -28,6 +31,8 @@ if TYPE_CHECKING:
     Told = Callable[[str], AbstractContextManager[Callable[[Status], None]]]
 
 
+# Where a sweep has its seeds.
+_SEEDS = f"sweep.{SEED}"
 # Stems and endings of the page for people, and of the scoreboard for tables and programs.
 _FILES = (("report", ".html"), ("scoreboard", ".csv"), ("scoreboard", ".json"))
 
@@ -38,6 +43,7 @@ def reproduce(
     quick: bool = True,
     out: str | Path | None = None,
     only: Iterable[str] = (),
+    seeds: int | None = None,
     jobs: int | None = None,
     force_memory: bool = False,
     told: Told | None = None,
@@ -54,6 +60,8 @@ def reproduce(
         Folder of everything, by default ``results/PAPER-quick`` or ``results/PAPER-full``.
     only : iterable of str, optional
         Names of figures; by default all. Claims that need other experiments are not judged.
+    seeds : int, optional
+        Of sweeps over more seeds than these the first ones; by default all. More can be run later in the same folder.
     jobs : int, optional
         Points at a time, by default as many as cores allow.
     force_memory : bool
@@ -70,23 +78,40 @@ def reproduce(
     """
     only = list(only)
     figures = paper.chosen(only)
-    root = Path("results") / f"{paper.name}-{mode(quick=quick)}" if out is None else Path(out)
+    root = _root(paper, out, quick=quick)
     part = _part(figures) if len(figures) < len(paper.figures) else ""
     _check(root, [f"{stem}{part}{ending}" for stem, ending in _FILES])
-    needed = [(each, *sweep) for each in paper.needed(figures) for sweep in each.sweeps(quick=quick)]
+    needed = _needed(paper, figures, quick=quick)
     ran: list[tuple[Experiment, ResultSet]] = []
     for number, (each, name, sets) in enumerate(needed, 1):
-        sweep = load(paper.path(each.file), set=sets)
+        sweep = _loaded(paper, each, sets, seeds)
         with told(f"{name} ({number} of {len(needed)})") if told else nullcontext() as watch:
             results = sweep.run(root / "runs" / name, jobs=jobs, force_memory=force_memory, watch=watch)
             ran.append((each, results))
     measured = Measured(_frames(paper, ran), quick)
     shown = [_draw(figure, measured, root / "figures") for figure in figures]
     words = ["weft", "reproduce", paper.name, f"--{mode(quick=quick)}", *(["--only", *only] if only else [])]
+    words += ["--seeds", str(seeds)] if seeds is not None else []
     words += ["--out", str(out)] if out is not None else []
     done = Reproduction(paper, quick, shlex.join(words), root, part, ran, shown, scoreboard.judge(paper, measured))
     _write(done)
     return done
+
+
+def sweeps(
+    paper: Paper,
+    *,
+    quick: bool = True,
+    out: str | Path | None = None,
+    only: Iterable[str] = (),
+    seeds: int | None = None,
+) -> Iterator[tuple[Path, Sweep]]:
+    """The sweeps that `reproduce` runs with these parameters, each with the folder of its results.
+
+    So another machine can run them: `reproduce` goes on with what lies in the folders.
+    """
+    for each, name, sets in _needed(paper, paper.chosen(only), quick=quick):
+        yield _root(paper, out, quick=quick) / "runs" / name, _loaded(paper, each, sets, seeds)
 
 
 def reproduce_all(
@@ -94,6 +119,7 @@ def reproduce_all(
     *,
     quick: bool = True,
     out: str | Path | None = None,
+    seeds: int | None = None,
     jobs: int | None = None,
     force_memory: bool = False,
     told: Told | None = None,
@@ -104,7 +130,7 @@ def reproduce_all(
     ----------
     papers : sequence of Paper
         In the order of the page.
-    quick, jobs, force_memory, told
+    quick, seeds, jobs, force_memory, told
         As for `reproduce`.
     out : path, optional
         Folder of everything, by default ``results/all-quick`` or ``results/all-full``. What is finished there is
@@ -120,16 +146,48 @@ def reproduce_all(
     root = Path("results") / f"all-{mode(quick=quick)}" if out is None else Path(out)
     _check(root, [f"{stem}{ending}" for stem, ending in _FILES], ())
     done = [
-        reproduce(paper, quick=quick, out=root / paper.name, jobs=jobs, force_memory=force_memory, told=told)
+        reproduce(
+            paper,
+            quick=quick,
+            out=root / paper.name,
+            seeds=seeds,
+            jobs=jobs,
+            force_memory=force_memory,
+            told=told,
+        )
         for paper in papers
     ]
-    words = ["weft", "reproduce", "all", f"--{mode(quick=quick)}", *(["--out", str(out)] if out is not None else [])]
+    words = ["weft", "reproduce", "all", f"--{mode(quick=quick)}"]
+    words += ["--seeds", str(seeds)] if seeds is not None else []
+    words += ["--out", str(out)] if out is not None else []
     result = AllReproduced(done, shlex.join(words), root)
     with replaced(result.page) as partial:
         partial.write_text(reproduction_page.html_of_all(done, result.command), encoding="utf-8")
     with replaced(root / "scoreboard.json") as partial:
         partial.write_text(json.dumps(result.document(), indent=1) + "\n", encoding="utf-8")
     return result
+
+
+def _root(paper: Paper, out: str | Path | None, *, quick: bool) -> Path:
+    return Path("results") / f"{paper.name}-{mode(quick=quick)}" if out is None else Path(out)
+
+
+def _needed(paper: Paper, figures: Iterable[Figure], *, quick: bool) -> list[tuple[Experiment, str, Mapping[str, Any]]]:
+    """Each sweep of the experiments that figures need, with its folder and its overrides."""
+    needed = paper.needed(figures, quick=quick)
+    return [(each, *sweep) for each in needed for sweep in each.sweeps(quick=quick)]
+
+
+def _loaded(paper: Paper, experiment: Experiment, sets: Mapping[str, Any], seeds: int | None) -> Sweep:
+    """A sweep, with so many seeds at most."""
+    path = paper.path(experiment.file)
+    if seeds is None:
+        return load(path, set=sets)
+    if _SEEDS in sets:
+        return load(path, set=dict(sets) | {_SEEDS: sets[_SEEDS][:seeds]})
+    sweep = load(path, set=sets)
+    found = list(dict.fromkeys(point.coordinates[SEED] for point in sweep.points if SEED in point.coordinates))
+    return sweep if seeds >= len(found) else load(path, set=dict(sets) | {_SEEDS: found[:seeds]})
 
 
 def _frames(paper: Paper, ran: Sequence[tuple[Experiment, ResultSet]]) -> dict[str, pl.DataFrame]:

@@ -97,16 +97,26 @@ def judge(paper: Paper, measured: Measured) -> list[Row]:
 def _finding(paper: Paper, rule: Rule, measured: Measured) -> Finding:
     lacking = [name for name in rule.needs if name not in measured.frames]
     if lacking:
-        only_full = measured.quick and any(each.name in lacking and not each.quick for each in paper.experiments)
-        remedy = "with --full" if only_full else "without --only"
         listed = " and ".join(f"{name}.yaml" for name in lacking)
-        return Finding("not run", because=f"it needs the points of {listed}: run it {remedy}")
+        because = f"it needs the points of {listed}: run it {_remedy(paper, lacking, quick=measured.quick)}"
+        return Finding("not run", because=because)
     try:
         found = rule.judge(measured)
     except LackingError as problem:
         return Finding("not run", because=str(problem))
     late = measured.unsettled(rule.needs)
     return replace(found, measured=f"{found.measured} ({late})") if late else found
+
+
+def _remedy(paper: Paper, lacking: Sequence[str], *, quick: bool) -> str:
+    """The options with which experiments run that were left out."""
+    of = [each for each in paper.experiments if each.name in lacking]
+    if quick and any(not each.quick for each in of):
+        return "with --full"
+    if quick and any(each.asked for each in of):
+        figures = " ".join(figure.name for figure in paper.figures if set(figure.needs) & set(lacking))
+        return f"with --only {figures}, or with --full"
+    return "without --only"
 
 
 def count(rows: Sequence[Row]) -> dict[str, int]:

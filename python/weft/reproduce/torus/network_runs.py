@@ -49,6 +49,7 @@ COLUMNS: dict[str, Any] = {
     "busy": pl.Float64,
     "busy_of_tasks": pl.Float64,
 }
+# Seeds of a set in a full run.
 _SEEDS = list(range(1, 31))
 
 _SHORT = {"measure.warmup": "8us", "measure.window": "8us"}
@@ -70,12 +71,13 @@ EXPERIMENTS = (
     *(
         Experiment(
             name,
-            (),
+            tuple({"sweep.traffic.jobs": applications.sets([scale], quick=True)} for scale in applications.SCALES),
             tuple(
                 {"sweep.traffic.jobs": applications.sets([scale], quick=False), "sweep.seed": _SEEDS}
                 for scale in applications.SCALES
             ),
-            scaled="not run: a set takes minutes",
+            scaled="smaller problems, one seed",
+            asked=True,
         )
         for name in (SETS_64, SETS_256)
     ),
