@@ -8,8 +8,11 @@ import polars as pl
 
 from weft.reproduce.common.frames import SCHEMA
 from weft.reproduce.common.measured import Measured
+from weft.reproduce.torus import causes
 from weft.reproduce.torus.applications import FOUR, GRAPH500, SCALES
 from weft.reproduce.torus.network_runs import (
+    ALLOCATOR,
+    CAUSES,
     COLUMNS,
     COMPARED,
     IDLE,
@@ -115,4 +118,13 @@ def ideal() -> Measured:
             for network, saves in every
             for load in (0.1, 0.5)
         ]
+    found[ALLOCATOR] = [
+        row(network, False, None, None, load=1.0, packet_flits=flits) for network, _ in every for flits in (8.0, 1.0)
+    ]
+    found[CAUSES] = [
+        own | {"work": f"{own['work']} with {name}"}
+        for name, change in causes.CHANGES.items()
+        for work in change.works
+        for own in _of_work(SINGLE_64, work, 1.0)
+    ]
     return Measured({name: pl.DataFrame(rows, schema=SCHEMA | COLUMNS) for name, rows in found.items()})

@@ -12,11 +12,14 @@ import paper_checks
 import weft
 from reproduced_torus import ideal
 from weft import _engine
+from weft.reproduce.common.measured import LackingError, Measured
 from weft.reproduce.common.paper import Experiment
 from weft.reproduce.common.reproduction import sweeps
-from weft.reproduce.torus import PAPER, applications
+from weft.reproduce.torus import PAPER, applications, causes
 from weft.reproduce.torus.applications import APPLICATIONS, GRAPH500, MPIRA, NAMD, SCALES, SETS, SIZES
 from weft.reproduce.torus.network_runs import (
+    ALLOCATOR,
+    CAUSES,
     IDLE,
     LOADS,
     NETWORKS,
@@ -141,6 +144,39 @@ def test_tables_have_the_networks_and_their_floors() -> None:
     assert floors == pytest.approx({"2D-4X": 0.464, "1D-16X": 0.272, "3D-4X": 0.485}, abs=0.001)
 
 
+def test_each_change_differs_in_one_factor_from_a_quick_run() -> None:
+    for name, change in causes.CHANGES.items():
+        for work, (made,) in zip(change.works, change.jobs(name), strict=True):
+            usual = applications.job(work, 8, 1.0, quick=True)
+            assert made["name"] == f"{work} with {name} 1"
+            (own,), (plain,) = (job["workload"]["programs"]["program"].values() for job in (made, usual))
+            differ = {key for key in own if own[key] != plain[key]}
+            assert len(differ) + len(change.sets) == 1, (name, work)
+    assert not paper_checks.judged(PAPER, ideal())["R-017"].finding.cause
+
+
+def test_a_table_has_every_change_beside_none() -> None:
+    (figure,) = PAPER.chosen([CAUSES])
+    assert figure.rows is not None
+    rows = figure.rows(ideal())
+    counts = {name: len(change.works) for name, change in causes.CHANGES.items()} | {"none": len(APPLICATIONS)}
+    assert dict(rows.group_by("change").len().iter_rows()) == {name: 5 * count for name, count in counts.items()}
+    own = rows.filter((pl.col("application") == GRAPH500) & (pl.col("network") == "1D-16X"))
+    # run time and W_net as printed: their product is E_net
+    assert own["E_net [3D-1X]"].to_list() == pytest.approx([2.12 * 0.43] * own.height, abs=1e-4)
+    with pytest.raises(LackingError, match="was not run"):
+        figure.rows(Measured())
+
+
+def test_a_table_has_what_switches_accept_by_the_length_of_packets() -> None:
+    (figure,) = PAPER.chosen([ALLOCATOR])
+    assert figure.rows is not None
+    rows = figure.rows(ideal())
+    found = {(row["network"], row["packet [flits]"]): row["ports of a switch"] for row in rows.iter_rows(named=True)}
+    ports = {"3D-1X": 7, "2D-4X": 20, "1D-16X": 48, "4D-1X": 9, "3D-4X": 28}
+    assert found == {(name, flits): of for name, of in ports.items() for flits in (1, 8)}
+
+
 @pytest.mark.parametrize("name", NETWORKS)
 def test_networks_have_the_ports_that_the_power_model_counts(name: str) -> None:
     built = {
@@ -176,7 +212,7 @@ def test_a_set_has_15_traces_of_whole_nodes() -> None:
         )
 
 
-@pytest.mark.parametrize("name", [LOADS, IDLE, SINGLE_64, SINGLE_256])
+@pytest.mark.parametrize("name", [LOADS, IDLE, ALLOCATOR, CAUSES, SINGLE_64, SINGLE_256])
 def test_scenarios_are_sound(name: str) -> None:
     sweep = weft.load(PAPER.path(f"{name}.yaml"))
     assert sweep.points

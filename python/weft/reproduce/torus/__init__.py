@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from weft.reproduce.common.paper import Figure, Paper
-from weft.reproduce.torus import drawings, energy_figures
+from weft.reproduce.torus import causes, drawings, energy_figures
 from weft.reproduce.torus.network_runs import (
+    ALLOCATOR,
+    CAUSES,
     EXPERIMENTS,
     IDLE,
     LOADS,
@@ -80,6 +82,22 @@ FIGURES = (
         (LOADS, IDLE),
         rows=energy_figures.ports_on,
     ),
+    Figure(
+        "allocator",
+        "Networks at full load without applications: packets of 8 flits and of 1 flit",
+        None,
+        (ALLOCATOR,),
+        "A switch matches inputs and outputs once per packet: packets of 8 flits hide a match that fails.",
+        rows=energy_figures.allocators,
+    ),
+    Figure(
+        "causes",
+        "What moves missed claims: one factor changed at a time",
+        None,
+        (SINGLE_64, CAUSES),
+        _GENERATED,
+        rows=causes.changed,
+    ),
 )
 
 PAPER = Paper(
@@ -87,7 +105,7 @@ PAPER = Paper(
     title="Andújar, Coll, Alonso, Martínez, López, Sánchez, Alfaro and Martínez: Energy efficient torus networks with "
     "on/off links (JPDC 2019)",
     folder="2019-andujar-torus",
-    experiments=EXPERIMENTS,
+    experiments=(*EXPERIMENTS, causes.EXPERIMENT),
     figures=FIGURES,
     rules=RULES,
     frame=frame,
@@ -95,5 +113,6 @@ PAPER = Paper(
     "holds with gaps between messages of half, once and twice their length. Run times that differ by less than 3 % do "
     "not differ significantly. Losses and savings are compared within 3 points, other numbers within 10 %. Energies of "
     "sets are means over seeds.",
-    quick="Smaller problems, fewer loads, shorter windows, and no sets.",
+    quick="Smaller problems, fewer loads and shorter windows. Sets and the figure causes run only where named: "
+    "sets with smaller problems and one seed.",
 )

@@ -122,25 +122,19 @@ def named(name: str, scale: float) -> str:
     return f"{name} {scale:g}"
 
 
+def job(name: str, ranks_per_node: int, scale: float, *, quick: bool) -> dict[str, Any]:
+    """The job of a single application of 512 tasks."""
+    programs = {
+        "program": program(name, 512, scale=scale, quick=quick),
+        "ranks_per_terminal": ranks_per_node,
+        **_MESSAGES,
+    }
+    return {"name": named(name, scale), "terminals": "rest", "workload": {"programs": programs}}
+
+
 def single(ranks_per_node: int, scales: Sequence[float], *, quick: bool) -> list[list[dict[str, Any]]]:
-    """The jobs of single applications of 512 tasks: values of ``traffic.jobs``."""
-    return [
-        [
-            {
-                "name": named(name, scale),
-                "terminals": "rest",
-                "workload": {
-                    "programs": {
-                        "program": program(name, 512, scale=scale, quick=quick),
-                        "ranks_per_terminal": ranks_per_node,
-                        **_MESSAGES,
-                    }
-                },
-            }
-        ]
-        for scale in scales
-        for name in APPLICATIONS
-    ]
+    """The jobs of all applications: values of ``traffic.jobs``."""
+    return [[job(name, ranks_per_node, scale, quick=quick)] for scale in scales for name in APPLICATIONS]
 
 
 def sets(scales: Sequence[float], *, quick: bool, placement: str = "lowest") -> list[list[dict[str, Any]]]:

@@ -12,6 +12,7 @@ from weft.reproduce.common.line_figures import Series
 from weft.reproduce.common.measured import LackingError
 from weft.reproduce.torus.applications import APPLICATIONS, SETS
 from weft.reproduce.torus.network_runs import (
+    ALLOCATOR,
     COMPARED,
     IDLE,
     LOADS,
@@ -125,6 +126,24 @@ def ports_on(measured: Measured) -> pl.DataFrame:
     if not rows:
         raise LackingError("no network was run without applications")
     return pl.DataFrame(rows).unique(maintain_order=True)
+
+
+def allocators(measured: Measured) -> pl.DataFrame:
+    """What every network accepts at full load, by the flits of a packet: the allocator grants whole packets."""
+    frame = measured[ALLOCATOR].sort("packet_flits", "terminals", "mechanism")
+    return pl.DataFrame(
+        [
+            {
+                "network": row["network"],
+                "ports of a switch": (of := fabric(row["network"])).ports // of.switches,
+                "packet [flits]": int(row["packet_flits"]),
+                "load [flits/node/cycle]": row["load"],
+                "accepted [flits/node/cycle]": _rounded(row["accepted_load"], 4),
+                "latency [cycles]": _rounded(row["packet_latency_mean_cycles"], 1),
+            }
+            for row in frame.iter_rows(named=True)
+        ]
+    )
 
 
 def _called(row: dict[str, Any]) -> str:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from weft.reproduce.common.measured import Measured
     from weft.results.result_set import ResultSet
 
-LOADS, IDLE = "loads", "idle"
+LOADS, IDLE, ALLOCATOR, CAUSES = "loads", "idle", "allocator", "causes"
 SINGLE_64, SINGLE_256, SETS_64, SETS_256 = "single64", "single256", "sets64", "sets256"
 # Table 2: widths, members of a trunk, terminals of a switch.
 NETWORKS: dict[str, tuple[list[int], int, int]] = {
@@ -37,11 +37,12 @@ COMPARED: dict[int, tuple[tuple[str, bool], ...]] = {
     64: (("2D-4X", False), ("2D-4X", True), ("1D-16X", False), ("1D-16X", True)),
     256: (("3D-4X", False), ("3D-4X", True)),
 }
-NODES = {SINGLE_64: 64, SETS_64: 64, SINGLE_256: 256, SETS_256: 256}
+NODES = {SINGLE_64: 64, CAUSES: 64, SETS_64: 64, SINGLE_256: 256, SETS_256: 256}
 SHARES = Shares()
 COLUMNS: dict[str, Any] = {
     "network": pl.String,
     "saves": pl.Boolean,
+    "packet_flits": pl.Float64,
     "work": pl.String,
     "scale": pl.Float64,
     "runtime_s": pl.Float64,
@@ -83,6 +84,7 @@ EXPERIMENTS = (
     ),
     Experiment(LOADS, (_SHORT | {"sweep.traffic.load": [0.05, 0.5, 0.9]},)),
     Experiment(IDLE, ({"sweep.traffic.load": [0.001, 0.05], "measure.window": "40us"},)),
+    Experiment(ALLOCATOR, (_SHORT,)),
 )
 
 
@@ -113,10 +115,11 @@ def frame(results: ResultSet) -> pl.DataFrame:
     Returns
     -------
     polars.DataFrame
-        Columns of `frames.SCHEMA` and `COLUMNS`: ``network``; ``saves``, whether a policy switches links; ``work``, the
-        application or the set, and ``scale``, the factor of its gaps; ``runtime_s`` [s]; ``w_net`` beside the reference
-        with as many nodes; ``busy`` and ``busy_of_tasks``, the share of the time in which cores and tasks run. Null
-        where the point runs no programs, or did not end.
+        Columns of `frames.SCHEMA` and `COLUMNS`: ``network``; ``saves``, whether a policy switches links;
+        ``packet_flits``, the length of a packet [flits]; ``work``, the application or the set; ``scale``, the factor of
+        its gaps; ``runtime_s`` [s]; ``w_net`` beside the reference with as many nodes; ``busy`` and
+        ``busy_of_tasks``, the share of the time in which cores and tasks run. Null where the point runs no programs, or
+        did not end.
     """
     more = [_more(results, point) for point in range(len(results))]
     rows = frames.rows(results, lambda scenario: label(_network(scenario), saves=_saves(scenario)))
@@ -138,6 +141,7 @@ def _more(results: ResultSet, point: int) -> dict[str, Any]:
     network, saves = _network(scenario), _saves(scenario)
     name, _, scale = results.summaries[point]["jobs"][0]["job"].rpartition(" ")
     row: dict[str, Any] = {"network": network, "saves": saves, "work": name or None}
+    row["packet_flits"] = results.summaries[point]["packet_flits"]
     row["scale"] = float(scale) if name else None
     try:
         run = Run.of(results, point, Machine())
