@@ -6,7 +6,7 @@ import argparse
 import json
 from typing import TYPE_CHECKING, Any
 
-from weft.cli import DONE, analyse_machine, arguments
+from weft.cli import DONE, analyse_machine, analyse_policies, arguments
 from weft.errors import ResultsError, ScenarioError
 
 if TYPE_CHECKING:
@@ -63,6 +63,13 @@ _HEADS = {
     "energy_machine_kwh": "[kWh]",
     "energy_cost": "energy",
     "switches_usd": "switches [$]",
+    "fast_enough": "fast enough",
+    "time_change": "time",
+    "time_ci95": "+-",
+    "energy_change": "energy",
+    "energy_ci95": "+- ",
+    "floor_change": "floor",
+    "above_floor": "above",
 }
 
 
@@ -83,8 +90,8 @@ def add(commands: Commands) -> None:
     _add_oracle(kinds)
     _add_recovery(kinds)
     _add_bill(kinds)
-    about, example = analyse_machine.ABOUT, analyse_machine.EXAMPLE
-    analyse_machine.add_options(_kind(kinds, "machine", about, example, analyse_machine.answer))
+    for name, kind in (("machine", analyse_machine), ("policies", analyse_policies)):
+        kind.add_options(_kind(kinds, name, kind.ABOUT, kind.EXAMPLE, kind.answer))
 
 
 def main(options: argparse.Namespace) -> int:

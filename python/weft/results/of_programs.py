@@ -69,7 +69,8 @@ def lines(results: ResultSet) -> list[str]:
     """
     told: list[str] = []
     usual = ""
-    for place, by_policy in _places(results).items():
+    for place, of_policy in places(results).items():
+        by_policy = {policy: [results.summaries[point] for point in points] for policy, points in of_policy.items()}
         found = savings.always_on({policy: [(None, run) for run in runs] for policy, runs in by_policy.items()})
         if found is None:
             continue
@@ -87,17 +88,17 @@ def lines(results: ResultSet) -> list[str]:
     return [words, *told]
 
 
-def _places(results: ResultSet) -> dict[str, dict[str, list[Mapping[str, Any]]]]:
-    """The runs of each policy, by the other coordinates; not by the seed, and not by those that follow the policy."""
+def places(results: ResultSet) -> dict[str, dict[str, list[int]]]:
+    """The points of each policy, by the other coordinates; not by the seed, and not by those that follow the policy."""
     if POLICY not in results.coordinates:
         return {}
     points = [{path: label(value, path) for path, value in point["coordinates"].items()} for point in results.points]
     along = savings.along_with_policy(points)
-    found: dict[str, dict[str, list[Mapping[str, Any]]]] = {}
-    for words, summary in zip(points, results.summaries, strict=True):
+    found: dict[str, dict[str, list[int]]] = {}
+    for number, words in enumerate(points):
         kept = [path for path in words if path not in {POLICY, SEED, *along}]
         place = ", ".join(f"{path.rpartition('.')[2]} {words[path]}" for path in kept)
-        found.setdefault(place, {}).setdefault(words[POLICY], []).append(summary)
+        found.setdefault(place, {}).setdefault(words[POLICY], []).append(number)
     return found
 
 

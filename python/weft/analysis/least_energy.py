@@ -1,0 +1,145 @@
+"""The power policy of the least energy to solution, if a run may take only a little longer.
+
+Source: our own, to choose thresholds for a workload. Of all policies of a sweep those count whose programs take at most
+a given share more time than with links that are always on, as means over seeds. That of the least energy is named.
+Beside it is a floor: the always-on run, in which all members of a trunk but one cost no static energy. It knows what is
+to come, changes nothing, and loses no time.
+
+Parameters: results of a sweep over policies; the share of more run time. Guarantees: the floor has the flits and the
+time of the always-on run. A policy that keeps paths, and a member of each trunk on, can't take less. Not modelled: what
+members that sleep draw, and how many members the traffic needs. So the floor may be out of reach. Validation:
+`tests/test_analysis_policies.py`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from weft.errors import ResultsError, WeftError
+from weft.results import of_programs, savings
+from weft.text import shell
+from weft.text.labels import at
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from weft.results.confidence import Mean
+    from weft.results.result_set import ResultSet
+
+# The share of more run time that is allowed, if none is named.
+SLOWER = 0.01
+_FJ = 1e15
+_UJ = 1e6
+_SCHEMA = {
+    "place": pl.String,
+    "policies": pl.Int64,
+    "fast_enough": pl.Int64,
+    "policy": pl.String,
+    "runs": pl.Int64,
+    "time_change": pl.Float64,
+    "time_ci95": pl.Float64,
+    "energy_change": pl.Float64,
+    "energy_ci95": pl.Float64,
+    "floor_change": pl.Float64,
+    "above_floor": pl.Float64,
+}
+
+
+def table(results: ResultSet, slower: float = SLOWER) -> pl.DataFrame:
+    """The policy of the least energy of each network and workload.
+
+    Parameters
+    ----------
+    results : ResultSet
+        A sweep over power policies, one of which keeps all links on; each point runs programs to their end.
+    slower : float
+        How much longer than with links that are always on a run may take, as a share of that run time.
+
+    Returns
+    -------
+    polars.DataFrame
+        A row for each combination of the other coordinates: ``place``, these coordinates; ``policies`` that are
+        compared, and ``fast_enough``, how many of them are no slower than allowed; ``policy``, that of the least energy
+        among them, and ``runs``, its seeds; ``time_change`` and ``energy_change`` beside links that are always on, as
+        shares of these, with half of the 95 % confidence interval of each (``time_ci95``, ``energy_ci95``; null for one
+        seed, and where nothing is switched); ``floor_change``,
+        the same for the floor; ``above_floor``, energy beside that of the floor, less 1.
+
+    Raises
+    ------
+    WeftError
+        If `slower` is negative.
+    ResultsError
+        If there is no sweep over policies, none of them keeps all links on, or a program did not end.
+    """
+    if not slower >= 0:
+        raise WeftError.saying(f"a run can't be allowed {slower:g} more time", "write a share such as 0.01, or 0")
+    places = of_programs.places(results)
+    if not places:
+        what = f"{results.root} has no sweep over power policies"
+        raise ResultsError.saying(what, "sweep `power.policy` in the scenario, with always_on as one of its values")
+    return pl.DataFrame([_row(results, place, of, slower) for place, of in places.items()], schema=_SCHEMA)
+
+
+def _row(results: ResultSet, place: str, policies: Mapping[str, Sequence[int]], slower: float) -> dict[str, Any]:
+    runs = {policy: [results.summaries[point] for point in points] for policy, points in policies.items()}
+    usual = savings.always_on({policy: [(None, run) for run in of] for policy, of in runs.items()})
+    if usual is None:
+        what = f"{place or results.root}: no policy keeps all links on"
+        raise ResultsError.saying(what, "add always_on to the values of `power.policy`")
+    if not of_programs.same_work([run for of in runs.values() for run in of]):
+        what = f"{place or results.root}: {of_programs.WORK}"
+        raise ResultsError.saying(what, "let all policies run the same programs")
+    times = {policy: _mean(results, place, of, of_programs.RUN_TIME) for policy, of in runs.items()}
+    energies = {policy: _mean(results, place, of, of_programs.ENERGY) for policy, of in runs.items()}
+    allowed = [policy for policy, time in times.items() if time.value <= (1 + slower) * times[usual].value]
+    best = min(allowed, key=lambda policy: energies[policy].value)
+    floor = sum(_floor_uj(results, point) for point in policies[usual]) / len(policies[usual])
+    energy = energies[usual].value
+    return {
+        "place": place,
+        "policies": len(policies),
+        "fast_enough": len(allowed),
+        "policy": best,
+        "runs": len(runs[best]),
+        **_change("time", times[best], times[usual]),
+        **_change("energy", energies[best], energies[usual]),
+        "floor_change": floor / energy - 1,
+        "above_floor": energies[best].value / floor - 1,
+    }
+
+
+def _mean(results: ResultSet, place: str, runs: Sequence[Mapping[str, Any]], answer: Any) -> Mean:
+    found = of_programs.mean_of(runs, answer)
+    if found is None:
+        what = f"{place or results.root}: a job runs no program, or a program did not end"
+        raise ResultsError.saying(
+            what, f"`{shell.command('status', results.root)}` says which; run programs to their end"
+        )
+    return found
+
+
+def _change(name: str, own: Mean, usual: Mean) -> dict[str, float | None]:
+    half = None if own is usual else own.difference_half_width(usual)
+    return {
+        f"{name}_change": own.value / usual.value - 1,
+        f"{name}_ci95": None if half is None else half / usual.value,
+    }
+
+
+def _floor_uj(results: ResultSet, point: int) -> float:
+    """Energy of a run whose links are always on, without the static energy of all members but one of each trunk [uJ].
+
+    Only of links that a policy may manage.
+    """
+    managed = at(results.scenario(point), "power.manages")
+    channels = results.channels(point).drop_nulls(["from_router", "to_router"])
+    trunks = (
+        channels.filter(pl.col("link_class").is_in(managed))
+        .group_by("from_router", "to_router", "link_class")
+        .agg(members=pl.len(), static=pl.col("energy_static_fj").cast(pl.Float64).sum())
+    )
+    asleep = float((trunks["static"] * (1 - 1 / trunks["members"])).sum())
+    return float(results.summaries[point]["energy_total_j"] - asleep / _FJ) * _UJ

@@ -1,0 +1,34 @@
+"""``weft analyse policies``: the power policy of the least energy to solution among those that cost little run time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
+
+    import polars as pl
+
+ABOUT = "the policy of the least energy to solution that costs little run time, and how far it is from a floor"
+EXAMPLE = "results/trunk_fabrics --slower 0.01"
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the kind."""
+    parser.add_argument("results", metavar="DIR", help="folder of results of a sweep over power policies")
+    slower = "more run time than with links always on that a policy may cost, as a share of it (default: 0.01)"
+    parser.add_argument("--slower", metavar="S", type=float, default=0.01, help=slower)
+
+
+def answer(options: argparse.Namespace) -> tuple[pl.DataFrame, Sequence[str]]:
+    """The frame and its notes."""
+    from weft.analysis import least_energy
+    from weft.cli import folders
+
+    frame = least_energy.table(folders.opened(options.results), options.slower)
+    return frame, [
+        f"policy: of the least energy to solution among those of at most {100 * options.slower:g} % more run time",
+        "time, energy: beside links that are always on, means over seeds; +-: half of the 95 % confidence interval",
+        "floor: as always on, but all members of a trunk except one cost no static energy; above: energy beside it",
+    ]

@@ -1,0 +1,103 @@
+"""The policy of the least energy to solution among those that cost little run time, and the floor beside it."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+import weft
+from weft.analysis import least_energy
+from weft.cli import main
+from weft.errors import WeftError
+from weft.results import of_programs
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from weft import Results
+
+# A ring of 4 routers with trunks of 2 links, one watt each while on: 4 routers x 2 neighbours x 2 members make 16
+# channels. Two terminals of a router send more than one member carries, so that a policy costs time.
+RING = """\
+name: ring
+cycle: 1600ps
+flit: 16B
+topology: {torus: {widths: [4], terminals_per_router: 2, trunk_width: 2}}
+links: {default: {latency: 4cycles, vcs: 2, buffer: 64flits}}
+routing: dimension_order
+traffic:
+  packet: 8flits
+  workload:
+    programs:
+      program: {collective: {operation: all_to_all, ranks: 8, bytes: 4KiB, repeat: 2, gap: 100us}}
+      jitter: {uniform: {share: 0.1}}
+power:
+  prices:
+    on: {static: 1W, per_bit: 0pJ/bit}
+    draining: {static: 1W, per_bit: 0pJ/bit}
+    waking: {static: 1W, per_bit: 0pJ/bit}
+    off: {static: 0W, per_bit: 0pJ/bit}
+measure: {stop: {complete: {max_window: 10ms}}}
+sweep:
+  power.policy: [always_on, {trunk: {u_on: 0.95, u_off: 0.47}}, {trunk: {u_on: 0.02, u_off: 0.009}}]
+  seed: [1, 2]
+"""
+
+
+@pytest.fixture(scope="module")
+def ring(tmp_path_factory: pytest.TempPathFactory) -> Results:
+    return weft.load(RING).run(tmp_path_factory.mktemp("ring") / "ring")
+
+
+def test_the_policy_of_the_least_energy_is_named_with_its_distance_from_the_floor(ring: Results) -> None:
+    (row,) = least_energy.table(ring, 0.5).iter_rows(named=True)
+    assert (row["policies"], row["fast_enough"], row["runs"]) == (3, 3, 2)
+    # means over two seeds, from the summaries; points are in the order of the sweep
+    energies = [sum(run["energy_total_j"] for run in ring.summaries[first : first + 2]) / 2 for first in (0, 2, 4)]
+    times = [sum(run["solution_seconds"] for run in ring.summaries[first : first + 2]) / 2 for first in (0, 2, 4)]
+    best = energies.index(min(energies))
+    assert row["policy"] == list(of_programs.places(ring)[""])[best]
+    assert best > 0
+    assert row["time_change"] == pytest.approx(times[best] / times[0] - 1)
+    assert row["energy_change"] == pytest.approx(energies[best] / energies[0] - 1)
+    # one of two members of each of the 16 channels sleeps all the time: 8 channels of 1 W
+    windows = [run["window_seconds"] for run in ring.summaries[:2]]
+    floor = energies[0] - 8 * sum(windows) / 2
+    assert row["floor_change"] == pytest.approx(floor / energies[0] - 1)
+    assert row["above_floor"] == pytest.approx(energies[best] / floor - 1)
+    assert row["above_floor"] > 0
+
+
+def test_policies_that_are_slower_than_allowed_do_not_count(ring: Results) -> None:
+    """With no more time at all a policy whose members sleep under load is out, whatever it saves."""
+    (all_,), (none,) = (least_energy.table(ring, slower).iter_rows(named=True) for slower in (0.5, 0.0))
+    assert all_["time_change"] > 0
+    assert none["fast_enough"] < all_["fast_enough"]
+    assert none["policy"] != all_["policy"]
+    assert none["energy_change"] > all_["energy_change"]
+    assert none["time_change"] <= 0
+
+
+def test_the_command_prints_it(ring: Results, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["analyse", "policies", str(ring.root), "--slower", "0.5", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == least_energy.table(ring, 0.5).to_dicts()
+    assert main(["analyse", "policies", str(ring.root)]) == 0
+    assert "at most 1 % more run time" in capsys.readouterr().out
+
+
+def test_what_can_not_be_compared_is_refused(ring: Results, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["analyse", "policies", str(ring.root), "--slower", "-0.1"]) == 2
+    assert "write a share such as 0.01, or 0" in capsys.readouterr().err
+    alone = weft.load(RING, set={"sweep": None}).run(tmp_path / "alone")
+    with pytest.raises(WeftError, match="no sweep over power policies"):
+        least_energy.table(alone)
+    asleep = weft.load(RING, set={"sweep": {"power.policy": [{"trunk": {}}]}}).run(tmp_path / "asleep")
+    with pytest.raises(WeftError, match="add always_on to the values"):
+        least_energy.table(asleep)
+    with_it = {"sweep": {"power.policy": ["always_on", {"trunk": {}}]}}
+    assert least_energy.table(weft.load(RING, set=with_it).run(tmp_path / "remedy")).height == 1
+    endless = with_it | {"measure.stop.complete.max_window": "10us"}
+    with pytest.raises(WeftError, match="did not end"):
+        least_energy.table(weft.load(RING, set=endless).run(tmp_path / "endless"))
