@@ -8,9 +8,21 @@ from math import ceil, log2
 from typing import TYPE_CHECKING, Any
 
 from weft.design.comparison_of_designs import compare
-from weft.reproduce.common.rules import POINTS, WITHIN, Part, approx, constructed, exact, given, trend
+from weft.reproduce.common.rules import (
+    POINTS,
+    UNKNOWN,
+    WITHIN,
+    Finding,
+    Part,
+    approx,
+    constructed,
+    exact,
+    given,
+    trend,
+)
 from weft.reproduce.torus.applications import APPLICATIONS, FOUR, GRAPH500, LINPACK, MPIRA, NAMD
 from weft.reproduce.torus.applications import GROMACS as GROMACS_
+from weft.reproduce.torus.causes import CAUSES_OF
 from weft.reproduce.torus.network_runs import (
     REFERENCE,
     SETS_64,
@@ -76,6 +88,16 @@ def _generated(rule: Rule) -> Rule:
     def judge(measured: Measured) -> Any:
         found = rule.judge(measured)
         return replace(found, measured=f"generated: {found.measured}") if found.measured else found
+
+    return replace(rule, judge=judge)
+
+
+def _caused(rule: Rule, cause: str) -> Rule:
+    """The rule, whose misses have this cause."""
+
+    def judge(measured: Measured) -> Finding:
+        found = rule.judge(measured)
+        return replace(found, cause=cause) if found.answer == "missed" else found
 
     return replace(rule, judge=judge)
 
@@ -303,7 +325,7 @@ def _saves_at_most(network: str, most: float) -> Callable[[Tasks], Judged]:
 _TWO, _ALL_SETS = ("B", "C"), ("A", "B", "C")
 _UNREAD = "literature that the model takes as printed"
 
-RULES: dict[str, Rule] = {
+_JUDGED: dict[str, Rule] = {
     "R-001": given("1.6 ns, 16 B, 8 flits, 10 GB/s: `cycle`, `flit` and `packet` of every scenario"),
     "R-002": given("4 VCs of 256 flits, two of them for the escape: the preset torus_2019"),
     "R-003": constructed(approx(50.0, _hop, unit="ns")),
@@ -380,3 +402,4 @@ RULES: dict[str, Rule] = {
         "the reference takes least at idle shares of 0.5 and 1", [SINGLE_64], [GRAPH500], _reference_is_best
     ),
 }
+RULES = {claim: _caused(rule, CAUSES_OF.get(claim, UNKNOWN)) for claim, rule in _JUDGED.items()}
