@@ -83,7 +83,7 @@ CHANGES = {
 }
 EXPERIMENT = Experiment(
     CAUSES,
-    tuple({"sweep.traffic.jobs": change.jobs(name)} | change.sets for name, change in CHANGES.items()),
+    tuple({"sweep.traffic.jobs": change.jobs(name), **change.sets} for name, change in CHANGES.items()),
     asked=True,
 )
 
@@ -150,5 +150,5 @@ CAUSES_OF: dict[str, str] = {
     "R-046": _ON_256,
     "R-047": _ON_256,
     "R-062": "the cost of the policy in run time (R-035)",
-    "R-063": f"{_MATCHES} packets of 1 flit give 2D-4X 0.97 and 1.00 times without the policy",
+    "R-063": f"{_MATCHES} with packets of 1 flit 2D-4X takes 0.97 and 1.00 times as much",
 }
