@@ -213,7 +213,7 @@ def test_a_set_has_15_traces_of_whole_nodes() -> None:
         )
 
 
-@pytest.mark.parametrize("name", [LOADS, IDLE, ALLOCATOR, CAUSES, SINGLE_64, SINGLE_256])
+@pytest.mark.parametrize("name", [LOADS, IDLE, ALLOCATOR, SINGLE_64, SINGLE_256])
 def test_scenarios_are_sound(name: str) -> None:
     sweep = weft.load(PAPER.path(f"{name}.yaml"))
     assert sweep.points

@@ -84,6 +84,7 @@ CHANGES = {
 EXPERIMENT = Experiment(
     CAUSES,
     tuple({"sweep.traffic.jobs": change.jobs(name), **change.sets} for name, change in CHANGES.items()),
+    scenario=SINGLE_64,
     asked=True,
 )
 
@@ -131,10 +132,10 @@ CAUSES_OF: dict[str, str] = {
     "R-029": f"{_CHANGE_TIME} 48.9 % with a tenth of it",
     "R-031": f"{_CHANGE_TIME} 32.5 % with a tenth of it",
     "R-032": f"{_CHANGE_TIME} +0.6 % under the policy with a tenth of it",
-    "R-033": f"{UNKNOWN}; it is there without the policy, and the less the longer the gaps are. Links that change in "
-    "a tenth of the time do not move it: +10.6 % under the policy",
-    "R-034": f"{UNKNOWN}; without the policy Gromacs takes longer on trunks, and Linpack less on 1D-16X. The rest is "
-    "the cost of the policy (R-035)",
+    "R-033": f"{UNKNOWN}; it is there without the policy, and the less the longer the gaps are. Links that change "
+    "in a tenth of the time do not move it: +10.6 % under the policy",
+    "R-034": f"{UNKNOWN}; without the policy Gromacs takes longer on trunks, and Linpack less on 1D-16X. The rest "
+    "is the cost of the policy (R-035)",
     "R-035": f"on 2D-4X {_CHANGE_TIME} with a tenth of it Namd loses 1.4 %, Gromacs 0.5 %, MPIRA 0.6 %. On 1D-16X "
     "it is not isolated: Namd loses 5.0 %, Gromacs 1.8 %, MPIRA 6.0 %, Linpack 7.8 % then",
     "R-036": f"{_MATCHES} packets of 1 flit give 140 % without the policy; gaps of a twentieth give 102 %",
@@ -142,8 +143,8 @@ CAUSES_OF: dict[str, str] = {
     "R-038": f"{_MATCHES} packets of 1 flit give 25.7 % for 2D-4X",
     "R-039": f"it follows from run times (R-037): {UNKNOWN}",
     "R-040": f"{_MATCHES} packets of 1 flit give 1.17 and 1.28 times without the policy",
-    "R-041": "run times: where they are equal, a saving is 0.043 / (0.15 + 0.85 Run_task) and so in this order. Gromacs "
-    "takes longer on 2D-4X than on 3D-1X (R-034)",
+    "R-041": "run times: where they are equal, a saving is 0.043 / (0.15 + 0.85 Run_task), which is in this order. "
+    "Gromacs takes longer on 2D-4X than on 3D-1X (R-034)",
     "R-042": "run times: Gromacs takes longer on 2D-4X than on 3D-1X (R-034)",
     "R-043": f"{UNKNOWN}; packets of 1 flit were tried on 64 nodes only (R-036)",
     "R-044": _ON_256,
