@@ -6,6 +6,10 @@ use weft_api::state::rate::Rate;
 use weft_api::state::{NONE, Pool};
 use weft_api::workload::NOT_DUE;
 
+/// Most packets of a queue for which memory is reserved. A deeper queue allocates while it grows: to reserve for a depth of
+/// 65,535 at 4,096 terminals would take 34 GB.
+const RESERVED: u16 = 256;
+
 /// Rules of all network interfaces of a run.
 #[derive(Debug, Clone)]
 pub struct InterfaceRules {
@@ -184,7 +188,7 @@ impl Queues {
             of: (0..terminals).flat_map(|_| of_terminal()).collect(),
             filled: vec![0; terminals],
             turns: vec![0; terminals],
-            ready: Pool::with_capacity(terminals * rules.queues.min(8) * usize::from(rules.depth)),
+            ready: Pool::with_capacity(terminals * rules.queues.min(8) * usize::from(rules.depth.min(RESERVED))),
             keeps: vec![KeptList { first: NONE, last: NONE }; if keeps { terminals } else { 0 }],
             kept: Pool::with_capacity(if keeps { 64 * terminals } else { 0 }),
         }
