@@ -147,6 +147,10 @@ def test_every_example_of_the_help_works(clone: Path) -> None:
     _run("weft run examples/quickstart.yaml --report", clone)
     _run("weft run examples/faults.yaml --no-picture", clone)
     _run("weft run examples/bill.yaml --no-picture", clone)
+    torus = "[{torus: {widths: [4, 4], terminals_per_router: 1, trunk_width: 4}}]"
+    gaps = "sweep.traffic.workload.programs.program.collective.gap=[10us]"
+    sets = f"--set 'sweep.topology={torus}' --set '{gaps}' --set 'sweep.seed=[1]'"
+    _run(f"weft run examples/trunk_fabrics.yaml --no-picture --out results/trunk_fabrics {sets}", clone)
     _run("weft trace make examples/programs/inference_70b.yaml --out program.goal", clone)
     for command in commands_of(cli._parser(None)):
         _run((command.epilog or "").partition("\n")[0].removeprefix("Example: "), clone)

@@ -87,6 +87,7 @@ def test_the_clock_can_be_chosen(capsys: pytest.CaptureFixture[str]) -> None:
     times = {clock: _json(capsys, "info", RING, "--clock", clock)["compute_ns"] for clock in ("processor", "wall")}
     assert times["processor"] == _json(capsys, "info", RING)["compute_ns"] != times["wall"]
     goal = DATA.parent / "programs" / "binary_tree_32.goal"
+    assert "write processor or wall" in _refused(capsys, "info", RING, "--clock", "sun")
     assert "is no trace, and has no clocks" in _refused(capsys, "info", goal, "--clock", "wall")
 
 

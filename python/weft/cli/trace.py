@@ -7,7 +7,6 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from weft import _engine
 from weft.cli import DONE, arguments
 from weft.errors import ProgramError
 from weft.text.si import si
@@ -16,6 +15,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable
 
+    from weft import _engine
     from weft.cli.arguments import Commands
 
 # Defaults of LogGOPSim, as `_MEANINGS` says; S is the largest eager message [bytes].
@@ -57,12 +57,12 @@ def _kind(
 ) -> argparse.ArgumentParser:
     parser = arguments.command(kinds, name, help, f"weft trace {name} {example}")
     what = (
-        "program: GOAL as text or binary, or VEF (also .xz or .gz), parameters of one (.yaml), or a trace "
-        f"({', '.join(_engine.trace_formats())}): its folder, archive or .meta file"
+        "program: GOAL as text or binary, or VEF (also .xz or .gz), parameters of one (.yaml), or a trace: its folder, "
+        "archive or .meta file"
     )
     parser.add_argument("file", metavar="FILE", help=what)
     clocks = "for traces: clock by which computations are timed (default: processor, where the trace has it)"
-    parser.add_argument("--clock", choices=_engine.trace_clocks(), help=clocks)
+    parser.add_argument("--clock", metavar="CLOCK", help=clocks)
     if writes:
         out = "where to write; .goal is text, .goalbin binary, .vef is VEF"
         parser.add_argument("--out", metavar="FILE", type=Path, required=True, help=out)
@@ -223,8 +223,12 @@ def _parameters(options: argparse.Namespace) -> str:
 
 def _read(options: argparse.Namespace) -> _engine.Program:
     """Read the program, and say what the conversion of a trace assumed."""
+    from weft import _engine
     from weft.programs import program_files
 
+    clocks = _engine.trace_clocks()
+    if options.clock not in (None, *clocks):
+        raise ProgramError.saying(f"--clock: {options.clock!r} is no clock", f"write {' or '.join(clocks)}")
     program = program_files.program(options.file, options.clock)
     for note in program.assumptions():
         print(f"assumed: {note['count']} {note['what']}", file=sys.stderr)
