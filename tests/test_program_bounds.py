@@ -99,3 +99,56 @@ def test_bounds_of_interfaces_are_those_of_the_formula(tmp_path: Path) -> None:
     assert of(program=computes, compute_scale=0.25).compute_s == pytest.approx(250e-9)
     assert of(program=computes, jitter={"uniform": {"share": 0.2}}).compute_s == pytest.approx(800e-9)
     assert of(program=computes, jitter={"normal": {"deviation": 0.2}}).compute_s == 0
+
+
+def test_bounds_in_grains_are_those_in_flits(tmp_path: Path) -> None:
+    """16 ranks send 15 messages of 4,096 B each: 960 flits of 64 B at 1 flit per ns, or 15 grains of 64 ns."""
+    case = {
+        "link_speed": "512Gb/s",
+        "flit": "64B",
+        "topology": {"torus": {"widths": [4, 4], "terminals_per_router": 1}},
+        "links": {"default": {"latency": "128ns", "vcs": 4, "buffer": "512flits"}},
+        "routing": "dimension_order",
+        "sweep": {"grain": [None, "4KiB"]},
+    }
+    program = {"program": {"collective": {"operation": "all_to_all", "ranks": 16, "bytes": "4KiB"}}}
+    case["traffic"] = {"packet": "64flits", "workload": {"programs": program}}
+    sweep = weft.load(case)
+    fine, coarse = ([bound] for bound in bounds.of_sweep(sweep.points, tmp_path).values())
+    for ((bound,),), summary in zip((fine, coarse), sweep.run(tmp_path / "out", watch=False).summaries, strict=True):
+        assert bound.injection_s == pytest.approx(960e-9)
+        assert summary["solution_seconds"] >= bound.least_s
+    assert fine[0][0].channels_s == pytest.approx(coarse[0][0].channels_s)
+
+
+def test_jobs_without_a_bound_are_named(tmp_path: Path) -> None:
+    programs = {"program": {"collective": {"operation": "all_reduce", "ranks": RANKS, "bytes": "1KiB"}}}
+    case = scenario("torus", {}, "")
+    case["traffic"] = {
+        "packet": "16flits",
+        "jobs": [
+            {"name": "one", "terminals": {"range": [0, 7]}, "workload": {"programs": programs}},
+            {
+                "name": "set",
+                "terminals": {"range": [8, 15]},
+                "workload": {"scheduler": {"traces": [{"name": "a", "programs": programs}]}},
+            },
+        ],
+    }
+    (point,) = weft.load(case).points
+    assert [bound.job for bound in bounds.of_point(point, tmp_path)] == ["one"]
+    assert bounds.without(point) == ["set"]
+    (line,) = bounds.lines_without(point)
+    assert line.startswith("least run time of job set: none:")
+
+
+def test_bounds_that_are_means_over_interfaces_say_so(tmp_path: Path) -> None:
+    told = {}
+    for choice in ("striping", "hash", "destination", "local_rank"):
+        case = scenario("torus", {}, "")
+        collective = {"operation": "all_to_all", "ranks": RANKS, "bytes": "300B"}
+        programs = {"program": {"collective": collective}, "rails": 2, "rail_choice": choice}
+        case["traffic"]["workload"] = {"programs": programs}
+        told[choice] = "\n".join(bounds.lines(bounds.of_point(weft.load(case).points[0], tmp_path)))
+    assert {choice for choice, text in told.items() if "mean over its interfaces" in text} == {"striping", "hash"}
+    assert {choice for choice, text in told.items() if "none: packets choose" in text} == {"striping", "hash"}

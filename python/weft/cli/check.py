@@ -128,7 +128,8 @@ def _programs(sweep: Sweep) -> list[str]:
 
     found = bounds.of_sweep(sweep.points, bounds.folder_of(sweep.scenario))
     told = dict.fromkeys("\n".join(["", *bounds.lines(each)]) for each in found.values() if each)
-    return list(told)
+    silent = dict.fromkeys(line for point in sweep.points for line in bounds.lines_without(point))
+    return [*told, *(["", *silent] if silent else [])]
 
 
 def _sweep(sweep: Sweep) -> list[str]:

@@ -48,9 +48,10 @@ BOUNDS = {
     "channels_s": "fullest channel: its flits at its bandwidth",
 }
 _NONE_OF_CHANNELS = "none: packets choose their paths by queues, or their interfaces by turns or by chance"
+_NONE_OF_JOB = "none: starts and terminals of its programs are chosen during the run"
 
 
-_Job = tuple[str, "int | None", "Mapping[str, Any]"]
+_Job = tuple[str, "int | None", str, "Mapping[str, Any]"]
 
 
 @dataclass(frozen=True)
@@ -66,6 +67,9 @@ class Bounds:
         Under jitter the first has the least time that a computation may take.
     is_mean : bool
         Whether the bound of channels is one of their mean loads, because packets draw their paths at random.
+    is_mean_of_interfaces : bool
+        Whether the bounds of terminals and channels are means over the interfaces of a node. The busiest interface has
+        the mean at least, so they hold in every run.
     ideal_s : float
         Estimate of the LogGOPS executor on a network without contention [s].
     """
@@ -75,6 +79,7 @@ class Bounds:
     injection_s: float
     channels_s: float | None
     is_mean: bool
+    is_mean_of_interfaces: bool
     ideal_s: float
 
     @property
@@ -106,7 +111,12 @@ def of_point(point: Point, folder: Path) -> list[Bounds]:
     facts = point.imply()
     if not facts["runs_programs"]:
         return []
-    return [_of_job(point, facts, folder, job) for job in _jobs(point.resolved)]
+    return [_of_job(point, facts, folder, job) for job in _jobs(point.resolved) if job[2] == _MODEL]
+
+
+def without(point: Point) -> list[str]:
+    """Names of the jobs of a point that run programs and have no bound: their workload places ranks during the run."""
+    return [name for name, _, model, _ in _jobs(point.resolved) if model != _MODEL]
 
 
 def folder_of(scenario: Scenario) -> Path:
@@ -115,21 +125,18 @@ def folder_of(scenario: Scenario) -> Path:
 
 
 def _jobs(resolved: Mapping[str, Any]) -> Iterator[_Job]:
-    """Name, number (``None``: all traffic is one job) and parameters of each job that runs a program."""
+    """Name, number (``None``: all traffic is one job), workload and parameters of each job that has no pattern."""
     traffic = resolved["traffic"]
-    own = (traffic.get("workload") or {}).get(_MODEL)
-    if not traffic.get("jobs"):
-        if own is not None:
-            yield "all", None, own
-        return
-    for place, job in enumerate(traffic["jobs"]):
-        workload = job["workload"].get(_MODEL) if job.get("workload") else own
-        if workload is not None:
-            yield job.get("name", f"job {place}"), place, workload
+    numbered: list[tuple[int | None, Any]] = list(enumerate(traffic.get("jobs") or []))
+    for place, job in numbered or [(None, traffic)]:
+        workload = job.get("workload") or traffic.get("workload") or {}
+        if "pattern" not in job:  # a workload with a pattern sends what the pattern and the load say
+            for model, config in workload.items():
+                yield job.get("name", "all" if place is None else f"job {place}"), place, model, config
 
 
 def _of_job(point: Point, facts: Mapping[str, Any], folder: Path, of: _Job) -> Bounds:
-    job, number, config = of
+    job, number, _, config = of
     program = _program(config, folder)
     cycle, bits, rate = facts["cycle_seconds"], facts["flit_bits"], facts["bandwidth"]["terminal"]
     processors = program.info()["cpus"]
@@ -151,6 +158,7 @@ def _of_job(point: Point, facts: Mapping[str, Any], folder: Path, of: _Job) -> B
         float(busiest / rate * cycle),
         fullest,
         any(is_mean for _, is_mean in channels),
+        not parts.is_known,
         answer["finish_ns"] * 1e-9 * max(scale, _LEAST_SCALE),
     )
 
@@ -211,12 +219,15 @@ class _Parts:
         Whether it is not known which terminals on one network send the flits.
     together : int
         Interfaces that send a message at the same time.
+    is_known : bool
+        Whether the scenario fixes the interface of each message; otherwise the flits are means over the interfaces.
     """
 
     of_interfaces: list[NDArray[Any]]
     on_network: list[NDArray[Any]]
     is_unknown: bool
     together: int
+    is_known: bool
 
 
 def _work(program: Program, rails: _Rails, bits: int) -> tuple[NDArray[Any], _Parts]:
@@ -243,7 +254,7 @@ def _work(program: Program, rails: _Rails, bits: int) -> tuple[NDArray[Any], _Pa
         on_network = [together]
     is_unknown = not (is_known or rails.in_planes)
     together_at = rails.count if rails.choice == "striping" else 1
-    return handled, _Parts(of_rails, on_network, is_unknown, together_at)
+    return handled, _Parts(of_rails, on_network, is_unknown, together_at, is_known)
 
 
 def _implied(point: Point, number: int | None, flits: NDArray[Any], folder: Path) -> dict[str, Any] | None:
@@ -252,7 +263,9 @@ def _implied(point: Point, number: int | None, flits: NDArray[Any], folder: Path
         return None
     scenario = {key: value for key, value in point.resolved.items() if key not in ("power", "measure", "bill", "name")}
     pattern = {"within": {"terminals": len(flits), "pattern": {"matrix": {"file": _MATRIX}}}}
-    traffic = {"pattern": pattern, "load": _LOAD, "packet": "1flit"}
+    # the facts count grains where the scenario has a `grain`; its lengths of packets stay fine flits
+    grain = _bits(scenario["grain"]) // _bits(scenario["flit"]) if "grain" in scenario else 1
+    traffic = {"pattern": pattern, "load": _LOAD, "packet": f"{grain}flits"}
     if number is not None:
         job = scenario["traffic"]["jobs"][number]
         traffic = {"jobs": [traffic | {key: job[key] for key in ("name", "terminals") if key in job}]}
@@ -299,6 +312,11 @@ def _channels(alone: Mapping[str, Any] | None, flits: NDArray[Any], cycle: float
     return float(flits.sum(axis=1).max() / bound * cycle), of == "fixed_paths"
 
 
+def _bits(size: str) -> int:
+    """A size of a resolved scenario in bits."""
+    return round(number(size, {"b": 1.0}))
+
+
 def _seconds(text: str | None, cycle: float) -> float:
     """A time of a resolved scenario in seconds."""
     if text is None:
@@ -333,10 +351,17 @@ def lines(bounds: Sequence[Bounds]) -> list[str]:
             rows[2][1] = _NONE_OF_CHANNELS
         elif each.is_mean:
             rows[2][0] += ", a mean where paths are drawn at random"
+        if each.is_mean_of_interfaces:
+            rows[1][0] += ", in the mean over its interfaces"
         rows.append(["estimate: the LogGOPS executor, without contention", si(each.ideal_s, "s", 4)])
         head = [f"least run time of job {each.job}", si(each.least_s, "s", 4)]
         told += columns(head, rows, left=1)
     return told
+
+
+def lines_without(point: Point) -> list[str]:
+    """The jobs of a point that have no bound, in words."""
+    return [f"least run time of job {name}: {_NONE_OF_JOB}" for name in without(point)]
 
 
 def beside(results: ResultSet, bounds: Mapping[str, Sequence[Bounds]]) -> list[str]:
