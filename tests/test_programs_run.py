@@ -48,6 +48,33 @@ def test_a_program_answers_with_its_run_time(tmp_path: Path) -> None:
     assert ranks["transfer_cycles"].to_list() == [0, 103]
 
 
+@pytest.mark.parametrize(
+    "queues",
+    [
+        {},
+        {"interface": {"queues": "per_destination"}},
+        {"queueing": "voqsw", "links": {"default": {"latency": "1cycle", "vcs": 10, "buffer": "32flits"}}},
+    ],
+)
+def test_the_window_ends_with_the_program(queues: dict[str, object], tmp_path: Path) -> None:
+    """Not at `max_window`, which is 50 million times as far away; the run is looked at every 32 cycles."""
+    scenario = {
+        "topology": {"torus": {"widths": [4, 4], "terminals_per_router": 1}},
+        "routing": "dimension_order",
+        "flit": "8B",
+        "traffic": {
+            "packet": "16flits",
+            "workload": {
+                "programs": {"program": {"collective": {"operation": "all_to_all", "ranks": 16, "bytes": "1KiB"}}}
+            },
+        },
+    }
+    (summary,) = weft.load(scenario | queues).run(out=tmp_path / "results").summaries
+    assert summary["ending"] == "drained"
+    assert summary["jobs"][0]["run_time_cycles"] <= summary["window_cycles"]
+    assert summary["window_cycles"] < summary["jobs"][0]["run_time_cycles"] + 64
+
+
 def test_ranks_that_wait_for_ever_are_named(tmp_path: Path) -> None:
     stuck = ran(tmp_path, STUCK)
     assert stuck.returncode == 4, stuck.stdout + stuck.stderr

@@ -95,6 +95,8 @@ pub use workload::{BatchSize, JobConfig, Phase, TerminalLoad, Traffic};
 
 /// Version of the meaning of results. It is a part of the hash, so results of another model are never taken for these.
 ///
+/// 20: a window that ends with its programs or batches ends where terminals have several queues, too. It lasted until
+/// `max_window`, and its energy with it.
 /// 19: `transfer_cycles` of a rank counts each transfer that ends while it waits. This includes the rendezvous that it
 /// sends. The transfer of a rendezvous begins with the receive. The summary has the time to solution. 18: an automatic
 /// warm-up and a window that ends by confidence look at each message class. So do `queue_memory_cycles`,
@@ -118,4 +120,4 @@ pub use workload::{BatchSize, JobConfig, Phase, TerminalLoad, Traffic};
 /// state, control packets and faults, and `history_window` counts what the link has taken, not what has crossed the switch:
 /// numbers of runs with that sensor change. 4 adds keys to 3 (times, bits, references of energy, mean powers, states of links
 /// over time) and changes no number.
-pub const RESULT_MODEL_VERSION: u32 = 19;
+pub const RESULT_MODEL_VERSION: u32 = 20;

@@ -85,6 +85,10 @@ impl<const W: usize, const V: usize> Block<W, V> {
 
     /// The first cycle in which a source that has no packet may create one, if none is delivered before; `u64::MAX` if there is none.
     pub fn next_created(&self) -> u64 {
+        // a terminal with queues that looks at its sources in this cycle has no time at which it will: `rest` sets one
+        if self.reach.interfaces.queues.each > 0 && !self.reach.interfaces.busy.is_empty() {
+            return self.reach.routers.fabric.now;
+        }
         let free =
             self.reach.interfaces.terminals.iter().filter(|terminal| terminal.job != NO_JOB && terminal.packet == NONE);
         free.map(|terminal| terminal.due).min().unwrap_or(NOT_DUE)
