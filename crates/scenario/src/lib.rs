@@ -95,8 +95,7 @@ pub use workload::{BatchSize, JobConfig, Phase, TerminalLoad, Traffic};
 
 /// Version of the meaning of results. It is a part of the hash, so results of another model are never taken for these.
 ///
-/// 20: a window that ends with its programs or batches ends where terminals have several queues, too. It lasted until
-/// `max_window`, and its energy with it.
+/// 20: with several queues at a terminal, a window ends with its programs or batches. It lasted until `max_window`.
 /// 19: `transfer_cycles` of a rank counts each transfer that ends while it waits. This includes the rendezvous that it
 /// sends. The transfer of a rendezvous begins with the receive. The summary has the time to solution. 18: an automatic
 /// warm-up and a window that ends by confidence look at each message class. So do `queue_memory_cycles`,
