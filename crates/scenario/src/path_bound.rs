@@ -1,10 +1,10 @@
 //! The load at which the fullest channel of a network is full, where the paths of its packets alone decide it.
 //!
 //! # Source
-//! As for `queues`: a queue that is offered a share s of what it carries, r flits per cycle, with a variance of v flits
-//! per cycle, waits for v / (2 r (1 - s)) cycles and so forgets how it began in v / (r (1 - s)^2) cycles. A shorter run
-//! can't separate its load from the capacity: one standard deviation of the offered flits of the channel reaches that
-//! far.
+//! As for `queues`. A queue carries r flits per cycle. It is offered the share s of r, with a variance of v flits per cycle.
+//! Its mean wait is v / (2 r (1 - s)) cycles. Its relaxation time, after which its first state has no effect, is
+//! v / (r (1 - s)^2) cycles. A shorter run can't separate the load from the capacity: one standard deviation of the
+//! offered flits is as large as their difference.
 
 use crate::queues::variance;
 use serde_json::{Map, Value, json};

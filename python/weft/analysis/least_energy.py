@@ -53,19 +53,19 @@ def table(results: ResultSet, slower: float = SLOWER) -> pl.DataFrame:
     Parameters
     ----------
     results : ResultSet
-        A sweep over power policies, one of which keeps all links on; each point runs programs to their end.
+        A sweep over power policies. One of them keeps all links on. Each point runs programs to their end.
     slower : float
-        How much longer than with links that are always on a run may take, as a share of that run time.
+        Longest extra run time that is allowed, as a share of the run time with links that are always on.
 
     Returns
     -------
     polars.DataFrame
-        A row for each combination of the other coordinates: ``place``, these coordinates; ``policies`` that are
-        compared, and ``fast_enough``, how many of them are no slower than allowed; ``policy``, that of the least energy
-        among them, and ``runs``, its seeds; ``time_change`` and ``energy_change`` beside links that are always on, as
-        shares of these, with half of the 95 % confidence interval of each (``time_ci95``, ``energy_ci95``; null for one
-        seed, and where nothing is switched); ``floor_change``,
-        the same for the floor; ``above_floor``, energy beside that of the floor, less 1.
+        A row for each combination of the other coordinates. ``place``: these coordinates. ``policies``: number of
+        policies. ``fast_enough``: number of those within the allowed run time. ``policy``: the one of them with the
+        least energy. ``runs``: its seeds. ``time_change``, ``energy_change``: relative change against links that are
+        always on. ``time_ci95``, ``energy_ci95``: half of the 95 % confidence interval of each; null for one seed, and
+        for links that are always on. ``floor_change``: energy change of the floor. ``above_floor``: energy divided by
+        that of the floor, less 1.
 
     Raises
     ------

@@ -212,11 +212,11 @@ class _Parts:
     Attributes
     ----------
     of_interfaces : list of array
-        Flits between nodes, a matrix for each interface; or one, the mean over the interfaces.
+        Flits between nodes. A matrix for each interface, or one matrix with the mean over the interfaces.
     on_network : list of array
-        Flits that go over the network together: between the nodes of a plane, or between all terminals of the job.
+        Flits on one network: between the nodes of a plane, or between all terminals of the job.
     is_unknown : bool
-        Whether it is not known which terminals on one network send the flits.
+        The terminals that send the flits are not known.
     together : int
         Interfaces that send a message at the same time.
     is_known : bool

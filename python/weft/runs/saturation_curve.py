@@ -2,12 +2,12 @@
 
 A load is too much for a point in three cases. Its results say ``saturated`` (the network accepts less than 97 % of
 the offered load, or does not deliver the packets of the window in time). More than 3 % of the packets are dropped at
-faults. Or the network gets stuck. With several seeds, half of the runs decide. If as many may be too much, because
-windows are too short for their bursts, or because less than 97 % of what was offered was accepted before they had
-settled, the load is open. Where the paths of all packets are known in advance, a load above the limit of their
-channels is too much, whatever a run shows. A load at which a run had not settled does not count as carried: the
-search looks for the highest one that has. Where terminals wait for replies the load follows the network, and there is
-nothing to search.
+faults. Or the network gets stuck. With several seeds, half of the runs decide. The load is open if half of the runs
+are doubtful. A run is doubtful if its window is too short for its bursts. It is also doubtful if it accepted less
+than 97 % of the offered load before it had settled. Where the paths of all packets are known in advance, a load above
+the limit of their channels is too much, whatever a run shows. A load at which a run had not settled does not count as
+carried: the search looks for the highest one that has. Where terminals wait for replies the load follows the network,
+and there is nothing to search.
 """
 
 from __future__ import annotations

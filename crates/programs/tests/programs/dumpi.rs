@@ -163,7 +163,7 @@ fn wildcards_get_the_source_of_their_status_and_cancelled_receives_are_left_out(
 #[test]
 fn operations_without_their_other_end_or_their_completion_are_counted() {
     let mut ranks = [Rank::new(), Rank::new()];
-    // a send that nobody takes, a receive that nobody meets and nothing completes, a wait for what was never started
+    // a send without a receive; a receive without a send, which no call completes; a wait for a request that no call has started
     ranks[0].call(ISEND, &irecv(1, 3, 2, 5)).call(WAIT, &[Arg::Int(5), Arg::Statuses(&[])]);
     ranks[0].call(IRECV, &irecv(1, 4, 2, 6)).call(WAIT, &[Arg::Int(9), Arg::Statuses(&[])]);
     let converted = convert(&Dumpi, &ranks, None).unwrap();

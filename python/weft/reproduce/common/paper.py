@@ -31,7 +31,7 @@ class Experiment:
     quick, full : sequence of mapping of str to value
         Overrides by dotted path, for each sweep of a quick run and of a full run.
     scaled : str
-        What is smaller in a quick run, besides fewer loads and shorter runs, in words; empty if nothing.
+        Names of the sizes that a quick run reduces, apart from loads and lengths of runs; empty if there are none.
     scenario : str
         Name of the scenario (without ending), if several experiments run it with other overrides.
     asked : bool

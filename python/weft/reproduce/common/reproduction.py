@@ -108,7 +108,7 @@ def sweeps(
 ) -> Iterator[tuple[Path, Sweep]]:
     """The sweeps that `reproduce` runs with these parameters, each with the folder of its results.
 
-    So another machine can run them: `reproduce` goes on with what lies in the folders.
+    Another machine can run them. `reproduce` then reads the results in these folders.
     """
     for each, name, sets in _needed(paper, paper.chosen(only), quick=quick):
         yield _root(paper, out, quick=quick) / "runs" / name, _loaded(paper, each, sets, seeds)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from weft.plot.style import Picture as Drawing
     from weft.reproduce.common.measured import Measured
 
-# Cold flows lose nothing where they accept at least this share of what they do with links that are always on.
+# Cold flows count as unharmed from this share of their throughput with links that are always on.
 KEPT = 1 - SAME
 # What is asked of a combination: this share of what links in proportion to their traffic would save.
 ASKED = 0.8

@@ -27,18 +27,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Factor:
-    """What is changed.
+    """A change of one property of the runs.
 
     Attributes
     ----------
     name, words : str
-        Its part of the names of experiments, and what the table says.
+        Its part of the names of experiments, and its label in the table.
     sets : mapping of str to value
         Overrides of the scenario of a network, by dotted path.
     only : mapping of str to mapping
-        Overrides by network, for a factor that is another one, or nothing, in other networks; empty if it has none.
+        Overrides by network, if they differ between networks; empty otherwise.
     costly : bool
-        Whether it is left out of a quick run.
+        A quick run leaves it out.
     """
 
     name: str

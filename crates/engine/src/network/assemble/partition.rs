@@ -31,8 +31,8 @@ pub(crate) fn partition(spec: &Spec, blocks: usize, whole_groups: bool) -> Vec<u
     with_whole_nodes(spec, jobs.iter().filter(|job| job.workload.model().notes_after(spec.cycle_fs).is_none()), bounds)
 }
 
-/// Cycles after which terminals of a node act on each other, the least of all jobs that have a node with terminals in several of these blocks.
-/// `None`: no job has one.
+/// Cycles after which terminals of a node act on each other: the least over the jobs of which a node is divided among these blocks.
+/// `None`: no node is divided.
 pub(crate) fn notes_after(spec: &Spec, bounds: &[u32]) -> Option<u64> {
     let block = |terminal: u32| bounds.partition_point(|&first| first <= spec.graph.terminal_at(terminal).0);
     let is_divided = |node: &[u32]| node.iter().any(|&terminal| block(terminal) != block(node[0]));
