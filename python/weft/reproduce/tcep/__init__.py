@@ -27,7 +27,7 @@ from weft.reproduce.tcep import (
 from weft.reproduce.tcep.mechanisms import frame
 
 _FOLDER = "2018-kim-tcep"
-_TRACES = "application traces, for which Weft has no engine yet"
+_TRACES = "application traces that are not public; runs of generated applications are not built yet"
 # From the second part on TCEP starts with all links on. If it started with the fewest, so many packets would queue
 # before enough links are awake that draining them takes hundreds of thousands of cycles. The third part has the loads
 # around saturation, at which latencies never settle.
