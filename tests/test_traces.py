@@ -30,11 +30,27 @@ def _refused(capsys: pytest.CaptureFixture[str], *words: str | Path) -> str:
 # a sum over its records. In the third each of 4 ranks sends 4 bytes to the 3 others 4 times. In the fourth each of 8
 # transforms of a mesh of 128^3 complex numbers has 2 all-to-alls at each of 64 ranks. In the last an all-reduce of
 # 1 MiB on a ring of 8 ranks sends a block of 1/8 in each of 2 * 7 steps.
+#
+# The fifth is of tests/data/capture/calls.c, with 4 ranks and ints of 4 bytes. It has exchanges of 2 and of 3 ints,
+# sends of 1, 2 and 3 ints, 16 + 16 + 4 sends of one int, and 3 * 4 persistent ones of 5 ints. A prefix sum of one int
+# is 3 messages at 4 ranks, and 1 at each of the halves. `copy` and the halves have 4 + 4 calls of each collective.
+# Barriers and all-reduces are twice in that list, as is each collective that comes with and without different sizes.
+# `half` adds 3 barriers, and rows and single ranks 4 + 4 broadcasts.
 TOTALS: list[tuple[str, tuple[int, int, int], dict[str, int]]] = [
     ("sst_dumpi_selftest", (4, 4, 4 * 4), {"barrier": 4, "all_reduce": 4}),
     ("sstmacro_testbgp.tar.xz", (7, 7 * 6 * 14, 418_656), {"all_to_all": 49, "barrier": 21}),
     ("naive_all_to_all_np4.tar.xz", (4, 4 * 3 * 4, 4 * 3 * 4 * 4), {"barrier": 16}),
     ("pencil_fft_np64.dumpi.tar.xz", (64, 0, 0), {"all_to_all": 64 * 8 * 2}),
+    (
+        "weft_capture_calls.tar.xz",
+        (4, 4 + 4 + 3 + 36 + 12 + 3 + 2, 4 * (8 + 12 + 6 + 36 + 60 + 5)),
+        {
+            **dict.fromkeys(["all_gather", "all_reduce", "all_to_all", "gather", "reduce_scatter", "scatter"], 2 * 8),
+            "barrier": 2 * 8 + 3,
+            "broadcast": 8 + 4 + 4,
+            "reduce": 8,
+        },
+    ),
     ("custom_ring_allreduce_8npus_1MB.tar.xz", (8, 8 * 14, 8 * 14 * 2**17), {}),
 ]
 # Traces with durations in place of clocks.
@@ -137,7 +153,7 @@ def test_a_trace_without_all_its_files_is_refused(tmp_path: Path, capsys: pytest
     assert "testtrace-0001.bin, byte 1000: the file has no index at its end" in _refused(capsys, "info", folder)
     empty = tmp_path / "empty"
     empty.mkdir()
-    assert "has no files of a trace (dumpi" in _refused(capsys, "info", empty)
+    assert "has no files of a trace (capture, dumpi" in _refused(capsys, "info", empty)
     archive = tmp_path / "ring.tar"
     with tarfile.open(archive, "w") as tar:
         tar.add(RING, "ring")

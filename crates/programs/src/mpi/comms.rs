@@ -1,6 +1,8 @@
 //! Which ranks are in which communicator. A trace says how each communicator was created, rank by rank; the members follow
 //! from the calls of all ranks together.
 
+mod listed;
+
 use crate::form::Comm;
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -35,6 +37,8 @@ pub enum How {
     Grid(Vec<u32>),
     /// The ranks of a grid that agree in all dimensions but these.
     Rows(Vec<bool>),
+    /// The ranks that the trace lists, in their order.
+    Listed(Rc<[u32]>),
 }
 
 /// The creation of a communicator, as one rank has called it.
@@ -76,7 +80,8 @@ pub fn resolve(created: &[Vec<Creation>], own: &[Option<u16>], counts: &[u16]) -
     let ranks = created.len();
     let mut from: Vec<HashMap<u16, (Vec<usize>, usize)>> = vec![HashMap::new(); ranks];
     for (rank, creations) in created.iter().enumerate() {
-        for (place, creation) in creations.iter().enumerate() {
+        let is_listed = |creation: &Creation| matches!(creation.how, How::Listed(_));
+        for (place, creation) in creations.iter().enumerate().filter(|(_, creation)| !is_listed(creation)) {
             from[rank].entry(creation.parent).or_default().0.push(place);
         }
     }
@@ -87,6 +92,9 @@ pub fn resolve(created: &[Vec<Creation>], own: &[Option<u16>], counts: &[u16]) -
         if let Some(number) = *number {
             search.add((vec![rank as u32], Vec::new()), |_| Some(number));
         }
+    }
+    for (members, numbers) in listed::communicators(created)? {
+        search.add((members, Vec::new()), |rank| numbers.get(&rank).copied());
     }
     let mut has_progress = true;
     while has_progress {
@@ -196,6 +204,8 @@ impl Search<'_> {
                     "record the program from its start, so that its grid is known",
                 ));
             }
+            // their members need no search
+            How::Listed(members) => vec![(members.to_vec(), Vec::new())],
         }))
     }
 

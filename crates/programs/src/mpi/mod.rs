@@ -5,11 +5,13 @@
 
 mod assemble;
 mod blocks;
+mod collectives;
 mod comms;
 mod matching;
 mod recorder;
 
 pub use assemble::assemble;
+pub use collectives::On;
 pub use comms::{Creation, Group, How};
 pub use recorder::{Completion, Handles, Peer, Problem, Recorder};
 
@@ -39,6 +41,8 @@ weft_units::words! {
         Scan = "scan",
         /// A call to files: it takes no time.
         FileCall = "file_call",
+        /// A file that was opened through MPI: calls to it are not recorded, and are part of the computations around them.
+        FileOpened = "file_opened",
         /// A grid of ranks that MPI may have reordered: its ranks have the order of their parent.
         NotReordered = "not_reordered",
         /// A call of a thread other than the first of its rank: calls have the order of the file.
@@ -80,6 +84,7 @@ impl Assumed {
             Self::Probe => "blocking probes are left out: the receives behind them wait in their place",
             Self::Scan => "prefix sums became a chain of messages from rank to rank",
             Self::FileCall => "calls to files take no time",
+            Self::FileOpened => "files were opened through MPI: calls to them are part of the computations around them",
             Self::NotReordered => "grids of ranks may have been reordered: they keep the order of their parent",
             Self::Thread => "calls are of further threads: all calls of a rank have the order of the file",
             Self::SizesOfReceivers => "all-to-alls send other sizes than are received: the sizes of the receivers hold",

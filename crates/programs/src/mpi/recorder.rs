@@ -3,7 +3,7 @@
 use super::blocks::Blocks;
 use super::comms::{Creation, Group, How};
 use super::{Assumed, Assumptions};
-use crate::form::{Calls, Op, Operation};
+use crate::form::{Calls, Op, Request};
 use std::collections::{HashMap, VecDeque};
 use std::rc::Rc;
 
@@ -38,7 +38,7 @@ pub struct Completion {
 #[derive(Debug, Clone, Copy)]
 struct Active {
     /// The operation under way; `None` for a message to nobody, and for a persistent request at rest.
-    under_way: Option<crate::form::Request>,
+    under_way: Option<Request>,
     /// The operation of a persistent request.
     again: Option<Option<Op>>,
     is_receive: bool,
@@ -105,7 +105,7 @@ impl Recorder {
     }
 
     /// The number of a communicator. One that no call creates gets a number too, and is refused at the end.
-    fn comm(&mut self, handle: i64) -> Result<u16, Problem> {
+    pub(super) fn comm(&mut self, handle: i64) -> Result<u16, Problem> {
         if let Some(&number) = self.numbers.get(&handle) {
             return Ok(number);
         }
@@ -195,10 +195,19 @@ impl Recorder {
         } else {
             Active { under_way: op.map(|op| self.calls.start(op)), again: None, is_receive, is_cancelled: false }
         };
+        self.keep(request, active);
+        Ok(())
+    }
+
+    fn keep(&mut self, request: i64, active: Active) {
         if let Some(earlier) = self.requests.insert(request, active).filter(|earlier| earlier.under_way.is_some()) {
             self.earlier.entry(request).or_default().push_back(earlier);
         }
-        Ok(())
+    }
+
+    /// Keeps a non-blocking collective under its request.
+    pub(super) fn keep_collective(&mut self, request: i64, under_way: Request) {
+        self.keep(request, Active { under_way: Some(under_way), again: None, is_receive: false, is_cancelled: false });
     }
 
     /// `MPI_Start` of a persistent request.
@@ -304,42 +313,10 @@ impl Recorder {
         }
     }
 
-    /// A collective of blocks of one size; see [`Op::collective`] for `bytes`.
-    pub fn collective(&mut self, operation: Operation, root: u32, bytes: u64, comm: i64) -> Result<(), Problem> {
-        let comm = self.comm(comm)?;
-        self.calls.collective(Op::collective(operation, root, bytes, 0).within(comm));
-        Ok(())
-    }
-
-    /// A gather, scatter, all-gather or reduce-scatter of blocks of different sizes \[bytes\], as far as this rank knows them.
-    pub fn blocks(
-        &mut self,
-        operation: Operation,
-        root: u32,
-        sizes: Option<Vec<u64>>,
-        comm: i64,
-    ) -> Result<(), Problem> {
-        let comm = self.comm(comm)?;
-        let request = self.calls.collective(Op::collective(operation, root, 0, 0).within(comm));
-        self.blocks.push(Blocks::Known { index: request.index(), sizes });
-        Ok(())
-    }
-
-    /// An all-to-all of blocks of different sizes \[bytes\]: those that this rank sends and receives.
-    pub fn exchange_blocks(&mut self, sends: Vec<u64>, receives: Vec<u64>, comm: i64) -> Result<(), Problem> {
-        let comm = self.comm(comm)?;
-        let request = self.calls.collective(Op::collective(Operation::AllToAll, 0, 0, 0).within(comm));
-        self.blocks.push(Blocks::Row { index: request.index(), sends, receives });
-        Ok(())
-    }
-
-    /// A prefix sum of `bytes` \[bytes\]: a receive from the rank before, then a send to the rank behind.
-    pub fn scan(&mut self, bytes: u64, comm: i64) -> Result<(), Problem> {
-        let comm = self.comm(comm)?;
-        let receive = self.calls.blocking(Op::compute(0).within(comm));
-        let send = self.calls.blocking(Op::compute(0).within(comm));
-        self.blocks.push(Blocks::Chain { receive: receive.index(), send: send.index(), bytes });
-        self.assume(Assumed::Scan);
+    /// The creation of a communicator of these ranks, as the trace lists them in its order.
+    pub fn create_of(&mut self, members: Vec<u32>, new: i64) -> Result<(), Problem> {
+        let new = Some(self.new_comm(new)?);
+        self.created.push(Creation { call: "Comm_create", parent: 0, how: How::Listed(members.into()), new });
         Ok(())
     }
 

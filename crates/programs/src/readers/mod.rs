@@ -1,10 +1,12 @@
 //! Formats in which programs are kept. A format is one file and one line of [`FORMATS`].
 
+pub mod capture;
 pub mod chakra;
 pub mod dumpi;
 pub mod goal;
 pub mod goal_binary;
 pub mod liballprof;
+mod timer;
 pub mod traces;
 pub mod vef;
 

@@ -44,7 +44,7 @@ pub trait TraceFormat: Sync {
 
 /// All formats; the first that fits a file reads it.
 pub const FORMATS: &[&dyn TraceFormat] =
-    &[&super::dumpi::Dumpi, &super::liballprof::Liballprof, &super::chakra::Chakra];
+    &[&super::capture::Capture, &super::dumpi::Dumpi, &super::liballprof::Liballprof, &super::chakra::Chakra];
 
 /// The format of a name.
 pub fn named(name: &str) -> Option<&'static dyn TraceFormat> {

@@ -2,6 +2,7 @@
 
 mod answers;
 mod applications;
+mod capture;
 mod chakra;
 mod damage;
 mod dumpi;

@@ -1,9 +1,10 @@
 //! The calls of one DUMPI file, handed to a recorder.
 
-use super::stream::{Record, Status, Stream, Times};
+use super::stream::{Record, Status, Stream};
 use super::types::Types;
 use crate::form::Operation;
 use crate::mpi::{Assumed, Completion, Group, Handles, How, Peer, Problem, Recorder};
+use crate::readers::timer::{Clocks, Timer};
 use crate::readers::traces::Clock;
 use std::collections::BTreeMap;
 use weft_units::Refusal;
@@ -34,12 +35,13 @@ pub fn rank(file: &str, bytes: &[u8], clock: Option<Clock>) -> Result<Recorder, 
     let mut types = Types::new(std::mem::take(&mut stream.sizes));
     let mut record = Record::default();
     let mut recorder = Recorder::new(HANDLES);
-    let mut timer = Timer { clock, last: None };
+    let mut timer = Timer::new(clock);
     let mut refused: BTreeMap<&str, u64> = BTreeMap::new();
     while stream.next(&mut record)? {
         let Some(call) = record.call() else { continue };
         let at = |(what, help): Problem| stream.refusal(record.place, &what, &help);
-        timer.compute(&record, &mut recorder).map_err(at)?;
+        let clocks = Clocks { processor: record.cpu, wall: record.wall, unrecorded: [0, 0] };
+        timer.compute(&clocks, &mut recorder).map_err(at)?;
         if record.thread > 0 {
             recorder.assume(Assumed::Thread);
         }
@@ -58,57 +60,6 @@ pub fn rank(file: &str, bytes: &[u8], clock: Option<Clock>) -> Result<Recorder, 
     }
     recorder.end();
     Ok(recorder)
-}
-
-/// The time between two calls.
-struct Timer {
-    clock: Option<Clock>,
-    /// When the call before ended \[ns\].
-    last: Option<u64>,
-}
-
-impl Timer {
-    fn compute(&mut self, record: &Record, recorder: &mut Recorder) -> Result<(), Problem> {
-        let processor = record.cpu.map(|times| (Clock::Processor, times));
-        let wall = record.wall.map(|times| (Clock::Wall, times));
-        let timed: Option<(Clock, Times)> = match self.clock {
-            None => processor.or(wall),
-            Some(Clock::Processor) => processor,
-            Some(Clock::Wall) => wall,
-        };
-        let Some((clock, [start, stop])) = timed else {
-            if let Some(clock) = self.clock {
-                let help = format!("convert with --clock {}", other(clock).name());
-                return Err((format!("the call has no time of the {} clock", clock.name()), help));
-            }
-            recorder.assume(Assumed::NoClock);
-            return Ok(());
-        };
-        if let Some((earlier, later)) =
-            [(self.last.unwrap_or(start), start), (start, stop)].into_iter().find(|(a, b)| a > b)
-        {
-            let what = format!("the {} clock runs backwards here, by {} ns", clock.name(), earlier - later);
-            let help = format!("convert with --clock {}, or record the program again", other(clock).name());
-            return Err((what, help));
-        }
-        let gap = self.last.map_or(0, |last| start - last);
-        self.last = Some(stop);
-        if gap > 0 {
-            recorder.compute(gap);
-            recorder.assume(match clock {
-                Clock::Processor => Assumed::ProcessorClock,
-                Clock::Wall => Assumed::WallClock,
-            });
-        }
-        Ok(())
-    }
-}
-
-const fn other(clock: Clock) -> Clock {
-    match clock {
-        Clock::Processor => Clock::Wall,
-        Clock::Wall => Clock::Processor,
-    }
 }
 
 /// A call with its arguments.

@@ -1,0 +1,68 @@
+//! Recordings of Weft's own library (`capture/`): the calls of each rank, with peers, bytes and times.
+//!
+//! # Source
+//! The format is this project's: `docs/howto/capture.md` describes it, and `capture/record.h` has the same numbers.
+//!
+//! # Parameters
+//! The clock of computations. Times are nanoseconds, sizes are bytes.
+//!
+//! # Guarantees
+//! A file is read in one pass, in time proportional to its length. A single file is in memory at a time. The sums at its end are those
+//! of its records. Communicators list their ranks, and completed receives name their source and tag. The reader guesses neither.
+//!
+//! # Not modelled
+//! Calls that the library could not record: they are listed, and the trace is refused. Calls of several threads of a rank are
+//! refused too, since their order is not recorded.
+//!
+//! # Validation
+//! `programs/tests/programs/capture.rs`: records that tests write, damaged files. `tests/test_traces.py`: the totals of
+//! a recording. `tests/cluster/capture_runs.py`: programs under an MPI, against the counts of Open MPI.
+
+mod convert;
+pub mod stream;
+
+use super::traces::{Clock, Files, TraceFormat, by_rank, number_of};
+use crate::mpi::{self, Converted};
+use stream::{Head, MAGIC};
+use weft_units::Refusal;
+
+/// The format.
+pub struct Capture;
+
+/// Ending of the files of ranks.
+const RANK: &str = ".wcap";
+
+impl TraceFormat for Capture {
+    fn name(&self) -> &'static str {
+        "capture"
+    }
+
+    fn fits(&self, _name: &str, head: &[u8]) -> bool {
+        head.starts_with(&MAGIC)
+    }
+
+    fn read(&self, files: &mut dyn Files, clock: Option<Clock>) -> Result<Converted, Refusal> {
+        let names = files.names().to_vec();
+        let Some(first) = names.iter().position(|name| number_of(name, RANK).is_some()) else {
+            let what = "the files of a recording are named rank-00000.wcap and so on, and none has such a name";
+            return Err(Refusal::new("the trace", what, "give the files the names that the library gave them"));
+        };
+        let wanted = Head::read(&names[first], &files.load(first)?)?;
+        let places = by_rank(&names, Some(wanted.ranks), |name| number_of(name, RANK).map(|(_, rank)| rank))?;
+        let mut recorders = Vec::with_capacity(places.len());
+        for (rank, place) in (0..).zip(places) {
+            let bytes = files.load(place)?;
+            let head = Head::read(&names[place], &bytes)?;
+            if (head.run, head.ranks) != (wanted.run, wanted.ranks) {
+                let what = format!("the file is of another run than {}", names[first]);
+                return Err(Refusal::new(&names[place], what, "record each run into an empty folder of its own"));
+            }
+            if head.rank != rank {
+                let what = format!("the file is of rank {}", head.rank);
+                return Err(Refusal::new(&names[place], what, "give the file the name that the library gave it"));
+            }
+            recorders.push(convert::rank(&names[place], &bytes, clock)?);
+        }
+        mpi::assemble(recorders)
+    }
+}

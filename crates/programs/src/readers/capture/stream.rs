@@ -1,0 +1,192 @@
+//! Files of the recording library, record by record.
+
+use crate::readers::timer::Times;
+use weft_units::Refusal;
+
+/// First bytes of a file.
+pub const MAGIC: [u8; 8] = *b"WEFTCAP\0";
+/// The version of the format that this reader knows.
+const VERSION: u32 = 1;
+/// Bytes of the head of a file, and of the head of a record.
+const HEAD: usize = 32;
+const RECORD: usize = 40;
+/// Bytes of a number of a record.
+const WORD: usize = 8;
+
+/// Kinds of records, with the numbers of `capture/record.h`.
+macro_rules! kinds {
+    ($($(#[$about:meta])* $kind:ident = $number:literal,)*) => {
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub enum Kind { $($(#[$about])* $kind,)* }
+
+        impl Kind {
+            /// All kinds with their numbers.
+            pub const ALL: &[(u16, Self)] = &[$(($number, Self::$kind),)*];
+
+            const fn of(number: u16) -> Option<Self> {
+                match number {
+                    $($number => Some(Self::$kind),)*
+                    _ => None,
+                }
+            }
+        }
+    };
+}
+
+kinds! {
+    Init = 1,
+    /// Sums of the file: sends, their bytes, receives, collectives.
+    Finalize = 2,
+    /// Unsuccessful tests and all probes that do not wait: how many, and their time by wall and processor.
+    Poll = 3,
+    /// A call that the format can't hold: its name.
+    Refused = 4,
+    /// A new communicator: its number, and its ranks.
+    Comm = 5,
+    /// A file was opened.
+    File = 6,
+    Send = 16,
+    Recv = 17,
+    Sendrecv = 18,
+    Isend = 19,
+    Irecv = 20,
+    SendInit = 21,
+    RecvInit = 22,
+    Start = 23,
+    /// Requests that have ended: five words of each.
+    Complete = 24,
+    RequestFree = 25,
+    Cancel = 26,
+    Probe = 27,
+    Barrier = 32,
+    Bcast = 33,
+    Reduce = 34,
+    Allreduce = 35,
+    Gather = 36,
+    Scatter = 37,
+    Allgather = 38,
+    Alltoall = 39,
+    Gatherv = 40,
+    Scatterv = 41,
+    Allgatherv = 42,
+    Alltoallv = 43,
+    ReduceScatter = 44,
+    Scan = 45,
+}
+
+/// The head of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Head {
+    pub rank: u32,
+    pub ranks: u32,
+    /// The number of the run, equal in all its files.
+    pub run: u64,
+}
+
+fn u32_at(bytes: &[u8], place: usize) -> u32 {
+    u32::from_le_bytes(std::array::from_fn(|byte| bytes[place + byte]))
+}
+
+fn u64_at(bytes: &[u8], place: usize) -> u64 {
+    u64::from_le_bytes(std::array::from_fn(|byte| bytes[place + byte]))
+}
+
+impl Head {
+    /// Reads the head of a file.
+    pub fn read(file: &str, bytes: &[u8]) -> Result<Self, Refusal> {
+        if bytes.len() < HEAD || !bytes.starts_with(&MAGIC) {
+            let what = format!("the file has {} bytes, and no head of a recording", bytes.len());
+            return Err(Refusal::new(file, what, "the file is cut off or damaged: copy it again"));
+        }
+        let version = u32_at(bytes, 8);
+        if version != VERSION {
+            let what = format!("the file has version {version} of the format, and this reader knows version {VERSION}");
+            return Err(Refusal::new(file, what, "record again with the library that comes with this version of Weft"));
+        }
+        let (rank, ranks) = (u32_at(bytes, 12), u32_at(bytes, 16));
+        if rank >= ranks {
+            let what = format!("the file is of rank {rank} of {ranks} ranks");
+            return Err(Refusal::new(file, what, "the file is damaged: copy it again"));
+        }
+        Ok(Self { rank, ranks, run: u64_at(bytes, 24) })
+    }
+}
+
+/// A record of a file.
+#[derive(Debug, Clone, Copy)]
+pub struct Record<'a> {
+    /// The byte of the file at which it begins.
+    pub place: usize,
+    /// The number of its kind, and the kind if this reader knows it.
+    pub number: u16,
+    pub kind: Option<Kind>,
+    /// Whether another thread than that of `MPI_Init` called.
+    pub is_of_other_thread: bool,
+    pub wall: Times,
+    pub processor: Times,
+    words: &'a [u8],
+}
+
+impl Record<'_> {
+    /// How many words it has.
+    pub const fn count(&self) -> usize {
+        self.words.len() / WORD
+    }
+
+    /// Word `place`, which must exist.
+    pub fn word(&self, place: usize) -> i64 {
+        u64_at(self.words, place * WORD).cast_signed()
+    }
+
+    /// Words from `place` on.
+    pub fn words(&self, place: usize) -> impl Iterator<Item = i64> {
+        (place..self.count()).map(|place| self.word(place))
+    }
+
+    /// The words as text.
+    pub fn text(&self) -> String {
+        String::from_utf8_lossy(self.words).trim_end_matches('\0').to_owned()
+    }
+}
+
+/// The records of a file.
+pub struct Stream<'a> {
+    file: &'a str,
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl<'a> Stream<'a> {
+    /// The records behind the head of a file.
+    pub const fn new(file: &'a str, bytes: &'a [u8]) -> Self {
+        Self { file, bytes, at: HEAD }
+    }
+
+    /// A refusal at a byte of the file.
+    pub fn refusal(&self, place: usize, what: &str, help: &str) -> Refusal {
+        Refusal::new(format!("{}, byte {place}", self.file), what, help)
+    }
+
+    /// Reads the next record; `None` at the end of the file.
+    pub fn read(&mut self) -> Result<Option<Record<'a>>, Refusal> {
+        let (place, rest) = (self.at, &self.bytes[self.at.min(self.bytes.len())..]);
+        if rest.is_empty() {
+            return Ok(None);
+        }
+        let words = if rest.len() < RECORD { None } else { rest.get(RECORD..RECORD + WORD * u32_at(rest, 4) as usize) };
+        let Some(words) = words else {
+            return Err(self.refusal(place, "the file ends within this record", "the file is cut off: copy it again"));
+        };
+        self.at += RECORD + words.len();
+        let number = u16::from_le_bytes([rest[0], rest[1]]);
+        Ok(Some(Record {
+            place,
+            number,
+            kind: Kind::of(number),
+            is_of_other_thread: rest[2] != 0 || rest[3] != 0,
+            wall: [u64_at(rest, 8), u64_at(rest, 16)],
+            processor: [u64_at(rest, 24), u64_at(rest, 32)],
+            words,
+        }))
+    }
+}

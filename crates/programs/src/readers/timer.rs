@@ -1,0 +1,77 @@
+//! The computations of a rank: the times between its calls, by one of the clocks of the trace.
+
+use super::traces::Clock;
+use crate::mpi::{Assumed, Problem, Recorder};
+
+/// When a call began and ended \[ns\].
+pub type Times = [u64; 2];
+
+/// Times of a call by the clocks that the trace has.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Clocks {
+    pub processor: Option<Times>,
+    pub wall: Option<Times>,
+    /// Times since the call before, by processor and wall, in calls that the trace counts and does not record \[ns\].
+    pub unrecorded: [u64; 2],
+}
+
+/// Measures the time between two calls of a rank.
+pub struct Timer {
+    clock: Option<Clock>,
+    /// When the call before ended \[ns\].
+    last: Option<u64>,
+}
+
+impl Timer {
+    /// Without a `clock` that of the processor, where the call has it.
+    pub const fn new(clock: Option<Clock>) -> Self {
+        Self { clock, last: None }
+    }
+
+    /// Records the computation before a call.
+    pub fn compute(&mut self, clocks: &Clocks, recorder: &mut Recorder) -> Result<(), Problem> {
+        let processor = clocks.processor.map(|times| (Clock::Processor, times));
+        let wall = clocks.wall.map(|times| (Clock::Wall, times));
+        let timed: Option<(Clock, Times)> = match self.clock {
+            None => processor.or(wall),
+            Some(Clock::Processor) => processor,
+            Some(Clock::Wall) => wall,
+        };
+        let Some((clock, [start, stop])) = timed else {
+            if let Some(clock) = self.clock {
+                let help = format!("convert with --clock {}", other(clock).name());
+                return Err((format!("the call has no time of the {} clock", clock.name()), help));
+            }
+            recorder.assume(Assumed::NoClock);
+            return Ok(());
+        };
+        if let Some((earlier, later)) =
+            [(self.last.unwrap_or(start), start), (start, stop)].into_iter().find(|(a, b)| a > b)
+        {
+            let what = format!("the {} clock runs backwards here, by {} ns", clock.name(), earlier - later);
+            let help = format!("convert with --clock {}, or record the program again", other(clock).name());
+            return Err((what, help));
+        }
+        let unrecorded = match clock {
+            Clock::Processor => clocks.unrecorded[0],
+            Clock::Wall => clocks.unrecorded[1],
+        };
+        let gap = self.last.map_or(0, |last| (start - last).saturating_sub(unrecorded));
+        self.last = Some(stop);
+        if gap > 0 {
+            recorder.compute(gap);
+            recorder.assume(match clock {
+                Clock::Processor => Assumed::ProcessorClock,
+                Clock::Wall => Assumed::WallClock,
+            });
+        }
+        Ok(())
+    }
+}
+
+const fn other(clock: Clock) -> Clock {
+    match clock {
+        Clock::Processor => Clock::Wall,
+        Clock::Wall => Clock::Processor,
+    }
+}

@@ -1,0 +1,212 @@
+"""Programs recorded under MPI, and read again: ``make test-capture``.
+
+Needs ``mpicc`` and ``mpirun`` of Open MPI. LAMMPS is recorded where ``lmp`` is installed. The monitoring of Open MPI
+counts its messages a second time.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from weft.cli import main
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+pytestmark = pytest.mark.skipif(
+    shutil.which("mpicc") is None or shutil.which("mpirun") is None, reason="needs mpicc and mpirun"
+)
+ROOT = Path(__file__).parent.parent.parent
+DATA = ROOT / "tests" / "data"
+RECORDED = DATA / "traces" / "weft_capture_calls.tar.xz"
+RANKS = 4
+MELT = """
+units lj
+atom_style atomic
+lattice fcc 0.8442
+region box block 0 8 0 8 0 8
+create_box 1 box
+create_atoms 1 box
+mass 1 1.0
+velocity all create 1.44 87287 loop geom
+pair_style lj/cut 2.5
+pair_coeff 1 1 1.0 1.0 2.5
+neighbor 0.3 bin
+neigh_modify every 20 delay 0 check no
+fix 1 all nve
+run 20
+"""
+# Programs with a call that the library does not record, and the name of the call.
+MATCHED = """
+    MPI_Message m;
+    MPI_Request r;
+    MPI_Isend(0, 0, MPI_INT, rank, 1, MPI_COMM_WORLD, &r);
+    MPI_Mprobe(rank, 1, MPI_COMM_WORLD, &m, &s);
+    MPI_Mrecv(0, 0, MPI_INT, &m, &s);
+    MPI_Wait(&r, &s);
+"""
+WITHOUT: list[tuple[str, str]] = [
+    (
+        "int x; MPI_Win w; MPI_Win_create(&x, 4, 4, MPI_INFO_NULL, MPI_COMM_WORLD, &w); MPI_Win_free(&w);",
+        "MPI_Win_create",
+    ),
+    ("int f; MPI_Request r = MPI_REQUEST_NULL; MPI_Request_get_status(r, &f, &s);", "MPI_Request_get_status"),
+    (MATCHED, "MPI_Mprobe"),
+]
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The library, built from a copy of its sources."""
+    folder = tmp_path_factory.mktemp("capture") / "capture"
+    shutil.copytree(ROOT / "capture", folder, ignore=shutil.ignore_patterns("*.so"))
+    built = subprocess.run(["make", "-C", folder], capture_output=True, text=True, check=True)
+    assert "warning" not in built.stderr
+    return folder / "libweft_capture.so"
+
+
+def _compiled(source: Path) -> Path:
+    program = source.with_suffix("")
+    subprocess.run(["mpicc", "-Wall", "-Werror", "-O1", "-o", program, source], check=True)
+    return program
+
+
+def _recorded(
+    library: Path, folder: Path, *words: str | Path, ranks: int = RANKS, more: Sequence[str] = ()
+) -> subprocess.CompletedProcess[str]:
+    options = ["--oversubscribe", "--mca", "mpi_yield_when_idle", "1", *more]
+    if os.geteuid() == 0:
+        options.append("--allow-run-as-root")
+    loaded = ["-x", f"LD_PRELOAD={library}", "-x", f"WEFT_CAPTURE={folder}", "-x", "OMP_NUM_THREADS=1"]
+    command = ["mpirun", *options, "-n", str(ranks), *loaded, *words]
+    return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False, cwd=folder.parent)
+
+
+def _info(capsys: pytest.CaptureFixture[str], folder: Path) -> Any:
+    assert main(["trace", "info", str(folder), "--json"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def _refused(capsys: pytest.CaptureFixture[str], folder: Path) -> str:
+    assert main(["trace", "info", str(folder)]) == 2
+    return capsys.readouterr().err
+
+
+def test_every_call_is_recorded_as_in_the_recording_of_the_tests(
+    library: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = shutil.copy(DATA / "capture" / "calls.c", tmp_path / "calls.c")
+    program = _compiled(Path(source))
+    folder = tmp_path / "recording"
+    ran = _recorded(library, folder, program)
+    assert ran.returncode == 0, ran.stderr
+    facts, wanted = _info(capsys, folder), _info(capsys, RECORDED)
+    for same in ("ranks", "messages", "bytes", "collectives", "sizes", "pairs", "unmatched", "wildcards"):
+        assert facts[same] == wanted[same], same
+    assert main(["trace", "loggops", str(folder)]) == 0
+    capsys.readouterr()
+
+
+def test_files_of_two_runs_in_one_folder_are_told_apart(
+    library: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = tmp_path / "empty.c"
+    source.write_text("#include <mpi.h>\nint main(int c, char **v) { MPI_Init(&c, &v); return MPI_Finalize(); }\n")
+    program = _compiled(source)
+    folder = tmp_path / "recording"
+    assert _recorded(library, folder, program, ranks=3).returncode == 0
+    assert _info(capsys, folder)["ranks"] == 3
+    assert _recorded(library, folder, program, ranks=2).returncode == 0
+    assert "the trace has 2 ranks, and there are files of 3" in _refused(capsys, folder)
+
+
+@pytest.mark.parametrize(("body", "call"), WITHOUT, ids=[call for _, call in WITHOUT])
+def test_a_call_that_is_not_recorded_is_named(
+    body: str, call: str, library: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = tmp_path / "program.c"
+    start = "int rank; MPI_Status s; MPI_Init(&c, &v); MPI_Comm_rank(MPI_COMM_WORLD, &rank); (void)rank; (void)s;"
+    source.write_text(f"#include <mpi.h>\nint main(int c, char **v) {{ {start} {body} return MPI_Finalize(); }}\n")
+    ran = _recorded(library, tmp_path / "recording", _compiled(source), ranks=2)
+    assert ran.returncode == 0, ran.stderr
+    told = _refused(capsys, tmp_path / "recording")
+    assert f"the program made calls that the recording does not hold: 1 {call}" in told
+
+
+@pytest.mark.parametrize("call", ["mpi_init_", "MPI_Send_c"])
+def test_a_call_that_can_not_be_passed_on_ends_the_program(call: str, library: Path, tmp_path: Path) -> None:
+    source = tmp_path / "program.c"
+    # the function that the library replaces
+    body = f"__attribute__((weak)) void {call}(void); int main(void) {{ if ({call}) {call}(); return 0; }}"
+    source.write_text(f"{body}\n")
+    ran = subprocess.run(
+        [str(_compiled(source))],
+        env={**os.environ, "LD_PRELOAD": str(library)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ran.returncode == 2
+    assert ran.stderr.startswith("weft capture: the program calls MPI")
+
+
+def test_each_call_of_mpi_is_recorded_refused_or_local(library: Path) -> None:
+    """The library leaves alone functions that move no data: queries, datatypes, groups, handles, files."""
+    header = ["mpicc", "-E", "-include", "mpi.h", "-x", "c", "/dev/null"]
+    text = subprocess.run(header, capture_output=True, text=True, check=True).stdout
+    declared = set(re.findall(r"\bMPI_([A-Z][a-z]\w*) *\(", text))
+    symbols = subprocess.run(["nm", "-D", "--defined-only", library], capture_output=True, text=True, check=True).stdout
+    exported = {line.split()[-1] for line in symbols.splitlines() if " T " in line}
+    assert all(name.startswith(("MPI_", "mpi_")) for name in exported)
+    left = declared - {name.removeprefix("MPI_") for name in exported}
+    local = re.compile(
+        r"(Group|Info|Type|Op|Errhandler|Error|Add_error|Status|Attr|Keyval|Get_(address|count|elements|version|library_version|"
+        r"processor_name)|File|Win|Pack|Unpack|Buffer|Alloc|Free_mem|Aint|Topo|Dims|Graph|Cart|Dist_graph_neighbors|"
+        r"Comm_(c2f|f2c|call_|compare|create_errhandler|create_keyval|delete_attr|disconnect|free|get|group|rank|remote|set|"
+        r"size|test_inter))|(Abort|Address|Initialized|Finalized|Query_thread|Is_thread_main|Pcontrol|Wtime|Wtick|"
+        r"Reduce_local|Register_datarep|Test_cancelled|Message_(c2f|f2c)|Request_(c2f|f2c)|Grequest_complete|"
+        r"(Open|Close)_port|(Publish|Unpublish|Lookup)_name)$"
+    )
+    # one-sided calls need a window, and a matched receive needs a matched probe: both are refused
+    behind = {"Put", "Get", "Accumulate", "Get_accumulate", "Fetch_and_op", "Compare_and_swap", "Mrecv", "Imrecv"}
+    behind |= {"Rput", "Rget", "Raccumulate", "Rget_accumulate"}
+    assert sorted(name for name in left - behind if not local.match(name)) == []
+
+
+@pytest.mark.skipif(shutil.which("lmp") is None, reason="needs LAMMPS")
+def test_lammps_has_the_messages_that_open_mpi_counts(
+    library: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "in.melt").write_text(MELT)
+    counting = {"enable": "2", "enable_output": "3", "filename": str(tmp_path / "counts")}
+    options = [word for key, value in counting.items() for word in ("--mca", f"pml_monitoring_{key}", value)]
+    folder = tmp_path / "recording"
+    ran = _recorded(library, folder, "lmp", "-in", "in.melt", "-log", "none", more=options)
+    assert ran.returncode == 0, ran.stderr
+    messages = sent = 0
+    for file in tmp_path.glob("counts.*.prof"):
+        for line in file.read_text().splitlines():
+            fields = line.split("\t")
+            # a line for each peer: the messages of the program, without those of collectives
+            if fields[0] == "E":
+                sent += int(fields[3].split()[0])
+                messages += int(fields[4].split()[0])
+    assert messages > 0
+    facts = _info(capsys, folder)
+    # a prefix sum becomes a message of 8 bytes from each rank to the next
+    scans = {note["code"]: note["count"] for note in facts["assumptions"]}["scan"] // RANKS
+    assert facts["messages"] - scans * (RANKS - 1) == messages
+    assert facts["bytes"] - scans * (RANKS - 1) * 8 == sent
+    assert facts["kinds"]["receive"] == facts["messages"]
+    assert facts["unmatched"] == []
+    assert main(["trace", "loggops", str(folder), "--json"]) == 0
+    replayed = json.loads(capsys.readouterr().out)
+    assert replayed["messages"] > facts["messages"], "with the messages of collectives"
