@@ -10,18 +10,32 @@ import importlib.metadata
 import subprocess
 import sys
 import tempfile
+import tomllib
 import zipfile
 from pathlib import Path
 
 
 def main() -> None:
-    """Install a wheel of nothing but what maturin says of the package, unless the package is installed."""
-    try:
-        importlib.metadata.version("weft-sim")
-    except importlib.metadata.PackageNotFoundError:
+    """Install a wheel with nothing but the metadata of the package, unless a package with its commands is installed."""
+    if _installed() != _wanted():
         with tempfile.TemporaryDirectory() as folder:
             install = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet", "install", "--no-deps"]
-            subprocess.run([*install, _wheel(Path(folder))], check=True)
+            subprocess.run([*install, "--force-reinstall", _wheel(Path(folder))], check=True)
+
+
+def _installed() -> set[tuple[str, str]] | None:
+    """Name and value of each entry point of the installed package; none without a package."""
+    try:
+        points = importlib.metadata.distribution("weft-sim").entry_points
+    except importlib.metadata.PackageNotFoundError:
+        return None
+    return {(point.name, point.value) for point in points}
+
+
+def _wanted() -> set[tuple[str, str]]:
+    """Name and value of each entry point in ``pyproject.toml``."""
+    project = tomllib.loads((Path(__file__).parent.parent / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    return {pair for group in (project["scripts"], *project["entry-points"].values()) for pair in group.items()}
 
 
 def _wheel(folder: Path) -> Path:

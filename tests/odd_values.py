@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from turns import in_turn
-from weft.reproduce.common import line_figures
-from weft.reproduce.common.frames import SCHEMA
-from weft.reproduce.common.measured import LackingError, Measured
+from weft_papers.common import line_figures
+from weft_papers.common.frames import SCHEMA
+from weft_papers.common.measured import LackingError, Measured
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from weft.reproduce.common.paper import Paper
+    from weft_papers.common.paper import Paper
 
 ODD = [None, 0.0, "stalled"]
 """Values of all numbers of a mechanism; or all its runs are stalled."""

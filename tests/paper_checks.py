@@ -10,15 +10,15 @@ import pytest
 
 import weft
 from weft.plot import style
-from weft.reproduce.common import claims, line_figures, scoreboard
-from weft.reproduce.common.measured import LackingError, Measured
-from weft.reproduce.registry import paper as registered
+from weft_papers.common import claims, line_figures, scoreboard
+from weft_papers.common.measured import LackingError, Measured
+from weft_papers.registry import paper as registered
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from weft._engine import Point
-    from weft.reproduce.common.paper import Experiment, Paper
+    from weft_papers.common.paper import Experiment, Paper
 
 NOTHING = Measured()
 

@@ -9,10 +9,10 @@ import numpy as np
 import polars as pl
 
 from weft.analysis import bound
-from weft.reproduce.common.frames import BASELINE, SCHEMA
-from weft.reproduce.common.measured import Measured
-from weft.reproduce.tcep.hottest_links import MAPPINGS
-from weft.reproduce.tcep.mechanisms import COMBINED, DVFS, LITERAL, OWN, SLAC, TCEP
+from weft_papers.common.frames import BASELINE, SCHEMA
+from weft_papers.common.measured import Measured
+from weft_papers.tcep.hottest_links import MAPPINGS
+from weft_papers.tcep.mechanisms import COMBINED, DVFS, LITERAL, OWN, SLAC, TCEP
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -6,12 +6,12 @@ from typing import Any
 
 import polars as pl
 
-from weft.reproduce.common.frames import SCHEMA
-from weft.reproduce.common.measured import Measured
-from weft.reproduce.congestion import one_factor
-from weft.reproduce.congestion.hot_spot_networks import DRAGONFLY, NETWORKS, TORUS, TREE
-from weft.reproduce.congestion.hot_spot_runs import BUFFERS, COMBINATIONS, FILL, OWN, READINGS, TERMINALS
-from weft.reproduce.congestion.scheme_outcomes import (
+from weft_papers.common.frames import SCHEMA
+from weft_papers.common.measured import Measured
+from weft_papers.congestion import one_factor
+from weft_papers.congestion.hot_spot_networks import DRAGONFLY, NETWORKS, TORUS, TREE
+from weft_papers.congestion.hot_spot_runs import BUFFERS, COMBINATIONS, FILL, OWN, READINGS, TERMINALS
+from weft_papers.congestion.scheme_outcomes import (
     COLUMNS,
     DBBM,
     FLOW2SL,

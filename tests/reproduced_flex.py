@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from weft.reproduce.common.frames import SCHEMA
-from weft.reproduce.common.measured import Measured
-from weft.reproduce.flex.networks import DRAGONFLY, FAT_TREE, FLEX, HYPERX, NETWORKS, SLIM_FLY
-from weft.reproduce.flex.performance_claims import CANDIDATE_PATTERNS, LOCAL
-from weft.reproduce.flex.performance_frame import (
+from weft_papers.common.frames import SCHEMA
+from weft_papers.common.measured import Measured
+from weft_papers.flex.networks import DRAGONFLY, FAT_TREE, FLEX, HYPERX, NETWORKS, SLIM_FLY
+from weft_papers.flex.performance_claims import CANDIDATE_PATTERNS, LOCAL
+from weft_papers.flex.performance_frame import (
     BALANCED,
     COLUMNS,
     HYPERX_2D,

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from weft.reproduce.common.frames import SCHEMA
-from weft.reproduce.common.measured import Measured
-from weft.reproduce.ofar.closed_forms import valiant_bound
-from weft.reproduce.ofar.routings_run import COLUMNS, MIN, OFAR, OFAR_E, OFAR_L, PAR, PB, PB_125, UGAL, VAL
+from weft_papers.common.frames import SCHEMA
+from weft_papers.common.measured import Measured
+from weft_papers.ofar.closed_forms import valiant_bound
+from weft_papers.ofar.routings_run import COLUMNS, MIN, OFAR, OFAR_E, OFAR_L, PAR, PB, PB_125, UGAL, VAL
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -6,11 +6,11 @@ from typing import Any
 
 import polars as pl
 
-from weft.reproduce.common.frames import SCHEMA
-from weft.reproduce.common.measured import Measured
-from weft.reproduce.torus import causes
-from weft.reproduce.torus.applications import FOUR, GRAPH500, SCALES
-from weft.reproduce.torus.network_runs import (
+from weft_papers.common.frames import SCHEMA
+from weft_papers.common.measured import Measured
+from weft_papers.torus import causes
+from weft_papers.torus.applications import FOUR, GRAPH500, SCALES
+from weft_papers.torus.network_runs import (
     ALLOCATOR,
     CAUSES,
     COLUMNS,

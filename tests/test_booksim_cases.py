@@ -9,7 +9,7 @@ import yaml
 
 import weft
 from weft.errors import PeerError, ScenarioError
-from weft.peers.booksim.convert import Imported, convert
+from weft_peers.booksim.convert import Imported, convert
 
 if TYPE_CHECKING:
     from pathlib import Path

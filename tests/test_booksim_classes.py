@@ -11,8 +11,8 @@ import pytest
 import yaml
 
 from weft.errors import PeerError
-from weft.peers.booksim.convert import convert
 from weft.runs.execute import execute
+from weft_peers.booksim.convert import convert
 
 if TYPE_CHECKING:
     from weft._engine import Finished

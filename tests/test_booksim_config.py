@@ -8,13 +8,12 @@ from pathlib import Path
 
 import pytest
 
-import weft
 from weft.errors import PeerError, WeftError
-from weft.peers.booksim import forks
-from weft.peers.booksim.config import Config, read
-from weft.peers.booksim.convert import convert
-from weft.peers.booksim.grammar import call, leading_float, leading_int, parse, parse_override, tokenize
-from weft.peers.booksim.keys import FLOATS, IDLE, INTS, KEYS, TEXTS
+from weft_peers.booksim import forks
+from weft_peers.booksim.config import Config, read
+from weft_peers.booksim.convert import convert
+from weft_peers.booksim.grammar import call, leading_float, leading_int, parse, parse_override, tokenize
+from weft_peers.booksim.keys import FLOATS, IDLE, INTS, KEYS, TEXTS
 
 PEER = Path(__file__).parent / "data" / "booksim"
 
@@ -254,6 +253,6 @@ def _value(key: str, rng: random.Random, texts: tuple[str, ...]) -> str:
 
 
 def test_the_import_stands_without_the_validation() -> None:
-    """They share `weft.peers.expressible`; validation builds on the models of the import, never the other way."""
-    for source in (Path(weft.__file__).parent / "peers" / "booksim").glob("*.py"):
-        assert "weft.peers.validate" not in source.read_text(encoding="utf-8"), source.name
+    """They share `weft_peers.expressible`; validation builds on the models of the import, never the other way."""
+    for source in (Path(forks.__file__).parent).glob("*.py"):
+        assert "weft_peers.validate" not in source.read_text(encoding="utf-8"), source.name

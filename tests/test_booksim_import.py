@@ -13,10 +13,10 @@ import yaml
 import weft
 from weft.cli import main
 from weft.errors import PeerError, WeftError, WriteError
-from weft.peers.booksim import anynet, bands, matrix, models, wiring
-from weft.peers.booksim.convert import convert
-from weft.peers.booksim.keys import FLOATS, INTS, KEYS
-from weft.peers.booksim.pipeline import aborts, head_delays
+from weft_peers.booksim import anynet, bands, matrix, models, wiring
+from weft_peers.booksim.convert import convert
+from weft_peers.booksim.keys import FLOATS, INTS, KEYS
+from weft_peers.booksim.pipeline import aborts, head_delays
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from weft.peers.booksim.convert import convert
-from weft.peers.validate.case import Case, Numbers, number
-from weft.peers.validate.judge import Ours, judge
 from weft.results import quantities as q
 from weft.runs.execute import execute
+from weft_peers.booksim.convert import convert
+from weft_peers.validate.case import Case, Numbers, number
+from weft_peers.validate.judge import Ours, judge
 
 if TYPE_CHECKING:
     from weft._engine import Finished
-    from weft.peers.booksim.convert import Imported
-    from weft.peers.validate.case import MustMatch
+    from weft_peers.booksim.convert import Imported
+    from weft_peers.validate.case import MustMatch
 
 PEER = Path(__file__).parent / "data" / "booksim"
 SEEDS = 3

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from weft import _engine
-from weft.cli import _COMMANDS, main
+from weft.cli import commands, main
 from weft.scenario import parameters
 
 
@@ -352,7 +352,7 @@ def test_schema_is_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert "topology" in json.loads(capsys.readouterr().out)["properties"]
 
 
-@pytest.mark.parametrize("command", sorted(_COMMANDS))
+@pytest.mark.parametrize("command", sorted(commands.names()))
 def test_every_command_has_an_example(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match="0"):
         main([command, "--help"])

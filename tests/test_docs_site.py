@@ -123,7 +123,7 @@ def test_every_command_of_the_page_of_questions_is_understood() -> None:
         words = shlex.split(command)
         if words[1:]:
             cli._parser(None).parse_args(words)
-    assert {command.split()[0] for command in shown} == set(cli._COMMANDS)
+    assert {command.split()[0] for command in shown} == set(cli.commands.names())
 
 
 def test_every_example_is_sound_and_on_the_page_of_examples() -> None:

@@ -11,13 +11,13 @@ import pytest
 
 import weft
 from weft.analysis import examples
-from weft.reproduce.common.measured import Measured
-from weft.reproduce.flex import flex_drawings as flex
-from weft.reproduce.ofar import closed_forms
-from weft.reproduce.ofar import ofar_drawings as ofar
-from weft.reproduce.registry import PAPERS, paper
-from weft.reproduce.tcep import tcep_drawings as tcep
-from weft.reproduce.torus import drawings as torus
+from weft_papers.common.measured import Measured
+from weft_papers.flex import flex_drawings as flex
+from weft_papers.ofar import closed_forms
+from weft_papers.ofar import ofar_drawings as ofar
+from weft_papers.registry import PAPERS, paper
+from weft_papers.tcep import tcep_drawings as tcep
+from weft_papers.torus import drawings as torus
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -1,6 +1,7 @@
-"""The rooms of the package: a room imports only the rooms below it, no files import in a circle, and names are unique.
+"""The rooms of a package: a room imports only the rooms below it, no files import in a circle, and names are unique.
 
-The test reads the imports of every file: those at its top, inside functions, for types only, and by `import_module`.
+The core imports no other package of the project, and the other packages import only themselves and the core. The tests
+read the imports of every file: those at its top, inside functions, for types only, and by `import_module`.
 """
 
 from __future__ import annotations
@@ -18,27 +19,45 @@ import weft
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-PACKAGE = Path(weft.__file__).parent
-# The rooms from the bottom to the top: a file imports its own room and the lines above its own. Rooms of one line stand
-# side by side and do not import each other. The last line is `weft` itself.
-ORDER = (
-    ("_engine",),
-    ("errors",),
-    ("text",),
-    ("cite",),
-    ("scenario",),
-    ("results",),
-    ("runs",),
-    ("analysis", "plot", "timeline", "peers", "programs"),
-    ("peers.booksim", "report"),
-    ("peers.validate", "api", "design"),
-    ("reproduce.common",),
-    ("reproduce.congestion", "reproduce.flex", "reproduce.ofar", "reproduce.tcep", "reproduce.torus"),
-    ("reproduce",),
-    ("cli",),
-    ("",),
-)
-LEVEL = {room: level for level, rooms in enumerate(ORDER) for room in rooms}
+CORE = Path(weft.__file__).parent
+# Packages, and their rooms from the bottom to the top: a file imports its own room and the lines above its own. Rooms
+# of one line do not import each other. The last line is the package itself.
+ROOMS = {
+    "weft": (
+        ("_engine",),
+        ("errors",),
+        ("text",),
+        ("cite",),
+        ("scenario",),
+        ("results",),
+        ("runs",),
+        ("analysis", "plot", "timeline", "programs"),
+        ("report",),
+        ("api", "design"),
+        ("cli",),
+        ("",),
+    ),
+    "weft_peers": (
+        ("expressible",),
+        ("booksim",),
+        ("validate",),
+        ("import_command", "validate_command"),
+        ("",),
+    ),
+    "weft_papers": (
+        ("common",),
+        ("congestion", "flex", "ofar", "tcep", "torus"),
+        ("registry",),
+        ("command",),
+        ("",),
+    ),
+}
+PACKAGES = [CORE.parent / name for name in ROOMS]
+
+
+def levels(package: Path) -> dict[str, int]:
+    """The level of each room of a package."""
+    return {room: level for level, rooms in enumerate(ROOMS[package.name]) for room in rooms}
 
 
 def modules(package: Path) -> dict[str, Path]:
@@ -50,12 +69,8 @@ def modules(package: Path) -> dict[str, Path]:
 
 
 def room(module: str) -> str:
-    """The room of a module: the longest name in `ORDER` that its own name begins with."""
-    parts = module.split(".")
-    named = [".".join(parts[:count]) for count in range(len(parts), 0, -1)]
-    if module in ("", "__main__"):
-        return ""
-    return next((name for name in named if name in LEVEL), parts[0])
+    """The room of a module: the first part of its name."""
+    return "" if module == "__main__" else module.partition(".")[0]
 
 
 def names_imported(path: Path) -> Iterator[str]:
@@ -77,24 +92,25 @@ def names_imported(path: Path) -> Iterator[str]:
 
 def imports(package: Path) -> dict[str, set[str]]:
     """What each file of a package imports of the package."""
-    known = modules(package)
+    known, rooms = modules(package), levels(package)
     found: dict[str, set[str]] = defaultdict(set)
     for module, path in known.items():
         for name in names_imported(path):
             top, _, inside = name.partition(".")
             if top == package.name:
-                found[module].add(inside if inside in known or inside in LEVEL else inside.rpartition(".")[0])
+                found[module].add(inside if inside in known or inside in rooms else inside.rpartition(".")[0])
         found[module].discard(module)
     return found
 
 
 def against_the_order(package: Path) -> list[str]:
     """Imports of rooms that do not lie below, and rooms without a place in the order."""
-    told = [f"{module}: no line of ORDER names its room" for module in modules(package) if room(module) not in LEVEL]
+    level = levels(package)
+    told = [f"{module}: no line of ROOMS names its room" for module in modules(package) if room(module) not in level]
     for module, others in imports(package).items():
         here = room(module)
         for other in sorted(others):
-            above = LEVEL.get(room(other), len(ORDER)) >= LEVEL.get(here, len(ORDER))
+            above = level.get(room(other), len(level)) >= level.get(here, len(level))
             told += [f"{module} imports {other or package.name}"] if above and here != room(other) else []
     return told
 
@@ -109,30 +125,50 @@ def circle(package: Path) -> list[str]:
     return []
 
 
-def of_one_name(package: Path) -> dict[str, list[str]]:
+def of_one_name(*packages: Path) -> dict[str, list[str]]:
     """Files with the same name; each package needs an ``__init__.py``."""
     by_name: dict[str, list[str]] = defaultdict(list)
-    for path in modules(package).values():
-        if path.name != "__init__.py":
-            by_name[path.name].append(path.relative_to(package).as_posix())
+    for package in packages:
+        for path in modules(package).values():
+            if path.name != "__init__.py":
+                by_name[path.name].append(path.relative_to(package).as_posix())
     return {name: paths for name, paths in by_name.items() if len(paths) > 1}
 
 
-def test_a_room_imports_only_rooms_below_it() -> None:
-    assert against_the_order(PACKAGE) == []
+def of_other_packages(package: Path) -> list[str]:
+    """Imports of packages of the project that are neither the package itself nor the core."""
+    others = set(ROOMS) - {CORE.name, package.name}
+    return [
+        f"{module} imports {name}"
+        for module, path in modules(package).items()
+        for name in names_imported(path)
+        if name.partition(".")[0] in others
+    ]
 
 
-def test_no_files_import_in_a_circle() -> None:
-    assert circle(PACKAGE) == []
+@pytest.mark.parametrize("package", PACKAGES, ids=ROOMS)
+def test_a_room_imports_only_rooms_below_it(package: Path) -> None:
+    assert against_the_order(package) == []
+
+
+@pytest.mark.parametrize("package", PACKAGES, ids=ROOMS)
+def test_no_package_imports_another_than_the_core(package: Path) -> None:
+    assert of_other_packages(package) == []
+
+
+@pytest.mark.parametrize("package", PACKAGES, ids=ROOMS)
+def test_no_files_import_in_a_circle(package: Path) -> None:
+    assert circle(package) == []
 
 
 def test_no_two_files_have_one_name() -> None:
-    assert of_one_name(PACKAGE) == {}
+    assert of_one_name(*PACKAGES) == {}
 
 
-def test_every_room_of_the_order_exists() -> None:
-    known = modules(PACKAGE)
-    assert [name for name in LEVEL if name not in known and name != "_engine"] == []
+@pytest.mark.parametrize("package", PACKAGES, ids=ROOMS)
+def test_every_room_of_the_order_exists(package: Path) -> None:
+    known = modules(package)
+    assert [name for name in levels(package) if name not in known and name != "_engine"] == []
 
 
 def small_package(root: Path, files: dict[str, str]) -> Path:
@@ -184,7 +220,14 @@ def test_imports_that_the_order_allows_are_not_told(tmp_path: Path) -> None:
 
 def test_a_room_without_a_place_in_the_order_is_found(tmp_path: Path) -> None:
     package = small_package(tmp_path, {"shed/tools.py": ""})
-    assert "shed.tools: no line of ORDER names its room" in against_the_order(package)
+    assert "shed.tools: no line of ROOMS names its room" in against_the_order(package)
+
+
+@pytest.mark.parametrize("text", ["import weft_papers", "def later():\n    from weft_peers.booksim import convert"])
+def test_an_import_of_another_package_is_found(tmp_path: Path, text: str) -> None:
+    package = small_package(tmp_path, {"results/store.py": text})
+    (told,) = of_other_packages(package)
+    assert told.startswith("results.store imports weft_p")
 
 
 def test_a_circle_of_files_is_found(tmp_path: Path) -> None:

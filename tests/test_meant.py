@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from weft.cli import _COMMANDS, main
+from weft.cli import commands, main
 
 
 def refused(line: str, capsys: pytest.CaptureFixture[str]) -> str:
@@ -56,7 +56,7 @@ def test_the_word_that_was_meant_is_named(line: str, meant: str, capsys: pytest.
 def test_where_nothing_is_alike_the_help_is_named_and_works(line: str, capsys: pytest.CaptureFixture[str]) -> None:
     told = refused(line, capsys)
     if line == "xyzzy":
-        assert all(command in told for command in _COMMANDS)
+        assert all(command in told for command in commands.names())
         return
     found = re.search(r"`(weft.*--help)`", told)
     assert found
@@ -65,7 +65,7 @@ def test_where_nothing_is_alike_the_help_is_named_and_works(line: str, capsys: p
 
 
 def test_every_misspelt_command_is_told(capsys: pytest.CaptureFixture[str]) -> None:
-    for command in _COMMANDS:
+    for command in commands.names():
         assert f"`{command}`" in refused(f"{command[0]}{command[2]}{command[1]}{command[3:]} x", capsys)
 
 

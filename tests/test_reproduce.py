@@ -21,15 +21,15 @@ from reproduced import FULL, LOADS, ideal
 from weft.cli import main
 from weft.errors import ResultsError, WeftError
 from weft.plot import style
-from weft.reproduce.common import line_figures, scoreboard
-from weft.reproduce.common.frames import BASELINE, SCHEMA
-from weft.reproduce.common.measured import LackingError, Measured
-from weft.reproduce.common.reproduction import reproduce
-from weft.reproduce.common.rules import approx, constructed, exact, remains, trend, untestable, waits
-from weft.reproduce.registry import paper
-from weft.reproduce.tcep import PAPER
-from weft.reproduce.tcep.mechanisms import COMBINED, DVFS, LITERAL, SLAC, TCEP, frame
 from weft.results import quantities as q
+from weft_papers.common import line_figures, scoreboard
+from weft_papers.common.frames import BASELINE, SCHEMA
+from weft_papers.common.measured import LackingError, Measured
+from weft_papers.common.reproduction import reproduce
+from weft_papers.common.rules import approx, constructed, exact, remains, trend, untestable, waits
+from weft_papers.registry import paper
+from weft_papers.tcep import PAPER
+from weft_papers.tcep.mechanisms import COMBINED, DVFS, LITERAL, SLAC, TCEP, frame
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from weft.reproduce.common.paper import Experiment
+    from weft_papers.common.paper import Experiment
 
 # The experiment that takes a fraction of a second, with a figure that needs none.
 SMALLEST = dataclasses.replace(

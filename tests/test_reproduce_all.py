@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING
 import pytest
 
 from weft.cli import main
-from weft.reproduce import registry
-from weft.reproduce.common import scoreboard
-from weft.reproduce.common.reproduction import reproduce_all
-from weft.reproduce.common.rules import given
+from weft_papers import registry
+from weft_papers.common import scoreboard
+from weft_papers.common.reproduction import reproduce_all
+from weft_papers.common.rules import given
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from weft.reproduce.common.paper import Paper
-    from weft.reproduce.common.reproduced import AllReproduced
+    from weft_papers.common.paper import Paper
+    from weft_papers.common.reproduced import AllReproduced
 
 
 def without_runs(paper: Paper) -> Paper:

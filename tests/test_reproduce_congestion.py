@@ -13,12 +13,12 @@ import paper_checks
 import weft
 from reproduced_congestion import ideal
 from weft.design.comparison_of_designs import compare
-from weft.reproduce.common import line_figures
-from weft.reproduce.common.reproduction import reproduce
-from weft.reproduce.congestion import PAPER, all_combinations, one_factor, scheme_claims
-from weft.reproduce.congestion.hot_spot_networks import DRAGONFLY, NAMES, NETWORKS, SMALL, TORUS, TREE
-from weft.reproduce.congestion.hot_spot_runs import BUFFERS, COMBINATIONS, FILL, OWN
-from weft.reproduce.congestion.scheme_outcomes import (
+from weft_papers.common import line_figures
+from weft_papers.common.reproduction import reproduce
+from weft_papers.congestion import PAPER, all_combinations, one_factor, scheme_claims
+from weft_papers.congestion.hot_spot_networks import DRAGONFLY, NAMES, NETWORKS, SMALL, TORUS, TREE
+from weft_papers.congestion.hot_spot_runs import BUFFERS, COMBINATIONS, FILL, OWN
+from weft_papers.congestion.scheme_outcomes import (
     DBBM,
     FLOW2SL,
     H2LQ,
@@ -33,7 +33,7 @@ from weft.reproduce.congestion.scheme_outcomes import (
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from weft.reproduce.common.paper import Experiment
+    from weft_papers.common.paper import Experiment
 
 GIVEN = {4, 5, 6, 7, 8, 9, 10, 25, 33, 34}
 DRAWN = [each.name for each in PAPER.figures if each.draw]

@@ -16,19 +16,19 @@ from odd_values import ODD, check_report
 from paper_checks import NOTHING
 from reproduced_flex import ideal
 from weft.cli import main
-from weft.reproduce.common import line_figures, scoreboard
-from weft.reproduce.common.measured import Measured
-from weft.reproduce.common.reproduction import reproduce
-from weft.reproduce.flex import PAPER, networks
-from weft.reproduce.flex.networks import DRAGONFLY, FAT_TREE, FLEX, HYPERX, SLIM_FLY
-from weft.reproduce.flex.performance_frame import LARGER, LBR, MINIMAL, UGAL, mechanism, of_layers
 from weft.results import quantities as q
+from weft_papers.common import line_figures, scoreboard
+from weft_papers.common.measured import Measured
+from weft_papers.common.reproduction import reproduce
+from weft_papers.flex import PAPER, networks
+from weft_papers.flex.networks import DRAGONFLY, FAT_TREE, FLEX, HYPERX, SLIM_FLY
+from weft_papers.flex.performance_frame import LARGER, LBR, MINIMAL, UGAL, mechanism, of_layers
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from weft.reproduce.common.paper import Experiment
+    from weft_papers.common.paper import Experiment
 
 # Claims that arithmetic contradicts, so that no run can meet them; the board gives the reason of each.
 IMPOSSIBLE = {5, 6, 12, 22, 28, 33, 38, 45, 46, 50, 66, 69, 72, 80, 81, 84, 91, 92, 99, 100, 119, 137, 138, 139}

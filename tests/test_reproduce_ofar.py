@@ -17,21 +17,21 @@ from odd_values import ODD, check_report
 from paper_checks import NOTHING
 from reproduced_ofar import TIMES, ideal
 from weft.cli import main
-from weft.reproduce.common import line_figures, scoreboard
-from weft.reproduce.common.measured import Measured
-from weft.reproduce.common.reproduction import reproduce
-from weft.reproduce.ofar import PAPER, QUICK_H, beyond
-from weft.reproduce.ofar.closed_forms import minimal_bound, ring_cost, valiant_bound
-from weft.reproduce.ofar.routings_run import MIN, OFAR, OFAR_E, OFAR_L, PAR, PB, VAL
-from weft.reproduce.ofar.transients import response
-from weft.reproduce.registry import paper
 from weft.results import quantities as q
+from weft_papers.common import line_figures, scoreboard
+from weft_papers.common.measured import Measured
+from weft_papers.common.reproduction import reproduce
+from weft_papers.ofar import PAPER, QUICK_H, beyond
+from weft_papers.ofar.closed_forms import minimal_bound, ring_cost, valiant_bound
+from weft_papers.ofar.routings_run import MIN, OFAR, OFAR_E, OFAR_L, PAR, PB, VAL
+from weft_papers.ofar.transients import response
+from weft_papers.registry import paper
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from weft.reproduce.common.paper import Experiment
+    from weft_papers.common.paper import Experiment
 
 
 def judged(measured: Measured) -> dict[str, scoreboard.Row]:

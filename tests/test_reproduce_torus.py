@@ -12,13 +12,13 @@ import paper_checks
 import weft
 from reproduced_torus import ideal
 from weft import _engine
-from weft.reproduce.common.measured import LackingError, Measured
-from weft.reproduce.common.paper import Experiment
-from weft.reproduce.common.reproduction import sweeps
-from weft.reproduce.common.rules import UNKNOWN
-from weft.reproduce.torus import PAPER, applications, causes
-from weft.reproduce.torus.applications import APPLICATIONS, GRAPH500, MPIRA, NAMD, SCALES, SETS, SIZES
-from weft.reproduce.torus.network_runs import (
+from weft_papers.common.measured import LackingError, Measured
+from weft_papers.common.paper import Experiment
+from weft_papers.common.reproduction import sweeps
+from weft_papers.common.rules import UNKNOWN
+from weft_papers.torus import PAPER, applications, causes
+from weft_papers.torus.applications import APPLICATIONS, GRAPH500, MPIRA, NAMD, SCALES, SETS, SIZES
+from weft_papers.torus.network_runs import (
     ALLOCATOR,
     CAUSES,
     IDLE,

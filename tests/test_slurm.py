@@ -23,9 +23,6 @@ import weft
 from test_resume import finished
 from weft.cli import _parser, main
 from weft.cli.slurm import _words
-from weft.reproduce import registry
-from weft.reproduce.common.reproduction import sweeps
-from weft.reproduce.common.rules import given
 from weft.results.store import Store
 from weft.runs import arrays, beacon
 from weft.runs.checkpoints import Kept, build
@@ -33,6 +30,9 @@ from weft.runs.how import How
 from weft.runs.orders import Order
 from weft.runs.slurm_job import SlurmJob
 from weft.runs.worker import Done
+from weft_papers import registry
+from weft_papers.common.reproduction import sweeps
+from weft_papers.common.rules import given
 
 if TYPE_CHECKING:
     from weft.api.results import Results

@@ -11,10 +11,10 @@ import pytest
 import weft
 from conftest import GOLDEN
 from weft.cli import main
-from weft.peers.validate import run_cases, verdict_table
-from weft.peers.validate.case import Case, MustMatch, Numbers
-from weft.peers.validate.golden import read
-from weft.peers.validate.judge import Ours, judge
+from weft_peers.validate import run_cases, verdict_table
+from weft_peers.validate.case import Case, MustMatch, Numbers
+from weft_peers.validate.golden import read
+from weft_peers.validate.judge import Ours, judge
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -12,17 +12,17 @@ import pytest
 
 from conftest import GOLDEN
 from weft.cli import main
-from weft.peers.validate import run_cases, verdict_table
-from weft.peers.validate.case import Case, Change, Numbers
-from weft.peers.validate.golden import chosen, read
-from weft.peers.validate.judge import Ours, judge
-from weft.peers.validate.settling_order import in_order
 from weft.results.response import Response, merged
+from weft_peers.validate import run_cases, verdict_table
+from weft_peers.validate.case import Case, Change, Numbers
+from weft_peers.validate.golden import chosen, read
+from weft_peers.validate.judge import Ours, judge
+from weft_peers.validate.settling_order import in_order
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from weft.peers.validate.judge import Verdict
+    from weft_peers.validate.judge import Verdict
 
 FILE = GOLDEN / "fogsim.csv"
 BIN = 50

@@ -7,9 +7,9 @@
 A scenario is one YAML file (or a dict of the same shape); its sweep has points; a point runs to a folder of
 results; the results of a sweep are one polars frame with a row per point.
 
-The code lies in rooms; a room imports only rooms before it: `text`, `scenario`, `results`, `runs`, then `analysis`,
-`plot`, `timeline` and `peers`, then `report`, `api`, `design`, `reproduce`
-and `cli`.
+The code has rooms; a room imports only rooms before it: `text`, `scenario`, `results`, `runs`, then `analysis`, `plot`,
+`timeline` and `programs`, then `report`, then `api` and `design`, then `cli`. Papers (`weft_papers`) and other
+simulators (`weft_peers`) are packages of their own.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""The command line ``weft``: a module per command, which returns the exit status (`EXIT_STATUS`)."""
+"""The command line ``weft``: a module per command, which returns the exit status (`EXIT_STATUS`).
+
+`commands` has the list of them, those of other packages included.
+"""
 
 from __future__ import annotations
 
@@ -6,40 +9,13 @@ import argparse
 import io
 import os
 import sys
-from importlib import import_module
 from typing import TYPE_CHECKING
 
-from weft.cli import warned
+from weft.cli import commands, warned
 from weft.errors import WeftError, WriteError, reason
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-# Commands in the order of the help, and their modules, each with `add` (its options) and `main` (what it does).
-_COMMANDS = {
-    "run": "run",
-    "saturation": "saturation",
-    "report": "report",
-    "status": "status",
-    "cancel": "cancel",
-    "query": "query",
-    "export": "export",
-    "compare": "compare",
-    "analyse": "analyse",
-    "design": "design",
-    "timeline": "timeline",
-    "trace": "trace",
-    "check": "check",
-    "explain": "explain",
-    "list": "catalogue",
-    "catalogue": "hardware",
-    "schema": "schema",
-    "plot": "plot",
-    "cite": "cite",
-    "validate": "validate",
-    "reproduce": "reproduce",
-    "import": "import_",
-}
 
 DONE, FAILED, BAD_INPUT, STALLED, INTERRUPTED = 0, 1, 2, 4, 130
 EXIT_STATUS = (
@@ -52,8 +28,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit status."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # the name of a file need not be valid text
-    arguments = sys.argv[1:] if arguments is None else arguments
-    status = _status(_parser(next(iter(arguments), None)).parse_args(arguments))
+    status = _status(sys.argv[1:] if arguments is None else arguments)
     try:
         if sys.stdout is not None:
             sys.stdout.flush()
@@ -64,9 +39,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return status
 
 
-def _status(options: argparse.Namespace) -> int:
+def _status(arguments: Sequence[str]) -> int:
     """Run a command; returns the exit status."""
     try:
+        options = _parser(next(iter(arguments), None)).parse_args(arguments)
         with warned.plainly():
             status: int = options.main(options)
     except WeftError as problem:
@@ -100,11 +76,13 @@ def _parser(wanted: str | None) -> argparse.ArgumentParser:
         epilog=f"Exit status: {EXIT_STATUS}.",
     )
     parser.add_argument("--version", action=_Version, help="print the version and exit")
-    commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for name in [wanted] if wanted in _COMMANDS else _COMMANDS:
-        module = import_module(f"weft.cli.{_COMMANDS[name]}")
-        module.add(commands)
-        commands.choices[name].set_defaults(main=module.main)
+    choices = parser.add_subparsers(required=True, metavar="COMMAND")
+    # commands of the core start faster without a search for other packages
+    known = [wanted] if wanted in commands.CORE else commands.names()
+    for name in [wanted] if wanted in known else known:
+        module = commands.module(name)
+        module.add(choices)
+        choices.choices[name].set_defaults(main=module.main)
     return parser
 
 

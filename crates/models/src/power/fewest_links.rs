@@ -33,7 +33,7 @@
 //! the matrix that is counted, bursts and marks against sums by hand; `engine/tests/fewest_links.rs`: links, latency and
 //! accepted load in a network, beside TCEP; links in a surge, after a rise and after a fall of the load; pairs of routers
 //! that send more than their link takes. On every legal topology: conservation, determinism and checkpoints. No rows of a
-//! peer: none has it. Measured beside TCEP in `python/weft/experiments/2018-kim-tcep/README.md`: on 32 routers under uniform
+//! peer: none has it. Measured beside TCEP in `experiments/2018-kim-tcep/README.md`: on 32 routers under uniform
 //! traffic, with a mark of 0.92, 0.028 to 0.074 above the bound (TCEP 0.028 to 0.122), and 2 % faster to 27 % slower than
 //! TCEP. It falls short of 0.06 at TCEP's latency. On 8x8 routers it needs, at the same mark, no more links than TCEP but
 //! under bit reversal above what the network accepts; at the same latency it is level with TCEP under uniform traffic, better

@@ -1,0 +1,117 @@
+"""``weft reproduce``: the figures of a paper, and a scoreboard of its claims."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from weft.cli import DONE, arguments, slurm, stalls
+from weft.errors import WeftError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from weft.cli.arguments import Commands
+    from weft_papers.common.reproduced import AllReproduced, Reproduction
+
+
+def add(commands: Commands) -> None:
+    """Add the command."""
+    from weft_papers.registry import ALL, PAPERS
+
+    parser = arguments.command(
+        commands,
+        "reproduce",
+        "run the experiments of a paper: its figures, a report, and a scoreboard of its claims",
+        "weft reproduce tcep --quick --only 9a 12",
+    )
+    listed = "; ".join(f"{name}: {words}" for name, words in PAPERS.items())
+    parser.add_argument("paper", metavar="PAPER", help=f"the paper ({listed}; {ALL}: each of them, and one page)")
+    length = parser.add_mutually_exclusive_group()
+    length.add_argument("--quick", action="store_true", help="fewer loads, shorter windows, scaled batches (default)")
+    length.add_argument(
+        "--full", action="store_true", help="all of the paper, an hour to a night; finished points are not run again"
+    )
+    parser.add_argument("--out", metavar="DIR", type=Path, help="folder for all results (default: results/PAPER-quick)")
+    parser.add_argument(
+        "--only", metavar="FIG", nargs="+", default=[], help="these figures: 9a, or 9 for all its parts"
+    )
+    parser.add_argument(
+        "--seeds",
+        metavar="N",
+        type=arguments.positive,
+        help="the first N seeds of each sweep that has more; the rest can follow later in the same folder",
+    )
+    parser.add_argument("--json", action="store_true", help="print the scoreboard as JSON instead of a table")
+    parser.add_argument(
+        "--jobs",
+        metavar="N",
+        type=arguments.positive,
+        help="points that run at the same time (default: as many as cores)",
+    )
+    arguments.add_force_memory(parser)
+    slurm.add(parser, "submit the points as arrays of jobs, one for each sweep, instead of running them")
+
+
+def main(options: argparse.Namespace) -> int:
+    """Run, draw, judge, print; returns the exit status."""
+    from weft.cli.interrupt import interruptible
+    from weft.runs.progress import Bar
+    from weft_papers.common import reproduction
+    from weft_papers.registry import ALL, PAPERS, paper
+
+    slurm.check(options)
+    settings: dict[str, Any] = {"quick": not options.full, "out": options.out, "seeds": options.seeds}
+    if options.paper == ALL and options.only:
+        what = "--only names figures of one paper, and all papers were asked for"
+        raise WeftError.saying(what, f"name one of {', '.join(PAPERS)}, or leave --only out")
+    if options.on and _submitted(options, settings):
+        return DONE
+    settings |= {"jobs": options.jobs, "force_memory": options.force_memory, "told": Bar}
+    with interruptible():
+        if options.paper == ALL:
+            whole = reproduction.reproduce_all([paper(name) for name in PAPERS], **settings)
+            done: Sequence[Reproduction] = whole.papers
+            document, text = whole.document(), _all_text(whole)
+        else:
+            one = reproduction.reproduce(paper(options.paper), only=options.only, **settings)
+            done, document, text = [one], one.document(), _text(one)
+    print(json.dumps(document, indent=1) if options.json else text)
+    return max((stalls.report(results) for each in done for _, results in each.ran), default=DONE)
+
+
+def _submitted(options: argparse.Namespace, settings: dict[str, Any]) -> bool:
+    """Submit what is missing of each sweep and say so; false if all points have results."""
+    from weft_papers.common import reproduction
+    from weft_papers.registry import ALL, paper
+
+    if options.paper == ALL:
+        what = "--on slurm is for one paper, and all papers were asked for"
+        raise WeftError.saying(what, "submit the papers one after the other, each by its name")
+    whole_points = {"threads": 1, "blocks": 0, "checkpoint_every": None}
+    found = False
+    for folder, sweep in reproduction.sweeps(paper(options.paper), only=options.only, **settings):
+        given = argparse.Namespace(**vars(options) | whole_points | {"out": folder})
+        found = slurm.submitted(sweep, given) or found
+    return found
+
+
+def _all_text(done: AllReproduced) -> str:
+    """How many claims of each paper have each verdict, and the page."""
+    from weft_papers.common import scoreboard
+
+    lines = [f"{each.paper.name.ljust(10)}  {scoreboard.count_words(each.rows)}" for each in done.papers]
+    return "\n".join([*lines, "", f"report  {done.page}"])
+
+
+def _text(done: Reproduction) -> str:
+    """The scoreboard, the figures that were not drawn, and the folders and files that were written."""
+    from weft_papers.common import scoreboard
+
+    absent = [f"figure {each.figure.name}: {each.absent}" for each in done.shown if each.absent]
+    lines = [*scoreboard.table(done.rows), "", *absent, "", scoreboard.count_words(done.rows)]
+    places = {"figures": done.root / "figures", "scores": done.file("scoreboard", ".csv")}
+    places["report"] = done.file("report", ".html")
+    return "\n".join([*lines, "", *(f"{name.ljust(7)}  {path}" for name, path in places.items())])

@@ -1,0 +1,232 @@
+"""Draws curves of a paper in the look of `weft.plot`: a line per series, hollow markers where it is saturated."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from math import inf
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+from matplotlib.lines import Line2D
+
+from weft.plot import numbers, sheet, style
+from weft.plot.draw import save, save_numbers
+from weft.plot.finish import finish
+from weft.results.quantities import LATENCY
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from pathlib import Path
+
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
+
+    from weft.plot.style import Picture as Drawing
+    from weft_papers.common.measured import Measured
+    from weft_papers.common.paper import Figure
+
+_HEIGHT, _PANELS = 2.3, 2.0
+# Below this end of an axis, labels are so long that a panel has room for few.
+_TINY = 0.01
+# The first format is for the report, the others are for papers and slides.
+FORMATS = ("svg", "pdf", "png")
+_DASHED: dict[str, Any] = {"linestyle": "--", "linewidth": 1.2}
+
+
+@dataclass(frozen=True)
+class Series:
+    """A curve.
+
+    Attributes
+    ----------
+    label : str
+        Its entry in the legend.
+    x, y : sequence of float
+        Coordinates of its points.
+    over : sequence of bool
+        Points that are saturated; empty if none is.
+    theory_of : str
+        Label of the series for which it is the theory: it is dashed, in the colour of that series, without markers.
+    """
+
+    label: str
+    x: Sequence[float]
+    y: Sequence[float]
+    over: Sequence[bool] = field(default=())
+    theory_of: str = ""
+
+
+def over_load(points: pl.DataFrame, label: str, column: str) -> Series:
+    """A column of a frame over its load where it is known; means over seeds."""
+    means = (
+        points.drop_nulls(column).group_by("load").agg(pl.col(column).mean(), pl.col("saturated").any()).sort("load")
+    )
+    return Series(label, means["load"].to_list(), means[column].to_list(), means["saturated"].to_list())
+
+
+def latency_over_load(points: pl.DataFrame, label: str) -> Series:
+    """Mean latency over load.
+
+    A saturated point has none, whether some of its packets were delivered or all still wait: it is drawn at the upper
+    edge.
+    """
+    column = pl.col(LATENCY.column)
+    known = pl.when(pl.col("saturated")).then(inf).when(column > 0).then(column)
+    return over_load(points.with_columns(known.alias(LATENCY.column)), label, LATENCY.column)
+
+
+def curves(
+    title: str,
+    x: str,
+    y: str,
+    series: Sequence[Series],
+    *,
+    at_top: bool = False,
+    most: float = inf,
+    looks: Sequence[str] = (),
+) -> tuple[Drawing, Axes]:
+    """A figure of one panel, a column wide.
+
+    Parameters
+    ----------
+    title, x, y : str
+        Head and axes, with units.
+    series : sequence of Series
+        The curves.
+    at_top : bool
+        Whether saturated points have no value: then they are drawn at the upper edge, and lines end before them.
+    most : float
+        Highest upper end of the axis; higher points are not shown.
+    looks : sequence of str
+        Labels in a fixed order, so that a label looks the same in several figures.
+    """
+    known = style.looks([*looks, *(each.theory_of or each.label for each in series)])
+    shown = {each.label: known[each.theory_of or each.label] for each in series}
+    drawing = style.canvas(title, legend(series, shown), width=style.COLUMN, height=_HEIGHT)
+    axes = drawing.add_subplot()
+    axes.set_xlabel(x)
+    axes.set_ylabel(y)
+    for each in series:
+        line(axes, each, shown[each.label], at_top=at_top)
+    values = _heights(series, at_top=at_top)
+    ends = [end for each in series for end in each.x]
+    axes.set_xlim(0, 1.04 * max(ends, default=1.0))
+    axes.set_ylim(0, min(most, 1.15 * max(values, default=1.0) or 1.0))
+    if at_top:
+        _over_the_top(axes, series, shown)
+    drawing.numbers = numbers_of(x, y, series, at_top=at_top)
+    return drawing, axes
+
+
+def panels(
+    title: str,
+    shown: Mapping[str, Sequence[Series]],
+    x: str,
+    y: str,
+    *,
+    looks: Sequence[str] = (),
+    at_top: bool = False,
+    most: float = inf,
+) -> Drawing:
+    """A figure as wide as a page, with a panel for each pattern (or other name) and the curves in it.
+
+    `looks`, `at_top` and `most` are as in `curves`.
+    """
+    labels = dict.fromkeys([*looks, *(each.label for series in shown.values() for each in series)])
+    known = style.looks(list(labels))
+    # an entry for each curve, and one for saturated points if any panel has some
+    named = {each.label: each for series in shown.values() for each in series}
+    over = [any(any(each.over) for series in shown.values() for each in series)]
+    entries = legend([replace(named[each], over=over) for each in labels if each in named], known)
+    drawing = style.canvas(title, entries, width=style.PAGE, height=_PANELS)
+    for axes, (name, series) in zip(style.grid(drawing, len(shown), len(shown)), shown.items(), strict=True):
+        axes.set_title(name.replace("_", " "), loc="left")
+        axes.set_xlabel(x)
+        axes.set_ylabel(y)
+        for each in series:
+            line(axes, each, known[each.label], at_top=at_top)
+        last = max((end for each in series for end in each.x), default=1.0)
+        axes.set_xlim(0, 1.04 * last)
+        if last < _TINY:
+            axes.locator_params(axis="x", nbins=2)
+        axes.set_ylim(0, min(most, 1.1 * max(_heights(series, at_top=at_top), default=1.0) or 1.0))
+        if at_top:
+            _over_the_top(axes, series, known)
+    tables = {name: numbers_of(x, y, series, at_top=at_top) for name, series in shown.items()}
+    labelled = [table.select(pl.lit(name).alias("pattern"), pl.all()) for name, table in tables.items()]
+    drawing.numbers = pl.concat(labelled, how="diagonal")  # a panel without a point has no column of series
+    return drawing
+
+
+def _heights(series: Iterable[Series], *, at_top: bool) -> list[float]:
+    """The heights of points that are shown where they are, not at the upper edge."""
+    return [y for each in series for y, full in zip(each.y, _steady(each), strict=True) if full or not at_top]
+
+
+def numbers_of(x: str, y: str, series: Iterable[Series], *, at_top: bool = False) -> pl.DataFrame:
+    """The points of curves, in columns that are called as the axes; null where a saturated point has no value."""
+    frames = []
+    for each in series:
+        steady = _steady(each)
+        known = [value if full or not at_top else None for value, full in zip(each.y, steady, strict=True)]
+        points = {x: each.x, y: known, "saturated": [not full for full in steady]}
+        kinds = {x: pl.Float64, y: pl.Float64, "saturated": pl.Boolean}
+        frames.append((each.label, pl.DataFrame(points, schema=kinds, strict=False)))
+    return numbers.of_series(frames)
+
+
+def legend(series: Sequence[Series], looks: dict[str, style.Look]) -> list[Artist]:
+    """Entries for curves."""
+    lines = [
+        Line2D([], [], label=each.label, **(looks[each.label].line | _DASHED))
+        if each.theory_of
+        else style.entries({each.label: looks[each.label]}, saturated=False)[0]
+        for each in series
+    ]
+    over = [Line2D([], [], label="saturated", **style.SATURATED)] if any(any(each.over) for each in series) else []
+    return [*lines, *over]
+
+
+def _steady(series: Series) -> list[bool]:
+    return [not over for over in series.over] or [True] * len(series.x)
+
+
+def line(axes: Axes, series: Series, look: style.Look, *, at_top: bool = False) -> None:
+    """A curve in a panel."""
+    if series.theory_of:
+        axes.plot(series.x, series.y, label=series.label, zorder=2, **(look.line | _DASHED))
+        return
+    points = list(zip(series.x, series.y, _steady(series), strict=True))
+    shown = [(x, y) for x, y, full in points if full or not at_top]
+    axes.plot(*_columns(shown), label=series.label, zorder=3, **look.line)
+    axes.plot(*_columns([(x, y) for x, y, full in points if full]), label="_steady", zorder=3, **look.full)
+    if not at_top:
+        hollow = [(x, y) for x, y, full in points if not full]
+        axes.plot(*_columns(hollow), label="_saturated", zorder=4, **look.hollow)
+
+
+def _over_the_top(axes: Axes, series: Sequence[Series], looks: dict[str, style.Look]) -> None:
+    top = axes.get_ylim()[1]
+    options: dict[str, Any] = {"label": "_saturated", "clip_on": False, "in_layout": False, "zorder": 4}
+    for each in series:
+        places = [x for x, full in zip(each.x, _steady(each), strict=True) if not full]
+        axes.plot(places, [top] * len(places), **options, **looks[each.label].hollow)
+
+
+def _columns(points: Sequence[tuple[float, float]]) -> tuple[list[float], list[float]]:
+    return [x for x, _ in points], [y for _, y in points]
+
+
+def drawn(figure: Figure, measured: Measured) -> Drawing:
+    """The drawing of a figure, in the look of all."""
+    assert figure.draw
+    with sheet.applied(style.RC):
+        drawing = figure.draw(measured)
+        finish(drawing)
+    return drawing
+
+
+def saved(drawing: Drawing, folder: Path, name: str) -> list[Path]:
+    """Write a drawing in all formats, and its numbers as CSV."""
+    written = [save(drawing, folder / f"{name}.{form}") for form in FORMATS]
+    return [*written, save_numbers(drawing, written[0].with_suffix(""))]

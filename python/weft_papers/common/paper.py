@@ -1,0 +1,164 @@
+"""A paper: experiments to run, figures to draw from them, and rules that judge its claims."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from weft.errors import WeftError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    import polars as pl
+
+    from weft.plot.style import Picture as Drawing
+    from weft.results.result_set import ResultSet
+    from weft_papers.common.measured import Measured
+    from weft_papers.common.rules import Rule
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A scenario that figures and claims need.
+
+    Attributes
+    ----------
+    name : str
+        Name of the folder of the results, and of the scenario if `scenario` names none.
+    quick, full : sequence of mapping of str to value
+        Overrides by dotted path, for each sweep of a quick run and of a full run.
+    scaled : str
+        Names of the sizes that a quick run reduces, apart from loads and lengths of runs; empty if there are none.
+    scenario : str
+        Name of the scenario (without ending), if several experiments run it with other overrides.
+    asked : bool
+        Whether a quick run of the whole paper leaves it out, as it takes longer than all the others. A quick run of its
+        figures alone has it.
+    """
+
+    name: str
+    quick: Sequence[Mapping[str, Any]] = ({},)
+    full: Sequence[Mapping[str, Any]] = ({},)
+    scaled: str = ""
+    scenario: str = ""
+    asked: bool = False
+
+    @property
+    def file(self) -> str:
+        """Name of the scenario's file in the folder of the paper."""
+        return f"{self.scenario or self.name}.yaml"
+
+    def sweeps(self, *, quick: bool) -> list[tuple[str, Mapping[str, Any]]]:
+        """Folder and overrides of each sweep."""
+        parts = self.quick if quick else self.full
+        return [(self.name if not number else f"{self.name}-{number + 1}", each) for number, each in enumerate(parts)]
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure of the paper.
+
+    Attributes
+    ----------
+    name : str
+        Its name on the command line: ``9a``, ``epochs``.
+    title : str
+        One line.
+    draw : callable or None
+        Draws it; ``None`` for a table, and for a figure that waits for something.
+    needs : tuple of str
+        Names of experiments.
+    reading : str
+        What to look at, as the report says it.
+    wide : bool
+        Whether it takes the whole width of the report.
+    remark : callable, optional
+        Gives a remark on the points that were run, for the report; empty if there is none.
+    waits : str
+        What a figure that can't be drawn waits for.
+    rows : callable, optional
+        Makes the rows of a table, in columns called as their heads: a table is a figure without a drawing.
+    """
+
+    name: str
+    title: str
+    draw: Callable[[Measured], Drawing] | None
+    needs: tuple[str, ...] = ()
+    reading: str = ""
+    wide: bool = False
+    remark: Callable[[Measured], str] | None = None
+    waits: str = ""
+    rows: Callable[[Measured], pl.DataFrame] | None = None
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A paper, its experiments, figures and claims.
+
+    Attributes
+    ----------
+    name, title : str
+        Its name on the command line, and its authors, title and year.
+    folder : str
+        Folder of its scenarios and claims in ``experiments``.
+    experiments, figures : sequence
+        In the order in which they are run and shown.
+    rules : mapping of str to Rule
+        For the number of each claim, when the claim is met.
+    frame : callable
+        Makes of an experiment's results the frame that figures and rules read.
+    judging : str
+        How quantities that the paper does not define are measured, in sentences of the report.
+    quick : str
+        What a quick run of this paper leaves out, in sentences of the report; empty if the list of runs says all.
+    """
+
+    name: str
+    title: str
+    folder: str
+    experiments: Sequence[Experiment]
+    figures: Sequence[Figure]
+    rules: Mapping[str, Rule]
+    frame: Callable[[ResultSet], pl.DataFrame]
+    judging: str = ""
+    quick: str = ""
+
+    def path(self, file: str) -> Path:
+        """A file of its folder."""
+        return Path(str(files("weft_papers"))) / "experiments" / self.folder / file
+
+    def chosen(self, only: Iterable[str]) -> list[Figure]:
+        """Figures by name, or by the number that several share (``9`` is 9a, 9b and 9c); all if none is named.
+
+        Raises
+        ------
+        WeftError
+            If there is no such figure.
+        """
+        wanted: set[str] = set()
+        for name in only:
+            fits = {each.name for each in self.figures if name in (each.name, _number(each.name))}
+            if not fits:
+                what = f"{self.name} has no figure {name!r}"
+                raise WeftError.saying(what, f"the figures are {', '.join(each.name for each in self.figures)}")
+            wanted |= fits
+        return [each for each in self.figures if not wanted or each.name in wanted]
+
+    def needed(self, figures: Iterable[Figure], *, quick: bool = False) -> list[Experiment]:
+        """Experiments that these figures need, in the paper's order; with all figures also those for claims only.
+
+        Of a quick run of all figures those are left out that have to be asked for.
+        """
+        chosen = list(figures)
+        if len(chosen) == len(self.figures):
+            return [each for each in self.experiments if not (quick and each.asked)]
+        names = {name for figure in chosen for name in figure.needs}
+        return [each for each in self.experiments if each.name in names]
+
+
+def _number(name: str) -> str:
+    """The number of a figure without the letter of its part."""
+    return name[:-1] if name[:-1].isdigit() and name[-1].isalpha() else name

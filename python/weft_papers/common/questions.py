@@ -1,0 +1,206 @@
+"""What figures and claims read from a frame: the points of a mechanism, ratios, throughput, settled points."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from weft.results import quantities as q
+from weft_papers.common.frames import BASELINE, ENERGY
+from weft_papers.common.measured import LackingError
+
+# Loads of different mechanisms that differ by no more are the same [flits/terminal/cycle].
+_SAME = 1e-9
+# Loads around a saturation that is compared lie no further apart than this ratio.
+_APART = 1.25
+# A load is too much where less than this share of it is accepted.
+_ACCEPTED = 0.95
+# If a load that the paper names was not run, the nearest one stands for it, if it differs by no more than this share.
+_NEAR = 0.25
+
+
+def of(frame: pl.DataFrame, mechanism: str) -> pl.DataFrame:
+    """The points of a mechanism that did not stall, in the order of load.
+
+    Raises
+    ------
+    LackingError
+        If there is none.
+    """
+    found = frame.filter(pl.col("mechanism") == mechanism)
+    if found.is_empty():
+        raise LackingError(f"{mechanism} was not run")
+    found = unstalled(found).sort("load", "seed", nulls_last=True)
+    if found.is_empty():
+        raise LackingError(f"every run of {mechanism} stalled")
+    return found
+
+
+def unstalled(frame: pl.DataFrame) -> pl.DataFrame:
+    """The points that did not stall: what a stuck network accepted before says nothing about it."""
+    return frame.filter(~pl.col("stalled").fill_null(value=False))
+
+
+def beside(frame: pl.DataFrame, mechanism: str, reference: str = BASELINE) -> pl.DataFrame:
+    """Points of a mechanism at loads at which another one ran, too; the columns of that one end in ``_reference``."""
+    both = of(frame, mechanism).join(of(frame, reference), on=["load", "seed"], suffix="_reference", nulls_equal=True)
+    if both.is_empty():
+        raise LackingError(f"{mechanism} and {reference} have no load in common")
+    return both
+
+
+def ratio(column: str, reference: str = "reference") -> pl.Expr:
+    """A column over that of the same name with a suffix; null where either is unknown or 0."""
+    found = pl.col(column) / pl.col(f"{column}_{reference}")
+    return pl.when(found.is_finite() & (found > 0)).then(found)
+
+
+def normalised(frame: pl.DataFrame, mechanism: str) -> pl.DataFrame:
+    """Energy per flit of a mechanism: ``load``, ``energy`` (1: that of the baseline), ``saturated``."""
+    both = beside(frame, mechanism)
+    return both.select("load", ratio(ENERGY).alias("energy"), "saturated").drop_nulls("energy")
+
+
+def relative_latency(frame: pl.DataFrame, mechanism: str) -> pl.DataFrame:
+    """Latency over the baseline's, where neither is saturated: ``load``, ``latency`` (1: the baseline's)."""
+    both = steady(beside(frame, mechanism))
+    return both.select("load", ratio(q.LATENCY.column).alias("latency")).drop_nulls("latency")
+
+
+@dataclass(frozen=True)
+class Throughput:
+    """What a mechanism accepts [flits/terminal/cycle].
+
+    Attributes
+    ----------
+    last : float
+        Highest load below the lowest one that is too much, as a reader takes it from a curve of latency over load.
+        Claims are judged by it: the papers do not define their throughput, but show such curves.
+    next : float
+        That lowest one; `last` itself where load 1 is not too much.
+    over : float
+        Accepted load at the lowest load that is too much.
+    most : float
+        Highest accepted load. It may be far beyond the others, since sources that use no busy channel send more there.
+    """
+
+    last: float
+    next: float
+    over: float
+    most: float
+
+
+def compared(frame: pl.DataFrame, mechanism: str, reference: str = BASELINE) -> tuple[float, str]:
+    """Throughput over that of another mechanism; and in words the loads, and the ratios of the other definitions.
+
+    Raises
+    ------
+    LackingError
+        If the loads that were run tell too little of where one of them saturates.
+    """
+    ours, theirs = throughput(frame, mechanism), throughput(frame, reference)
+    for name, found in ((mechanism, ours), (reference, theirs)):
+        if found.next > _APART * found.last + _SAME:
+            raise LackingError(
+                f"{name} saturates somewhere between {found.last:g} and {found.next:g}, the next load that was run"
+            )
+    told = (
+        f"last loads that are not saturated {ours.last:g} and {theirs.last:g}; {ours.over / theirs.over:.3f} of what "
+    )
+    told += f"is accepted at the next load, {ours.most / theirs.most:.3f} of the most at any load"
+    return ours.last / theirs.last, told
+
+
+def throughput(frame: pl.DataFrame, mechanism: str) -> Throughput:
+    """The last load that is not too much, what is accepted at the next one, and the highest accepted load.
+
+    A load is too much if the point is saturated or accepts less than 0.95 of it. Up to load 1 none may be.
+
+    Raises
+    ------
+    LackingError
+        If no load was too much, so that the throughput is not known, if all were, or if nothing was accepted.
+    """
+    points = of(frame, mechanism).drop_nulls("accepted_load")
+    over = points.filter(pl.col("saturated") | (pl.col("accepted_load") < _ACCEPTED * pl.col("load")))
+    end = over["load"][0] if over.height else greatest(points, "load")
+    if over.is_empty() and end < 1 - _SAME:
+        raise LackingError(f"{mechanism} accepted all that was offered up to load {end:g}")
+    knee = greatest(points.filter(pl.col("load") == end), "accepted_load")
+    if knee <= 0:
+        raise LackingError(f"{mechanism} accepted nothing")
+    below = points.filter(pl.col("load") < end) if over.height else points
+    if below.is_empty():
+        raise LackingError(f"{mechanism} is saturated at load {end:g}, the lowest that was run")
+    return Throughput(greatest(below, "load"), end, knee, greatest(points, "accepted_load"))
+
+
+def steady(frame: pl.DataFrame) -> pl.DataFrame:
+    """Points that are not saturated, and whose reference is not saturated either."""
+    return frame.filter(~pl.any_horizontal("^saturated.*$"))
+
+
+def with_settled_links(frame: pl.DataFrame) -> pl.DataFrame:
+    """The same points, if the power states of all of them had settled; latencies need not have.
+
+    Raises
+    ------
+    LackingError
+        If the window of a point that is not saturated began before its power states had settled.
+    """
+    if late := frame.filter(~pl.col("saturated") & ~pl.col("power_settled").fill_null(value=True)).height:
+        raise LackingError(f"the links of {late} of {frame.height} points had not settled")
+    return frame
+
+
+def least(frame: pl.DataFrame, column: str, *mechanisms: str) -> tuple[float, list[dict[str, Any]]]:
+    """The lowest load at which a column of all these mechanisms is known, and their rows there.
+
+    Raises
+    ------
+    LackingError
+        If there is none.
+    """
+    rows = [of(frame, each).drop_nulls(column).unique("load", keep="first") for each in mechanisms]
+    common = set.intersection(*({*each["load"]} for each in rows))
+    if not common:
+        raise LackingError(f"no load at which {' and '.join(mechanisms)} say their {column} was run")
+    load = min(common)
+    return load, [each.row(by_predicate=pl.col("load") == load, named=True) for each in rows]
+
+
+def greatest(frame: pl.DataFrame, column: str) -> float:
+    """The greatest value of a column.
+
+    Raises
+    ------
+    LackingError
+        If there is none.
+    """
+    values = frame[column].drop_nulls().to_list()
+    if not values:
+        raise LackingError(f"no {column} is known: all points that were run are saturated")
+    return float(max(values))
+
+
+def spread(values: pl.Series) -> str:
+    """The least and the most of some values, and their quartiles, in words."""
+    least_, *quartiles, most = (values.quantile(share, "linear") or 0.0 for share in (0, 0.25, 0.5, 0.75, 1))
+    return f"{least_:.2f} to {most:.2f}, quartiles {', '.join(f'{value:.2f}' for value in quartiles)}"
+
+
+def near(frame: pl.DataFrame, load: float) -> dict[str, Any]:
+    """The row whose load is nearest to one that the paper names.
+
+    Raises
+    ------
+    LackingError
+        If none is within a quarter of it.
+    """
+    if not frame.is_empty():
+        row = frame.sort((pl.col("load") - load).abs()).row(0, named=True)
+        if abs(row["load"] - load) <= _NEAR * load + _SAME:
+            return row
+    raise LackingError(f"no load near {load:g} was run, or it was saturated")

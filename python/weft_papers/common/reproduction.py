@@ -1,0 +1,250 @@
+"""Runs the experiments of a paper, draws its figures, judges its claims, and writes all of it into one folder."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from contextlib import nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from weft.api.loading import load
+from weft.errors import ResultsError, writing
+from weft.results.choose import SEED
+from weft.results.store import replaced
+from weft_papers.common import line_figures, reproduction_page, scoreboard
+from weft_papers.common.measured import LackingError, Measured
+from weft_papers.common.reproduced import AllReproduced, Reproduction, Shown, mode
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from contextlib import AbstractContextManager
+    from typing import Any
+
+    from weft.api.sweep import Sweep
+    from weft.results.result_set import ResultSet
+    from weft.runs.execute import Status
+    from weft_papers.common.paper import Experiment, Figure, Paper
+
+    Told = Callable[[str], AbstractContextManager[Callable[[Status], None]]]
+
+
+# Where a sweep has its seeds.
+_SEEDS = f"sweep.{SEED}"
+# Stems and endings of the page for people, and of the scoreboard for tables and programs.
+_FILES = (("report", ".html"), ("scoreboard", ".csv"), ("scoreboard", ".json"))
+
+
+def reproduce(
+    paper: Paper,
+    *,
+    quick: bool = True,
+    out: str | Path | None = None,
+    only: Iterable[str] = (),
+    seeds: int | None = None,
+    jobs: int | None = None,
+    force_memory: bool = False,
+    told: Told | None = None,
+) -> Reproduction:
+    """Run the points that have no results yet, then draw the figures and judge the claims.
+
+    Parameters
+    ----------
+    paper : Paper
+        See `weft_papers.registry`.
+    quick : bool
+        Fewer loads, shorter windows and scaled batches, for minutes in place of hours.
+    out : path, optional
+        Folder of everything, by default ``results/PAPER-quick`` or ``results/PAPER-full``.
+    only : iterable of str, optional
+        Names of figures; by default all. Claims that need other experiments are not judged.
+    seeds : int, optional
+        Of sweeps over more seeds than these the first ones; by default all. More can be run later in the same folder.
+    jobs : int, optional
+        Points at a time, by default as many as cores allow.
+    force_memory : bool
+        Run even if the points at a time need more memory than there is left.
+    told : callable, optional
+        Takes the name of an experiment, and makes a context manager whose value is called with each `Status`.
+
+    Raises
+    ------
+    WeftError
+        If there is no such figure, the folder can't be used, or a scenario can't run.
+    KeyboardInterrupt
+        After Ctrl-C; finished points are saved.
+    """
+    only = list(only)
+    figures = paper.chosen(only)
+    root = _root(paper, out, quick=quick)
+    part = _part(figures) if len(figures) < len(paper.figures) else ""
+    _check(root, [f"{stem}{part}{ending}" for stem, ending in _FILES])
+    needed = _needed(paper, figures, quick=quick)
+    ran: list[tuple[Experiment, ResultSet]] = []
+    for number, (each, name, sets) in enumerate(needed, 1):
+        sweep = _loaded(paper, each, sets, seeds)
+        with told(f"{name} ({number} of {len(needed)})") if told else nullcontext() as watch:
+            results = sweep.run(root / "runs" / name, jobs=jobs, force_memory=force_memory, watch=watch)
+            ran.append((each, results))
+    measured = Measured(_frames(paper, ran), quick)
+    shown = [_draw(figure, measured, root / "figures") for figure in figures]
+    words = ["weft", "reproduce", paper.name, f"--{mode(quick=quick)}", *(["--only", *only] if only else [])]
+    words += ["--seeds", str(seeds)] if seeds is not None else []
+    words += ["--out", str(out)] if out is not None else []
+    done = Reproduction(paper, quick, shlex.join(words), root, part, ran, shown, scoreboard.judge(paper, measured))
+    _write(done)
+    return done
+
+
+def sweeps(
+    paper: Paper,
+    *,
+    quick: bool = True,
+    out: str | Path | None = None,
+    only: Iterable[str] = (),
+    seeds: int | None = None,
+) -> Iterator[tuple[Path, Sweep]]:
+    """The sweeps that `reproduce` runs with these parameters, each with the folder of its results.
+
+    Another machine can run them. `reproduce` then reads the results in these folders.
+    """
+    for each, name, sets in _needed(paper, paper.chosen(only), quick=quick):
+        yield _root(paper, out, quick=quick) / "runs" / name, _loaded(paper, each, sets, seeds)
+
+
+def reproduce_all(
+    papers: Sequence[Paper],
+    *,
+    quick: bool = True,
+    out: str | Path | None = None,
+    seeds: int | None = None,
+    jobs: int | None = None,
+    force_memory: bool = False,
+    told: Told | None = None,
+) -> AllReproduced:
+    """Reproduce several papers one after the other, each in a folder of its own, and write one page of all of them.
+
+    Parameters
+    ----------
+    papers : sequence of Paper
+        In the order of the page.
+    quick, seeds, jobs, force_memory, told
+        As for `reproduce`.
+    out : path, optional
+        Folder of everything, by default ``results/all-quick`` or ``results/all-full``. What is finished there is
+        not run again.
+
+    Raises
+    ------
+    WeftError
+        As `reproduce`.
+    KeyboardInterrupt
+        After Ctrl-C; finished points are saved.
+    """
+    root = Path("results") / f"all-{mode(quick=quick)}" if out is None else Path(out)
+    _check(root, [f"{stem}{ending}" for stem, ending in _FILES], ())
+    done = [
+        reproduce(
+            paper,
+            quick=quick,
+            out=root / paper.name,
+            seeds=seeds,
+            jobs=jobs,
+            force_memory=force_memory,
+            told=told,
+        )
+        for paper in papers
+    ]
+    words = ["weft", "reproduce", "all", f"--{mode(quick=quick)}"]
+    words += ["--seeds", str(seeds)] if seeds is not None else []
+    words += ["--out", str(out)] if out is not None else []
+    result = AllReproduced(done, shlex.join(words), root)
+    with replaced(result.page) as partial:
+        partial.write_text(reproduction_page.html_of_all(done, result.command), encoding="utf-8")
+    with replaced(root / "scoreboard.json") as partial:
+        partial.write_text(json.dumps(result.document(), indent=1) + "\n", encoding="utf-8")
+    return result
+
+
+def _root(paper: Paper, out: str | Path | None, *, quick: bool) -> Path:
+    return Path("results") / f"{paper.name}-{mode(quick=quick)}" if out is None else Path(out)
+
+
+def _needed(paper: Paper, figures: Iterable[Figure], *, quick: bool) -> list[tuple[Experiment, str, Mapping[str, Any]]]:
+    """Each sweep of the experiments that figures need, with its folder and its overrides."""
+    needed = paper.needed(figures, quick=quick)
+    return [(each, *sweep) for each in needed for sweep in each.sweeps(quick=quick)]
+
+
+def _loaded(paper: Paper, experiment: Experiment, sets: Mapping[str, Any], seeds: int | None) -> Sweep:
+    """A sweep, with so many seeds at most."""
+    path = paper.path(experiment.file)
+    if seeds is None:
+        return load(path, set=sets)
+    if _SEEDS in sets:
+        return load(path, set=dict(sets) | {_SEEDS: sets[_SEEDS][:seeds]})
+    sweep = load(path, set=sets)
+    found = list(dict.fromkeys(point.coordinates[SEED] for point in sweep.points if SEED in point.coordinates))
+    return sweep if seeds >= len(found) else load(path, set=dict(sets) | {_SEEDS: found[:seeds]})
+
+
+def _frames(paper: Paper, ran: Sequence[tuple[Experiment, ResultSet]]) -> dict[str, pl.DataFrame]:
+    """The points of each experiment, of all its sweeps."""
+    frames: dict[str, pl.DataFrame] = {}
+    for each, results in ran:
+        frame = paper.frame(results)
+        frames[each.name] = pl.concat([frames[each.name], frame]) if each.name in frames else frame
+    return frames
+
+
+def _part(figures: Iterable[Figure]) -> str:
+    return "".join(f"-{each.name}" for each in figures)
+
+
+def _check(root: Path, names: Iterable[str], folders: Iterable[str] = ("figures", "runs")) -> None:
+    """Check before anything runs that all files can be written."""
+    for place in (root, *root.parents):
+        if place.is_file():
+            what = f"{place} is a file, where the folder of the reproduction belongs"
+            raise ResultsError.saying(what, "name another folder with --out")
+    if (root / "sweep.json").is_file():
+        what = f"{root} holds the results of a sweep"
+        raise ResultsError.saying(what, "name another folder with --out")
+    for folder in (root, *(root / name for name in folders)):
+        with writing(folder):
+            folder.mkdir(parents=True, exist_ok=True)
+    for place in (root / name for name in names):
+        if place.is_dir():
+            what = f"{place} is a folder, where a file of the reproduction belongs"
+            raise ResultsError.saying(what, "move it away, or name another folder with --out")
+
+
+def _draw(figure: Figure, measured: Measured, folder: Path) -> Shown:
+    if figure.draw is None and figure.rows is None:
+        return Shown(figure, absent=f"waits for {figure.waits}")
+    try:
+        table = figure.rows(measured) if figure.rows else None
+        if table is None:
+            files = line_figures.saved(line_figures.drawn(figure, measured), folder, f"fig{figure.name}")
+        else:
+            files = [_written(table, folder / f"{figure.name}.csv")]
+        return Shown(figure, files, remark=figure.remark(measured) if figure.remark else "", table=table)
+    except LackingError as problem:
+        return Shown(figure, absent=str(problem))
+
+
+def _written(table: pl.DataFrame, path: Path) -> Path:
+    with replaced(path) as partial:
+        table.write_csv(partial)
+    return path
+
+
+def _write(done: Reproduction) -> None:
+    """The scoreboard for programs, and the page for people."""
+    document = json.dumps(done.document(), indent=1) + "\n"
+    texts = (reproduction_page.html(done), scoreboard.as_csv(done.rows), document)
+    for name, text in zip(_FILES, texts, strict=True):
+        with replaced(done.file(*name)) as partial:
+            partial.write_text(text, encoding="utf-8")

@@ -1,0 +1,241 @@
+"""Rules that say when a claim is met. The tolerance depends on the kind of the claim only.
+
+``exact``   the measured value, rounded to the printed digits, is the printed one
+``approx``  the measured value lies within 10 % of the printed one, a latency within 5 %, what arithmetic decides within
+            1 %; of a loss the share that remains is compared, within 3 points
+``trend``   an inequality over the measured curve holds, stated in words
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from math import floor, isfinite
+from typing import TYPE_CHECKING, Literal
+
+from weft_papers.common.measured import LackingError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from weft_papers.common.measured import Measured
+
+Answer = Literal["met", "by construction", "by selection", "missed", "waits", "untestable", "not run"]
+WORDS: dict[Answer, str] = {
+    "met": "met",
+    "by construction": "by construction",
+    "by selection": "by selection",
+    "missed": "missed",
+    "waits": "waits for traces",
+    "untestable": "not testable",
+    "not run": "not run",
+}
+UNKNOWN = "cause not isolated"
+WITHIN, WITHIN_LATENCY, ARITHMETIC = 0.10, 0.05, 0.01
+# A share that remains may be off by so much.
+POINTS = 0.03
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a rule found.
+
+    Attributes
+    ----------
+    answer : str
+        One of `WORDS`.
+    measured : str
+        What was measured, in words with units; empty if nothing was.
+    value : float or None
+        The same as a number, if it is one.
+    because : str
+        Why a claim is not met: for a miss what was measured, at which load, and what was asked for.
+    cause : str
+        The cause of a miss, if it was checked.
+    """
+
+    answer: Answer
+    measured: str = ""
+    value: float | None = None
+    because: str = ""
+    cause: str = ""
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of a trend, such as one pattern or one mechanism.
+
+    Attributes
+    ----------
+    holds : bool
+        Whether the inequality holds there.
+    told : str
+        What was measured, and at which load.
+    cause : str
+        The cause of a failure, if it was checked.
+    """
+
+    holds: bool
+    told: str
+    cause: str = ""
+
+
+@dataclass(frozen=True)
+class Rule:
+    """When a claim is met.
+
+    Attributes
+    ----------
+    words : str
+        What has to hold.
+    needs : tuple of str
+        Experiments that it looks at.
+    judge : callable
+        Looks at what was measured.
+    """
+
+    words: str
+    needs: tuple[str, ...]
+    judge: Callable[[Measured], Finding]
+
+
+def exact(
+    printed: float | str,
+    of: Callable[[Measured], float | str],
+    *needs: str,
+    digits: int = 6,
+    truncated: bool = False,
+    unit: str = "",
+    cause: str = UNKNOWN,
+) -> Rule:
+    """The same value; a number is rounded to `digits` decimal places, as many as are printed, or cut off there."""
+    asked = printed if isinstance(printed, str) else _number(printed, unit)
+
+    def judge(measured: Measured) -> Finding:
+        found = of(measured)
+        if isinstance(found, str) or isinstance(printed, str):
+            holds, told, value = found == printed, str(found), None
+        else:
+            # a value like 0.3 is not stored exactly: what lies below the last digit by so little counts as the digit
+            cut = floor(_finite(found) * 10**digits + 1e-9) / 10**digits
+            shown = cut if truncated else round(found, digits)
+            holds, told, value = shown == round(printed, digits), _number(found, unit), found
+        return _found(holds, told, value, f"{told} is not {asked}", cause)
+
+    where = ", cut off after the last printed digit" if truncated else ""
+    return Rule(f"equal to {asked}{where}", needs, judge)
+
+
+def approx(
+    printed: float,
+    of: Callable[[Measured], float | tuple[float, str]],
+    *needs: str,
+    within: float = WITHIN,
+    unit: str = "",
+    cause: str = UNKNOWN,
+) -> Rule:
+    """Within a share of the printed value; the measured value may come with a remark."""
+    low, high = sorted(((1 - within) * printed, (1 + within) * printed))
+
+    def judge(measured: Measured) -> Finding:
+        found, remark = each if isinstance(each := of(measured), tuple) else (each, "")
+        told = "; ".join(filter(None, [_number(_finite(found), unit), remark]))
+        off = f"{abs(found / printed - 1):.1%} off {_number(printed, unit)}, where {within:.0%} is allowed"
+        return _found(low <= found <= high, told, found, f"{told}, which is {off}", cause)
+
+    return Rule(f"within {within:.0%} of {_number(printed, unit)}: {low:.4g} to {high:.4g}", needs, judge)
+
+
+def remains(printed: float, of: Callable[[Measured], tuple[float, str]], *needs: str, cause: str = UNKNOWN) -> Rule:
+    """A loss, judged by the share that remains: a tenth of a loss of 85 % would be more than half of what is left."""
+    asked = f"within {100 * POINTS:g} points of {100 * printed:g} %"
+
+    def judge(measured: Measured) -> Finding:
+        found, remark = of(measured)
+        told = f"{100 * _finite(found):.1f} %; {remark}"
+        because = f"{told}, where {asked} is allowed"
+        return _found(abs(found - printed) <= POINTS, told, found, because, cause)
+
+    return Rule(f"what remains is {asked}", needs, judge)
+
+
+def trend(
+    words: str, of: Callable[[Measured], tuple[bool, str] | list[Part]], *needs: str, cause: str = UNKNOWN
+) -> Rule:
+    """An inequality; the function gives the parts: whether it holds there, and what was measured."""
+
+    def judge(measured: Measured) -> Finding:
+        found = of(measured)
+        parts = found if isinstance(found, list) else [Part(*found)]
+        failed = [part for part in parts if not part.holds]
+        told, off = ("; ".join(part.told for part in some) for some in (parts, failed))
+        causes = "; ".join(dict.fromkeys(part.cause or cause for part in failed))
+        return _found(not failed, told, None, f"{off}; asked: {words}", causes)
+
+    return Rule(words, needs, judge)
+
+
+def waits(of: Callable[[Measured], str] | None = None, *needs: str) -> Rule:
+    """A claim about application traces; the function says what synthetic traffic gives instead."""
+
+    def judge(measured: Measured) -> Finding:
+        return Finding("waits", _beside(of, needs, measured))
+
+    return Rule("application traces", (), judge)
+
+
+def given(words: str) -> Rule:
+    """A claim that is part of the model, so that no run can contradict it."""
+    return Rule("part of the model", (), lambda _: Finding("by construction", words))
+
+
+def constructed(rule: Rule) -> Rule:
+    """A claim whose formula or parameter the model repeats: if its rule holds, nothing was tested."""
+    return _met_as("by construction", rule)
+
+
+def selected(rule: Rule) -> Rule:
+    """A claim about networks whose sizes the paper leaves open, and which were chosen because they give its numbers."""
+    return _met_as("by selection", rule)
+
+
+def _met_as(answer: Answer, rule: Rule) -> Rule:
+    def judge(measured: Measured) -> Finding:
+        found = rule.judge(measured)
+        return replace(found, answer=answer) if found.answer == "met" else found
+
+    return replace(rule, judge=judge)
+
+
+def untestable(because: str, of: Callable[[Measured], str] | None = None, *needs: str) -> Rule:
+    """A claim that no run can decide; the function gives a related measurement."""
+
+    def judge(measured: Measured) -> Finding:
+        return Finding("untestable", _beside(of, needs, measured), because=because)
+
+    return Rule("nothing to compare", (), judge)
+
+
+def _beside(of: Callable[[Measured], str] | None, needs: tuple[str, ...], measured: Measured) -> str:
+    """The measurement of a claim that is not judged; empty if it was not run."""
+    with suppress(LackingError):
+        return of(measured) if of and measured.has(needs) else ""
+    return ""
+
+
+def _finite(value: float) -> float:
+    if not isfinite(value):
+        raise LackingError("what was measured is not a number")
+    return value
+
+
+def _found(holds: bool, told: str, value: float | None, because: str, cause: str) -> Finding:
+    return Finding("met", told, value) if holds else Finding("missed", told, value, because, cause)
+
+
+def _number(value: float, unit: str) -> str:
+    if unit == "%":
+        return f"{100 * value:+.1f} %"
+    digits = f"{value:,.1f}" if abs(value) >= 10_000 else f"{value:.4g}"
+    words = f"{value:,.0f}" if value == round(value) else digits
+    return f"{words} {unit}".rstrip()

@@ -1,0 +1,153 @@
+"""The scoreboard: for every claim of a paper the printed value, the measured one, and the verdict."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections import Counter
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from weft.errors import WeftError
+from weft.text.columns import columns
+from weft_papers.common import claims
+from weft_papers.common.measured import LackingError
+from weft_papers.common.rules import WORDS, Finding
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from weft_papers.common.claims import Claim
+    from weft_papers.common.measured import Measured
+    from weft_papers.common.paper import Paper
+    from weft_papers.common.rules import Rule
+
+# Most letters of a cell of the table on the screen.
+_WIDEST = {"metric": 44, "printed": 26, "measured": 40}
+_SHOWN = ("id", "section", "metric", "printed", "measured", "answer")
+
+
+@dataclass(frozen=True)
+class Row:
+    """A claim with its rule and finding.
+
+    Attributes
+    ----------
+    claim : Claim
+        The claim as printed.
+    rule : Rule
+        When it is met.
+    finding : Finding
+        What was measured, and the answer.
+    """
+
+    claim: Claim
+    rule: Rule
+    finding: Finding
+
+    @property
+    def verdict(self) -> str:
+        """The answer with its reason, as a sentence reads it."""
+        word = WORDS[self.finding.answer]
+        return f"{word} because {self.reason}" if self.finding.answer in _REASONED else word
+
+    @property
+    def reason(self) -> str:
+        """Why it is not met; the cause of a miss comes last."""
+        return "; ".join(filter(None, [self.finding.because, self.finding.cause]))
+
+    def document(self) -> dict[str, Any]:
+        """The row for programs and tables."""
+        claim, finding = self.claim, self.finding
+        return {
+            "id": claim.id,
+            "section": claim.section,
+            "scenario": claim.scenario,
+            "metric": claim.metric,
+            "kind": claim.kind,
+            "printed": claim.printed,
+            "rule": self.rule.words,
+            "measured": finding.measured,
+            "value": finding.value,
+            "answer": WORDS[finding.answer],
+            "because": finding.because,
+            "cause": finding.cause,
+            "verdict": self.verdict,
+        }
+
+
+_REASONED = ("missed", "untestable", "not run")
+
+
+def judge(paper: Paper, measured: Measured) -> list[Row]:
+    """Judge every claim of a paper by what was measured.
+
+    Raises
+    ------
+    WeftError
+        If a claim has no rule, or a rule no claim.
+    """
+    printed = claims.read(paper.path("claims.csv"))
+    if odd := {claim.id for claim in printed} ^ paper.rules.keys():
+        what = f"{paper.name}: claims and rules do not pair: {', '.join(sorted(odd))}"
+        raise WeftError.saying(what, "give every claim of claims.csv one rule")
+    return [Row(claim, rule := paper.rules[claim.id], _finding(paper, rule, measured)) for claim in printed]
+
+
+def _finding(paper: Paper, rule: Rule, measured: Measured) -> Finding:
+    lacking = [name for name in rule.needs if name not in measured.frames]
+    if lacking:
+        listed = " and ".join(f"{name}.yaml" for name in lacking)
+        because = f"it needs the points of {listed}: run it {_remedy(paper, lacking, quick=measured.quick)}"
+        return Finding("not run", because=because)
+    try:
+        found = rule.judge(measured)
+    except LackingError as problem:
+        return Finding("not run", because=str(problem))
+    late = measured.unsettled(rule.needs)
+    return replace(found, measured=f"{found.measured} ({late})") if late else found
+
+
+def _remedy(paper: Paper, lacking: Sequence[str], *, quick: bool) -> str:
+    """The options with which experiments run that were left out."""
+    of = [each for each in paper.experiments if each.name in lacking]
+    if quick and any(not each.quick for each in of):
+        return "with --full"
+    if quick and any(each.asked for each in of):
+        figures = " ".join(figure.name for figure in paper.figures if set(figure.needs) & set(lacking))
+        return f"with --only {figures}, or with --full"
+    return "without --only"
+
+
+def count(rows: Sequence[Row]) -> dict[str, int]:
+    """How many claims have each answer, in the order of `WORDS`."""
+    found = Counter(row.finding.answer for row in rows)
+    return {word: found[answer] for answer, word in WORDS.items() if found[answer]}
+
+
+def count_words(rows: Sequence[Row]) -> str:
+    """The counts in words."""
+    return ", ".join(f"{number} {word}" for word, number in count(rows).items()) + f", of {len(rows)} claims"
+
+
+def table(rows: Sequence[Row]) -> list[str]:
+    """Lines of the table for a screen, with long texts cut, and then the reasons of all misses."""
+    cells = [[str(row.document()[name]) for name in _SHOWN] for row in rows]
+    cut = [[_cut(cell, _WIDEST.get(name, 99)) for name, cell in zip(_SHOWN, line, strict=True)] for line in cells]
+    misses = [row for row in rows if row.finding.answer == "missed"]
+    reasons = [f"  {row.claim.id}: {row.claim.metric}: {row.verdict}" for row in misses]
+    return [*columns(_SHOWN, cut, left=len(_SHOWN)), *(["", "Missed:", *reasons] if reasons else [])]
+
+
+def as_csv(rows: Sequence[Row]) -> str:
+    """All of it as CSV."""
+    stream = io.StringIO()
+    documents = [row.document() for row in rows]
+    writer = csv.DictWriter(stream, list(documents[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(documents)
+    return stream.getvalue()
+
+
+def _cut(words: str, width: int) -> str:
+    return words if len(words) <= width else f"{words[: width - 3]}..."

@@ -1,0 +1,204 @@
+"""One factor changed at a time on small networks: which claims it decides, and how much the best combination saves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from weft_papers.common.measured import LackingError, Measured
+from weft_papers.common.paper import Experiment
+from weft_papers.congestion.hot_spot_networks import NAMES, NETWORKS, SMALL, SMALLEST, TORUS, TREE
+from weft_papers.congestion.scheme_outcomes import (
+    ENERGY,
+    LATENCY,
+    NONE,
+    best_reduction,
+    outcome,
+    schemes,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from weft_papers.common.rules import Rule
+
+
+@dataclass(frozen=True)
+class Factor:
+    """A change of one property of the runs.
+
+    Attributes
+    ----------
+    name, words : str
+        Its part of the names of experiments, and its label in the table.
+    sets : mapping of str to value
+        Overrides of the scenario of a network, by dotted path.
+    only : mapping of str to mapping
+        Overrides by network, if they differ between networks; empty otherwise.
+    costly : bool
+        A quick run leaves it out.
+    """
+
+    name: str
+    words: str
+    sets: Mapping[str, Any] = field(default_factory=dict)
+    only: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    costly: bool = False
+
+    def networks(self) -> list[str]:
+        """The networks in which there is something to change."""
+        return [each for each in NETWORKS if not self.only or each in self.only]
+
+
+_SHORT: dict[str, Any] = {"measure.warmup": "100us", "measure.window": "200us", "sweep.seed": [1]}
+_LONGER: dict[str, Any] = {"measure.warmup": "200us", "measure.window": "400us"}
+_HIGH_LOW: dict[str, Any] = {
+    "idle_timeout": {
+        "idle": "11.1us",
+        "transition": "10us",
+        "to": "low",
+        "changes": "stop",
+        "switch_at": "break_even",
+    }
+}
+_FEWER: dict[str, Any] = {"sweep.power.policy": ["always_on", _HIGH_LOW]}
+
+
+_USUAL: list[Any] = ["one_queue", "voqsw", {"dbbm": {"queues": 4}}]
+FACTORS = (
+    Factor("as_is", "nothing"),
+    Factor("memory_16", "16 KiB per port", {"links.default.port_buffer": "16KiB"}),
+    Factor("memory_256", "256 KiB per port", {"links.default.port_buffer": "256KiB"}),
+    Factor("split", "memory for the queues that packets reach", {"links.default.split": "reachable"}),
+    Factor("interface", "one queue per interface", {"interface": {"queues": "one"}}),
+    Factor("unmanaged", "links of terminals stay on", {"power.manages": "all"}),
+    Factor(
+        "from_empty",
+        "the first 100 us of an empty network",
+        {"measure.warmup": "0cycles", "measure.window": "100us"},
+    ),
+    Factor(
+        "bursts", "bursts of 20 us in the mean at full load", {"traffic.injection": {"on_off": {"mean_on": "20us"}}}
+    ),
+    Factor(
+        "long_bursts",
+        "bursts of 100 us in the mean at full load",
+        {"traffic.injection": {"on_off": {"mean_on": "100us"}}, "measure.warmup": "300us", "measure.window": "400us"},
+    ),
+    Factor(
+        "other_reading",
+        "other reading of the scheme (IODET by coordinate, Flow2SL by sum)",
+        only={
+            TORUS: {"zip.queueing": [*_USUAL, {"iodet": {"reading": "dst_coord"}}]},
+            TREE: {"zip.queueing": [*_USUAL, {"flow2sl": {"queues": 4, "reading": "sum"}}]},
+        },
+    ),
+    Factor(
+        "digits", "digits from the highest on", only={TREE: {"routing": {"up_down": {"ascent": "d_mod_k_high_first"}}}}
+    ),
+    Factor(
+        "finer_flits",
+        "flits of 12 bytes, 20 to a packet",
+        {
+            "cycle": "1ns",
+            "flit": "12B",
+            "traffic.packet": "20flits",
+            "links.default.latency": "80cycles",
+            "router.output_buffer": "40flits",
+            **_FEWER,
+        },
+        costly=True,
+    ),
+    Factor(
+        "quarter",
+        "a quarter of the paper's nodes",
+        only={name: _LONGER | _FEWER | {"topology": small} for name, small in SMALL.items()},
+        costly=True,
+    ),
+)
+
+
+def experiment(network: str, factor: Factor) -> str:
+    """The name of the experiment of a factor in a network."""
+    return f"{network}-{factor.name.replace('_', '-')}"
+
+
+def _experiments() -> list[Experiment]:
+    found = []
+    for factor in FACTORS:
+        for network in factor.networks():
+            sets = _SHORT | {"topology": SMALLEST[network]} | dict(factor.sets) | dict(factor.only.get(network, {}))
+            quick = () if factor.costly else (sets,)
+            found.append(Experiment(experiment(network, factor), quick, (sets,), "", network))
+    return found
+
+
+EXPERIMENTS = _experiments()
+NEEDS = tuple(each.name for each in EXPERIMENTS)
+
+
+def table(rules: Mapping[str, Rule], measured: Measured) -> pl.DataFrame:
+    """A row per network and factor that was run.
+
+    Parameters
+    ----------
+    rules : mapping of str to Rule
+        The rules of the board: those that look at one network only are asked.
+    measured : Measured
+        What was run.
+
+    Raises
+    ------
+    LackingError
+        If none was run.
+    """
+    lines = [
+        _line(rules, measured, network, factor)
+        for network in NETWORKS
+        for factor in FACTORS
+        if experiment(network, factor) in measured.frames
+    ]
+    if not lines:
+        raise LackingError("no factor was run")
+    return pl.DataFrame(lines)
+
+
+def _line(rules: Mapping[str, Rule], measured: Measured, network: str, factor: Factor) -> dict[str, Any]:
+    # another reading of a scheme stands in its place
+    plain = pl.col("scheme").str.replace(" by .*", "")
+    rows = measured[experiment(network, factor)].with_columns(scheme=plain)
+    alone = Measured({network: rows}, measured.quick)
+    found = outcome(alone, network)
+
+    def told(measure: str, digits: int) -> str:
+        values = {name: found[name, NONE][measure] for name in schemes(found)}
+        return ", ".join(f"{name} {value:.{digits}f}" for name, value in values.items())
+
+    answers: dict[str, list[str]] = {"met": [], "missed": []}
+    for claim, rule in rules.items():
+        if rule.needs == (network,):
+            try:
+                answers[rule.judge(alone).answer].append(claim)
+            except LackingError:
+                continue  # a scheme or a policy is left out
+    cut = {
+        words: round(-100 * best_reduction(found, measure)[1], 1)
+        for measure, words in (
+            (LATENCY, "latency beside 1q [%]"),
+            ("network_latency_us", "from injection [%]"),
+            (ENERGY, "energy/data beside 1q [%]"),
+            ("energy_between_nj", "without links of terminals [%]"),
+        )
+    }
+    return {
+        "network": NAMES[network],
+        "changed": factor.words,
+        "nodes": rows["terminals"][0],
+        "cold flows [flits/source/cycle]": told("cold_load", 3),
+        "latency [us]": told(LATENCY, 1),
+        "met": ", ".join(answers["met"]),
+        "missed": ", ".join(answers["missed"]),
+        **cut,
+    }

@@ -1,0 +1,422 @@
+"""The rules of the 34 claims. "Significant" is 10 %; differences below 1 % count as none."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from weft.design.comparison_of_designs import compare
+from weft_papers.common.measured import LackingError
+from weft_papers.common.rules import WITHIN, Part, constructed, exact, given, trend, waits
+from weft_papers.congestion.hot_spot_networks import DRAGONFLY, NAMES, NETWORKS, TORUS, TREE
+from weft_papers.congestion.hot_spot_runs import FILL
+from weft_papers.congestion.scheme_outcomes import (
+    DBBM,
+    ENERGY,
+    FLOW2SL,
+    HIGH_LOW,
+    IODET,
+    LATENCY,
+    MEASURES,
+    NONE,
+    ON_OFF,
+    ONE_QUEUE,
+    POLICIES,
+    THROUGHPUT,
+    VOQSW,
+    best_reduction,
+    got,
+    outcome,
+    schemes,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from weft_papers.common.measured import Measured
+    from weft_papers.common.rules import Finding, Rule
+    from weft_papers.congestion.scheme_outcomes import Outcome
+
+SIGNIFICANT, SAME = 0.10, 0.01
+_WORDS = {THROUGHPUT: "throughput", LATENCY: "latency", ENERGY: "energy/data"}
+_UNITS = {THROUGHPUT: "flits/terminal/cycle", LATENCY: "us", ENERGY: "nJ/bit"}
+# The networks of the paper, as the scenarios have them.
+PAPER_NETWORKS: dict[str, dict[str, Any]] = {
+    TORUS: {"torus": {"widths": [12, 11, 8], "terminals_per_router": 1}},
+    TREE: {"k_ary_n_tree": {"k": 4, "n": 5}},
+    DRAGONFLY: {
+        "dragonfly": {"groups": 33, "routers_per_group": 8, "terminals_per_router": 4, "global_links_per_router": 4}
+    },
+}
+# The tree has the fewest nodes of the paper's networks.
+_LEAST_NODES = 1024
+LANES, LANE_W, LINK_GBPS, TRANSITION_US, CORE_W = 12, 0.342, 96, 10, 7.2
+
+
+@cache
+def _facts(network: str) -> dict[str, Any]:
+    return compare({"one": PAPER_NETWORKS[network]}).designs[0].facts
+
+
+def _nodes(network: str) -> Callable[[Measured], float]:
+    return lambda _: float(_facts(network)["terminals"])
+
+
+def _cost(row: dict[str, float], measure: str) -> float:
+    """A measure so that less is better."""
+    value: float = row[measure]
+    return 1 / value if measure == THROUGHPUT and value else value
+
+
+def _told(name: str, row: dict[str, float], measure: str) -> str:
+    return f"{name} {row[measure]:.4g}"
+
+
+def _ranked(measured: Measured) -> Iterator[tuple[str, str, dict[str, dict[str, float]]]]:
+    """Each measure and policy on the torus, with what each scheme got: the best scheme first."""
+    found = outcome(measured, TORUS)
+    for measure in MEASURES:
+        for saving in POLICIES:
+            rows = {name: got(found, name, saving) for name in schemes(found)}
+            yield measure, saving, dict(sorted(rows.items(), key=lambda pair: _cost(pair[1], measure)))
+
+
+def _worst(measured: Measured) -> list[Part]:
+    """VOQsw is the worst of all schemes in each measure, under each policy."""
+    parts = []
+    for measure, saving, order in _ranked(measured):
+        told = ", ".join(_told(name, row, measure) for name, row in order.items())
+        words = f"{_WORDS[measure]} [{_UNITS[measure]}], {saving}, best first: {told}"
+        parts.append(Part([*order][-1] == VOQSW, words))
+    return parts
+
+
+def _best_two(measured: Measured) -> list[Part]:
+    """DBBM and IODET are the two best schemes in each measure, under each policy."""
+    parts = []
+    for measure, saving, order in _ranked(measured):
+        told = ", ".join(_told(name, row, measure) for name, row in order.items())
+        words = f"{_WORDS[measure]}, {saving}, best first: {told}"
+        parts.append(Part({*[*order][:2]} == {DBBM, IODET}, words))
+    return parts
+
+
+def _better(found: Outcome, ours: str, theirs: str, measures: Iterable[str], name: str = "") -> list[Part]:
+    """A policy is nowhere worse than another one, and somewhere better."""
+    parts = []
+    for measure in measures:
+        ratios = {
+            scheme: _cost(got(found, scheme, ours), measure) / _cost(got(found, scheme, theirs), measure)
+            for scheme in schemes(found)
+        }
+        holds = max(ratios.values()) <= 1 + SAME and min(ratios.values()) < 1 - SAME
+        told = ", ".join(f"{scheme} {100 * (each - 1):+.1f} %" for scheme, each in ratios.items())
+        what = "1/throughput" if measure == THROUGHPUT else _WORDS[measure]
+        parts.append(Part(holds, f"{name}{what} of {ours} beside {theirs}: {told}"))
+    return parts
+
+
+def _policies_alike(network: str, *names: str) -> Callable[[Measured], list[Part]]:
+    """The policies differ by less than 10 % in each measure."""
+
+    def judge(measured: Measured) -> list[Part]:
+        found = outcome(measured, network)
+        parts = []
+        for scheme in names or [name for name in schemes(found) if name != ONE_QUEUE]:
+            for measure in MEASURES:
+                values = [got(found, scheme, saving)[measure] for saving in POLICIES]
+                told = ", ".join(f"{value:.4g}" for value in values)
+                apart = max(values) / min(values) - 1
+                parts.append(Part(apart < SIGNIFICANT, f"{scheme}: {_WORDS[measure]} {told} ({apart:.1%} apart)"))
+        return parts
+
+    return judge
+
+
+def _effects(measured: Measured) -> tuple[bool, str]:
+    """The energy per data differs more over schemes than over policies."""
+    found = outcome(measured, TORUS)
+
+    def spread(values: list[float]) -> float:
+        return max(values) / min(values)
+
+    by_scheme = [spread([got(found, name, saving)[ENERGY] for name in schemes(found)]) for saving in POLICIES]
+    by_policy = [spread([got(found, name, saving)[ENERGY] for saving in POLICIES]) for name in schemes(found)]
+    words = f"times over schemes {_listed(by_scheme)} (by policy), over policies {_listed(by_policy)} (by scheme)"
+    return min(by_scheme) > max(by_policy), words
+
+
+def _listed(values: list[float]) -> str:
+    return ", ".join(f"{value:.2f}" for value in values)
+
+
+def _above_one_queue(measured: Measured) -> list[Part]:
+    found = outcome(measured, TREE)
+    return [
+        Part(
+            got(found, name, saving)[THROUGHPUT] > (1 + SAME) * got(found, ONE_QUEUE, saving)[THROUGHPUT],
+            f"{name}, {saving}: {got(found, name, saving)[THROUGHPUT]:.4f}, 1q "
+            f"{got(found, ONE_QUEUE, saving)[THROUGHPUT]:.4f}",
+        )
+        for name in schemes(found)
+        if name != ONE_QUEUE
+        for saving in POLICIES
+    ]
+
+
+def _flow2sl_slower(measured: Measured) -> list[Part]:
+    found = outcome(measured, TREE)
+    return [
+        Part(
+            got(found, FLOW2SL, saving)[LATENCY] > got(found, ONE_QUEUE, saving)[LATENCY],
+            f"{saving}: Flow2SL {got(found, FLOW2SL, saving)[LATENCY]:.2f} us, 1q "
+            f"{got(found, ONE_QUEUE, saving)[LATENCY]:.2f} us; from injection "
+            f"{got(found, FLOW2SL, saving)['network_latency_us']:.2f} and "
+            f"{got(found, ONE_QUEUE, saving)['network_latency_us']:.2f} us",
+        )
+        for saving in POLICIES
+    ]
+
+
+def _mean(found: Outcome, measure: str) -> float:
+    """The geometric mean over all schemes and policies."""
+    return math.exp(sum(math.log(row[measure]) for row in found.values()) / len(found))
+
+
+def _first(measured: Measured, measure: str, network: str, *others: str) -> Part:
+    """A network is better than others in the geometric mean over all schemes and policies."""
+    means = {each: _mean(outcome(measured, each), measure) for each in (network, *others)}
+    order = sorted(means, key=lambda each: -means[each] if measure == THROUGHPUT else means[each])
+    told = ", ".join(f"{NAMES[each]} {value:.4g}" for each, value in means.items())
+    return Part(order[0] == network, f"mean {_WORDS[measure]} [{_UNITS[measure]}]: {told}")
+
+
+def _use_of_links(measured: Measured) -> list[Part]:
+    """Mean use of links between routers over the longest window from an empty network."""
+    rows = measured[FILL]
+    longest = max(rows["window_us"])
+    means = rows.group_by("scheme", "window_us", maintain_order=True).agg(pl.col("link_use").mean())
+    at_last = means.filter(pl.col("window_us") == longest)
+    last: dict[str, float] = dict(zip(at_last["scheme"], at_last["link_use"], strict=True))
+    if ONE_QUEUE not in last or len(last) < 2:
+        raise LackingError("1q and a scheme were not run from an empty network")
+    without = last.pop(ONE_QUEUE)
+    best: str = max(last, key=lambda name: last[name])
+    ones = means.filter(pl.col("scheme") == ONE_QUEUE).sort("window_us").select("window_us", "link_use").rows()
+    over = ", ".join(f"{100 * use:.1f} % in {window:g} us" for window, use in ones)
+    return [
+        Part(abs(without / 0.112 - 1) <= WITHIN, f"from an empty network, 1q: {over}; printed 11.2 %"),
+        Part(
+            abs(last[best] / 0.281 - 1) <= WITHIN, f"{best} {100 * last[best]:.1f} % in {longest:g} us; printed 28.1 %"
+        ),
+    ]
+
+
+def _reduction(measured: Measured, measure: str, other: str, words: str) -> list[Part]:
+    """The best combination of a scheme and a policy saves more than half of the baseline's, in every network."""
+    parts = []
+    for network in NETWORKS:
+        found = outcome(measured, network)
+        best, share = best_reduction(found, measure)
+        second, beside = best_reduction(found, other)
+        told = f"{NAMES[network]}: {', '.join(best)} {-share:+.1%}; {words}: {', '.join(second)} {-beside:+.1%}"
+        parts.append(Part(share > 0.5, told))
+    return parts
+
+
+def _doubled(measured: Measured) -> list[Part]:
+    parts = []
+    for network in (TREE, DRAGONFLY):
+        found = outcome(measured, network)
+        base = got(found, ONE_QUEUE, NONE)[THROUGHPUT]
+        best = max(
+            (pair for pair in found if ONE_QUEUE not in pair and NONE not in pair), key=lambda p: found[p][THROUGHPUT]
+        )
+        times = found[best][THROUGHPUT] / base
+        parts.append(
+            Part(
+                times > 2,
+                f"{NAMES[network]}: {', '.join(best)} {found[best][THROUGHPUT]:.4f}, {times:.2f} times {base:.4f}",
+            )
+        )
+    return parts
+
+
+def _no_slower(measured: Measured) -> list[Part]:
+    """A policy with a scheme has at most 10 % more latency than the same scheme without a policy."""
+    parts = []
+    for network in NETWORKS:
+        found = outcome(measured, network)
+        ratios = {
+            pair: row[LATENCY] / got(found, pair[0], NONE)[LATENCY]
+            for pair, row in found.items()
+            if ONE_QUEUE not in pair and NONE not in pair
+        }
+        if not ratios:
+            raise LackingError(f"no scheme with a policy was run on the {NAMES[network]}")
+        best = min(ratios, key=lambda pair: ratios[pair])
+        parts.append(
+            Part(ratios[best] < 1 + SIGNIFICANT, f"{NAMES[network]}: {', '.join(best)} {ratios[best] - 1:+.1%}")
+        )
+    return parts
+
+
+def _against_hardware(measured: Measured) -> tuple[bool, str]:
+    hardware = LANES * LANE_W / LINK_GBPS
+    best = min(row[ENERGY] for network in NETWORKS for row in outcome(measured, network).values())
+    return 10**0.5 <= best / hardware < 10**1.5, f"{best:.3g} nJ/bit, {best / hardware:.1f} times {hardware:.3g} nJ/bit"
+
+
+def _ideal(measured: Measured) -> float:  # noqa: ARG001 # as all measurements
+    nodes: int = _facts(TORUS)["terminals"]
+    return (0.75 * nodes * 0.4 + 1) / nodes
+
+
+def _high_low_everywhere(measured: Measured) -> list[Part]:
+    parts = []
+    for network in NETWORKS:
+        found = outcome(measured, network)
+        for scheme in schemes(found):
+            energies = {saving: got(found, scheme, saving)[ENERGY] for saving in POLICIES}
+            told = ", ".join(f"{saving} {value:.4g}" for saving, value in energies.items())
+            holds = energies[HIGH_LOW] <= (1 + SAME) * min(energies.values())
+            parts.append(Part(holds, f"{NAMES[network]}, {scheme} [nJ/bit]: {told}"))
+    return parts
+
+
+def _sized(rule: Rule) -> Rule:
+    """A claim about runs, which says so where these had smaller networks than the paper's."""
+
+    def judge(measured: Measured) -> Finding:
+        found = rule.judge(measured)
+        sizes = [int(size) for name in rule.needs for size in measured[name]["terminals"].drop_nulls().unique()]
+        if not sizes or min(sizes) >= _LEAST_NODES:
+            return found
+        size = f"at {_listed_sizes(sizes)} terminals, not the paper's"
+        cause = f"{size}; {found.cause}" if found.cause else ""
+        return replace(found, measured=f"{found.measured}; {size}", cause=cause)
+
+    return replace(rule, judge=judge) if rule.needs else rule
+
+
+def _listed_sizes(sizes: list[int]) -> str:
+    return ", ".join(f"{size:,}" for size in dict.fromkeys(sizes))
+
+
+_SWITCH_POINT = TRANSITION_US * 1e3 * LINK_GBPS * (LINK_GBPS / LANES) / (LINK_GBPS - LINK_GBPS / LANES) / 8
+_HOT = (TORUS, TREE, DRAGONFLY)
+_ALL: dict[str, Rule] = {
+    "C-001": exact(1056, _nodes(TORUS), digits=0, unit="nodes"),
+    "C-002": exact(1024, _nodes(TREE), digits=0, unit="nodes"),
+    "C-003": exact(1056, _nodes(DRAGONFLY), digits=0, unit="nodes"),
+    "C-004": given("a parameter of all runs: 10 us, 500 cycles"),
+    "C-005": given("a parameter of all runs: 11.1 us, 555 cycles; 10 us / 0.9 is 11.11 us"),
+    "C-006": given("a parameter of all runs: 240 bytes in 20 ns, 12 lanes of 0.342 W"),
+    "C-007": constructed(exact(0.301, _ideal, digits=3, unit="flits/terminal/cycle, the ideal")),
+    "C-008": given("a parameter of all runs"),
+    "C-009": given("a parameter of the runs on the dragonfly"),
+    "C-010": constructed(
+        exact("7 / 8 / 15", lambda _: " / ".join(str(_facts(each)["radix_ports"]) for each in NETWORKS))
+    ),
+    "C-011": trend(
+        "VOQsw is the worst scheme in each measure, under each policy",
+        _worst,
+        TORUS,
+        cause="not isolated; no factor alone decides, nor does the size (figure factors): with 16 KiB per port VOQsw "
+        "has the longest latency, but not the lowest throughput (240 nodes)",
+    ),
+    "C-012": trend(
+        "DBBM and IODET are the two best schemes in each measure, under each policy",
+        _best_two,
+        TORUS,
+        cause="the reading of IODET: cold flows accept 0.257 by the coordinate of the destination and 0.142 by the "
+        "next dimension, beside 0.249 under DBBM (240 nodes, no policy)",
+    ),
+    "C-013": trend(
+        "on/off is at no scheme worse than high/low by more than 1 %, and at some scheme better by more than 1 %",
+        lambda measured: _better(outcome(measured, TORUS), ON_OFF, HIGH_LOW, (LATENCY, THROUGHPUT)),
+        TORUS,
+        cause="the times at which packets are created: gaps are too short for links to change; where each source sends "
+        "in bursts of 100 us, on/off is nowhere slower (120 nodes, figure factors)",
+    ),
+    "C-014": trend(
+        "high/low is at no scheme worse than on/off by more than 1 %, and at some scheme better by more than 1 %",
+        lambda measured: _better(outcome(measured, TORUS), HIGH_LOW, ON_OFF, (ENERGY,)),
+        TORUS,
+    ),
+    "C-015": trend("policies differ by less than 10 % in each measure", _policies_alike(TORUS, DBBM, IODET), TORUS),
+    "C-016": trend(
+        "energy/data differs more over schemes, at every policy, than over policies, at any scheme", _effects, TORUS
+    ),
+    "C-017": trend("each scheme accepts over 1 % more than 1q, under each policy", _above_one_queue, TREE),
+    "C-018": trend(
+        "the latency of Flow2SL is above 1q's, under each policy",
+        _flow2sl_slower,
+        TREE,
+        cause="the memory of a port and the queues of interfaces: with 16 KiB in place of 64, or with one queue per "
+        "interface, Flow2SL has the longer latency (64 nodes, figure factors)",
+    ),
+    "C-019": trend(
+        "on/off is nowhere slower and high/low nowhere less efficient by more than 1 %, and somewhere better by more",
+        lambda measured: [
+            *_better(outcome(measured, TREE), ON_OFF, HIGH_LOW, (LATENCY, THROUGHPUT)),
+            *_better(outcome(measured, TREE), HIGH_LOW, ON_OFF, (ENERGY,)),
+        ],
+        TREE,
+        cause="in part the times at which packets are created: with bursts on/off is faster under VOQsw and DBBM, but "
+        "not under 1q and Flow2SL (64 nodes, figure factors)",
+    ),
+    "C-020": trend(
+        "in the geometric mean over schemes and policies the torus has the lower energy/data, the tree less latency",
+        lambda measured: [_first(measured, ENERGY, TORUS, TREE), _first(measured, LATENCY, TREE, TORUS)],
+        TORUS,
+        TREE,
+        cause="the size: under DBBM without a policy a 4-ary 4-tree takes 1.74 nJ/bit and the 4-ary 5-tree of the "
+        "paper, with 4 links per node in place of 3, takes 2.25",
+    ),
+    "C-021": trend("policies differ by less than 10 % in each measure", _policies_alike(DRAGONFLY), DRAGONFLY),
+    "C-022": trend(
+        "in the geometric mean over schemes and policies the dragonfly is the best in each measure",
+        lambda measured: [_first(measured, measure, DRAGONFLY, TORUS, TREE) for measure in MEASURES],
+        *_HOT,
+    ),
+    "C-023": trend(
+        "within 10 % of 11.2 % for 1q, and of 28.1 % for the best scheme",
+        _use_of_links,
+        FILL,
+        cause="the time of the window: the use falls as the congestion tree fills the network, and passes 11.2 %",
+    ),
+    "C-024": trend(
+        "high/low has the lowest energy/data, within 1 %, of every scheme on every network", _high_low_everywhere, *_HOT
+    ),
+    "C-025": given(
+        "the price of a lane was derived from it: 12 lanes of 0.342 W at 96 Gb/s are 42.75 pJ/bit; "
+        "42.7 nJ/bit, as printed, would be 4.1 kW per link"
+    ),
+    "C-026": trend("3.2 to 32 times 12 lanes of 0.342 W at 96 Gb/s", _against_hardware, *_HOT),
+    "C-027": trend(
+        "on each network the best scheme with a policy has less than half of the latency of 1q without one",
+        lambda measured: _reduction(measured, LATENCY, "network_latency_us", "from injection"),
+        *_HOT,
+    ),
+    "C-028": trend(
+        "on each network the best scheme with a policy has less than half of the energy/data of 1q without one",
+        lambda measured: _reduction(measured, ENERGY, "energy_between_nj", "without links of terminals"),
+        *_HOT,
+    ),
+    "C-029": trend(
+        "the best scheme with a policy accepts more than twice what 1q without one does", _doubled, TREE, DRAGONFLY
+    ),
+    "C-030": trend(
+        "some scheme with a policy has less than 10 % more latency than without it, on each network", _no_slower, *_HOT
+    ),
+    "C-031": waits(),
+    "C-032": waits(),
+    "C-033": given("a torus switch: 7 links of 4.104 W beside a core of 7.2 W are 80 %; the core was derived from it"),
+    "C-034": constructed(exact(10909, lambda _: _SWITCH_POINT, digits=0, unit="bytes")),
+}
+RULES = {name: _sized(rule) for name, rule in _ALL.items()}

@@ -1,0 +1,110 @@
+"""Figs. 1 to 3 as groups of bars, and tables with more numbers of the same runs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from weft_papers.common.bar_figures import grouped
+from weft_papers.congestion.hot_spot_networks import DRAGONFLY, NAMES, NETWORKS, TORUS, TREE
+from weft_papers.congestion.hot_spot_runs import FILL, READINGS, TERMINALS
+from weft_papers.congestion.scheme_outcomes import ENERGY, LATENCY, NONE, POLICIES, THROUGHPUT, outcome, schemes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from weft.plot.style import Picture as Drawing
+    from weft_papers.common.measured import Measured
+
+AXES = {
+    THROUGHPUT: "Accepted [flits/terminal/cycle]",
+    LATENCY: "Latency [us]",
+    ENERGY: "Energy per data [nJ/bit]",
+}
+
+
+def bars(network: str, measure: str, title: str) -> Callable[[Measured], Drawing]:
+    """A figure of a measure: a group per scheme, a bar per policy."""
+
+    def draw(measured: Measured) -> Drawing:
+        found = outcome(measured, network)
+        names = schemes(found)
+        heights = {
+            saving: [found[name, saving][measure] if (name, saving) in found else None for name in names]
+            for saving in POLICIES
+        }
+        drawing, _ = grouped(title, names, heights, AXES[measure], looks=POLICIES)
+        return drawing
+
+    return draw
+
+
+def fill(measured: Measured) -> Drawing:
+    """Use of the links of the dragonfly from an empty network on: a group per scheme, a bar per window."""
+    rows = measured[FILL].group_by("scheme", "window_us", maintain_order=True).agg(pl.col("link_use").mean())
+    use = {(scheme, window): value for scheme, window, value in rows.rows()}
+    names = list(dict.fromkeys(scheme for scheme, _ in use))
+    windows = sorted({window for _, window in use})
+    heights = {f"{window:g} us": [use.get((name, window)) for name in names] for window in windows}
+    drawing, _ = grouped("Use of links from an empty network", names, heights, "Use of links [share]", wide=True)
+    return drawing
+
+
+def flows(measured: Measured) -> pl.DataFrame:
+    """Every scheme with every policy: loads of cold and hot flows, and changes of links."""
+    lines = [
+        {
+            "network": NAMES[network],
+            "scheme": scheme,
+            "policy": saving,
+            "cold [flits/source/cycle]": round(row["cold_load"], 4),
+            "cold latency [us]": None if row["cold_latency_us"] is None else round(row["cold_latency_us"], 2),
+            "hot node [flits/cycle]": round(row["hot_load"], 3),
+            "latency from injection [us]": round(row["network_latency_us"], 2),
+            "energy without links of terminals [nJ/bit]": round(row["energy_between_nj"], 3),
+            "use of links [share]": round(row["link_use"], 4),
+            "changes [1/(link s)]": round(row["transitions"], 1),
+        }
+        for network in NETWORKS
+        for (scheme, saving), row in outcome(measured, network).items()
+    ]
+    return pl.DataFrame(lines)
+
+
+def readings(measured: Measured) -> pl.DataFrame:
+    """Other readings of schemes, of digits and of managed links, beside those of the figures."""
+    rows = pl.concat([measured[each] for each in (TORUS, TREE, DRAGONFLY, READINGS, TERMINALS)])
+    kinds = [name for name in (*NETWORKS, READINGS, TERMINALS) for _ in range(measured[name].height)]
+    means = (
+        rows.with_columns(pl.Series("of", kinds))
+        .filter((pl.col("of").is_in([READINGS, TERMINALS])) | (pl.col("saving") == NONE))
+        .group_by("of", "network", "ascent", "scheme", "saving", maintain_order=True)
+        .agg(pl.col(THROUGHPUT, LATENCY, "network_latency_us", ENERGY, "energy_between_nj", "cold_load").mean())
+    )
+    return means.select(
+        network=pl.col("network"),
+        scheme=pl.col("scheme"),
+        policy=pl.col("saving"),
+        digits=pl.col("ascent").fill_null(""),
+        managed=pl.when(pl.col("of") == TERMINALS).then(pl.lit("between routers")).otherwise(pl.lit("all links")),
+        **{
+            "accepted [flits/terminal/cycle]": pl.col(THROUGHPUT).round(4),
+            "cold [flits/source/cycle]": pl.col("cold_load").round(4),
+            "latency [us]": pl.col(LATENCY).round(2),
+            "from injection [us]": pl.col("network_latency_us").round(2),
+            "energy [nJ/bit]": pl.col(ENERGY).round(3),
+            "without links of terminals [nJ/bit]": pl.col("energy_between_nj").round(3),
+        },
+    )
+
+
+def table_1(measured: Measured) -> pl.DataFrame:  # noqa: ARG001 # as all tables
+    """Table I, as printed and as run."""
+    lines = [
+        ("t_transition", "10 us", "10 us: 500 cycles of 20 ns"),
+        ("t_down", "11.1 us", "11.1 us: 555 cycles"),
+        ("BW_link", "96 Gb/s", "96 Gb/s: a flit of 240 bytes in 20 ns"),
+        ("#lanes", "12", "12: the mode low keeps 1 of them"),
+    ]
+    return pl.DataFrame(lines, schema=["parameter", "printed", "run"], orient="row")

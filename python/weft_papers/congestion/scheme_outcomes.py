@@ -1,0 +1,184 @@
+"""The runs of the paper as rows of a frame, and their means over seeds by queueing scheme and link policy."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from weft_papers.common import frames
+from weft_papers.common.measured import LackingError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from weft.results.result_set import ResultSet
+    from weft_papers.common.measured import Measured
+
+ONE_QUEUE, DBBM = "1q", "DBBM"
+VOQSW, IODET, FLOW2SL, H2LQ, BBQ = "VOQsw", "IODET", "Flow2SL", "H2LQ", "BBQ"
+# A single queue, with packets that choose their path by queues.
+ADAPTIVE = "1q, adaptive"
+_SCHEMES = {
+    "one_queue": ONE_QUEUE,
+    "voqsw": VOQSW,
+    "dbbm": DBBM,
+    "iodet": IODET,
+    "flow2sl": FLOW2SL,
+    "h2lq": H2LQ,
+    "bbq": BBQ,
+}
+_ADAPTIVE = ("minimal_adaptive", "dragonfly_ugal")
+NONE, ON_OFF, HIGH_LOW = "none", "on/off", "high/low"
+POLICIES = (NONE, ON_OFF, HIGH_LOW)
+# Any number of lanes, by the use of a link; during a change it carries nothing, or what it carried before.
+LADDER_STOPS, LADDER = "ladder that stops", "ladder"
+# The measures of Figs. 1 to 3, with their units.
+THROUGHPUT, LATENCY, ENERGY = "accepted_load", "latency_us", "energy_nj"
+MEASURES = (THROUGHPUT, LATENCY, ENERGY)
+# Columns beside those of every paper: means are over seeds.
+COLUMNS: dict[str, Any] = {
+    "network": pl.String,
+    "scheme": pl.String,
+    "saving": pl.String,
+    "ascent": pl.String,
+    LATENCY: pl.Float64,
+    "network_latency_us": pl.Float64,
+    ENERGY: pl.Float64,
+    "energy_between_nj": pl.Float64,
+    "cold_load": pl.Float64,
+    "cold_latency_us": pl.Float64,
+    "hot_load": pl.Float64,
+    "link_use": pl.Float64,
+    "transitions": pl.Float64,
+    "window_us": pl.Float64,
+    "saved_share": pl.Float64,
+    "port_kib": pl.Float64,
+    "network_ports": pl.Float64,
+    "power_w": pl.Float64,
+}
+
+Outcome = dict[tuple[str, str], dict[str, float]]
+
+
+def mechanism(scheme: str, saving: str) -> str:
+    """The name of a scheme with a policy."""
+    return f"{scheme}, {saving}"
+
+
+def frame(results: ResultSet) -> pl.DataFrame:
+    """A row per finished point.
+
+    Returns
+    -------
+    polars.DataFrame
+        Columns of `frames.SCHEMA` and `COLUMNS`. ``latency_us`` is from the creation of a packet and
+        ``network_latency_us`` from its injection, of all that were delivered in the window [us]. ``energy_nj`` is
+        that of all links and routers per bit delivered, ``energy_between_nj`` leaves out the links of terminals
+        [nJ/bit]. ``cold_load`` is per terminal that sends uniformly, ``hot_load`` is that of the hot node
+        [flits/cycle]. ``link_use`` is of the channels between routers [share], ``transitions`` is per such channel
+        and second. ``saved_share`` is the energy that managed links save, as a share of the saving of links in
+        proportion to their traffic. ``port_kib`` is the memory of a port between routers [KiB], ``network_ports`` the
+        number of such ports. ``power_w`` is the mean power of all links and routers [W].
+    """
+    rows = frames.rows(results, lambda scenario: mechanism(_scheme(scenario), _saving(scenario)))
+    more = [_more(results, point) for point in range(len(results))]
+    return frames.frame([row | added for row, added in zip(rows, more, strict=True)], COLUMNS)
+
+
+def _scheme(scenario: Mapping[str, Any]) -> str:
+    # a resolved scenario leaves out the scheme that divides nothing
+    ((name, parameters),) = scenario.get("queueing", {"one_queue": {}}).items()
+    ((routing, how),) = scenario["routing"].items()
+    if routing in _ADAPTIVE or how.get("ascent") == "adaptive":
+        return ADAPTIVE
+    scheme = _SCHEMES[name]
+    # the readings that are not those of the figures
+    odd = {(IODET, "dst_coord"): "IODET by coordinate", (FLOW2SL, "sum"): "Flow2SL by sum"}
+    return odd.get((scheme, parameters.get("reading", "")), scheme)
+
+
+def _saving(scenario: Mapping[str, Any]) -> str:
+    (name,) = scenario["power"]["policy"]
+    if name == "always_on":
+        return NONE
+    if name == "rate_ladder":
+        return LADDER if scenario["power"]["policy"][name].get("changes") == "carry" else LADDER_STOPS
+    return ON_OFF if scenario["power"]["policy"][name].get("to") in (None, "off") else HIGH_LOW
+
+
+def _more(results: ResultSet, point: int) -> dict[str, Any]:
+    summary, scenario = results.summaries[point], results.scenario(point)
+    us = 1e6 * summary["cycle_seconds"]
+    bits = summary["accepted_bits"] or float("nan")
+    flows = {each["flow"]: each for each in summary["flows"]}
+    between = [each for each in summary["link_classes"] if each["link_class"] != "terminal"]
+    channels = sum(each["channels"] for each in between)
+    routers = summary.get("energy_routers_j") or 0.0
+    (network,) = scenario["topology"]
+    always_on, ideal = summary["energy_managed_always_on_j"], summary["energy_managed_ideal_j"]
+    return {
+        "network": network,
+        "scheme": _scheme(scenario),
+        "saving": _saving(scenario),
+        "ascent": (scenario["routing"].get("up_down") or {}).get("ascent"),
+        LATENCY: _times(summary["packet_latency_mean_cycles"], us),
+        "network_latency_us": _times(summary["network_latency_mean_cycles"], us),
+        ENERGY: 1e9 * summary["energy_total_j"] / bits,
+        "energy_between_nj": 1e9 * (summary["energy_network_j"] + routers) / bits,
+        "cold_load": flows["cold"]["source_accepted_load"],
+        "cold_latency_us": _times(flows["cold"]["packet_latency_mean_cycles"], us),
+        "hot_load": flows["hot"]["accepted_flits"] / summary["window_cycles"],
+        "link_use": sum(each["utilisation_mean"] * each["channels"] for each in between) / channels,
+        "transitions": summary["link_transitions"] / channels / summary["window_seconds"],
+        "window_us": us * summary["window_cycles"],
+        "saved_share": (always_on - summary["energy_managed_j"]) / (always_on - ideal),
+        "port_kib": int(scenario["links"]["default"]["port_buffer"].removesuffix("b")) / (8 * 1024),
+        "network_ports": channels,
+        "power_w": summary["power_mean_w"],
+    }
+
+
+def _times(value: float | None, factor: float) -> float | None:
+    return None if value is None else value * factor
+
+
+def outcome(measured: Measured, experiment: str) -> Outcome:
+    """The means over seeds of every number, by scheme and policy.
+
+    Raises
+    ------
+    LackingError
+        If the experiment was not run, or a number of Figs. 1 to 3 is not known.
+    """
+    rows = measured[experiment].group_by("scheme", "saving", maintain_order=True).agg(pl.col(pl.Float64).mean())
+    found = {(row["scheme"], row["saving"]): row for row in rows.iter_rows(named=True)}
+    lacking = [pair for pair, row in found.items() if any(row[each] is None for each in MEASURES)]
+    if lacking or not found:
+        raise LackingError(f"no number is known of {' and '.join(map(str, lacking)) or experiment}")
+    return found
+
+
+def schemes(found: Outcome) -> list[str]:
+    """The schemes that were run, in order."""
+    return list(dict.fromkeys(scheme for scheme, _ in found))
+
+
+def got(found: Outcome, scheme: str, saving: str) -> dict[str, float]:
+    """The numbers of a scheme with a policy.
+
+    Raises
+    ------
+    LackingError
+        If it was not run.
+    """
+    if (scheme, saving) not in found:
+        raise LackingError(f"{mechanism(scheme, saving)} was not run")
+    return found[scheme, saving]
+
+
+def best_reduction(found: Outcome, measure: str) -> tuple[tuple[str, str], float]:
+    """The combination with the least of a measure, and its saving [share of that of 1q without a policy]."""
+    base = got(found, ONE_QUEUE, NONE)
+    best = min((pair for pair in found if ONE_QUEUE not in pair and NONE not in pair), key=lambda p: found[p][measure])
+    return best, 1 - found[best][measure] / base[measure]

@@ -1,0 +1,245 @@
+"""Jeon et al., FleX (IEEE Access 2022): its experiments, its tables and figures, and the rules for its claims."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from weft_papers.common.paper import Experiment, Figure, Paper
+from weft_papers.common.rules import given
+from weft_papers.flex import (
+    bisections,
+    cost_and_power,
+    flex_drawings,
+    latency_figures,
+    link_failures,
+    performance_claims,
+    structure,
+)
+from weft_papers.flex.performance_frame import frame
+
+if TYPE_CHECKING:
+    from weft_papers.common.rules import Rule
+
+
+def _lasting(warmup: int, window: int, drain: int) -> dict[str, Any]:
+    """Lengths of a run [cycles]."""
+    return {
+        "measure.warmup": f"{warmup}cycles",
+        "measure.window": f"{window}cycles",
+        "measure.drain_limit": f"{drain}cycles",
+    }
+
+
+# Uniform traffic and bit complement, on which most claims rest, are run for longer than the other patterns.
+_SHORT, _SHORTER = _lasting(300, 600, 300), _lasting(200, 400, 100)
+
+
+# Patterns under which the paths of LBR matter most.
+_FEWER: list[Any] = [
+    *({"within": {"terminals": 1024, "pattern": pattern}} for pattern in ("bit_complement", "shuffle")),
+    "random_permutation",
+    "asymmetric",
+]
+
+
+def _sweep(name: str, *loads: float, lasting: dict[str, Any] = _SHORTER) -> Experiment:
+    """The runs of a pattern; a quick run has shorter windows and fewer loads."""
+    return Experiment(name, (lasting | {"sweep.traffic.load": list(loads or (0.02, 0.15, 0.4, 1.0))},))
+
+
+EXPERIMENTS = (
+    _sweep("uniform", 0.1, 0.4, 0.7, 0.85, 0.95, 1.0, lasting=_SHORT),
+    _sweep("bit_complement", 0.02, 0.1, 0.3, 0.6, 1.0, lasting=_SHORT),
+    *(_sweep(name) for name in ("bit_reverse", "shuffle", "transpose")),
+    _sweep("hot_spot", 0.0004, 0.0008, 0.0012, lasting=_lasting(2000, 5000, 2000)),
+    *(_sweep(name) for name in ("random_permutation", "asymmetric")),
+    *(_sweep(name) for pair in performance_claims.LOCAL for name in pair),
+    _sweep("next_group"),
+    _sweep("larger", 0.02, 0.1, 0.3, 0.6, 1.0, lasting=_SHORT),
+    # a period and more before and in the window
+    _sweep(latency_figures.PERIODS, 0.1, 0.5, 0.8, 1.0, lasting=_lasting(1000, 1000, 200)),
+    Experiment(
+        latency_figures.CANDIDATES,
+        (_SHORTER | {"sweep.traffic.load": [0.1, 0.3, 0.6, 1.0], "sweep.traffic.pattern": _FEWER},),
+        scaled="4 patterns",
+    ),
+    _sweep("layers", 0.1, 0.5, 1.0, lasting=_SHORT),
+)
+
+_LATENCY = (
+    ("8a", "uniform random traffic", "uniform", "The paper: FleX accepts less than fat tree and HyperX but with LBR."),
+    ("8b", "bit complement", "bit_complement", "The paper: FleX with LBR takes nearly 0.6."),
+    ("9a", "bit reversal", "bit_reverse", ""),
+    ("9b", "shuffle", "shuffle", ""),
+    ("9c", "transpose", "transpose", "The paper: dragonfly has the lowest latency."),
+    ("9d", "a hot spot", "hot_spot", "All terminals send to one, so 1 / N is all that can be delivered."),
+    ("10a", "a random permutation", "random_permutation", "One permutation."),
+    ("10b", "asymmetric traffic", "asymmetric", ""),
+    ("10c", "neighbor, digits as in BookSim", "neighbor", "The lowest digits move, higher ones are dropped."),
+    ("10d", "tornado, digits as in BookSim", "tornado", "The lowest digits move, higher ones are dropped."),
+    ("neighbor", "neighbor, all digits of ids", "neighbor_of_ids", "The three decimal digits of the first 1,000 ids."),
+    ("tornado", "tornado, all digits of ids", "tornado_of_ids", "The three decimal digits of the first 1,000 ids."),
+)
+_FDR = (
+    "The paper prints no line of FDR. That of FDR10 is from the paper on Slim Fly (SC'14), of which it cites the slope."
+)
+_MISSING = "Minimal routing of FleX is the paper's algorithm 1."
+
+
+def _latency(number: str, words: str, experiment: str, reading: str) -> Figure:
+    title = f"Fig. {number}: {words}" if number[0].isdigit() else f"{words[0].upper()}{words[1:]}"
+    reading = " ".join(filter(None, [_MISSING, reading]))
+    draw = latency_figures.latency(title, experiment)
+    return Figure(number, f"Latency over load, {words}", draw, (experiment,), reading, wide=True)
+
+
+FIGURES = (
+    Figure("table1", "Symbols", None, rows=flex_drawings.table_1, reading="With their values for the FleX of Table 6."),
+    Figure("table2", "Diameters", None, rows=structure.table_2, reading="Printed, and of the networks of Table 6."),
+    Figure(
+        "table3",
+        "Bisection of FleX",
+        None,
+        rows=bisections.table_3,
+        reading="Best cut: the smallest balanced one of the formula and of METIS from 20 seeds. No cut is below what "
+        "the second eigenvalue of the Laplacian allows. 4x100 has more ports per router than the engine builds.",
+    ),
+    Figure(
+        "table4",
+        "Bisection over links",
+        None,
+        rows=bisections.table_4,
+        reading="Of the full-bandwidth networks nearest to each size. The cut of the dragonfly is the best that is "
+        "known. The first two printed entries of Slim Fly are swapped.",
+    ),
+    Figure(
+        "table5",
+        "Links that may fail at random, in steps of 5 %, 100 trials",
+        None,
+        rows=link_failures.table_5,
+        reading="The most with which more than half of the trials are connected. Fat tree: pods.",
+    ),
+    Figure(
+        "table6",
+        "Networks of about 1,000 terminals, and the larger FleX of Fig. 13",
+        None,
+        rows=cost_and_power.table_6,
+        reading="The paper's row of the fat tree has the sizes of a 10-ary 3-tree and the cost and power of a tree of "
+        "pods. Its dragonfly has no cables of terminals. No rule that we know gives its cost of Slim Fly.",
+    ),
+    Figure(
+        "1",
+        "Mean hops, uniform traffic",
+        latency_figures.hops_by_network,
+        (latency_figures.UNIFORM,),
+        "BookSim counts routers, one more than the links that Weft counts.",
+    ),
+    Figure(
+        "2",
+        "Links of FleX",
+        flex_drawings.fig2,
+        wide=True,
+        reading="A router has links to routers of the next layer that share its x or its y, and to none of its layer.",
+    ),
+    Figure("3", "Scalability", structure.scalability, reading="The best sizes of so many links per router."),
+    Figure("4", "Bisection over routers", bisections.over_routers),
+    Figure("5", "Bisection over terminals", bisections.over_terminals),
+    Figure("6a", "Cost of cables", cost_and_power.cable_figure, reading=_FDR),
+    Figure("6b", "Cost of routers", cost_and_power.router_figure, reading=_FDR),
+    Figure("6c", "Cost over terminals", cost_and_power.cost_figure, reading="With cables of terminals."),
+    Figure("6d", "Power over terminals", cost_and_power.power_figure, reading="2.8 W for each port that is wired."),
+    Figure(
+        "7",
+        "Layout of FleX in racks",
+        flex_drawings.fig7,
+        wide=True,
+        reading="The FleX of Table 6 from above, a rack per x and layer. Numbers count the cables between two racks.",
+    ),
+    *(_latency(*each) for each in _LATENCY),
+    Figure(
+        "11",
+        "Packets by hops in FleX",
+        latency_figures.histogram,
+        (latency_figures.UNIFORM,),
+        "Routers that a packet visits: one more than the links.",
+    ),
+    Figure(
+        "12",
+        "Latency over load, each group or layer to the next one",
+        latency_figures.latency("Fig. 12: next group, next layer", latency_figures.NEXT_GROUP),
+        (latency_figures.NEXT_GROUP,),
+        _MISSING,
+        wide=True,
+    ),
+    Figure(
+        "13",
+        "Latency over load, bit complement, with a larger FleX",
+        latency_figures.latency(
+            "Fig. 13: bit complement, larger FleX", latency_figures.COMPLEMENT, latency_figures.LARGER_RUNS
+        ),
+        (latency_figures.COMPLEMENT, latency_figures.LARGER_RUNS),
+        _MISSING,
+        wide=True,
+    ),
+    Figure(
+        "14",
+        "Latency of LBR over load, by the period of its snapshots",
+        latency_figures.periods,
+        (latency_figures.PERIODS,),
+        "Uniform traffic. The equations give all paths equal shares in an empty network; the last curve takes the "
+        "minimal path there.",
+    ),
+    Figure(
+        "paths",
+        "What FleX accepts under each routing, by pattern",
+        performance_claims.candidates_figure,
+        (*performance_claims.CANDIDATE_PATTERNS, latency_figures.CANDIDATES),
+        "Not in the paper. Its sources determine their paths in every interval T, as LBR does in all figures; beside "
+        "it stand paths that are drawn once for the whole run, and by each packet. Saturation is the most that is "
+        "accepted up to the lowest load of which less than 95 % is.",
+        wide=True,
+    ),
+    Figure(
+        "15", "Cost over layers", cost_and_power.layers_figure, reading="Two readings of what the paper leaves out."
+    ),
+    Figure(
+        "16",
+        "Mean hops by layers",
+        latency_figures.hops_by_layers,
+        (latency_figures.LAYERS,),
+        "At load 0.5; routers visited, one more than links.",
+        wide=True,
+    ),
+    Figure("17", "Latency over load, by layers", latency_figures.layers, (latency_figures.LAYERS,)),
+)
+
+_LBR_RULES: dict[str, Rule] = {
+    "F-127": given(
+        "a unit test holds it over the paths in use (`shares_sum_to_one_and_fill_the_paths_in_use_to_one_level`)"
+    ),
+    "F-128": given("the same test holds it: queues and shares fill all paths in use to one level"),
+    "F-129": given("1 minimal path and 3 over intermediates are parameters of the runs"),
+}
+RULES = {
+    **structure.RULES,
+    **bisections.RULES,
+    **link_failures.RULES,
+    **cost_and_power.RULES,
+    **performance_claims.RULES,
+    **_LBR_RULES,
+}
+
+PAPER = Paper(
+    name="flex",
+    title="Jeon, Joo, Kim, Kim and Youn: FleX: A Flex Interconnected HPC System with Stochastic Load Balancing Scheme "
+    "(IEEE Access 2022)",
+    folder="2022-jeon-flex",
+    experiments=EXPERIMENTS,
+    figures=FIGURES,
+    rules=RULES,
+    frame=frame,
+    judging="Saturation is the most that is accepted up to the lowest load of which less than 95 % is; latencies are "
+    "compared at the lowest load that saturates none of those compared. Loads are per terminal that sends: under bit "
+    "patterns, and where only the first 1,000 ids count, some are silent.",
+    quick="Tables and figures without a simulation are complete.",
+)

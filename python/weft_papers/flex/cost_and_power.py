@@ -1,0 +1,336 @@
+"""Cost and power: Table 6, Figs. 6 and 15. They are those of `weft design` at its own prices, which are the paper's.
+
+The paper says that routers and terminals share racks, that cables of terminals are 1 m long and that others are as long
+as their Manhattan distance and 2 m. Its row of the fat tree mixes two trees: terminals, routers and links are those of
+the 10-ary 3-tree that it simulates, cost and power those of a tree of pods of 16 ports.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from weft.design import price_list
+from weft.design.measured_design import Assumptions
+from weft_papers.common import line_figures
+from weft_papers.common.line_figures import Series
+from weft_papers.common.rules import ARITHMETIC, UNKNOWN, Part, approx, constructed, exact, trend, untestable
+from weft_papers.flex.networks import (
+    DRAGONFLY,
+    FAT_TREE,
+    FLEX,
+    HYPERX,
+    K_ARY_TREE,
+    LARGER,
+    NETWORKS,
+    OF_SIZE,
+    SIZES,
+    SLIM_FLY,
+    TABLE_6,
+    flex,
+    measured,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from weft.plot.style import Picture as Drawing
+    from weft_papers.common.measured import Measured
+    from weft_papers.common.rules import Rule
+    from weft_papers.flex.networks import Topology
+
+_LARGER = "FleX 8x8x3"
+# Printed in Table 6: terminals, routers, ports, links, cost [$], power [W]; and in section IV-B for Fig. 13.
+_PRINTED = {
+    FAT_TREE: (1000, 300, 20, 2000, 6.88e6, 14336),
+    DRAGONFLY: (1056, 264, 15, 1452, 5.16e6, 11088),
+    HYPERX: (1000, 100, 28, 900, 2.75e6, 7840),
+    SLIM_FLY: (972, 162, 20, 1053, 3.48e6, 8618),
+    FLEX: (1080, 108, 30, 1080, 3.05e6, 9072),
+    _LARGER: (960, 192, 33, 2688, 5.49e6, 17740),
+}
+# Costs differ slightly up to this share.
+_SLIGHTLY = 0.25
+_MEGA = 1e6
+# Lines of FDR10 [$ per Gb/s over m; $ over ports]: M. Besta, T. Hoefler, "Slim Fly" (SC'14), optical cables and
+# switches. The paper prints no line of FDR. It cites this slope of the routers.
+_FDR10_CABLE, _FDR10_ROUTER = (0.0919, 7.2745), (350.4, -892.3)
+
+
+def _network(name: str) -> Topology:
+    return LARGER if name == _LARGER else TABLE_6[name]
+
+
+def _simulated(name: str) -> Topology:
+    """The network of a row of Table 6; one tree for its whole row, the one that the paper simulates."""
+    return _network(K_ARY_TREE if name == FAT_TREE else name)
+
+
+def _cost(topology: Topology) -> float:
+    return float(measured(topology).row["cost_usd"])
+
+
+def _power(topology: Topology) -> float:
+    return float(measured(topology).row["power_w"])
+
+
+def _per_terminal(of: Callable[[Topology], float], topology: Topology) -> float:
+    return of(topology) / int(measured(topology).facts["terminals"])
+
+
+def _counts(name: str) -> Callable[[Measured], str]:
+    """Routers, ports and links."""
+
+    def told(_: Measured) -> str:
+        row = measured(_simulated(name)).row
+        return f"{row['routers']:,}; {row['radix_ports']}; {row['links']:,}"
+
+    return told
+
+
+def _terminals(name: str) -> Callable[[Measured], float]:
+    return lambda _: float(measured(_simulated(name)).facts["terminals"])
+
+
+def _costs(name: str) -> Callable[[Measured], tuple[float, str]]:
+    def told(_: Measured) -> tuple[float, str]:
+        row = measured(_simulated(name)).row
+        words = f"{row['cost_usd'] - row['cost_terminal_cables_usd']:,.0f} $ without the cables of terminals"
+        if name == FAT_TREE:
+            words += f"; the tree of pods of 16 ports costs {_cost(TABLE_6[FAT_TREE]):,.0f} $"
+        if name == SLIM_FLY:
+            words += "; the printed cost lies between both"
+        return row["cost_usd"] / _MEGA, words
+
+    return told
+
+
+def _powers(name: str) -> Callable[[Measured], str]:
+    return lambda _: f"{_power(_simulated(name)):,.0f} W"
+
+
+def table_6(_: Measured) -> pl.DataFrame:
+    """Sizes, cost and power, as printed and as found; both trees."""
+    rows = []
+    for name in (FAT_TREE, K_ARY_TREE, DRAGONFLY, HYPERX, SLIM_FLY, FLEX, _LARGER):
+        row, printed = measured(_network(name)).row, _PRINTED.get(name)
+        rows.append(
+            {
+                "network": "Fat tree (16-ary pods)" if name == FAT_TREE else name,
+                "terminals": row["terminals"],
+                "routers": row["routers"],
+                "ports": row["radix_ports"],
+                "links": row["links"],
+                "cost, printed [M$]": printed and printed[4] / _MEGA,
+                "cost [M$]": round(row["cost_usd"] / _MEGA, 3),
+                "without cables of terminals [M$]": round(
+                    (row["cost_usd"] - row["cost_terminal_cables_usd"]) / _MEGA, 3
+                ),
+                "power, printed [W]": printed and printed[5],
+                "power [W]": round(row["power_w"], 1),
+            }
+        )
+    return pl.DataFrame(rows)
+
+
+def _over_size(title: str, y: str, of: Callable[[Topology], float], unit: float) -> Callable[[Measured], Drawing]:
+    def drawn(_: Measured) -> Drawing:
+        series = [
+            Series(
+                name,
+                [float(measured(OF_SIZE[name][size]).facts["terminals"]) for size in SIZES],
+                [of(OF_SIZE[name][size]) / unit for size in SIZES],
+            )
+            for name in NETWORKS
+        ]
+        return line_figures.curves(title, "Terminals [count]", y, series, looks=NETWORKS)[0]
+
+    return drawn
+
+
+cost_figure = _over_size("Fig. 6c: cost over terminals", "Cost [M$]", _cost, _MEGA)
+power_figure = _over_size("Fig. 6d: power of routers over terminals", "Power [kW]", _power, 1000)
+
+
+def _on(line: tuple[float, float], size: float) -> float:
+    """The price of a size on a line of slope and intercept."""
+    slope, intercept = line
+    return slope * size + intercept
+
+
+def cable_figure(_: Measured) -> Drawing:
+    """Fig. 6a: the lines of cables."""
+    line, metres = price_list.default().cable, [0.0, 25.0, 50.0, 75.0, 100.0]
+    series = [
+        Series("EDR, 100 Gb/s", metres, [line.at(length) for length in metres]),
+        Series("FDR10, 40 Gb/s", metres, [_on(_FDR10_CABLE, length) for length in metres]),
+    ]
+    return line_figures.curves("Fig. 6a: cost of cables", "Length [m]", "Cost [$ per Gb/s]", series)[0]
+
+
+def router_figure(_: Measured) -> Drawing:
+    """Fig. 6b: the lines of routers."""
+    line, ports = price_list.default().router, [8.0, 18.0, 36.0, 72.0, 108.0]
+    series = [
+        Series("EDR", ports, [line.at(count) / 1000 for count in ports]),
+        Series("FDR10", ports, [_on(_FDR10_ROUTER, count) / 1000 for count in ports]),
+    ]
+    return line_figures.curves("Fig. 6b: cost of routers", "Ports [count]", "Cost [1,000 $]", series)[0]
+
+
+# Fig. 15: terminals of each router; the paper gives no number for it, and 1 for Fig. 16.
+_EACH = {"1 terminal per router": (1, 1, 1), "full global bandwidth": (10, 5, 7)}
+
+
+def _grown(each: tuple[int, int, int]) -> tuple[dict[str, Topology], list[Topology]]:
+    """HyperX of two and of three dimensions, and FleX of 3 to 7 layers, all 6 wide."""
+    flexes, flat, cube = each
+    rivals: dict[str, Topology] = {
+        f"HyperX {len(widths)}D": {"hyperx": {"widths": widths, "terminals_per_router": terminals}}
+        for widths, terminals in (([6, 6], flat), ([6, 6, 6], cube))
+    }
+    return rivals, [flex(6, layers, terminals=flexes) for layers in range(3, 8)]
+
+
+def layers_figure(_: Measured) -> Drawing:
+    """Fig. 15: cost of FleX over its layers, beside HyperX."""
+    series, layers = [], [3.0, 4.0, 5.0, 6.0, 7.0]
+    for words, each in _EACH.items():
+        rivals, flexes = _grown(each)
+        series.append(Series(f"FleX, {words}", layers, [_cost(topology) / _MEGA for topology in flexes]))
+        series += [
+            Series(f"{name}, {words}", [3.0, 7.0], [_cost(topology) / _MEGA] * 2) for name, topology in rivals.items()
+        ]
+    drawing, axes = line_figures.curves("Fig. 15: cost over layers", "Layers [count]", "Cost [M$]", series)
+    axes.set_xlim(2.5, 7.5)
+    return drawing
+
+
+def _between(_: Measured) -> list[Part]:
+    """Whether 4 to 7 layers cost more than 3 and less than a HyperX of three dimensions."""
+    parts = []
+    for words, each in _EACH.items():
+        rivals, flexes = _grown(each)
+        costs, most = [_cost(topology) / _MEGA for topology in flexes], _cost(rivals["HyperX 3D"]) / _MEGA
+        inside = all(costs[0] < cost < most for cost in costs[1:])
+        told = ", ".join(f"{cost:.2f}" for cost in costs)
+        parts.append(Part(inside, f"{words}: FleX of 3 to 7 layers {told} M$, HyperX 6x6x6 {most:.2f} M$"))
+    return parts
+
+
+def _dearer(_: Measured) -> list[Part]:
+    dragonfly = _cost(TABLE_6[DRAGONFLY]) / _MEGA
+    costs = {words: _cost(_grown(each)[0]["HyperX 3D"]) / _MEGA for words, each in _EACH.items()}
+    return [
+        Part(cost > dragonfly, f"HyperX 6x6x6, {words}: {cost:.2f} M$; dragonfly {dragonfly:.2f} M$")
+        for words, cost in costs.items()
+    ]
+
+
+def _ranked(of: Callable[[Topology], float], unit: str, *below: str) -> Callable[[Measured], list[Part]]:
+    """FleX per terminal against other networks of about the same size: less than some, slightly more than Slim Fly."""
+
+    def parts(_: Measured) -> list[Part]:
+        each = {name: [_per_terminal(of, OF_SIZE[name][size]) for size in SIZES] for name in NETWORKS}
+        found = []
+        for other in below:
+            pairs = list(zip(each[FLEX], each[other], strict=True))
+            told = ", ".join(f"{a / b - 1:+.0%}" for a, b in pairs)
+            found.append(Part(all(a < b for a, b in pairs), f"FleX beside {other}, {unit} per terminal: {told}"))
+        pairs = list(zip(each[FLEX], each[SLIM_FLY], strict=True))
+        told = ", ".join(f"{a / b - 1:+.0%}" for a, b in pairs)
+        holds = all(0 < a / b - 1 <= _SLIGHTLY for a, b in pairs)
+        found.append(Part(holds, f"FleX beside {SLIM_FLY}, {unit} per terminal: {told}"))
+        return found
+
+    return parts
+
+
+def _cable_line(_: Measured) -> str:
+    line = price_list.default().cable
+    return f"{line.slope:.4f}x+{line.intercept:.4f} $"
+
+
+def _router_line(_: Measured) -> str:
+    line = price_list.default().router
+    return f"{line.slope:.0f}k+{line.intercept:.0f} $"
+
+
+def _apart(_: Measured) -> float:
+    """What FleX costs per terminal more than HyperX."""
+    return _per_terminal(_cost, TABLE_6[FLEX]) / _per_terminal(_cost, TABLE_6[HYPERX]) - 1
+
+
+def _of_the_tree(_: Measured) -> tuple[float, str]:
+    ours = _cost(TABLE_6[FLEX])
+    return ours / _cost(TABLE_6[K_ARY_TREE]), f"{ours / _cost(TABLE_6[FAT_TREE]):.3f} of the tree of pods of 16 ports"
+
+
+_SIZES_WORDS = "at all sizes of Table 5"
+_NO_PORT = "6 terminals and 13 links are 19 ports, and the printed power is that of 19"
+_OTHER_TREE = (
+    "the printed cost and power are those of a tree of pods of 16 ports, which has 1,024 terminals and 320 routers"
+)
+_COSTS = {
+    FAT_TREE: _OTHER_TREE,
+    DRAGONFLY: "the cables of terminals: without them it is 5.15 M$",
+    SLIM_FLY: "how routers stand in racks: the printed cost lies between ours with and without the cables of terminals",
+}
+_UNSAID = "cause not isolated: the paper does not say how many terminals the networks of Fig. 15 have"
+
+
+def _table_6_rules() -> dict[str, Rule]:
+    rules: dict[str, Rule] = {}
+    for first, name in zip((78, 82, 86, 90, 94), NETWORKS, strict=True):
+        terminals, routers, ports, links, cost, power = _PRINTED[name]
+        counts = f"{routers}; {ports}; {links:,}"
+        cause = _NO_PORT if name == SLIM_FLY else "cause not isolated"
+        rules |= {
+            f"F-{first:03}": exact(float(terminals), _terminals(name), unit="terminals"),
+            f"F-{first + 1:03}": exact(counts, _counts(name), cause=cause),
+            f"F-{first + 2:03}": approx(
+                cost / _MEGA, _costs(name), within=ARITHMETIC, unit="M$", cause=_COSTS.get(name, UNKNOWN)
+            ),
+            f"F-{first + 3:03}": exact(
+                f"{power:,} W", _powers(name), cause=_OTHER_TREE if name == FAT_TREE else UNKNOWN
+            ),
+        }
+    return rules
+
+
+def _larger(_: Measured) -> str:
+    row = measured(LARGER).row
+    return f"{row['terminals']}; {row['routers']}; {row['radix_ports']}; {row['links']:,}"
+
+
+RULES: dict[str, Rule] = {
+    "F-074": constructed(exact("0.1167x+4.3410 $", _cable_line)),
+    "F-075": constructed(exact("128k+15029 $", _router_line)),
+    "F-076": untestable("a price of another paper, which no figure or claim of this one uses"),
+    "F-077": constructed(exact(2.8, lambda _: Assumptions().port_w, unit="W per port")),
+    **_table_6_rules(),
+    "F-098": exact(0.03, _apart, digits=2, unit="%"),
+    "F-099": trend(
+        f"per terminal and {_SIZES_WORDS} FleX costs less than HyperX and dragonfly, and up to 25 % more than Slim Fly",
+        _ranked(_cost, "cost", HYPERX, DRAGONFLY),
+        cause="Table 6 contradicts it, too: there FleX costs less than Slim Fly, and more than HyperX",
+    ),
+    "F-100": trend(
+        f"per terminal and {_SIZES_WORDS} FleX draws less than fat tree and dragonfly, up to 25 % more than Slim Fly",
+        _ranked(_power, "power", FAT_TREE, DRAGONFLY),
+        cause="Table 6 has more power of FleX in all, 9,072 W beside 8,618 W, but of 1,080 terminals beside 972",
+    ),
+    "F-119": approx(
+        0.5,
+        _of_the_tree,
+        within=ARITHMETIC,
+        unit="of the cost of the fat tree",
+        cause="the printed costs themselves give 0.443: 3.05 of 6.88",
+    ),
+    "F-122": exact("960; 192; 33; 2,688", _larger),
+    "F-123": approx(5.49, _costs(_LARGER), within=ARITHMETIC, unit="M$"),
+    "F-124": exact(17740.0, lambda _: _power(LARGER), digits=0, truncated=True, unit="W"),
+    "F-137": trend("4 to 7 layers cost more than 3, and less than HyperX 6x6x6", _between, cause=_UNSAID),
+    "F-138": trend("HyperX 6x6x6 costs more than the dragonfly of Table 6", _dearer, cause=_UNSAID),
+}

@@ -1,0 +1,584 @@
+"""Claims about latency and saturation (sections IV-B and IV-C).
+
+Saturation is the most that is accepted up to the lowest load of which less than 95 % is. Latencies are compared at the
+lowest load that none of the compared networks is saturated at. "Similar", "comparable" and "close" are within 10 %,
+which is the tolerance of approximate claims; "slightly" is up to 25 %.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import replace
+from itertools import pairwise
+from statistics import fmean
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from weft.results import quantities as q
+from weft_papers.common import bar_figures
+from weft_papers.common.measured import LackingError
+from weft_papers.common.questions import beside, greatest, least, near, of, ratio, steady
+from weft_papers.common.rules import WITHIN, WITHIN_LATENCY, Finding, Part, approx, exact, trend, untestable
+from weft_papers.flex.latency_figures import (
+    CANDIDATES,
+    COMPLEMENT,
+    LARGER_RUNS,
+    LAYERS,
+    NEXT_GROUP,
+    PERIODS,
+    UNIFORM,
+    at_half,
+    hops_at_half,
+    routers_visited,
+    structure,
+    visited,
+)
+from weft_papers.flex.networks import DRAGONFLY, FAT_TREE, FLEX, HYPERX, NETWORKS, SLIM_FLY
+from weft_papers.flex.performance_frame import (
+    HYPERX_2D,
+    HYPERX_3D,
+    LARGER,
+    LBR,
+    LBR_FIXED,
+    LBR_OWN,
+    MINIMAL,
+    ROUTINGS,
+    UGAL,
+    mechanism,
+    of_layers,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from weft.plot.style import Picture as Drawing
+    from weft_papers.common.measured import Measured
+    from weft_papers.common.rules import Rule
+
+HOT_SPOT, PERMUTATION, ASYMMETRIC = "hot_spot", "random_permutation", "asymmetric"
+# Both readings of neighbor and tornado: BookSim's digits, and all digits of the first 1,000 ids.
+LOCAL = (("neighbor", "neighbor_of_ids"), ("tornado", "tornado_of_ids"))
+PATTERNS = (
+    UNIFORM,
+    COMPLEMENT,
+    "bit_reverse",
+    "shuffle",
+    "transpose",
+    HOT_SPOT,
+    PERMUTATION,
+    ASYMMETRIC,
+    "neighbor",
+    "tornado",
+)
+_SLIGHTLY = 0.25
+# A load is too much where less than this share of it is accepted.
+_ACCEPTED = 0.95
+# Measured apart: what LBR takes for a queue, and what it does at a tie, decide its latency at low loads.
+_OF_LATENCY = (
+    "with flits that wait for a link as its queue (sensor: output_queue) and the minimal path where all are equal, LBR "
+    "takes 16 % more than minimal routing (uniform traffic, load 0.02)"
+)
+# Other readings of when the paths of LBR are drawn.
+_READINGS = {LBR_FIXED: "if paths are drawn once for the whole run", LBR_OWN: "if each packet draws its paths"}
+# Patterns of `CANDIDATES`, in the order of its figure.
+CANDIDATE_PATTERNS = (UNIFORM, COMPLEMENT, "bit_reverse", "shuffle", "transpose", PERMUTATION, ASYMMETRIC)
+# "Low" is up to this share of what is highest.
+_LOW = 0.5
+_UNIT = "flits/terminal/cycle"
+
+
+def _run(measured: Measured, pattern: str, *routings: str) -> list[str]:
+    """Those of the routings that were run."""
+    ran = {*measured[pattern]["routing"]}
+    if lacking := [each for each in routings if each not in ran]:
+        raise LackingError(f"{' and '.join(lacking)} was not run")
+    return list(routings)
+
+
+def saturation(measured: Measured, pattern: str, network: str, routing: str) -> float:
+    """Saturation of a network [flits per active terminal and cycle]."""
+    return _knee(measured[pattern], mechanism(network, routing))
+
+
+def _knee(rows: pl.DataFrame, curve: str) -> float:
+    """The most that is accepted up to the lowest load that is too much.
+
+    Beyond saturation some networks accept less than before: then it is what they carried of the load below.
+
+    Raises
+    ------
+    LackingError
+        If no load was too much.
+    """
+    points = of(rows, curve).drop_nulls("accepted_load")
+    over = points.filter((pl.col("accepted_load") < _ACCEPTED * pl.col("load")) | (pl.col("load") >= 1))
+    if over.is_empty():
+        raise LackingError(f"{curve} accepted all that was offered up to load {greatest(points, 'load'):g}")
+    found = greatest(points.filter(pl.col("load") <= over["load"][0]), "accepted_load")
+    if found <= 0:
+        raise LackingError(f"{curve} accepted nothing")
+    return found
+
+
+def _latencies(measured: Measured, pattern: str, routing: str, networks: Iterable[str]) -> tuple[float, list[float]]:
+    """A low load and the latencies of these networks there."""
+    below = measured[pattern].filter(~pl.col("saturated"))
+    load, rows = least(below, q.LATENCY.column, *(mechanism(name, routing) for name in networks))
+    return load, [float(row[q.LATENCY.column]) for row in rows]
+
+
+def _saturates(
+    measured: Measured, pattern: str, routing: str, above: Iterable[str], *, than: str = FLEX, near_: str = ""
+) -> list[Part]:
+    """Whether a network accepts more than others; and as much as `near_`, if that is named."""
+    ours = saturation(measured, pattern, than, routing)
+    parts = []
+    for name in above:
+        theirs = saturation(measured, pattern, name, routing)
+        told = f"{pattern}, {routing}: {than} {ours:.3f}, {name} {theirs:.3f}"
+        cause = _by_paths(measured, pattern, routing, than, name) or _by_candidates(
+            measured, pattern, routing, than, name
+        )
+        parts.append(Part(ours > theirs, told, cause))
+    if near_:
+        theirs = saturation(measured, pattern, near_, routing)
+        told = f"{pattern}, {routing}: {than} {ours:.3f}, {near_} {theirs:.3f} ({ours / theirs - 1:+.0%})"
+        cause = _by_candidates(measured, pattern, routing, than, near_, alike=True)
+        parts.append(Part(abs(ours / theirs - 1) <= WITHIN, told, cause))
+    return parts
+
+
+def other_readings(measured: Measured, pattern: str, network: str) -> dict[str, float]:
+    """Saturation under LBR whose paths are not drawn after each snapshot, by the reading; without what is not known."""
+    found: dict[str, float] = {}
+    for reading in _READINGS if measured.has((CANDIDATES,)) else ():
+        with suppress(LackingError):
+            found[reading] = _knee(measured[CANDIDATES].filter(pattern=pattern), mechanism(network, reading))
+    return found
+
+
+def _by_candidates(
+    measured: Measured, pattern: str, routing: str, ours: str, other: str, *, alike: bool = False
+) -> str:
+    """The readings of LBR's paths, beside that of the figures, under which a claim holds; empty if none."""
+    if routing != LBR:
+        return ""
+    found, theirs = (other_readings(measured, pattern, name) for name in (ours, other))
+    told = [
+        f"{_READINGS[name]}, {ours} accepts {found[name]:.3f}, {other} {theirs[name]:.3f}"
+        for name in found.keys() & theirs.keys()
+        if (abs(found[name] / theirs[name] - 1) <= WITHIN if alike else found[name] > theirs[name])
+    ]
+    return "; ".join(["paths are drawn after each snapshot", *sorted(told)]) if told else ""
+
+
+def _by_paths(measured: Measured, pattern: str, routing: str, less: str, more: str) -> str:
+    """Why a network accepts less than another, if the loads of the channels on their paths say so; else empty."""
+    rows = measured[pattern]
+    bounds = [rows.filter(mechanism=mechanism(name, routing))["path_bound"].drop_nulls() for name in (less, more)]
+    if any(each.is_empty() for each in bounds):
+        return ""
+    low, high = (fmean(each.to_list()) for each in bounds)
+    told = f"under {routing} the paths of {less} carry {low:.3f}, those of {more} {high:.3f} (`weft check`)"
+    return told if low < high else ""
+
+
+def _below(measured: Measured, pattern: str, routing: str, others: Iterable[str]) -> list[Part]:
+    """Whether FleX accepts less than others."""
+    ours = saturation(measured, pattern, FLEX, routing)
+    parts = []
+    for name in others:
+        theirs = saturation(measured, pattern, name, routing)
+        parts.append(Part(ours < theirs, f"{pattern}, {routing}: FleX {ours:.3f}, {name} {theirs:.3f}"))
+    return parts
+
+
+def _lowest(
+    measured: Measured, pattern: str, routing: str, *alike: str, than: str = FLEX, beside_: Iterable[str] = NETWORKS
+) -> list[Part]:
+    """Whether the latency of a network is below that of others, and within 10 % of those that are alike."""
+    others = [name for name in beside_ if name != FLEX]
+    load, (ours, *theirs) = _latencies(measured, pattern, routing, (than, *others))
+    parts = []
+    for name, latency in zip(others, theirs, strict=True):
+        told = f"{pattern}, {routing}, latency at {load:g}: {than} {ours:.1f}, {name} {latency:.1f} cycles"
+        parts.append(Part(ours <= (1 + WITHIN) * latency if name in alike else ours < latency, told))
+    return parts
+
+
+def _uniform(measured: Measured) -> list[Part]:
+    parts = []
+    for routing in _run(measured, UNIFORM, *ROUTINGS):
+        parts += _lowest(measured, UNIFORM, routing, HYPERX, beside_=(DRAGONFLY, SLIM_FLY, HYPERX))
+        parts += _saturates(measured, UNIFORM, routing, (DRAGONFLY, SLIM_FLY))
+    return parts
+
+
+def _uniform_less(measured: Measured) -> list[Part]:
+    routings = _run(measured, UNIFORM, MINIMAL, UGAL)
+    return [part for each in routings for part in _below(measured, UNIFORM, each, (FAT_TREE, HYPERX))]
+
+
+def _as_much(pattern: str, *others: str) -> Callable[[Measured], list[Part]]:
+    """FleX with LBR against other networks with LBR."""
+    return lambda measured: [part for each in others for part in _saturates(measured, pattern, LBR, (), near_=each)]
+
+
+def _complement(measured: Measured) -> list[Part]:
+    parts = []
+    for routing in _run(measured, COMPLEMENT, *ROUTINGS):
+        parts += _saturates(measured, COMPLEMENT, routing, (DRAGONFLY, SLIM_FLY, HYPERX))
+        parts += _below(measured, COMPLEMENT, routing, (FAT_TREE,))
+    return parts
+
+
+def _nearly(measured: Measured) -> tuple[float, str]:
+    others = other_readings(measured, COMPLEMENT, FLEX)
+    told = "; ".join(f"{value:.3f} {_READINGS[name]}" for name, value in others.items())
+    return saturation(measured, COMPLEMENT, FLEX, LBR), told
+
+
+def _explained(rule: Rule, printed: float) -> Rule:
+    """A rule of bit complement under LBR, whose miss has a cause if another reading of its paths would meet it."""
+
+    def judge(measured: Measured) -> Finding:
+        found, others = rule.judge(measured), other_readings(measured, COMPLEMENT, FLEX)
+        told = [
+            f"{_READINGS[name]}, FleX accepts {value:.3f}"
+            for name, value in others.items()
+            if abs(value / printed - 1) <= WITHIN
+        ]
+        if found.answer != "missed" or not told:
+            return found
+        return replace(found, cause="; ".join(["paths are drawn after each snapshot", *told]))
+
+    return replace(rule, judge=judge)
+
+
+def _slightly_higher(measured: Measured) -> list[Part]:
+    """Latency of UGAL and LBR over that of minimal routing, in FleX."""
+    parts = []
+    for routing in _run(measured, COMPLEMENT, UGAL, LBR):
+        load, times = _over_minimal(measured, COMPLEMENT, routing)[0]
+        parts.append(Part(1 < times <= 1 + _SLIGHTLY, f"{routing}: {times - 1:+.1%} at {load:g}"))
+    return parts
+
+
+def _over_minimal(measured: Measured, pattern: str, routing: str) -> list[tuple[float, float]]:
+    """Loads that saturate neither, and the latency of FleX there over that under minimal routing."""
+    both = steady(beside(measured[pattern], mechanism(FLEX, routing), mechanism(FLEX, MINIMAL))).sort("load")
+    found = both.select("load", ratio(q.LATENCY.column).alias("times")).drop_nulls().rows()
+    if not found:
+        raise LackingError(f"no load of {pattern} that saturates neither was run")
+    return found
+
+
+def _reverse(measured: Measured) -> list[Part]:
+    pattern = "bit_reverse"
+    parts = _saturates(measured, pattern, MINIMAL, (SLIM_FLY,))
+    for routing in _run(measured, pattern, *ROUTINGS):
+        parts += _lowest(measured, pattern, routing, HYPERX)
+    for routing in (UGAL, LBR):
+        parts += _saturates(measured, pattern, routing, (DRAGONFLY, HYPERX), near_=FAT_TREE)
+    return parts
+
+
+def _shuffle(measured: Measured) -> list[Part]:
+    pattern = "shuffle"
+    parts = _below(measured, pattern, MINIMAL, (FAT_TREE,))
+    for routing in _run(measured, pattern, *ROUTINGS):
+        parts += _lowest(measured, pattern, routing, HYPERX)
+    for routing in (UGAL, LBR):
+        parts += _saturates(measured, pattern, routing, (FAT_TREE, DRAGONFLY, SLIM_FLY, HYPERX))
+    return parts
+
+
+def _transpose(measured: Measured) -> list[Part]:
+    pattern, parts = "transpose", []
+    for routing in _run(measured, pattern, MINIMAL, UGAL):
+        load, found = _latencies(measured, pattern, routing, NETWORKS)
+        order = sorted(zip(found, NETWORKS, strict=True))
+        told = ", ".join(f"{name} {latency:.1f}" for latency, name in order)
+        first, ours = order[0][1], found[NETWORKS.index(FLEX)]
+        second = all(ours <= (1 + WITHIN) * latency for latency, name in order if name != DRAGONFLY)
+        parts.append(Part(first == DRAGONFLY and second, f"{routing}, latency at {load:g}: {told} cycles"))
+    for routing in (MINIMAL, UGAL):
+        parts += _saturates(measured, pattern, routing, (SLIM_FLY, HYPERX))
+    return parts
+
+
+def _local_decisions(measured: Measured) -> list[Part]:
+    """Dragonfly under transpose: UGAL against minimal routing."""
+    both = [mechanism(DRAGONFLY, routing) for routing in _run(measured, "transpose", UGAL, MINIMAL)]
+    below = measured["transpose"].filter(~pl.col("saturated"))
+    load, rows = least(below, q.LATENCY.column, *both)
+    ours, theirs = (float(row[q.LATENCY.column]) for row in rows)
+    knees = [_knee(measured["transpose"], each) for each in both]
+    return [
+        Part(ours > theirs, f"latency at {load:g}: UGAL {ours:.1f}, minimal {theirs:.1f} cycles"),
+        Part(knees[0] < knees[1], f"saturation: UGAL {knees[0]:.3f}, minimal {knees[1]:.3f}"),
+    ]
+
+
+def _hot_spot(measured: Measured) -> list[Part]:
+    """FleX, HyperX and Slim Fly are alike, and below the others, up to where one of them is saturated."""
+    parts = []
+    for routing in _run(measured, HOT_SPOT, *ROUTINGS):
+        parts += _lowest(measured, HOT_SPOT, routing, HYPERX, SLIM_FLY)
+    return parts
+
+
+def _few(measured: Measured) -> list[Part]:
+    routings = _run(measured, PERMUTATION, MINIMAL, UGAL)
+    found = {
+        (name, routing): saturation(measured, PERMUTATION, name, routing)
+        for routing in routings
+        for name in NETWORKS
+        if name != FAT_TREE
+    }
+    return [Part(value < 0.4, f"{name}, {routing}: {value:.3f}") for (name, routing), value in found.items()]
+
+
+def _hyperx_more(measured: Measured) -> list[Part]:
+    return _saturates(measured, ASYMMETRIC, UGAL, (FLEX,), than=HYPERX)
+
+
+def _local(measured: Measured) -> list[Part]:
+    """Neighbor and tornado in BookSim's digits; the other reading is told."""
+    parts = []
+    for booksim, of_ids in LOCAL:
+        for reading in (booksim, of_ids):
+            found = {name: saturation(measured, reading, name, LBR) for name in NETWORKS}
+            most = all(value <= _LOW * found[FAT_TREE] for name, value in found.items() if name != FAT_TREE)
+            above = all(found[FLEX] > found[name] for name in (DRAGONFLY, SLIM_FLY, HYPERX))
+            told = ", ".join(f"{name} {value:.3f}" for name, value in found.items())
+            words = "digits as in BookSim" if reading == booksim else "all digits of ids"
+            parts.append(Part((most and above) or reading == of_ids, f"{booksim}, {words}, LBR: {told}"))
+    return parts
+
+
+def _mean_latency(measured: Measured) -> tuple[float, str]:
+    """Latency of LBR over that of minimal routing in FleX, at loads up to half of what minimal routing carries."""
+    means = {}
+    for pattern in PATTERNS:
+        most = _LOW * saturation(measured, pattern, FLEX, MINIMAL)
+        found = [times for load, times in _over_minimal(measured, pattern, LBR) if load <= most]
+        if found:
+            means[pattern] = fmean(found)
+    if not means:
+        raise LackingError("no load up to half of what minimal routing carries was run")
+    told = ", ".join(f"{name} {times - 1:+.0%}" for name, times in means.items())
+    return fmean(means.values()), f"by pattern {told}"
+
+
+def _mean_saturation(measured: Measured) -> tuple[float, str]:
+    found = {
+        pattern: saturation(measured, pattern, FLEX, LBR) / saturation(measured, pattern, FLEX, MINIMAL)
+        for pattern in PATTERNS
+    }
+    told = ", ".join(f"{name} {times:.2f}" for name, times in found.items())
+    parts = [f"by pattern {told}"]
+    others = {pattern: other_readings(measured, pattern, FLEX) for pattern in PATTERNS}
+    for reading, words in _READINGS.items():
+        minimal = {name: saturation(measured, name, FLEX, MINIMAL) for name in others if reading in others[name]}
+        if minimal:
+            told = ", ".join(f"{name} {others[name][reading] / knee:.2f}" for name, knee in minimal.items())
+            parts.append(f"{words} {told}")
+    return fmean(found.values()), "; ".join(parts)
+
+
+def _hops(measured: Measured) -> tuple[bool, str]:
+    visited_ = routers_visited(measured, FLEX)
+    return visited_ < 3, f"{visited_:.3f} routers visited, {visited_ - 1:.3f} links"
+
+
+def _bar(network: str) -> Rule:
+    return untestable(
+        "the bar has no number", lambda measured: f"{routers_visited(measured, network):.3f} routers visited", UNIFORM
+    )
+
+
+def _most_hops(measured: Measured) -> float:
+    return float(len(visited(measured)))
+
+
+def _next_group(measured: Measured) -> list[Part]:
+    parts = []
+    for routing in _run(measured, NEXT_GROUP, *ROUTINGS):
+        parts += _lowest(measured, NEXT_GROUP, routing, beside_=(DRAGONFLY,))
+        parts += _saturates(measured, NEXT_GROUP, routing, (DRAGONFLY,))
+    return parts
+
+
+def _larger(measured: Measured) -> list[Part]:
+    """The larger FleX of Fig. 13 among the networks of Fig. 8b."""
+    rows = pl.concat([measured[COMPLEMENT], measured[LARGER_RUNS]])
+    both = type(measured)(dict(measured.frames) | {COMPLEMENT: rows}, measured.quick)
+    parts = []
+    for routing in _run(measured, COMPLEMENT, *ROUTINGS):
+        parts += _lowest(both, COMPLEMENT, routing, HYPERX, than=LARGER)
+        parts += _saturates(both, COMPLEMENT, routing, (DRAGONFLY, SLIM_FLY, HYPERX), than=LARGER)
+    return [*parts, *_saturates(both, COMPLEMENT, LBR, (FAT_TREE,), than=LARGER)]
+
+
+def _periods(measured: Measured) -> list[Part]:
+    """Latency and saturation of LBR from one period of its snapshots to the next longer one."""
+    rows = of(measured[PERIODS], mechanism(FLEX, LBR)).drop_nulls(q.LATENCY.column)
+    periods = sorted(rows["period"].drop_nulls().unique())
+    below = rows.filter(~pl.col("saturated")).group_by("load").agg(pl.col("period").n_unique())
+    loads = below.filter(pl.col("period") == len(periods))["load"].to_list()
+    if len(periods) < 2 or not loads:
+        raise LackingError("fewer than two periods were run, or at each load some period is saturated")
+    load = max(loads)
+    latencies = [float(near(rows.filter(period=period), load)[q.LATENCY.column]) for period in periods]
+    knees = [_knee(rows.filter(period=period), mechanism(FLEX, LBR)) for period in periods]
+    told = ", ".join(f"{latency:.1f} (T = {period})" for period, latency in zip(periods, latencies, strict=True))
+    full = ", ".join(f"{knee:.3f} (T = {period})" for period, knee in zip(periods, knees, strict=True))
+    return [
+        Part(all(a <= b for a, b in pairwise(latencies)), f"latency at {load:g}: {told}"),
+        Part(all(a >= b for a, b in pairwise(knees)), f"saturation: {full}"),
+    ]
+
+
+def _more_hops(first: str, second: str) -> Callable[[Measured], tuple[bool, str]]:
+    def judged(measured: Measured) -> tuple[bool, str]:
+        more, less = hops_at_half(measured, first), hops_at_half(measured, second)
+        return more > less, f"{first} {more:.3f}, {second} {less:.3f} links"
+
+    return judged
+
+
+def _within(measured: Measured) -> tuple[bool, str]:
+    low, *middle = (hops_at_half(measured, of_layers(layers)) for layers in range(3, 8))
+    high = hops_at_half(measured, HYPERX_3D)
+    told = f"{low:.3f}, then {', '.join(f'{each:.3f}' for each in middle)}; HyperX 6x6x6 {high:.3f} links"
+    return all(low < each < high for each in middle), told
+
+
+def _grow(measured: Measured) -> tuple[bool, str]:
+    found = [hops_at_half(measured, of_layers(layers)) for layers in (3, 5, 4, 6, 7)]
+    told = ", ".join(f"{hops_at_half(measured, of_layers(layers)):.3f}" for layers in range(3, 8))
+    return all(a < b for a, b in pairwise(found)), f"{told} links with 3 to 7 layers"
+
+
+def _slower(first: str, second: str) -> Callable[[Measured], tuple[bool, str]]:
+    """At load 0.5."""
+
+    def judged(measured: Measured) -> tuple[bool, str]:
+        more, less = (at_half(structure(measured, name), q.LATENCY.column) for name in (first, second))
+        return more > less, f"{first} {more:.2f}, {second} {less:.2f} cycles"
+
+    return judged
+
+
+def _both_lower(measured: Measured) -> list[Part]:
+    slower, longer = _slower(of_layers(3), HYPERX_2D)(measured), _more_hops(of_layers(3), HYPERX_2D)(measured)
+    return [Part(*slower), Part(*longer)]
+
+
+def _known(measured: Measured, pattern: str, routing: str) -> float | None:
+    """Saturation of FleX; ``None`` if no load was too much."""
+    with suppress(LackingError):
+        return saturation(measured, pattern, FLEX, routing)
+    return None
+
+
+def candidates_figure(measured: Measured) -> Drawing:
+    """What FleX accepts under each routing, and under LBR by when its paths are drawn, by pattern."""
+    bars: dict[str, list[float | None]] = {
+        routing: [_known(measured, pattern, routing) for pattern in CANDIDATE_PATTERNS] for routing in ROUTINGS
+    }
+    others = [other_readings(measured, pattern, FLEX) for pattern in CANDIDATE_PATTERNS]
+    bars |= {reading: [each.get(reading) for each in others] for reading in _READINGS}
+    if not any(height for heights in bars.values() for height in heights):
+        raise LackingError("no load was too much")
+    names = [pattern.replace("_", " ") for pattern in CANDIDATE_PATTERNS]
+    title = "FleX: what saturates under each routing"
+    return bar_figures.grouped(title, names, bars, "Saturation [flits/terminal/cycle]", wide=True)[0]
+
+
+_ALIKE = "FleX below all but HyperX, and at most 10 % above HyperX"
+_DIGITS = [name for pair in LOCAL for name in pair]
+RULES: dict[str, Rule] = {
+    "F-014": trend("fewer than 3 routers visited", _hops, UNIFORM),
+    **{f"F-{number:03}": _bar(name) for number, name in enumerate(NETWORKS, 15)},
+    "F-101": trend(
+        "under each routing latency below dragonfly and Slim Fly, at most 10 % above HyperX; more accepted than by "
+        "dragonfly and Slim Fly",
+        _uniform,
+        UNIFORM,
+    ),
+    "F-102": trend("FleX accepts less, under minimal and UGAL", _uniform_less, UNIFORM),
+    "F-103": trend("with LBR FleX within 10 % of each", _as_much(UNIFORM, HYPERX, FAT_TREE), UNIFORM),
+    "F-104": trend(
+        "under each routing FleX accepts more than dragonfly, Slim Fly and HyperX, less than the fat tree",
+        _complement,
+        COMPLEMENT,
+    ),
+    "F-105": _explained(approx(0.6, _nearly, COMPLEMENT, unit=_UNIT), 0.6),
+    "F-106": trend("higher, by up to 25 %, at the lowest load", _slightly_higher, COMPLEMENT, cause=_OF_LATENCY),
+    "F-107": trend(
+        f"latency of {_ALIKE}; minimal accepts more than Slim Fly; UGAL and LBR more than dragonfly and HyperX, within "
+        "10 % of the fat tree",
+        _reverse,
+        "bit_reverse",
+    ),
+    "F-108": trend(
+        f"minimal accepts less than the fat tree; UGAL and LBR more than all others; latency of {_ALIKE}",
+        _shuffle,
+        "shuffle",
+    ),
+    "F-109": trend(
+        "under minimal and UGAL latency of dragonfly lowest, FleX at most 10 % above the next; FleX accepts more than "
+        "Slim Fly and HyperX",
+        _transpose,
+        "transpose",
+    ),
+    "F-110": trend("UGAL has a higher latency and accepts less", _local_decisions, "transpose"),
+    "F-111": trend(
+        "latency of FleX below fat tree and dragonfly, at most 10 % above HyperX and Slim Fly", _hot_spot, HOT_SPOT
+    ),
+    "F-112": trend("all but the fat tree accept less than 0.4", _few, PERMUTATION),
+    "F-113": trend("within 10 %", _as_much(PERMUTATION, FAT_TREE), PERMUTATION),
+    "F-114": trend("HyperX accepts more than FleX, with UGAL", _hyperx_more, ASYMMETRIC),
+    "F-115": trend(
+        "within 10 %",
+        _as_much(ASYMMETRIC, FAT_TREE),
+        ASYMMETRIC,
+        cause="how often paths are drawn moves it: where each packet draws its own, FleX takes 0.97 and the fat tree "
+        "0.98 in the quick run (figure paths)",
+    ),
+    "F-116": trend(
+        "in BookSim's digits and with LBR all others accept at most half of what the fat tree accepts, and FleX more "
+        "than dragonfly, Slim Fly and HyperX",
+        _local,
+        *_DIGITS,
+    ),
+    "F-117": approx(1.16, _mean_latency, *PATTERNS, within=WITHIN_LATENCY, unit="times the latency", cause=_OF_LATENCY),
+    "F-118": approx(
+        2.0,
+        _mean_saturation,
+        *PATTERNS,
+        unit="times as much",
+        cause="not isolated; section I says more than twice, and how a mean of the patterns is taken is not said",
+    ),
+    "F-120": exact(3.0, _most_hops, UNIFORM, unit="routers visited"),
+    "F-121": trend("FleX has a lower latency and accepts more, under each routing", _next_group, NEXT_GROUP),
+    "F-125": trend(
+        f"under each routing latency of the larger {_ALIKE}; it accepts more than dragonfly, Slim Fly and HyperX, and "
+        "with LBR more than the fat tree",
+        _larger,
+        COMPLEMENT,
+        LARGER_RUNS,
+    ),
+    "F-126": trend(
+        "from each T to the next longer one latency is no lower and saturation no higher", _periods, PERIODS
+    ),
+    "F-131": trend("more hops with 4 layers", _more_hops(of_layers(4), of_layers(5)), LAYERS),
+    "F-132": trend("more hops than with 3 layers, fewer than in HyperX 6x6x6", _within, LAYERS),
+    "F-133": trend("more hops in the order of 3, 5, 4, 6 and 7 layers", _grow, LAYERS),
+    "F-134": trend("higher latency with 4 layers, at load 0.5", _slower(of_layers(4), of_layers(5)), LAYERS),
+    "F-135": trend("higher latency of HyperX, at load 0.5", _slower(HYPERX_3D, of_layers(6)), LAYERS),
+    "F-136": trend("lower latency and fewer hops of HyperX, at load 0.5", _both_lower, LAYERS),
+}

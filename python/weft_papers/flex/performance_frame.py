@@ -1,0 +1,116 @@
+"""The runs of the paper as rows of a frame: which network, under which routing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from weft_papers.common import frames
+from weft_papers.flex.networks import DRAGONFLY, FAT_TREE, FLEX, HYPERX, SLIM_FLY
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from weft.results.result_set import ResultSet
+
+MINIMAL, UGAL, LBR = "minimal", "UGAL", "LBR"
+# The routings of the paper, in its order.
+ROUTINGS = (MINIMAL, UGAL, LBR)
+# LBR that takes the minimal path where all queues are equal.
+LBR_ON_TIE = "LBR, minimal on ties"
+# LBR whose paths are drawn once for the whole run, or by each packet, where `LBR` draws them after each snapshot.
+LBR_FIXED, LBR_OWN = "LBR, fixed paths", "LBR, paths per packet"
+# FleX over all of its shortest paths, where `MINIMAL` takes those of the paper's algorithm 1.
+BALANCED = "minimal, all paths"
+# Figs. 13, 16 and 17.
+LARGER = "FleX 8x8x3"
+HYPERX_2D, HYPERX_3D = "HyperX 6x6", "HyperX 6x6x6"
+_NETWORKS = {"k_ary_n_tree": FAT_TREE, "dragonfly": DRAGONFLY, "slim_fly": SLIM_FLY}
+_OVER = {"ugal_over": UGAL, "lbr": LBR}
+_CANDIDATES = {"fixed": LBR_FIXED, "per_packet": LBR_OWN}
+# Columns beside those of every paper.
+COLUMNS: dict[str, Any] = {
+    "network": pl.String,
+    "routing": pl.String,
+    "pattern": pl.String,
+    "period": pl.Int64,
+    "path_bound": pl.Float64,
+    "hop_packets": pl.List(pl.Int64),
+}
+
+
+def of_layers(layers: int) -> str:
+    """The name of a FleX of 6x6 routers with a terminal each, in Figs. 16 and 17."""
+    return f"FleX, {layers} layers"
+
+
+def mechanism(network: str, routing: str) -> str:
+    """The name of a curve."""
+    return f"{network}, {routing}"
+
+
+def frame(results: ResultSet) -> pl.DataFrame:
+    """A row per finished point, as `weft_papers.common.frames` makes it; its accepted load is per active terminal.
+
+    Further columns: ``network``, ``routing``, ``pattern``, ``period`` (of LBR's snapshots) [cycles], ``path_bound``
+    (load that paths carry which do not depend on queues), ``hop_packets`` (packets by number of links).
+    """
+    rows = frames.rows(results, lambda scenario: mechanism(*_who(scenario)))
+    return frames.frame([row | _more(results, point, row) for point, row in enumerate(rows)], COLUMNS)
+
+
+def _more(results: ResultSet, point: int, row: Mapping[str, Any]) -> dict[str, Any]:
+    scenario = results.scenario(point)
+    network, routing = _who(scenario)
+    name, parameters = _named(scenario["routing"])
+    # where some terminals are silent loads are smaller by as many; the load as set is that of the others
+    active = row["load"] / row["offered_load"] if row["offered_load"] else None
+    accepted, bound = row["accepted_load"], results.summaries[point].get("path_bound_load")
+    return {
+        "network": network,
+        "routing": routing,
+        "pattern": _pattern(scenario["traffic"]["pattern"]),
+        "period": int(parameters["every"].split("cycle")[0]) if name == "lbr" else None,
+        "hop_packets": results.summaries[point].get("hop_histogram"),
+        "accepted_load": accepted * active if accepted is not None and active else None,
+        "path_bound": bound * active if bound is not None and active else None,
+    }
+
+
+def _named(value: Any) -> tuple[str, Any]:
+    """Name and parameters of a model in a resolved scenario."""
+    if isinstance(value, str):
+        return value, {}
+    ((name, parameters),) = value.items()
+    return name, parameters
+
+
+def _pattern(value: Any) -> str:
+    name, parameters = _named(value)
+    return _pattern(parameters["pattern"]) if name == "within" else name
+
+
+def _who(scenario: Mapping[str, Any]) -> tuple[str, str]:
+    """The network, and the routing as the paper calls it."""
+    name, parameters = _named(scenario["routing"])
+    routing = _OVER.get(name, MINIMAL)
+    if name == "lbr" and parameters["prefer_min_on_tie"]:
+        routing = LBR_ON_TIE
+    if name == "lbr":
+        routing = _CANDIDATES.get(_named(parameters["candidates"])[0], routing)
+    if name == "flex_minimal" and parameters["paths"] == "balanced":
+        routing = BALANCED
+    return _network(*_named(scenario["topology"])), routing
+
+
+def _network(name: str, sizes: Mapping[str, Any]) -> str:
+    if name == "hyperx":
+        if sizes["terminals_per_router"] > 1:
+            return HYPERX
+        return HYPERX_2D if len(sizes["widths"]) == 2 else HYPERX_3D
+    if name == "flex":
+        if sizes["terminals_per_router"] == 1:
+            return of_layers(sizes["layers"])
+        return LARGER if sizes["widths"] == [8, 8] else FLEX
+    return _NETWORKS[name]

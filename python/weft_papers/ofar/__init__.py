@@ -1,0 +1,297 @@
+"""Garcia et al., OFAR (bubble flow control in dragonflies): its experiments, its figures, the rules for its claims."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from weft_papers.common.paper import Experiment, Figure, Paper
+from weft_papers.ofar import beyond, bursts, network_claims, ofar_drawings, rings, steady, transients
+from weft_papers.ofar.routings_run import frame
+
+# Size of the networks of a quick run; that of the paper is 6.
+QUICK_H = 3
+_TOPOLOGY = "topology.dragonfly"
+_SMALL: dict[str, Any] = {
+    f"{_TOPOLOGY}.routers_per_group": 2 * QUICK_H,
+    f"{_TOPOLOGY}.terminals_per_router": QUICK_H,
+    f"{_TOPOLOGY}.global_links_per_router": QUICK_H,
+}
+_SCALED = f"{(2 * QUICK_H**2 + 1) * 2 * QUICK_H} routers (h = {QUICK_H}) in place of 876 (h = 6)"
+_NEXT = {"group_shift": {"shift": 1}}
+_FARTHEST = {"group_shift": {"shift": QUICK_H}}
+_PATTERNS = ["uniform", {"group_shift": {"shift": 2}}, _FARTHEST]
+
+
+def _flits(*phits: float) -> list[float]:
+    """Loads of scenarios, from those of the paper [phits/(node cycle)]."""
+    return [round(load / 8, 6) for load in phits]
+
+
+def _sweep(name: str, *loads: float, **sets: Any) -> Experiment:
+    """The runs of a pattern over load, in a quick run of fewer loads on a smaller network."""
+    quick = _SMALL | {"sweep.traffic.load": _flits(*loads)} | sets
+    return Experiment(name, (quick,), scaled=_SCALED)
+
+
+def _three_patterns(name: str) -> Experiment:
+    """The runs of the three patterns; of the adversarial ones loads beyond 0.6 tell nothing more."""
+    uniform = {"sweep.traffic.pattern": ["uniform"], "sweep.traffic.load": _flits(0.4, 0.6, 0.8, 1.0)}
+    shifts = [{"group_shift": {"shift": shift}} for shift in (2, 6)]
+    full = (uniform, {"sweep.traffic.pattern": shifts})
+    quick = (_SMALL | uniform, _SMALL | {"sweep.traffic.pattern": _PATTERNS[1:]})
+    return Experiment(name, quick, full, scaled=_SCALED)
+
+
+# One seed, and the change at 2,500 cycles: in the network of the paper some 1,600 packets are sent in each bin.
+_AT: dict[str, Any] = {"from": "2500cycles"}
+_CHANGES: tuple[Any, ...] = ({"group_shift": {"shift": 2}}, "uniform", {"group_shift": {"shift": 6}})
+_TRANSIENTS = {
+    "zip.traffic.phases": [[_AT | {"pattern": pattern}] for pattern in _CHANGES],
+    "measure.warmup": "1500cycles",
+    "measure.window": "3500cycles",
+    "sweep.seed": [1],
+}
+
+
+def _mix(*weights: int) -> dict[str, Any]:
+    patterns = ["uniform", _NEXT, _FARTHEST]
+    return {"mix": [{"weight": w, "pattern": p} for w, p in zip(weights, patterns, strict=True)]}
+
+
+# Those of patterns.yaml, for the 342 terminals of a quick run.
+_ALL_PATTERNS: list[Any] = [
+    *_PATTERNS,
+    _NEXT,
+    {"router_shift": {"shift": 1}},
+    "random_permutation",
+    "asymmetric",
+    {"hot_spot": {"targets": [0, 171], "share": 0.01}},
+    *(
+        {"within": {"terminals": 256, "pattern": pattern}}
+        for pattern in ("bit_complement", "bit_reverse", "shuffle", "transpose")
+    ),
+    _mix(60, 20, 20),
+]
+
+# OFAR takes long where it is saturated: of the larger bursts a quick run has two, and one seed.
+_MIXES = [_mix(80, 10, 10), _mix(60, 20, 20), _mix(20, 40, 40)]
+_BURSTS = tuple(
+    _SMALL | {"sweep.traffic.batch.per_terminal": [size], "sweep.traffic.pattern": patterns, "sweep.seed": seeds}
+    for size, patterns, seeds in ((200, [*_PATTERNS, *_MIXES], [1, 2, 3]), (2000, [_FARTHEST, _MIXES[1]], [1]))
+)
+
+EXPERIMENTS = (
+    _sweep("uniform", 0.1, 0.2, 0.3, 0.4, 0.6, 0.7, 0.8, 1.0),
+    _sweep("adv2", 0.1, 0.2, 0.3, 0.4, 0.5, 0.6),
+    _sweep("advh", 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, **{"traffic.pattern.group_shift.shift": QUICK_H}),
+    Experiment(
+        "saturation",
+        ({"measure.warmup": "1500cycles", "measure.window": "1500cycles", "sweep.seed": [1]},),
+        scaled="1 seed, and windows of 1,500 cycles",
+    ),
+    Experiment("edge", ({"measure.warmup": "3000cycles", "measure.window": "6000cycles"},)),
+    Experiment("offsets", ({"measure.warmup": "1500cycles", "measure.window": "1000cycles"},)),
+    Experiment("minimal"),
+    Experiment("neighbours"),
+    Experiment("transients", (_TRANSIENTS,), scaled="1 seed"),
+    Experiment("bursts", _BURSTS, scaled=f"{_SCALED}, and two bursts of 2,000 packets in place of six"),
+    _three_patterns("embedded"),
+    _three_patterns("unavailable"),
+    _sweep("scarce", 0.3, 0.6, 1.0, **{"sweep.traffic.pattern": ["uniform", _FARTHEST]}),
+    _sweep(beyond.PATTERNS, 0.6, **{"sweep.traffic.pattern": _ALL_PATTERNS}),
+    Experiment(beyond.BROKEN, (_SMALL | {"sweep.traffic.pattern": ["uniform", _NEXT, _FARTHEST]},), scaled=_SCALED),
+    Experiment(
+        beyond.VARIANT,
+        (
+            _SMALL
+            | {
+                "zip.traffic.pattern": [_NEXT, _PATTERNS[1], _FARTHEST, "uniform"],
+                "sweep.seed": [1, 2],
+            },
+        ),
+        scaled=f"{_SCALED}, and 2 seeds",
+    ),
+    _sweep(beyond.WITH_TCEP, 0.02, 0.1, 0.2, 0.4),
+    Experiment("failures", (_SMALL | {"traffic.pattern.group_shift.shift": QUICK_H},), scaled=_SCALED),
+)
+
+_GRANTED = "OFAR's trigger is granted."
+_STEADY = (
+    ("3", "uniform random traffic", steady.UN, "In the paper OFAR and OFAR-L saturate later than MIN and PB."),
+    ("4", "ADV+2", steady.ADV2, "In the paper OFAR saturates at 0.45 and PB at 0.38."),
+    ("5", "ADV+h", steady.ADVH, "In the paper OFAR saturates at 0.36, the others at 0.166."),
+)
+FIGURES = (
+    Figure(
+        "1",
+        "A dragonfly with h = 2",
+        ofar_drawings.fig1,
+        wide=True,
+        reading="9 groups of 4 routers, each with 2 terminals and 2 global links: 36 routers and 72 terminals.",
+    ),
+    Figure(
+        "2a",
+        "The local link that limits Valiant routing under ADV+h",
+        ofar_drawings.fig2a,
+        reading="What comes in over the h global links of a router leaves over those of the next router. It shares "
+        "the local link between them.",
+    ),
+    Figure(
+        "2b",
+        "Throughput of Valiant routing under ADV+N",
+        steady.fig2b,
+        (steady.OFFSETS,),
+        reading="The bound follows from the loads of all channels; the paper gives the curve without numbers.",
+    ),
+    *(
+        figure
+        for number, words, name, reading in _STEADY
+        for figure in (
+            Figure(
+                f"{number}a",
+                f"Latency over load, {words}",
+                steady.latency(f"Fig. {number}a: latency", name),
+                (name,),
+                reading=f"{_GRANTED} {reading}",
+                remark=steady.remark(name),
+            ),
+            Figure(
+                f"{number}b",
+                f"Throughput, {words}",
+                steady.accepted(f"Fig. {number}b: throughput", name),
+                (name,),
+                reading=_GRANTED,
+                remark=steady.remark(name),
+            ),
+        )
+    ),
+    *(
+        Figure(
+            f"6{letter}",
+            f"Latency by time of sending, {words}",
+            transients.figure(f"Fig. 6{letter}", before, to_adversarial=to_adversarial),
+            (transients.TRANSIENTS,),
+            reading=f"{_GRANTED} {reading}",
+            remark=steady.remark(transients.TRANSIENTS),
+        )
+        for letter, words, before, to_adversarial, reading in (
+            ("a", "UN to ADV+2", "UN", True, "In the paper OFAR adapts almost at once, and PB needs a period."),
+            ("b", "ADV+2 to UN", "ADV+2", False, "In the paper all adapt very fast."),
+            ("c", "ADV+2 to ADV+h", "ADV+2", True, "In the paper OFAR adapts almost at once, and PB needs a period."),
+        )
+    ),
+    Figure(
+        "7a",
+        "Time of bursts of 2,000 packets per node",
+        bursts.figure("Fig. 7a", bursts.PRINTED),
+        (bursts.BURSTS,),
+        reading=f"{_GRANTED} In the paper OFAR takes 43 % to 82 % of PB's time. The text of the paper: 2,000 packets.",
+    ),
+    Figure(
+        "7b",
+        "Time of bursts of 200 packets per node",
+        bursts.figure("Fig. 7b", bursts.COUNTED),
+        (bursts.BURSTS,),
+        reading=f"{_GRANTED} The other reading: 200 packets, with which a million arrive, as the paper counts.",
+    ),
+    Figure(
+        "triggers",
+        "Two readings of when a head looks for a detour",
+        rings.trigger_figure,
+        (*steady.SWEEPS, rings.UNAVAILABLE),
+        wide=True,
+        reading="granted: its minimal output was granted to another input in this cycle, as in the authors' simulator; "
+        "unavailable: it can't be taken now, as the paper words it.",
+        remark=steady.remark(rings.UNAVAILABLE),
+    ),
+    Figure(
+        "ring",
+        "Escape rings of wires and of VCs",
+        rings.ring_figure,
+        (*steady.SWEEPS, rings.EMBEDDED),
+        wide=True,
+        reading=f"{_GRANTED} In the paper there is no significant difference.",
+        remark=steady.remark(rings.EMBEDDED),
+    ),
+    Figure(
+        "scarce",
+        "Few VCs, with and without control of injection",
+        rings.scarce_figure,
+        (rings.SCARCE,),
+        wide=True,
+        reading=f"{_GRANTED} In the paper throughput falls in some cases, without control; it has no control.",
+        remark=steady.remark(rings.SCARCE),
+    ),
+    Figure(
+        "failures",
+        "Broken links of the ring, with one ring and with two",
+        rings.failures_figure,
+        (rings.FAILURES,),
+        reading=f"{_GRANTED} Embedded rings, of which all broken links belong to the first. The paper says that "
+        "more than one failure could block the system, and that several rings without a common link would help; it has "
+        "no numbers.",
+        remark=rings.failures_remark,
+    ),
+    Figure(
+        "patterns",
+        "OFAR, PB, PAR and UGAL under every pattern",
+        beyond.patterns_figure,
+        (beyond.PATTERNS,),
+        wide=True,
+        reading=f"Not in the paper. {_GRANTED} All have the same VCs and buffers, one of which the ring of OFAR has. "
+        "PAR looks at what went over a link of late, UGAL at credits. Patterns by bits are among some terminals only.",
+        remark=beyond.patterns_remark,
+    ),
+    Figure(
+        "broken",
+        "Links that break at random and are mended",
+        beyond.broken_figure,
+        (beyond.BROKEN,),
+        wide=True,
+        reading=f"Not in the paper. {_GRANTED} 0.1 phits are offered. Each link breaks at random, again and again, and "
+        "is mended after 1,000 cycles on average. Where a network is saturated, packets wait that are not dropped.",
+        remark=steady.remark(beyond.BROKEN),
+    ),
+    Figure(
+        "variant",
+        "Other rules of which detours are open",
+        beyond.variant_figure,
+        (beyond.VARIANT,),
+        reading=f"Not in the paper. {_GRANTED} All have the same VCs and buffers. The paper compares used credits, "
+        "most of which are on their way over a long link; our rule compares flits that wait.",
+        remark=beyond.variant_remark,
+    ),
+    Figure(
+        "tcep",
+        "TCEP in the groups under OFAR",
+        beyond.tcep_figure,
+        (beyond.WITH_TCEP,),
+        wide=True,
+        reading=f"Not in the paper. {_GRANTED} TCEP switches local links; wires of the ring stay on.",
+        remark=steady.remark(beyond.WITH_TCEP),
+    ),
+    Figure(
+        "cost",
+        "What a ring of wires adds, for any h",
+        rings.cost_figure,
+        reading="By the formulas; figcost.csv has the table. The paper prints 4 % of the wires for h = 16.",
+    ),
+)
+
+RULES = {**network_claims.RULES, **steady.RULES, **transients.RULES, **bursts.RULES, **rings.RULES}
+
+PAPER = Paper(
+    name="ofar",
+    title="Garcia, Vallejo, Beivide, Odriozola, Camarero, Valero, Rodriguez, Labarta and Minkenberg: Bubble Flow "
+    "Control in High-Radix Hierarchical Networks (OFAR)",
+    folder=network_claims.FOLDER,
+    experiments=EXPERIMENTS,
+    figures=FIGURES,
+    rules=RULES,
+    frame=frame,
+    judging="Loads are in phits per node and cycle, as in the paper; those of the scenarios are in flits, an eighth. "
+    "Saturation is what is accepted far beyond it, of 0.6 phits per node and cycle, at the scale of the paper. Every "
+    "row says which size was run.",
+    quick=f"Curves over load, bursts, all patterns and broken links are those of h = {QUICK_H} (342 terminals); "
+    "saturation, offsets and transients are those of the paper's network (5,256 terminals).",
+)

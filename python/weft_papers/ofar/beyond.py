@@ -1,0 +1,159 @@
+"""Beyond the paper: OFAR under all patterns and where links break, beside others; with other rules; with TCEP."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from weft.results import quantities as q
+from weft.results import soundness
+from weft_papers.common import bar_figures, line_figures
+from weft_papers.common.line_figures import Series
+from weft_papers.common.measured import LackingError
+from weft_papers.common.questions import greatest, ratio, unstalled
+from weft_papers.ofar.routings_run import OFAR_E
+from weft_papers.ofar.scale import sizes, words
+from weft_papers.ofar.steady import ACCEPTED, OFFERED
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from weft.plot.style import Picture as Drawing
+    from weft_papers.common.measured import Measured
+
+PATTERNS, BROKEN, VARIANT, WITH_TCEP = "patterns", "broken", "variant", "tcep"
+_ALWAYS_ON = '{"always_on": {}}'
+_BESIDE = (
+    ("local links on", "links_on_mean"),
+    ("power of all links", "energy_network_j"),
+    ("latency", q.LATENCY.column),
+)
+
+
+def _labelled(frame: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
+    """The rows of each routing and number of rings, with its label."""
+    for (mechanism, rings), rows in frame.group_by("mechanism", "rings", maintain_order=True):
+        several = mechanism == OFAR_E and isinstance(rings, int) and rings > 1
+        yield f"{mechanism}, {rings} rings" if several else str(mechanism), rows
+
+
+def patterns_figure(measured: Measured) -> Drawing:
+    """What each routing accepts of the highest load, a group of bars for each pattern."""
+    frame = unstalled(measured[PATTERNS]).drop_nulls("accepted_load")
+    if frame.is_empty():
+        raise LackingError("nothing was accepted under any pattern")
+    most = greatest(frame, "load")
+    frame = frame.filter(pl.col("load") == most)
+    groups = frame["pattern"].unique(maintain_order=True).to_list()
+    bars: dict[str, list[float | None]] = {}
+    for label, rows in _labelled(frame):
+        by_pattern = dict(rows.group_by("pattern").agg(pl.col("accepted_load").mean()).rows())
+        bars[label] = [by_pattern.get(pattern) for pattern in groups]
+    title = f"Beyond the paper: accepted of {most:g} phits/(node cycle) (h = {sizes(measured, PATTERNS)[0]})"
+    names = [group.replace("_", " ") for group in groups]
+    return bar_figures.grouped(title, names, bars, ACCEPTED, wide=True)[0]
+
+
+def patterns_remark(measured: Measured) -> str:
+    """Under how many patterns OFAR accepts most, and where it does not.
+
+    What differs by less than what counts as the same work is no difference.
+    """
+    frame = unstalled(measured[PATTERNS]).drop_nulls("accepted_load")
+    frame = frame.filter(pl.col("load") == greatest(frame, "load"))
+    means = frame.group_by("pattern", "mechanism", "rings", maintain_order=True).agg(pl.col("accepted_load").mean())
+    others = []
+    for pattern in means["pattern"].unique(maintain_order=True).to_list():
+        rows = means.filter(pl.col("pattern") == pattern).sort("accepted_load")
+        ours: list[float] = rows.filter(pl.col("mechanism") == OFAR_E)["accepted_load"].to_list()
+        best, most = rows.select("mechanism", "accepted_load").row(-1)
+        if not ours or not soundness.same_work((max(ours), most), (None, None)):
+            others.append(f"{pattern} ({best})")
+    told = f"all {means['pattern'].n_unique()} patterns"
+    if others:
+        told = f"all of {means['pattern'].n_unique()} patterns but {', '.join(others)}"
+    better = "OFAR, with the better number of rings, accepts most or at most 3 % less than the most"
+    return f"Run at {words(measured, PATTERNS)}. {better} under {told}."
+
+
+def broken_figure(measured: Measured) -> Drawing:
+    """The share of packets that are lost over the share of links that are broken at a time, by pattern."""
+    frame = unstalled(measured[BROKEN]).drop_nulls(["dropped_share", "down_share"]).sort("down_share")
+    if frame.is_empty():
+        raise LackingError("no run with broken links was finished")
+    panels: dict[str, list[Series]] = {}
+    for (pattern,), of_pattern in frame.group_by("pattern", maintain_order=True):
+        panels[str(pattern)] = [
+            Series(
+                label,
+                (100 * rows["down_share"]).to_list(),
+                (100 * rows["dropped_share"]).to_list(),
+                rows["saturated"].to_list(),
+            )
+            for label, rows in _labelled(of_pattern)
+        ]
+    title = f"Beyond the paper: links that break and are mended (h = {sizes(measured, BROKEN)[0]})"
+    return line_figures.panels(title, panels, "Links broken at a time [%]", "Packets dropped [%]")
+
+
+def variant_figure(measured: Measured) -> Drawing:
+    """What OFAR accepts far beyond saturation by which detours are open to it, a group of bars for each pattern."""
+    means = _by_rule(measured)
+    groups = means["pattern"].unique(maintain_order=True).to_list()
+    bars: dict[str, list[float | None]] = {}
+    for rule in means["rule"].unique(maintain_order=True).to_list():
+        by_pattern = dict(means.filter(pl.col("rule") == rule).select("pattern", "accepted_load").rows())
+        bars[rule] = [by_pattern.get(pattern) for pattern in groups]
+    title = f"Beyond the paper: which detours are open (h = {sizes(measured, VARIANT)[0]})"
+    return bar_figures.grouped(title, groups, bars, ACCEPTED)[0]
+
+
+def _by_rule(measured: Measured) -> pl.DataFrame:
+    """Accepted load by ``pattern`` and ``rule``: mean, ``least`` and ``most`` of ``seeds``.
+
+    Raises
+    ------
+    LackingError
+        If nothing was accepted.
+    """
+    frame = unstalled(measured[VARIANT]).drop_nulls(["accepted_load", "rule"])
+    if frame.is_empty():
+        raise LackingError("nothing was accepted under any rule")
+    load = pl.col("accepted_load")
+    return frame.group_by("pattern", "rule", maintain_order=True).agg(
+        load.mean(), load.min().alias("least"), load.max().alias("most"), pl.col("seed").n_unique().alias("seeds")
+    )
+
+
+def variant_remark(measured: Measured) -> str:
+    """How many seeds were run, and how far apart they are at most."""
+    means = _by_rule(measured)
+    seeds = greatest(means, "seeds")
+    offered = "far beyond saturation: 0.6 offered of adversarial traffic, 1 of uniform traffic"
+    told = f"Run at {words(measured, VARIANT)}, {offered}."
+    if seeds < 2:
+        return f"{told} One seed."
+    apart = max(((means["most"] - means["least"]) / means["accepted_load"]).to_list())
+    return f"{told} Means of {seeds:g} seeds, which are {apart:.1%} apart at most.".replace("%", " %")
+
+
+def tcep_figure(measured: Measured) -> Drawing:
+    """Links on, power and latency of OFAR with TCEP, in percent of those with all links on, by pattern."""
+    frame = unstalled(measured[WITH_TCEP])
+    keys = ["pattern", "load", "seed"]
+    always_on = frame.filter(pl.col("policy") == _ALWAYS_ON).select(*keys, *(column for _, column in _BESIDE))
+    both = frame.filter(pl.col("policy") != _ALWAYS_ON).join(always_on, on=keys, suffix="_always_on").sort("load")
+    panels: dict[str, list[Series]] = {}
+    for (pattern,), rows in both.group_by("pattern", maintain_order=True):
+        panels[str(pattern)] = [
+            Series(label, known["load"].to_list(), (100 * known["share"]).to_list(), known["saturated"].to_list())
+            for label, column in _BESIDE
+            if not (
+                known := rows.with_columns(ratio(column, "always_on").alias("share")).drop_nulls("share")
+            ).is_empty()
+        ]
+    if not any(panels.values()):
+        raise LackingError("TCEP and always_on have no load in common")
+    title = f"Beyond the paper: TCEP in the groups under OFAR (h = {sizes(measured, WITH_TCEP)[0]})"
+    return line_figures.panels(title, panels, OFFERED, "Beside always_on [%]")

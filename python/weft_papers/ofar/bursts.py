@@ -1,0 +1,192 @@
+"""Fig. 7 and its claims: how long bursts take that mix uniform and adversarial traffic, against PB."""
+
+from __future__ import annotations
+
+from functools import partial
+from math import inf
+from statistics import fmean
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from weft.plot import style
+from weft_papers.common import bar_figures
+from weft_papers.common.measured import LackingError
+from weft_papers.common.questions import of, ratio
+from weft_papers.common.rules import Part, approx, exact, trend
+from weft_papers.ofar.routings_run import OFAR, OFAR_L, PB
+from weft_papers.ofar.scale import PAPER_H, paper_only, scaled
+from weft_papers.ofar.steady import LOOKS, SIGNIFICANT
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from weft.plot.style import Picture as Drawing
+    from weft_papers.common.measured import Measured
+    from weft_papers.common.rules import Rule
+
+BURSTS = "bursts"
+# The paper says that a terminal sends 2,000 packets, and that a million arrive: that is 200 per terminal.
+PRINTED, COUNTED = 2000, 200
+_TERMINALS = 5256
+_AXIS = "Time / PB's"
+_RANGE = (0.431, 0.815)
+
+
+def times(measured: Measured, per_terminal: int) -> pl.DataFrame:
+    """A row per burst and mechanism: ``pattern``, ``mechanism``, ``h``, ``time`` (PB's is 1); means over seeds.
+
+    Raises
+    ------
+    LackingError
+        If no burst of this size was completed by PB and another mechanism.
+    """
+    frame = measured[BURSTS].filter((pl.col("per_terminal") == per_terminal) & (pl.col("completion_cycles") > 0))
+    keys = ["h", "pattern", "seed"]
+    both = frame.join(of(frame, PB).select(*keys, "completion_cycles"), on=keys, suffix="_pb")
+    found = both.select("h", "pattern", "mechanism", ratio("completion_cycles", "pb").alias("time")).drop_nulls()
+    if found.is_empty():
+        raise LackingError(f"no burst of {per_terminal:,} packets was delivered")
+    return found.group_by("h", "pattern", "mechanism", maintain_order=True).agg(pl.col("time").mean())
+
+
+def figure(title: str, per_terminal: int) -> Callable[[Measured], Drawing]:
+    """Makes the function that draws the times of bursts, a group of bars for each pattern."""
+    return partial(_drawn, title, per_terminal)
+
+
+def _drawn(title: str, per_terminal: int, measured: Measured) -> Drawing:
+    found = times(measured, per_terminal)
+    h = max(found["h"].to_list())
+    found = found.filter(pl.col("h") == h)
+    patterns = found["pattern"].unique(maintain_order=True).to_list()
+    bars: dict[str, list[float | None]] = {}
+    for name in (PB, OFAR, OFAR_L):
+        of_name = dict(found.filter(pl.col("mechanism") == name).select("pattern", "time").rows())
+        bars[name] = [of_name.get(pattern) for pattern in patterns]
+    words = f"{title}: bursts of {per_terminal:,} packets (h = {h})"
+    drawing, axes = bar_figures.grouped(words, patterns, bars, _AXIS, looks=LOOKS)
+    axes.axhline(1, color=style.GREY, linewidth=0.8, label="_the same")
+    return drawing
+
+
+def _printed_sizes(measured: Measured) -> tuple[pl.DataFrame, int]:
+    """The bursts by which numbers are judged, and their size: the paper's network and 2,000 packets, if run."""
+    wanted = [(PAPER_H, PRINTED), (PAPER_H, COUNTED), (None, COUNTED), (None, PRINTED)]
+    frame = measured[BURSTS]
+    for h, size in wanted:
+        if h is not None and frame.filter((pl.col("h") == h) & (pl.col("per_terminal") == size)).is_empty():
+            continue
+        try:
+            found = times(measured, size)
+        except LackingError:
+            continue
+        largest = max(found["h"].to_list())
+        return found.filter(pl.col("h") == largest), size
+    raise LackingError("no burst was delivered")
+
+
+def _of_ofar(measured: Measured) -> tuple[dict[str, float], str]:
+    """OFAR's times by pattern, of all patterns that were run; and which bursts these are."""
+    found, size = _printed_sizes(measured)
+    h = found["h"][0]
+    of_ofar = dict(found.filter(pl.col("mechanism") == OFAR).select("pattern", "time").rows())
+    run = measured[BURSTS].filter((pl.col("h") == h) & (pl.col("per_terminal") == size))
+    if lost := [name for name in run["pattern"].unique(maintain_order=True) if name not in of_ofar]:
+        raise LackingError(f"{OFAR} or {PB} did not deliver the burst of {', '.join(lost)}")
+    return of_ofar, f"bursts of {size:,}, h = {h}"
+
+
+def _other_size(measured: Measured) -> str:
+    """The mean of bursts of the other size, if they were run."""
+    words = []
+    for (h, size), rows in measured[BURSTS].group_by("h", "per_terminal", maintain_order=True):
+        try:
+            found = times(measured, size).filter((pl.col("h") == h) & (pl.col("mechanism") == OFAR))
+        except LackingError:
+            continue
+        if not rows.is_empty() and not found.is_empty():
+            words.append(f"{fmean(found['time']):.3f} for {size:,} at h = {h}")
+    return ", ".join(words)
+
+
+def _range(measured: Measured) -> list[Part]:
+    found, told = _of_ofar(measured)
+    parts = []
+    for printed, end in zip(_RANGE, (min, max), strict=True):
+        name = end(found, key=lambda pattern: found[pattern])
+        value = found[name]
+        parts.append(Part(abs(value / printed - 1) <= SIGNIFICANT, f"{value:.1%} of PB under {name} ({told})"))
+    return parts
+
+
+def _mean(measured: Measured) -> tuple[float, str]:
+    found, told = _of_ofar(measured)
+    return fmean(found.values()), f"{told}; arithmetic mean of {len(found)} patterns; {_other_size(measured)}"
+
+
+def _speed_up(measured: Measured) -> float:
+    return 100 * (1 / _mean(measured)[0] - 1)
+
+
+def _completions(frame: pl.DataFrame, mechanism: str) -> dict[str, float]:
+    """Cycles until a burst was delivered, by pattern; means over seeds, without end if a seed did not deliver it."""
+    cycles = pl.when((pl.col("completion_cycles") > 0) & ~pl.col("stalled")).then("completion_cycles")
+    rows = frame.filter(pl.col("mechanism") == mechanism)
+    means = rows.group_by("pattern", maintain_order=True).agg(cycles.fill_null(inf).mean())
+    return dict(means.rows())
+
+
+def _before(first: str, second: str, frame: pl.DataFrame) -> tuple[bool, str]:
+    """Whether a mechanism finishes before another one in every burst that one of them delivers, and where not.
+
+    Raises
+    ------
+    LackingError
+        If there is no such burst.
+    """
+    ours, theirs = (_completions(frame, name) for name in (first, second))
+    both = [name for name in ours if name in theirs and min(ours[name], theirs[name]) < inf]
+    if not both:
+        raise LackingError(f"neither {first} nor {second} delivered a burst")
+    late = [name for name in both if ours[name] >= theirs[name]]
+    told = ", ".join(f"{name} ({_cycles(ours[name])} and {_cycles(theirs[name])})" for name in late)
+    words = f"{first} before {second} in {len(both) - len(late)} of {len(both)} bursts"
+    return not late, words + (f", not in {told}" if late else "")
+
+
+def _cycles(cycles: float) -> str:
+    return f"{cycles:,.0f} cycles" if cycles < inf else "not delivered"
+
+
+def _all_before(*pairs: tuple[str, str]) -> Callable[[Measured], list[Part]]:
+    """A mechanism finishes before another one, in every burst that was run."""
+
+    def told(measured: Measured) -> list[Part]:
+        frame = measured[BURSTS].filter(pl.col("per_terminal").is_in((PRINTED, COUNTED)))
+        parts = []
+        for (size, h), rows in frame.sort("per_terminal", descending=True, maintain_order=True).group_by(
+            "per_terminal", "h", maintain_order=True
+        ):
+            for first, second in pairs:
+                is_first, words = _before(first, second, rows)
+                parts.append(Part(is_first, f"of {size:,} packets at h = {h}: {words}"))
+        if not parts:
+            raise LackingError("no burst of these sizes was run")
+        return parts
+
+    return told
+
+
+_RECEIVED = "2,000 packets of each of 5,256 nodes are 10.5 million; with 200 of each it would be a million"
+_FOLLOWS = "it is 1 over the mean of O-027, and of a simulation no digit but the first can be the same"
+RULES: dict[str, Rule] = {
+    "O-025": exact("~1 million", lambda _: f"{PRINTED * _TERMINALS / 1e6:.1f} million", cause=_RECEIVED),
+    "O-026": paper_only(trend("least and most within 10 % of 43.1 % and 81.5 %", _range, BURSTS)),
+    "O-027": paper_only(approx(0.695, _mean, BURSTS, unit="of PB's time")),
+    "O-028": paper_only(exact(43.8, _speed_up, BURSTS, digits=1, unit="% speed-up", cause=_FOLLOWS)),
+    "O-029": scaled(trend("OFAR finishes before OFAR-L in every burst", _all_before((OFAR, OFAR_L)), BURSTS)),
+    "O-030": scaled(
+        trend("OFAR and OFAR-L finish before PB in every burst", _all_before((OFAR, PB), (OFAR_L, PB)), BURSTS)
+    ),
+}

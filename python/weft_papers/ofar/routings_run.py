@@ -1,0 +1,168 @@
+"""The routings of the paper: what it calls them, and their rows in the frame of an experiment, in phits."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from weft_papers.common import frames
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from weft.results.result_set import ResultSet
+
+MIN, VAL, PB, OFAR, OFAR_L = "MIN", "VAL", "PB", "OFAR", "OFAR-L"
+UGAL, PAR = "UGAL", "PAR"
+# OFAR with an embedded ring, as the authors' simulator calls it.
+OFAR_E = "OFAR-E"
+# The other coefficient of the authors' simulator; the paper prints none.
+PB_125 = "PB 125 %"
+UNIFORM = "UN"
+# Phits of a packet, which is one flit here. Loads of scenarios are in flits, those of frames in phits as in the paper.
+PHITS = 8
+_LOADS = ("load", "offered_load", "accepted_load")
+_OF_GROUPS = {"dragonfly_minimal": MIN, "dragonfly_valiant": VAL, "dragonfly_ugal": UGAL, "dragonfly_par": PAR}
+_MIXES = {80: "MIX1", 60: "MIX2", 20: "MIX3"}
+# Columns beside those of every paper.
+COLUMNS: dict[str, Any] = {
+    "pattern": pl.String,
+    "then": pl.String,
+    "h": pl.Int64,
+    "injection": pl.String,
+    "rings": pl.Int64,
+    "rule": pl.String,
+    "broken": pl.Int64,
+    "down_share": pl.Float64,
+    "per_terminal": pl.Int64,
+    "dropped_packets": pl.Float64,
+    "dropped_share": pl.Float64,
+    "ring_hops": pl.Float64,
+    "change_cycle": pl.Int64,
+    "sent_cycle": pl.List(pl.Float64),
+    "sent_packets": pl.List(pl.Int64),
+    "sent_latency": pl.List(pl.Float64),
+}
+
+
+def adversarial(shift: int) -> str:
+    """The name of the pattern in which each group sends to the one `shift` further."""
+    return f"ADV+{shift}"
+
+
+def frame(results: ResultSet) -> pl.DataFrame:
+    """A row per finished point, as `weft_papers.common.frames` makes it, with loads in phits/(node cycle).
+
+    Further columns: ``pattern`` (as the paper calls it), ``then`` (the pattern after the change), ``h``, ``injection``
+    (its control), ``rings`` (escape rings), ``rule`` (which detours are open), ``broken`` (links that fail at a given
+    time), ``down_share`` (of the links, broken at a time where they break at random), ``per_terminal`` [packets of a
+    burst], ``dropped_packets``, ``dropped_share`` (of what left the network), ``ring_hops`` (over wires of a ring, of a
+    packet that was delivered); and where latencies by time of sending were recorded ``change_cycle``, and lists over
+    bins: ``sent_cycle`` (middle of the bin), ``sent_packets``, ``sent_latency`` [cycles].
+    """
+    rows = frames.rows(results, _mechanism)
+    return frames.frame([row | _more(results, point, row) for point, row in enumerate(rows)], COLUMNS)
+
+
+def _more(results: ResultSet, point: int, row: Mapping[str, Any]) -> dict[str, Any]:
+    """The further columns of a row, and its loads in phits."""
+    loads = {name: row[name] and PHITS * row[name] for name in _LOADS}
+    found = loads | _parameters(results.scenario(point)) | _sent(results, point)
+    found |= _dropped(results.summaries[point])
+    found["ring_hops"] = _ring_hops(results, point) if row["mechanism"] in (OFAR, OFAR_L) else None
+    return found
+
+
+def _ring_hops(results: ResultSet, point: int) -> float | None:
+    """Hops over wires of a ring, of a packet that was delivered."""
+    channels, summary = results.channels(point), results.summaries[point]
+    flits = channels.filter(pl.col("link_class").cast(pl.String).str.starts_with("ring_"))["flits"].sum()
+    delivered = (summary["accepted_load"] or 0) * summary["terminals"] * summary["window_cycles"]
+    return flits / delivered if delivered else None
+
+
+def _named(value: Any) -> tuple[str, Any]:
+    """Name and parameters of a model in a resolved scenario."""
+    if isinstance(value, str):
+        return value, {}
+    ((name, parameters),) = value.items()
+    return name, parameters
+
+
+def _mechanism(scenario: Mapping[str, Any]) -> str:
+    name, parameters = _named(scenario["routing"])
+    if name == "dragonfly_pb":
+        return PB if parameters["coefficient"] == 2 else f"PB {parameters['coefficient']:.0%}".replace("%", " %")
+    if name == "dragonfly_ofar":
+        if parameters["ring"].get("kind") == "embedded":
+            return OFAR_E
+        return OFAR if parameters["local_misrouting"] else OFAR_L
+    return _OF_GROUPS.get(name, name)
+
+
+def pattern(value: Any) -> str:
+    """What the paper calls a pattern of a resolved scenario."""
+    name, parameters = _named(value)
+    if name == "uniform":
+        return UNIFORM
+    if name == "group_shift":
+        return adversarial(parameters["shift"])
+    if name == "mix":
+        return _MIXES.get(parameters[0]["weight"], name)
+    if name == "within":
+        return pattern(parameters["pattern"])
+    return name
+
+
+def _parameters(scenario: Mapping[str, Any]) -> dict[str, Any]:
+    traffic, (_, network) = scenario["traffic"], _named(scenario["topology"])
+    _, routing = _named(scenario["routing"])
+    (phase,) = traffic.get("phases") or [{}]
+    row: dict[str, Any] = {
+        "pattern": pattern(traffic["pattern"]) if "pattern" in traffic else None,
+        "then": pattern(phase["pattern"]) if phase else None,
+        "change_cycle": int(phase["from"].removesuffix("cycles")) if phase else None,
+        "h": network["global_links_per_router"],
+        "broken": len(scenario.get("faults") or []),
+        "down_share": _down_share(scenario),
+        "per_terminal": (traffic.get("batch") or {}).get("per_terminal"),
+    }
+    if "ring" in routing:
+        row |= {"injection": _named(routing["injection"])[0], "rings": routing["ring"]["rings"], "rule": _rule(routing)}
+    return row
+
+
+def _rule(routing: Mapping[str, Any]) -> str:
+    """Which detours are open to a head, in words."""
+    if routing["occupancy"] == "waiting":
+        return "OFAR by flits that wait"
+    return "OFAR, all with room" if routing["most_occupancy"] == {"fixed": 1.0} else OFAR
+
+
+def _dropped(summary: Mapping[str, Any]) -> dict[str, Any]:
+    """Packets that were dropped in the window, and their share of those that were dropped or delivered in it."""
+    dropped, delivered = summary.get("dropped_packets"), summary.get("packets")
+    left = (dropped or 0) + (delivered or 0)
+    return {"dropped_packets": dropped, "dropped_share": dropped / left if dropped is not None and left else None}
+
+
+def _down_share(scenario: Mapping[str, Any]) -> float | None:
+    """The share of links that are broken at a time where they break at random, in the long run."""
+    random = (scenario.get("fault_model") or {}).get("random")
+    if not random:
+        return None
+    between, mend = (int(random[name].removesuffix("cycles")) for name in ("mtbf", "mttr"))
+    return mend / (between + mend)
+
+
+def _sent(results: ResultSet, point: int) -> dict[str, Any]:
+    """Latency by the time of sending, if it was recorded."""
+    if "transient" not in results.scenario(point)["measure"]:
+        return {}
+    bins = results.transient(point).filter(pl.col("packets") > 0)
+    return {
+        "sent_cycle": (bins["from_cycle"] + bins["bin_cycles"] / 2).to_list(),
+        "sent_packets": bins["packets"].to_list(),
+        "sent_latency": bins["packet_latency_mean_cycles"].to_list(),
+    }

@@ -1,0 +1,255 @@
+"""Figs. 2b to 5 and the claims about steady traffic: latency and throughput over load."""
+
+from __future__ import annotations
+
+from functools import partial
+from math import inf
+from statistics import fmean
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from weft.results import quantities as q
+from weft_papers.common import line_figures
+from weft_papers.common.line_figures import Series, latency_over_load, over_load
+from weft_papers.common.measured import LackingError
+from weft_papers.common.questions import beside, greatest, of, ratio, steady, throughput, unstalled
+from weft_papers.common.rules import Part, approx, constructed, exact, trend
+from weft_papers.ofar.closed_forms import valiant_bound
+from weft_papers.ofar.routings_run import MIN, OFAR, OFAR_L, PB, PB_125, VAL, adversarial
+from weft_papers.ofar.scale import PAPER_H, scaled, sizes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from weft.plot.style import Picture as Drawing
+    from weft_papers.common.measured import Measured
+    from weft_papers.common.rules import Rule
+
+UN, ADV2, ADVH = "uniform", "adv2", "advh"
+SWEEPS = (UN, ADV2, ADVH)
+SATURATION, EDGE, OFFSETS = "saturation", "edge", "offsets"
+# In a fixed order, so that they look the same in all figures.
+LOOKS = (MIN, VAL, PB, PB_125, OFAR, OFAR_L)
+UNIT = "phits/(node cycle)"
+OFFERED = f"Offered load [{UNIT}]"
+ACCEPTED = f"Accepted load [{UNIT}]"
+# The axis of latency ends at so many times the least latency.
+_MOST = 5.0
+# Two results differ significantly from this share on; the same share is the tolerance of approximate claims.
+SIGNIFICANT = 0.10
+# A load is low up to this share of the one that MIN carries.
+_LOW = 0.5
+_PB_LESS = (
+    "cause not isolated; the authors' public simulator accepts 0.27 there with a coefficient of 200 %, and 0.33 with "
+    "125 %"
+)
+_L2_ALONE = (
+    "the printed bound is the load of l2 alone if also the groups of source and destination were intermediate ones; "
+    "local links carry first and last hops, too"
+)
+
+
+def latency(title: str, experiment: str) -> Callable[[Measured], Drawing]:
+    """Makes the function that draws latency over load."""
+    return partial(_drawn, title, experiment, q.LATENCY.column, q.LATENCY.axis)
+
+
+def accepted(title: str, experiment: str) -> Callable[[Measured], Drawing]:
+    """Makes the function that draws accepted over offered load."""
+    return partial(_drawn, title, experiment, "accepted_load", ACCEPTED)
+
+
+def _drawn(title: str, experiment: str, column: str, axis: str, measured: Measured) -> Drawing:
+    is_latency = column == q.LATENCY.column
+    frame = measured[experiment] if is_latency else measured[experiment].filter(pl.col(column) > 0)
+    shown = [each for each in LOOKS if (frame["mechanism"] == each).any()]
+    if not shown:
+        raise LackingError("no routing was run")
+    points = {each: of(frame, each) for each in shown}
+    series = [
+        latency_over_load(rows, each) if is_latency else over_load(rows, each, column) for each, rows in points.items()
+    ]
+    lowest = min((y for each in series for y in each.y), default=inf)
+    title = f"{title}, {_patterns(frame)} (h = {frame['h'][0]})"
+    most = _MOST * lowest if is_latency else inf
+    return line_figures.curves(title, OFFERED, axis, series, at_top=is_latency, most=most, looks=LOOKS)[0]
+
+
+def _patterns(frame: pl.DataFrame) -> str:
+    return " and ".join(frame["pattern"].unique(maintain_order=True).to_list())
+
+
+def remark(*experiments: str) -> Callable[[Measured], str]:
+    """Makes the function that says what was run, where it is not the network of the paper."""
+    return partial(_remark, experiments)
+
+
+def _remark(experiments: tuple[str, ...], measured: Measured) -> str:
+    others = [h for h in sizes(measured, *experiments) if h != PAPER_H]
+    return f"Run at h = {others[0]}, where ADV+h is ADV+{others[0]}; the paper has h = {PAPER_H}." if others else ""
+
+
+def fig2b(measured: Measured) -> Drawing:
+    """What VAL accepts over the offset: by the loads of its channels, and simulated where that was run."""
+    series: list[Series] = []
+    found = unstalled(measured[OFFSETS]).drop_nulls("accepted_load")
+    simulated = sorted(found["h"].unique())
+    for h in sorted({PAPER_H, *simulated}, reverse=True):
+        offsets = list(range(1, 2 * PAPER_H + 1))
+        label = f"VAL, h = {h}"
+        points = found.filter(pl.col("h") == h)
+        if not points.is_empty():
+            shifts = [int(name.removeprefix("ADV+")) for name in points["pattern"]]
+            offsets = sorted(shifts)
+            loads = dict(zip(shifts, points["accepted_load"], strict=True))
+            series.append(Series(label, offsets, [loads[shift] for shift in offsets]))
+        theory = Series(
+            f"bound, h = {h}", offsets, [valiant_bound(h, shift).load for shift in offsets], theory_of=label
+        )
+        series.append(theory)
+    title = "Fig. 2b: throughput of VAL under ADV+N"
+    drawing, axes = line_figures.curves(title, "Offset N of the groups", ACCEPTED, series)
+    axes.set_xlim(0.5, 2 * PAPER_H + 0.5)
+    axes.set_xticks(range(1, 2 * PAPER_H + 1))
+    return drawing
+
+
+def at(measured: Measured, mechanism: str, pattern: str) -> tuple[float, str]:
+    """What a routing accepts far beyond saturation, at the scale of the paper; means over seeds."""
+    points = of(measured[SATURATION].filter(pl.col("pattern") == pattern), mechanism).filter(
+        pl.col("accepted_load") > 0
+    )
+    if points.is_empty():
+        raise LackingError(f"{mechanism} accepted nothing under {pattern}")
+    loads = points["accepted_load"].to_list()
+    seeds = f"{len(loads)} seeds, {min(loads):.3f} to {max(loads):.3f}" if len(loads) > 1 else "1 seed"
+    return sum(loads) / len(loads), f"of {points['load'][0]:g} offered, h = {points['h'][0]}, {seeds}"
+
+
+def _saturates_at(mechanism: str, pattern: str) -> Callable[[Measured], tuple[float, str]]:
+    return lambda measured: at(measured, mechanism, pattern)
+
+
+def _with_125(measured: Measured) -> tuple[float, str]:
+    value, remark = at(measured, PB, adversarial(2))
+    return value, f"{remark}; {at(measured, PB_125, adversarial(2))[0]:.3f} with a coefficient of 125 %"
+
+
+def _at_most(measured: Measured, mechanism: str) -> float:
+    """What a routing accepts at the highest load of uniform traffic that was run; the mean over seeds."""
+    points = of(measured[UN], mechanism).filter(pl.col("accepted_load") > 0)
+    load = greatest(measured[UN], "load")
+    last = points.filter(pl.col("load") == load)["accepted_load"].to_list()
+    if not last:
+        raise LackingError(f"{mechanism} accepted nothing at load {load:g}, or stalled")
+    return fmean(last)
+
+
+def _higher(measured: Measured) -> list[Part]:
+    """OFAR and OFAR-L under uniform traffic against MIN and PB, far beyond saturation."""
+    found = {name: _at_most(measured, name) for name in (MIN, PB, OFAR, OFAR_L)}
+    return [
+        Part(found[ours] > found[theirs], f"{ours} {found[ours]:.3f}, {theirs} {found[theirs]:.3f}")
+        for ours in (OFAR, OFAR_L)
+        for theirs in (MIN, PB)
+    ]
+
+
+def _larger(measured: Measured) -> list[Part]:
+    """PB's latency under uniform traffic against that of the others, at loads up to half of what MIN carries."""
+    frame = measured[UN]
+    high = _LOW * throughput(frame, MIN).most
+    parts = []
+    for other in (MIN, OFAR, OFAR_L):
+        both = steady(beside(frame, PB, other)).filter(pl.col("load") <= high)
+        ratios = both.select("load", ratio(q.LATENCY.column).alias("ratio")).drop_nulls().sort("load")
+        if ratios.is_empty():
+            raise LackingError(f"no load up to {high:.2f} was run")
+        load, times = ratios.row(-1)
+        parts.append(Part(times >= 1 + SIGNIFICANT, f"{times:.3f} times {other}'s at load {load:g}"))
+    return parts
+
+
+def _same(measured: Measured) -> list[Part]:
+    """OFAR and OFAR-L under uniform traffic: throughput far beyond saturation, and latency below it."""
+    ours, theirs = (_at_most(measured, name) for name in (OFAR, OFAR_L))
+    parts = [Part(abs(ours / theirs - 1) < SIGNIFICANT, f"throughput {ours:.3f} and {theirs:.3f}")]
+    both = steady(beside(measured[UN], OFAR, OFAR_L)).sort("load")
+    ratios = both.select("load", ratio(q.LATENCY.column).alias("ratio")).drop_nulls()
+    if ratios.is_empty():
+        raise LackingError("no latency is known at a load that saturates neither")
+    load, times = max(ratios.rows(), key=lambda row: abs(row[1] - 1))
+    parts.append(Part(abs(times - 1) < SIGNIFICANT, f"latency at most {times - 1:+.1%} apart, at load {load:g}"))
+    return parts
+
+
+def _slightly_better(measured: Measured) -> tuple[bool, str]:
+    ours, theirs = (at(measured, name, adversarial(2))[0] for name in (OFAR, OFAR_L))
+    return theirs < ours, f"{OFAR} {ours:.3f}, {OFAR_L} {theirs:.3f} of 0.6 offered at h = {PAPER_H}"
+
+
+def _all_at_local_bound(measured: Measured) -> list[Part]:
+    printed = 0.166
+    found = {name: at(measured, name, adversarial(PAPER_H))[0] for name in (VAL, PB, OFAR_L)}
+    bound = valiant_bound(PAPER_H, PAPER_H).load
+    return [
+        Part(
+            abs(value / printed - 1) <= SIGNIFICANT,
+            f"{name} {value:.3f} ({value / printed - 1:+.1%})",
+            f"the loads of all channels bound VAL at {bound:.3f}, which is {bound / printed - 1:+.1%}"
+            if name == VAL
+            else "",
+        )
+        for name, value in found.items()
+    ]
+
+
+def _depends(measured: Measured) -> tuple[bool, str]:
+    """Least and most over the offsets that were run, at least twice apart; and how far they are from their bounds."""
+    points = of(measured[OFFSETS], VAL).drop_nulls("accepted_load")
+    if points.is_empty():
+        raise LackingError("no offset accepted anything")
+    loads = {name: (load, h) for name, load, h in points.select("pattern", "accepted_load", "h").rows()}
+    high, low = (end(loads, key=lambda name: loads[name][0]) for end in (max, min))
+    shares = [load / valiant_bound(h, int(name.removeprefix("ADV+"))).load for name, (load, h) in loads.items()]
+    told = f"{loads[high][0]:.3f} under {high}, {loads[low][0]:.3f} under {low}"
+    return loads[high][0] >= 2 * loads[low][0], f"{told}; {min(shares):.1%} to {max(shares):.1%} of the bounds"
+
+
+def _bound_of_global(measured: Measured) -> float:  # noqa: ARG001 # as all measurements
+    return valiant_bound(PAPER_H, PAPER_H).over_global
+
+
+def _saturates_pb(measured: Measured) -> tuple[bool, str]:
+    points = of(measured[EDGE], PB).drop_nulls("accepted_load")
+    words = {True: "saturated", False: "not saturated", None: "not judged"}
+    flags = points.select("load", "saturated").rows()
+    high = greatest(points, "load")
+    numbers = points.select("load", "accepted_load", q.LATENCY.column).rows()
+    told = [
+        f"{accepted:.3f} of {load:g} accepted" + ("" if latency is None else f", latency {latency:.0f} cycles")
+        for load, accepted, latency in numbers
+    ]
+    states = ", ".join(f"{words[over]} at {load:g}" for load, over in flags)
+    is_over = all(over is True for load, over in flags if load == high)
+    return is_over, f"{states} ({'; '.join(told)}; h = {points['h'][0]})"
+
+
+RULES: dict[str, Rule] = {
+    "O-007": constructed(exact(0.5, _bound_of_global, digits=1, unit=UNIT)),
+    "O-008": exact(0.166, lambda _: valiant_bound(PAPER_H, PAPER_H).load, digits=3, unit=UNIT, cause=_L2_ALONE),
+    "O-009": scaled(trend("the most that is accepted at an offset is at least twice the least", _depends, OFFSETS)),
+    "O-012": scaled(trend("OFAR and OFAR-L accept more than MIN and PB at the highest load", _higher, UN)),
+    "O-013": scaled(
+        trend("PB's latency is higher by 10 % or more, at the highest load up to half of what MIN carries", _larger, UN)
+    ),
+    "O-014": scaled(trend("what is accepted at the highest load, and latencies, differ by less than 10 %", _same, UN)),
+    "O-015": approx(0.45, _saturates_at(OFAR, adversarial(2)), SATURATION, unit=UNIT),
+    "O-016": approx(0.38, _with_125, SATURATION, unit=UNIT, cause=_PB_LESS),
+    "O-017": trend("OFAR accepts more than OFAR-L", _slightly_better, SATURATION),
+    "O-018": trend("each within 10 % of 0.166", _all_at_local_bound, SATURATION),
+    "O-019": approx(0.36, _saturates_at(OFAR, adversarial(PAPER_H)), SATURATION, unit=UNIT),
+    "O-020": constructed(exact(0.5, _bound_of_global, digits=1, unit=UNIT)),
+    "O-024": trend("PB is saturated at 0.14", _saturates_pb, EDGE),
+}

@@ -1,0 +1,40 @@
+"""The papers that can be reproduced: each is a package beside this module, with ``PAPER``. Importing this is cheap."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from weft.errors import WeftError
+from weft.text.meant import meant
+
+if TYPE_CHECKING:
+    from weft_papers.common.paper import Paper
+
+# The word for all of them.
+ALL = "all"
+# Name of each paper, and what it is.
+PAPERS = {
+    "tcep": "Kim, Choi and Kim: TCEP, ISCA 2018",
+    "ofar": "Garcia and others: OFAR, bubble flow control in dragonflies, 2012",
+    "flex": "Jeon and others: FleX, IEEE Access 2022",
+    "congestion": "Zahn and others: congestion management and energy saving, HiPINEB 2019",
+    "torus": "Andujar and others: torus networks with on/off links, JPDC 2019",
+}
+
+
+def paper(name: str) -> Paper:
+    """The paper of a name.
+
+    Raises
+    ------
+    WeftError
+        If there is none.
+    """
+    if name not in PAPERS:
+        listed = "; ".join([*(f"{each} ({words})" for each, words in PAPERS.items()), f"{ALL} (each of them)"])
+        raise WeftError.saying(
+            f"there is no paper {name!r} to reproduce", meant(name, PAPERS, f"the papers are {listed}")
+        )
+    found: Paper = import_module(f"{__package__}.{name}").PAPER
+    return found

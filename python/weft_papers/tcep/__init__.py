@@ -1,0 +1,322 @@
+"""Kim, Choi and Kim, TCEP (ISCA 2018): its experiments, its figures, and the rules for its claims."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from importlib.resources import files
+from itertools import chain
+
+import yaml
+
+from weft_papers.common.paper import Experiment, Figure, Paper
+from weft_papers.tcep import (
+    example_figures,
+    hottest_links,
+    job_figures,
+    links,
+    mechanism_curves,
+    own_policy,
+    path_figures,
+    rates,
+    settings,
+    synthetic,
+    tcep_drawings,
+    theory,
+    workloads,
+)
+from weft_papers.tcep.mechanisms import frame
+
+_FOLDER = "2018-kim-tcep"
+_TRACES = "application traces that are not public; runs of generated applications are not built yet"
+# From the second part on TCEP starts with all links on. If it started with the fewest, so many packets would queue
+# before enough links are awake that draining them takes hundreds of thousands of cycles. The third part has the loads
+# around saturation, at which latencies never settle.
+LAST = {"uniform": (0.1, 0.85), "tornado": (0.1, 0.45), "bit_reverse": (0.1, 0.7)}
+"""Highest loads of the first and of the second part; the scenario lists the loads."""
+QUICK_LOADS = {
+    "uniform": ([0.01, 0.1], [0.2, 0.4], [0.8, 1.0]),
+    "tornado": ([0.01, 0.05, 0.1], [0.12, 0.14], [0.4, 0.5, 0.6]),
+    "bit_reverse": ([0.01, 0.05, 0.1], [0.12, 0.14], [0.5, 0.7, 0.8, 0.9]),
+}
+# Up to the first load SLaC's backlog of the time in which stages wake (some 38,000 cycles for all) has drained after
+# 250,000 cycles, up to the second one after 1,200,000, above it never.
+_SLAC_CARRIES = {"uniform": (0.8, 0.95), "tornado": (0.1, 0.12), "bit_reverse": (0.1, 0.12)}
+# Loads at which SLaC runs with the literal low threshold, too.
+_LITERAL_LOADS = {"uniform": [0.2, 0.4], "tornado": [0.05, 0.1], "bit_reverse": [0.05, 0.1]}
+_BESIDE_SLAC = {"zip.routing": [{"ugal_p": {"sensor": "history_window"}}, {"pal": {"sensor": "history_window"}}]}
+_FROM_ALL = ["always_on", {"tcep": {"initial": "all_on"}}]
+
+
+def _parts(low: list[float], middle: list[float], high: list[float]) -> tuple[dict[str, object], ...]:
+    """Overrides for runs of baseline and TCEP. A warm-up lasts at most as long as links may take to settle."""
+    limits = (["20000cycles", "400000cycles"], ["20000cycles", "400000cycles"], ["20000cycles", "70000cycles"])
+    starts = (["always_on", "tcep"], _FROM_ALL, _FROM_ALL)
+    return tuple(
+        _BESIDE_SLAC | {"zip.power.policy": start, "sweep.traffic.load": loads, "zip.measure.warmup_limit": limit}
+        for start, loads, limit in zip(starts, (low, middle, high), limits, strict=True)
+    )
+
+
+def _slac(name: str, loads: list[float], fixed: str) -> tuple[dict[str, object], ...]:
+    """Overrides for runs of SLaC, from its first stage at every load; the last one has the literal low threshold.
+
+    Where latencies never settle, the warm-up lasts for the time `fixed`: longer than all stages need to wake.
+    """
+    soon, late = (bisect_right(loads, last) for last in _SLAC_CARRIES[name])
+    literal = {"slac": {"release": "below_low"}}
+    runs: tuple[tuple[object, list[float], str, str | None], ...] = (
+        ("slac", loads[:soon], "auto", "250000cycles"),
+        ("slac", loads[soon:late], "auto", "1200000cycles"),
+        ("slac", loads[late:], fixed, None),
+        (literal, _LITERAL_LOADS[name], fixed, None),
+    )
+    return tuple(
+        {
+            "zip.routing": ["slac"],
+            "zip.power.policy": [policy],
+            "zip.measure.warmup_limit": [limit],
+            "measure.warmup": warmup,
+            "sweep.traffic.load": some,
+        }
+        for policy, some, warmup, limit in runs
+        if some
+    )
+
+
+def _loads(name: str) -> tuple[list[float], list[float], list[float]]:
+    """The loads of a scenario in three parts."""
+    text = (files("weft_papers") / "experiments" / _FOLDER / f"{name}.yaml").read_text(encoding="utf-8")
+    loads = yaml.safe_load(text)["sweep"]["traffic.load"]
+    low, middle = (bisect_right(loads, last) for last in LAST[name])
+    return loads[:low], loads[low:middle], loads[middle:]
+
+
+def _patterns(name: str) -> Experiment:
+    """The runs of Figs. 9 and 10 under a pattern. A quick run has fewer loads and shorter warm-ups and windows."""
+    short = {"measure.window": "10000cycles", "measure.drain_limit": "10000cycles"}
+    low, middle, high = (short | part for part in _parts(*QUICK_LOADS[name]))
+    middle |= {"zip.measure.warmup_limit": ["20000cycles", "250000cycles"]}
+    high |= {"measure.warmup": "20000cycles", "zip.measure.warmup_limit": [None, None]}
+    slac = [short | part for part in _slac(name, [*chain(*QUICK_LOADS[name])], "60000cycles")]
+    loads = _loads(name)
+    full = (*_parts(*loads), *_slac(name, [*chain(*loads)], "150000cycles"))
+    return Experiment(name, (low, middle, high, *slac), full)
+
+
+def _line(*loads: float) -> tuple[dict[str, object]]:
+    """Overrides for a quick run of Fig. 12. With as many routers as terminals per router the bound is the same."""
+    return (
+        {
+            "topology.hyperx.widths": [16],
+            "topology.hyperx.terminals_per_router": 16,
+            "sweep.traffic.load": list(loads),
+            "measure.window": "10000cycles",
+            "measure.drain_limit": "10000cycles",
+        },
+    )
+
+
+_BATCHES = {
+    "traffic.jobs.0.batch.per_terminal": 5000,
+    "traffic.jobs.1.batch.per_terminal": 25000,
+    "measure.stop.complete.max_window": "500000cycles",
+    "sweep.seed": [1, 2, 3],
+}
+_SCALED = "3 mappings, and batches of 5,000 and 25,000 packets in place of 100,000 and 500,000"
+_BURSTS = {
+    "sweep.traffic.load": [0.01, 0.05, 0.1],
+    "measure.window": "300000cycles",
+    "measure.drain_limit": "100000cycles",
+}
+
+
+_EPOCHS = {"sweep.traffic.load": [0.1], "measure.window": "30000cycles"}
+# A warm-up that ends by itself takes links for settled that change by less than 1 % in 30,000 cycles; from all links on
+# TCEP lets go one per epoch or so at high loads.
+_FULL_LINE = (
+    {"sweep.traffic.load": [0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.38, 0.41, 0.44, 0.5, 0.6]},
+    {"sweep.traffic.load": [0.7, 0.8, 0.9], "measure.warmup": "1000000cycles", "measure.warmup_limit": None},
+)
+_LINE_SCALED = "16 routers of 16 terminals in place of 32 of 32"
+EXPERIMENTS = (
+    Experiment("root"),
+    Experiment("least"),
+    *(_patterns(name) for name in LAST),
+    Experiment("bursty", (_BURSTS,)),
+    Experiment("bound_uniform", _line(0.1, 0.41), _FULL_LINE, scaled=_LINE_SCALED),
+    Experiment("bound_adversarial", _line(0.1), scaled=_LINE_SCALED),
+    Experiment("jobs_uniform", (_BATCHES,), scaled=_SCALED),
+    Experiment("jobs_permutation", (_BATCHES,), scaled=_SCALED),
+    Experiment("epochs", (_EPOCHS,)),
+    Experiment(own_policy.EXPERIMENT, ()),
+)
+
+_PATTERNS = (("a", "uniform", "uniform random"), ("b", "tornado", "tornado"), ("c", "bit_reverse", "bit reverse"))
+_LATENCIES = {
+    "a": "The paper prints 23.3, 37.8 and 32.7 cycles for baseline, TCEP and SLaC at very low load.",
+    "b": "In the paper TCEP accepts as much as the baseline, and SLaC 78 % less.",
+    "c": "In the paper TCEP accepts as much as the baseline, and SLaC 85 % less.",
+}
+_ENERGIES = {
+    "a": "In the paper TCEP and SLaC save about as much, and more than DVFS.",
+    "b": "In the paper SLaC saves nothing from load 0.05 on.",
+    "c": "In the paper SLaC saves nothing from load 0.05 on.",
+}
+FIGURES = (
+    Figure("1", "Run time over network latency, two applications", None, waits=_TRACES),
+    Figure(
+        "2",
+        "Root networks of a line and of a square of routers",
+        tcep_drawings.fig2,
+        wide=True,
+        reading="A star in each row and column, around its lowest router.",
+    ),
+    Figure(
+        "3",
+        "Paths over a star and six more links",
+        path_figures.fig3,
+        wide=True,
+        reading="The paper prints 56 and 40 paths: those are the counts with at most two paths of a pair.",
+    ),
+    Figure(
+        "4",
+        "Paths of concentrated links against random ones",
+        path_figures.fig4,
+        reading="1 with the root network alone and with all links on, and a peak below a fifth of the links.",
+    ),
+    Figure(
+        "5",
+        "Which of two links to drop",
+        example_figures.fig5,
+        reading="The sums that the paper prints are 0.55 and 0.7.",
+    ),
+    Figure(
+        "6", "Inner and outer links", example_figures.fig6, reading="Three inner links: a budget of 1.9 against 1.2."
+    ),
+    Figure(
+        "7",
+        "An indirect activation request",
+        tcep_drawings.fig7,
+        reading="R6 has a path over R0. It asks R1, the lowest router over which it has none, for the link R1-R7.",
+    ),
+    Figure(
+        "8",
+        "Hops to a random intermediate router",
+        tcep_drawings.fig8,
+        wide=True,
+        reading="2 hops with all links on, and 4 over the root network, as the paper says.",
+    ),
+    Figure("table1", "Decisions of PAL by the state of the minimal output", None, rows=tcep_drawings.table_1),
+    Figure("table2", "Applications", None, rows=tcep_drawings.table_2, reading="Their traces are not public."),
+    *(
+        Figure(
+            f"9{letter}",
+            f"Latency over load, {words}",
+            mechanism_curves.latency(f"Fig. 9{letter}: latency, {words}", name),
+            (name,),
+            reading=_LATENCIES[letter],
+            remark=mechanism_curves.remark(name),
+        )
+        for letter, name, words in _PATTERNS
+    ),
+    *(
+        Figure(
+            f"10{letter}",
+            f"Network energy per flit over load, {words}",
+            mechanism_curves.energy(f"Fig. 10{letter}: energy, {words}", name),
+            (name,),
+            reading=_ENERGIES[letter],
+            remark=mechanism_curves.remark(name),
+        )
+        for letter, name, words in _PATTERNS
+    ),
+    Figure(
+        "11a",
+        "Latency of packets of 5,000 flits, uniform random",
+        mechanism_curves.latency("Fig. 11a: latency, packets of 5,000 flits", "bursty"),
+        ("bursty",),
+        reading="In the paper SLaC takes 1.81 times as long as the baseline at load 0.05, TCEP at most 1.1 times.",
+    ),
+    Figure(
+        "11b",
+        "Energy of packets of 5,000 flits, uniform random",
+        mechanism_curves.energy("Fig. 11b: energy, packets of 5,000 flits", "bursty"),
+        ("bursty",),
+        reading="In the paper SLaC needs less energy than TCEP at some loads.",
+    ),
+    Figure(
+        "12",
+        "Active links against their lower bound",
+        links.fig12,
+        (links.UNIFORM, links.ADVERSARIAL),
+        reading="The paper shows uniform traffic, with a gap of 0.117 at most, at load 0.41.",
+    ),
+    Figure("13", "Packet latency of six applications", None, waits=_TRACES),
+    Figure("14", "Network energy of six applications", None, waits=_TRACES),
+    Figure(
+        "15a",
+        "Two batch jobs, uniform traffic in each",
+        job_figures.ratios("Fig. 15a: two jobs, uniform", job_figures.UNIFORM),
+        (job_figures.UNIFORM,),
+        reading="In the paper SLaC needs up to 1.12 times the energy of TCEP, in about the same time.",
+    ),
+    Figure(
+        "15b",
+        "Two batch jobs, a random permutation in each",
+        job_figures.ratios("Fig. 15b: two jobs, random permutation", job_figures.PERMUTATION),
+        (job_figures.PERMUTATION,),
+        reading="In the paper SLaC needs up to 3.7 times the energy of TCEP, and 1.9 to 3.6 times as long.",
+        remark=lambda _: f"{hottest_links.told().capitalize()}.",
+    ),
+    Figure(
+        "control",
+        "Share of control packets",
+        links.control,
+        links.CONTROL,
+        reading="The paper prints shares on traces only.",
+    ),
+    Figure(
+        "epochs",
+        "Sensitivity to epochs and U_hwm",
+        links.epochs,
+        ("epochs",),
+        wide=True,
+        reading="The paper varies the epochs on traces; these are geometric means over the loads of "
+        "synthetic traffic that were run.",
+    ),
+    Figure(
+        "rates",
+        "Beyond the paper: the links that TCEP keeps on, at the lowest rate that carries their traffic",
+        rates.figure,
+        rates.PATTERNS,
+        wide=True,
+        reading="Ours, not in the paper. Worked out from the runs of Figs. 9 and 10 as the ideal DVFS is: "
+        "rates are known beforehand and cost nothing to change.",
+        remark=rates.remark,
+    ),
+    Figure(
+        "own",
+        "Beyond the paper: links on against latency, with a policy of our own",
+        own_policy.figure,
+        (own_policy.EXPERIMENT,),
+        wide=True,
+        reading="Ours, not in the paper: lower and further left is better. Curves go through high-water marks.",
+        remark=own_policy.remark,
+    ),
+)
+
+RULES = {**settings.RULES, **theory.RULES, **synthetic.RULES, **workloads.RULES}
+
+PAPER = Paper(
+    name="tcep",
+    title="Kim, Choi and Kim: TCEP: Traffic Consolidation for Energy-Proportional High-Radix Networks (ISCA 2018)",
+    folder=_FOLDER,
+    experiments=EXPERIMENTS,
+    figures=FIGURES,
+    rules=RULES,
+    frame=frame,
+    judging="Throughput is the highest load that was run below the lowest that saturates or of which less than 95 % is "
+    "accepted, as a reader takes it from a curve; what is accepted at the next load, and the most at any, stand "
+    "beside it.",
+    quick="The figure of our own policy (own) is drawn by a full run only.",
+)

@@ -1,0 +1,94 @@
+"""Figs. 9, 10 and 11: latency and energy over load, a curve per mechanism."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from weft.results import quantities as q
+from weft_papers.common import line_figures
+from weft_papers.common.frames import BASELINE
+from weft_papers.common.line_figures import Series, latency_over_load, over_load
+from weft_papers.common.measured import LackingError
+from weft_papers.common.questions import beside, normalised, of
+from weft_papers.tcep.mechanisms import DVFS, LITERAL, SLAC, TCEP, from_all
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import polars as pl
+
+    from weft.plot.style import Picture as Drawing
+    from weft_papers.common.measured import Measured
+
+# In a fixed order, so that they look the same in all figures.
+MECHANISMS = (BASELINE, TCEP, SLAC, DVFS)
+# The axis of latency ends at so many times the least latency.
+_MOST = 5.0
+ENERGY = "Energy per flit / baseline's"
+# What is told of both readings of SLaC.
+_LITERAL = ("links_on_mean", "accepted_load")
+
+
+def latency(title: str, experiment: str) -> Callable[[Measured], Drawing]:
+    """Makes the function that draws latency over load."""
+    return partial(_latency, title, experiment)
+
+
+def energy(title: str, experiment: str) -> Callable[[Measured], Drawing]:
+    """Makes the function that draws energy per flit over load; the baseline's is 1."""
+    return partial(_energy, title, experiment)
+
+
+def remark(experiment: str) -> Callable[[Measured], str]:
+    """Makes the function that says how the points started, what the literal SLaC gave, and how many had not settled."""
+    return partial(_remark, experiment)
+
+
+def _remark(experiment: str, measured: Measured) -> str:
+    begun = measured[experiment].filter(from_all())["load"].to_list()
+    from_all_on = f"TCEP starts with all links on at loads from {min(begun):g}, with the fewest below" if begun else ""
+    words = [from_all_on, _literal(measured[experiment]), measured.unsettled([experiment])]
+    return " ".join(f"{each}." for each in words if each)
+
+
+def _literal(frame: pl.DataFrame) -> str:
+    """What SLaC gives whose stages go off below the low threshold, beside what it gives where stages are kept."""
+    if not {LITERAL, SLAC} <= {*frame["mechanism"]}:
+        return ""
+    both = beside(frame, LITERAL, SLAC).sort("load")
+    columns = ("load", *(f"{name}{of}" for name in _LITERAL for of in ("", "_reference")))
+    told = [
+        f"at load {load:g} {on:.0%} of the links on ({kept_on:.0%}), {accepted:.3f} accepted ({kept_accepted:.3f})"
+        for load, on, kept_on, accepted, kept_accepted in both.select(columns).drop_nulls().iter_rows()
+    ]
+    reading = "SLaC with the literal low threshold (`release: below_low`; in brackets as drawn)"
+    return f"{reading}: {'; '.join(told)}" if told else ""
+
+
+def _latency(title: str, experiment: str, measured: Measured) -> Drawing:
+    frame = measured[experiment]
+    series = [latency_over_load(of(frame, mechanism), mechanism) for mechanism in _shown(frame) if mechanism != DVFS]
+    least = min((y for each in series for y in each.y), default=1.0)
+    drawing, _ = line_figures.curves(
+        title, q.OFFERED.axis, q.LATENCY.axis, series, at_top=True, most=_MOST * least, looks=MECHANISMS
+    )
+    return drawing
+
+
+def _energy(title: str, experiment: str, measured: Measured) -> Drawing:
+    frame = measured[experiment]
+    series = [energies(frame, mechanism) for mechanism in _shown(frame)]
+    return line_figures.curves(title, q.OFFERED.axis, ENERGY, series, looks=MECHANISMS)[0]
+
+
+def energies(frame: pl.DataFrame, mechanism: str) -> Series:
+    """Energy per flit of a mechanism over load; the baseline's is 1. Means over seeds."""
+    return over_load(normalised(frame, mechanism), mechanism, "energy")
+
+
+def _shown(frame: pl.DataFrame) -> list[str]:
+    found = [mechanism for mechanism in MECHANISMS if (frame["mechanism"] == mechanism).any()]
+    if not found:
+        raise LackingError("no mechanism was run")
+    return found

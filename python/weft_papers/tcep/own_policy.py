@@ -1,0 +1,98 @@
+"""Beyond the paper: links on against latency, for `fewest_links` (ours) beside the mechanisms of the paper.
+
+A panel per load: each point is a run, each curve goes through the high-water marks of a policy. The bound is that of
+Fig. 12, which holds for each line of routers; the oracle is `weft.analysis.oracle`, the links that a search finds for
+the known matrix of traffic. Both know no latency, and are drawn as lines.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from weft.analysis import bound, oracle
+from weft.results import quantities as q
+from weft_papers.common import line_figures
+from weft_papers.common.frames import BASELINE
+from weft_papers.common.line_figures import Series
+from weft_papers.common.measured import LackingError
+from weft_papers.common.questions import greatest, of, steady
+from weft_papers.tcep.mechanisms import DVFS, OWN, SLAC, TCEP
+
+if TYPE_CHECKING:
+    from weft.plot.style import Picture as Drawing
+    from weft_papers.common.measured import Measured
+
+EXPERIMENT = "own_policy"
+_SHARE = "Share of active links"
+# DVFS slows links down and leaves all of them on: its point is that of the baseline.
+_LABELS = {BASELINE: f"{BASELINE}, {DVFS}", SLAC: SLAC, TCEP: TCEP, OWN: OWN}
+_LINES = ("oracle", "bound")
+# The axis of latency reaches so much further than the points, on both sides.
+_ROOM = 0.06
+
+
+def figure(measured: Measured) -> Drawing:
+    """A panel per load, a curve per mechanism."""
+    frame = measured[EXPERIMENT].filter(~pl.col("derived"))
+    points = steady(frame).drop_nulls(["links_on_mean", q.LATENCY.column])
+    if points.is_empty():
+        raise LackingError("no point that is not saturated says how many links were on")
+    # R x R routers of R terminals
+    side = round(float(greatest(points, "terminals") ** (1 / 3)))
+    panels = {f"load {load:g}": _panel(points, load, side) for load in sorted(points["load"].unique())}
+    drawing = line_figures.panels(
+        "Links on against latency (not in the paper)",
+        panels,
+        q.LATENCY.axis,
+        _SHARE,
+        looks=[*_LABELS.values(), *_LINES],
+    )
+    for axes, series in zip(drawing.axes, panels.values(), strict=True):
+        ends = [x for each in series for x in each.x]
+        room = _ROOM * (max(ends) - min(ends))
+        axes.set_xlim(min(ends) - room, max(ends) + room)
+        axes.set_ylim(0, 1.05)
+    return drawing
+
+
+def _panel(points: pl.DataFrame, load: float, side: int) -> list[Series]:
+    """The curves of a load, from low latencies to high ones, and both lines."""
+    here = points.filter(pl.col("load") == load)
+    series = []
+    for mechanism, label in _LABELS.items():
+        if (here["mechanism"] == mechanism).any():
+            means = of(here, mechanism).group_by("policy").agg(pl.col(q.LATENCY.column, "links_on_mean").mean())
+            means = means.sort(q.LATENCY.column)
+            series.append(Series(label, means[q.LATENCY.column].to_list(), means["links_on_mean"].to_list()))
+    ends = [x for each in series for x in each.x]
+    across = [min(ends), max(ends)]
+    for name, share in zip(_LINES, (_oracle(load, side), bound.active_share(load, side, side**2)), strict=True):
+        series.append(Series(name, across, [share, share], theory_of=name))
+    return series
+
+
+def _oracle(load: float, side: int) -> float:
+    """Share of the links that the search keeps for uniform traffic on `side` x `side` routers of `side` terminals."""
+    terminals = side**3
+    sent = np.full((side**2, side**2), load * side * side / (terminals - 1))
+    np.fill_diagonal(sent, 0.0)
+    return oracle.find([side, side], sent).share
+
+
+def remark(measured: Measured) -> str:
+    """What our policy keeps on at the latency of TCEP, or the nearest that it was run at."""
+    points = steady(measured[EXPERIMENT].filter(~pl.col("derived"))).drop_nulls(["links_on_mean", q.LATENCY.column])
+    told = []
+    for load in sorted(points["load"].unique()):
+        here = points.filter(pl.col("load") == load)
+        if not {TCEP, OWN} <= {*here["mechanism"]}:
+            continue
+        theirs = of(here, TCEP).sort("links_on_mean").row(0, named=True)
+        near = of(here, OWN).sort((pl.col(q.LATENCY.column) - theirs[q.LATENCY.column]).abs()).row(0, named=True)
+        both = (near, theirs)
+        words = (f"{each['links_on_mean']:.1%} of the links, {each[q.LATENCY.column]:.1f} cycles" for each in both)
+        told.append(f"at load {load:g} {' (TCEP '.join(words)})")
+    return f"{OWN}: {'; '.join(told)}." if told else ""

@@ -1,0 +1,59 @@
+"""Beyond the paper: TCEP with rate scaling: each link that is on runs at the lowest rate that carries its traffic.
+
+Computed from the runs of Figs. 9 and 10 with `weft.analysis.dvfs`, as for the baseline, and under the same ideal
+assumptions: the rate is known beforehand, and changing it costs nothing.
+"""
+
+from __future__ import annotations
+
+from statistics import fmean
+from typing import TYPE_CHECKING
+
+from weft.results import quantities as q
+from weft_papers.common import line_figures
+from weft_papers.common.frames import BASELINE
+from weft_papers.common.measured import LackingError
+from weft_papers.tcep.mechanism_curves import ENERGY, energies
+from weft_papers.tcep.mechanisms import COMBINED, DVFS, TCEP
+
+if TYPE_CHECKING:
+    from weft.plot.style import Picture as Drawing
+    from weft_papers.common.measured import Measured
+
+PATTERNS = ("uniform", "tornado", "bit_reverse")
+_MECHANISMS = (BASELINE, DVFS, TCEP, COMBINED)
+
+
+def figure(measured: Measured) -> Drawing:
+    """A panel per pattern, a curve per mechanism."""
+    panels = {
+        name: [energies(measured[name], mechanism) for mechanism in _MECHANISMS]
+        for name in PATTERNS
+        if name in measured.frames
+    }
+    if not panels:
+        raise LackingError(f"none of {', '.join(PATTERNS)} was run")
+    title = "TCEP and rate scaling (not in the paper)"
+    return line_figures.panels(title, panels, q.OFFERED.axis, ENERGY, looks=_MECHANISMS)
+
+
+def remark(measured: Measured) -> str:
+    """For each pattern, what each mechanism saves on average over the loads at which none is saturated."""
+    told = []
+    for name in PATTERNS:
+        if name not in measured.frames:
+            continue
+        curves = [energies(measured[name], mechanism) for mechanism in (DVFS, TCEP, COMBINED)]
+        steady = [
+            {load: energy for load, energy, over in zip(each.x, each.y, each.over, strict=True) if not over}
+            for each in curves
+        ]
+        if not (loads := set.intersection(*map(set, steady))):
+            continue
+        saved = {
+            each.label: 1 - fmean(energy[load] for load in sorted(loads))
+            for each, energy in zip(curves, steady, strict=True)
+        }
+        words = ", ".join(f"{mechanism} {share:.0%}" for mechanism, share in saved.items())
+        told.append(f"{name.replace('_', ' ')}: {words} ({len(loads)} loads, {min(loads):g} to {max(loads):g})")
+    return f"Saved on average where none is saturated: {'; '.join(told)}." if told else ""

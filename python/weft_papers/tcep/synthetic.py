@@ -1,0 +1,355 @@
+"""Claims about Figs. 9 to 12: latency, throughput and energy over load, and active links against their bound."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from math import exp, log
+from statistics import fmean
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from weft.analysis import bound
+from weft.results import quantities as q
+from weft_papers.common.frames import BASELINE, ENERGY
+from weft_papers.common.measured import LackingError
+from weft_papers.common.questions import (
+    beside,
+    compared,
+    greatest,
+    least,
+    near,
+    normalised,
+    of,
+    ratio,
+    relative_latency,
+    steady,
+    throughput,
+    with_settled_links,
+)
+from weft_papers.common.rules import WITHIN_LATENCY, Part, approx, constructed, exact, remains, trend
+from weft_papers.tcep.links import ADVERSARIAL, ROUTERS, adversarial_share, gaps, network
+from weft_papers.tcep.links import UNIFORM as LINE
+from weft_papers.tcep.mechanisms import DVFS, LITERAL, SLAC, TCEP
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from weft_papers.common.measured import Measured
+    from weft_papers.common.rules import Rule
+
+UNIFORM, TORNADO, BITREV, BURSTY, ROOT, LEAST = "uniform", "tornado", "bit_reverse", "bursty", "root", "least"
+_HARD = (TORNADO, BITREV)
+# Shares: "similar" and "the same" are within it, "significantly lower" is lower by it, "none" is at most so much.
+_SIMILAR, _SAME, _SIGNIFICANT, _NONE = 0.1, 0.05, 0.2, 0.05
+# The load from which on SLaC saves nothing, and up to which share of the baseline's throughput TCEP has to save energy.
+_FROM, _UP_TO = 0.05, 0.5
+# Up to this share of what SLaC carries loads are very low.
+_VERY_LOW = 0.5
+# From this share of the highest load that the baseline carries, a load is high; the load of the paper's widest gap.
+_HIGH, _WIDEST_GAP = 0.9, 0.41
+
+_LEAST = (
+    "with the fewest links SLaC has 18.75 % on and TCEP 25 %, as the paper says; SLaC stays there up to load 0.1, "
+    "where TCEP needs 1.96 times its energy, and has all links on at 0.2, where TCEP needs 0.69 times"
+)
+
+
+def _words(experiment: str) -> str:
+    return experiment.replace("_", " ")
+
+
+def _latency(mechanism: str) -> Callable[[Measured], tuple[float, str]]:
+    def told(measured: Measured) -> tuple[float, str]:
+        load, (row,) = least(measured[UNIFORM], q.LATENCY.column, mechanism)
+        return row[q.LATENCY.column], f"at load {load:g}"
+
+    return told
+
+
+def _more_hops(measured: Measured) -> tuple[float, str]:
+    load, (tcep, baseline) = least(measured[UNIFORM], q.HOPS.column, TCEP, BASELINE)
+    return tcep[q.HOPS.column] - baseline[q.HOPS.column], f"at load {load:g}"
+
+
+def _left(experiment: str) -> Callable[[Measured], tuple[float, str]]:
+    """What is left of the baseline's throughput under SLaC."""
+    return lambda measured: compared(measured[experiment], SLAC)
+
+
+def _similar_throughput(measured: Measured) -> list[Part]:
+    shares = {mechanism: compared(measured[UNIFORM], mechanism) for mechanism in (TCEP, SLAC)}
+    return [
+        Part(abs(share - 1) <= _SIMILAR, f"{mechanism} {share:.3f} of the baseline's ({remark})")
+        for mechanism, (share, remark) in shares.items()
+    ]
+
+
+def _same_throughput(measured: Measured) -> list[Part]:
+    shares = {name: compared(measured[name], TCEP) for name in _HARD}
+    return [
+        Part(abs(share - 1) <= _SAME, f"{_words(name)} {share:.3f} of the baseline's ({remark})")
+        for name, (share, remark) in shares.items()
+    ]
+
+
+def _all_on(measured: Measured) -> list[Part]:
+    """Judge a mechanism at the highest load at which neither it nor the baseline is saturated.
+
+    That load must not be far below the highest that the baseline carries, or it tells nothing about high loads.
+    """
+    frame = measured[UNIFORM]
+    high = _HIGH * greatest(steady(of(measured[UNIFORM], BASELINE)), "load")
+    parts = []
+    for mechanism in (TCEP, SLAC):
+        latencies = relative_latency(frame, mechanism).filter(pl.col("load") >= high)
+        if latencies.is_empty():
+            raise LackingError(f"no load of {high:.3g} or more was run that does not saturate {mechanism}")
+        load, latency = latencies.sort("load").row(-1)
+        on = near(of(frame, mechanism).drop_nulls("links_on_mean"), load)["links_on_mean"]
+        holds = on >= 1 - 0.01 and abs(latency - 1) <= WITHIN_LATENCY
+        told = f"{mechanism} at {load:g}: {on:.1%} of the links on, latency x {latency:.3f}"
+        parts.append(Part(holds, told))
+    return parts
+
+
+def _advantage(measured: Measured) -> tuple[float, str]:
+    return max(compared(measured[name], TCEP, SLAC) for name in _HARD)
+
+
+def _lower_latency(measured: Measured) -> list[Part]:
+    """SLaC's latency against TCEP's at the very low loads: those up to half of what SLaC carries."""
+    parts = []
+    for name in _HARD:
+        top = _VERY_LOW * throughput(measured[name], SLAC).last
+        both = steady(beside(measured[name], SLAC, TCEP)).filter(pl.col("load") <= top)
+        times = both.select("load", ratio(q.LATENCY.column).alias("times")).drop_nulls().sort("load")
+        if times.is_empty():
+            raise LackingError(f"no load up to {top:.3g} was run under {_words(name)} that saturates neither")
+        told = ", ".join(f"x {row['times']:.2f} at {row['load']:g}" for row in times.iter_rows(named=True))
+        parts.append(Part(greatest(times, "times") < 1, f"{_words(name)}: SLaC's latency is TCEP's {told}"))
+    return parts
+
+
+def _similar_energy(measured: Measured) -> tuple[bool, str]:
+    frame = measured[UNIFORM]
+    ratios = steady(beside(frame, TCEP, SLAC)).select(ratio(ENERGY)).to_series().drop_nulls().to_list()
+    if not ratios:
+        raise LackingError("TCEP and SLaC have no load in common at which neither is saturated")
+    mean = exp(fmean(map(log, ratios)))
+    grows = all(_grows(normalised(frame, mechanism)) for mechanism in (TCEP, SLAC))
+    told = f"TCEP {mean:.3f} of SLaC's (geometric mean over loads; {min(ratios):.3f} to {max(ratios):.3f})"
+    told += f", {'both grow' if grows else 'not always growing'}"
+    return abs(mean - 1) <= _SIMILAR and grows, told
+
+
+def _grows(energy: pl.DataFrame) -> bool:
+    values = energy.filter(~pl.col("saturated")).sort("load")["energy"].to_list()
+    return all(after >= before * (1 - _SAME) for before, after in pairwise(values))
+
+
+def _no_saving(measured: Measured) -> list[Part]:
+    parts = []
+    for name in _HARD:
+        energy = normalised(measured[name], SLAC).filter(pl.col("load") >= _FROM)
+        saving = energy.with_columns(saving=1 - pl.col("energy"))
+        most = greatest(saving, "saving")
+        load = saving.filter(pl.col("saving") == most)["load"][0]
+        parts.append(Part(most <= _NONE, f"{_words(name)}: at most {most:.1%}, at load {load:g}"))
+    return parts
+
+
+def _unsaturated(measured: Measured, name: str, mechanism: str) -> pl.DataFrame:
+    """Energy at the loads at which neither the mechanism nor the baseline is saturated.
+
+    Beyond saturation the energy is divided among fewer flits, which says nothing about the links.
+    """
+    return steady(normalised(measured[name], mechanism))
+
+
+def _moderate(measured: Measured, name: str, mechanism: str) -> pl.DataFrame:
+    """The same at loads from 0.05 to half of the baseline's throughput."""
+    top = _UP_TO * throughput(measured[name], BASELINE).last
+    found = _unsaturated(measured, name, mechanism).filter(pl.col("load").is_between(_FROM, top))
+    if found.is_empty():
+        raise LackingError(
+            f"{mechanism} has no load from {_FROM:g} to {top:.3g} under {_words(name)} that is not saturated"
+        )
+    return found
+
+
+def _common(name: str, ours: tuple[str, pl.DataFrame], theirs: tuple[str, pl.DataFrame]) -> pl.DataFrame:
+    """Energies of two mechanisms at the loads of both; the columns of the second end in ``_reference``."""
+    both = ours[1].join(theirs[1], on="load", suffix="_reference").sort("load")
+    if both.is_empty():
+        raise LackingError(f"{ours[0]} and {theirs[0]} have no load in common under {_words(name)}")
+    return both
+
+
+def _loads(points: pl.DataFrame) -> str:
+    found = points["load"].unique().sort().to_list()
+    return f"load {found[0]:g}" if len(found) == 1 else f"{len(found)} loads, {found[0]:g} to {found[-1]:g}"
+
+
+def _lower_energy(measured: Measured) -> list[Part]:
+    parts = []
+    for name in _HARD:
+        both = _common(name, (TCEP, _moderate(measured, name, TCEP)), (SLAC, _moderate(measured, name, SLAC)))
+        shares = (both["energy"] / both["energy_reference"]).to_list()
+        mean, most = fmean(shares), max(shares)
+        told = f"{_words(name)}: {mean:.2f} of SLaC's on average, at most {most:.2f}, {_loads(both)}"
+        parts.append(Part(mean <= 1 - _SIGNIFICANT and most < 1, told))
+    return parts
+
+
+def _dvfs_saves_less(measured: Measured) -> list[Part]:
+    """The greatest saving of each under each pattern, and from which load on DVFS saves more."""
+    parts = []
+    for name in (UNIFORM, *_HARD):
+        both = _common(name, (TCEP, _unsaturated(measured, name, TCEP)), (DVFS, _unsaturated(measured, name, DVFS)))
+        tcep, dvfs = (1 - min(both[column]) for column in ("energy", "energy_reference"))
+        more = both.filter(pl.col("energy_reference") < pl.col("energy"))["load"]
+        crossing = f"DVFS saves more from load {more[0]:g} on" if len(more) else "DVFS never saves more"
+        parts.append(Part(dvfs < tcep, f"{_words(name)}: DVFS up to {dvfs:.1%}, TCEP up to {tcep:.1%}; {crossing}"))
+    return parts
+
+
+def _least_links(measured: Measured) -> str:
+    """The links that are left where all were on: SLaC with its literal low threshold, as else no stage goes off."""
+    load, rows = least(measured[LEAST], "links_on_mean", TCEP, LITERAL)
+    if any(False in (row["warmup_settled"], row["power_settled"]) for row in rows):
+        raise LackingError(f"the points at load {load:g} had not settled")
+    return " / ".join(f"{100 * row['links_on_mean']:.4g}%" for row in rows)
+
+
+def _bursty_slac(measured: Measured) -> tuple[float, str]:
+    row = near(relative_latency(measured[BURSTY], SLAC), 0.05)
+    return row["latency"], f"at load {row['load']:g}, one seed, which decides (README)"
+
+
+def _bursty_tcep(measured: Measured) -> float:
+    return greatest(relative_latency(measured[BURSTY], TCEP), "latency")
+
+
+def _bursty_energy(measured: Measured) -> tuple[bool, str]:
+    both = steady(beside(measured[BURSTY], SLAC, TCEP))
+    shares = both.select("load", ratio(ENERGY).alias("share")).drop_nulls()
+    if shares.is_empty():
+        raise LackingError("no load of packets of 5,000 flits was run at which neither is saturated")
+    load, share = shares.sort("share").row(0)
+    return share < 1, f"{share:.2f} of TCEP's at load {load:g}"
+
+
+def _widest(measured: Measured) -> dict[str, float]:
+    """The widest gap on the network of Fig. 12; steps of whole links are wider on smaller ones."""
+    frame = with_settled_links(measured[LINE])
+    routers, _ = network(frame)
+    if routers != ROUTERS:
+        raise LackingError(f"Fig. 12 has {ROUTERS} routers, and {routers} were run: a full run has all")
+    return gaps(frame).sort("gap").row(-1, named=True)
+
+
+def _gap(measured: Measured) -> tuple[float, str]:
+    widest = _widest(measured)
+    return widest["gap"], f"at load {widest['load']:g}"
+
+
+def _gap_load(measured: Measured) -> tuple[float, str]:
+    """Judge the load of the widest gap, if loads on both sides of the printed one were run."""
+    loads = sorted(gaps(with_settled_links(measured[LINE]))["load"].unique())
+    if not loads[0] < _WIDEST_GAP < loads[-1]:
+        raise LackingError(f"no loads that are not saturated on both sides of {_WIDEST_GAP:g}: a full run has them")
+    return _widest(measured)["load"], f"of {len(loads)} loads from {loads[0]:g} to {loads[-1]:g}"
+
+
+def _doubled(measured: Measured) -> list[Part]:
+    """TCEP's links under both patterns, at the load at which they differ most."""
+    adversarial, uniform = (of(steady(measured[name]), TCEP) for name in (ADVERSARIAL, LINE))
+    both = adversarial.join(uniform, on="load", suffix="_reference")
+    times = both.select("load", ratio("links_on_mean").alias("times")).drop_nulls().sort("times")
+    if times.is_empty():
+        raise LackingError("the two patterns have no load in common")
+    load, most = times.row(-1)
+    size = network(both)
+    bounded = adversarial_share(load, *size) / bound.active_share(load, *size)
+    return [
+        Part(bounded >= _NEARLY_TWICE, f"the bound x {bounded:.2f} at load {load:g}"),
+        Part(most >= _NEARLY_TWICE, f"TCEP x {most:.2f}"),
+    ]
+
+
+def _hops(measured: Measured) -> str:
+    """The most links that a packet crossed: every router may be the intermediate, so the destination stands for it."""
+    root, full = (least(measured[ROOT], "hops_max", each)[1][0]["hops_max"] for each in ("root network", BASELINE))
+    return f"{root:g} ({full:g} in the full network)"
+
+
+# "Nearly doubled".
+_NEARLY_TWICE = 1.8
+_STEPS = (
+    "Algorithm 1 ends with k inner routers that have links to all, k = R l / U_hwm rounded up; in theory that puts the "
+    "widest gap of 32 routers at load 0.5 (0.122; 0.110 at 0.41)"
+)
+_NOT_DOUBLED = (
+    "the bound itself does not double: even traffic without any minimal path needs 1 + N l / R^2 = 1 + l times the "
+    "links of uniform traffic, and saturates at l = 0.5"
+)
+_AT_THE_KNEE = (
+    "at load 0.95, which is near the knee, the baseline's latency is 84 to 98 cycles over 5 seeds, so TCEP's (84) is "
+    "within chance; SLaC's paths are minimal, which with all links on take 49 cycles without any policy, too"
+)
+_SIX_TIMES = (
+    "capacity: under bit reversal all terminals of half of the routers send to one other router of their row; its link "
+    "alone, which is SLaC's path, carries 1/8 flits per terminal and cycle, and all paths in the row 6/8, so 6.0 times "
+    "(tornado: 4.0); with loads closer together 0.76 and 0.13; at load 0.8 it accepts 0.764, and at most 0.774 with "
+    "other delays, buffers, VCs, speedups, sensors or packets"
+)
+_STAGES_ON = (
+    "how many of SLaC's stages have come on by then, which is chance: over 8 seeds 2.27 to 2.40 with the first alone, "
+    "1.65 and 1.71 with the second, which 2 of them had; 1.02 with all"
+)
+RULES: dict[str, Rule] = {
+    "T-025": exact("4 (2 in the full network)", _hops, ROOT),
+    "T-027": constructed(approx(23.3, _latency(BASELINE), UNIFORM, within=WITHIN_LATENCY, unit="cycles")),
+    "T-028": approx(37.8, _latency(TCEP), UNIFORM, within=WITHIN_LATENCY, unit="cycles"),
+    "T-029": approx(32.7, _latency(SLAC), UNIFORM, within=WITHIN_LATENCY, unit="cycles"),
+    "T-030": approx(1.3, _more_hops, UNIFORM, unit="hops"),
+    "T-031": trend("both within 10 % of the baseline's", _similar_throughput, UNIFORM),
+    "T-032": trend("99 % of the links on, latency within 5 % of the baseline's", _all_on, UNIFORM, cause=_AT_THE_KNEE),
+    "T-033": remains(0.22, _left(TORNADO), TORNADO),
+    "T-034": remains(0.15, _left(BITREV), BITREV),
+    "T-035": approx(7.0, _advantage, *_HARD, unit="times", cause=_SIX_TIMES),
+    "T-036": trend("within 5 % of the baseline's under both patterns", _same_throughput, *_HARD),
+    "T-037": trend(
+        "SLaC's below TCEP's at every load up to half of what SLaC carries, under both patterns", _lower_latency, *_HARD
+    ),
+    "T-038": trend(
+        "on average within 10 % of SLaC's; neither falls by more than 5 %", _similar_energy, UNIFORM, cause=_LEAST
+    ),
+    "T-039": trend("at most 5 % at any load from 0.05 on", _no_saving, *_HARD),
+    "T-040": trend(
+        "from load 0.05 to half of the baseline's throughput, where neither is saturated, always below SLaC's, "
+        "on average by 20 %",
+        _lower_energy,
+        *_HARD,
+    ),
+    "T-041": trend(
+        "the greatest saving of DVFS at any load that is not saturated is below TCEP's, under each pattern",
+        _dvfs_saves_less,
+        UNIFORM,
+        *_HARD,
+    ),
+    "T-042": exact("25% / 18.75%", _least_links, LEAST),
+    "T-043": approx(1.81, _bursty_slac, BURSTY, unit="times", cause=_STAGES_ON),
+    "T-044": approx(1.1, _bursty_tcep, BURSTY, unit="times"),
+    "T-045": trend("below TCEP's at some load at which neither is saturated", _bursty_energy, BURSTY),
+    "T-046": approx(0.117, _gap, LINE),
+    "T-047": approx(_WIDEST_GAP, _gap_load, LINE, unit="flits/terminal/cycle", cause=_STEPS),
+    "T-060": trend(
+        "where they differ most, at least 1.8 times the links, in the bound and with TCEP",
+        _doubled,
+        ADVERSARIAL,
+        LINE,
+        cause=_NOT_DOUBLED,
+    ),
+}

@@ -1,0 +1,405 @@
+"""The rules of the 63 claims. A run time that differs by less than 3 % does not differ significantly."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+from math import ceil, log2
+from typing import TYPE_CHECKING, Any
+
+from weft.design.comparison_of_designs import compare
+from weft_papers.common.rules import (
+    POINTS,
+    UNKNOWN,
+    WITHIN,
+    Finding,
+    Part,
+    approx,
+    constructed,
+    exact,
+    given,
+    trend,
+)
+from weft_papers.torus.applications import APPLICATIONS, FOUR, GRAPH500, LINPACK, MPIRA, NAMD
+from weft_papers.torus.applications import GROMACS as GROMACS_
+from weft_papers.torus.causes import CAUSES_OF
+from weft_papers.torus.network_runs import (
+    REFERENCE,
+    SETS_64,
+    SETS_256,
+    SHARES,
+    SINGLE_64,
+    SINGLE_256,
+    fabric,
+    label,
+    scales,
+    tasks,
+    topology,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from weft.analysis.machine_power import Task
+    from weft_papers.common.measured import Measured
+    from weft_papers.common.rules import Rule
+    from weft_papers.torus.network_runs import Tasks
+
+# Differences of run times below this are not significant.
+SAME = 0.03
+# Idle shares of a node at which energies of the machine are compared.
+IDLE = (0.0, 0.5, 1.0)
+# Cycles of a hop beside those of the allocator, and length of a cycle [ns].
+FIXED, CYCLE_NS = 28, 1.6
+
+Judged = tuple[bool, str]
+
+
+@cache
+def _facts(network: str) -> dict[str, Any]:
+    return compare({"one": topology(network)}).designs[0].facts
+
+
+def _row_of_table_2(network: str) -> str:
+    """A row as printed: ports, latency of the allocator, switches, all ports, ratio of ports (cut off)."""
+    facts = _facts(network)
+    ports, switches = facts["radix_ports"], facts["routers"]
+    of = fabric(REFERENCE[facts["terminals"]])
+    ratio = "1 (ref)" if network in REFERENCE.values() else f"{int(1000 * ports * switches / of.ports) / 1000:g}"
+    return f"{ports}; {ceil(log2(ports))}; {switches}; {ports * switches}; {ratio}"
+
+
+def _structure(network: str) -> str:
+    """Links per direction, mean distance with pairs of a switch with itself, bisection."""
+    facts = _facts(network)
+    pairs = facts["router_pairs_by_hops"]
+    mean = sum(hops * count for hops, count in enumerate(pairs)) / facts["routers"] ** 2
+    return f"{facts['degree_mean_links'] * facts['routers']:g}; {mean:g}; {facts['bisection_links']} bidirectional"
+
+
+def _hop(_: Measured) -> tuple[float, str]:
+    least, most = (CYCLE_NS * (FIXED + ceil(log2(_facts(name)["radix_ports"]))) for name in ("3D-1X", "1D-16X"))
+    return (least + most) / 2, f"{least:.1f} to {most:.1f} ns over the radix"
+
+
+def _generated(rule: Rule) -> Rule:
+    """The rule, whose measurements are of generated applications."""
+
+    def judge(measured: Measured) -> Any:
+        found = rule.judge(measured)
+        return replace(found, measured=f"generated: {found.measured}") if found.measured else found
+
+    return replace(rule, judge=judge)
+
+
+def _caused(rule: Rule, cause: str) -> Rule:
+    """The rule, whose misses have this cause."""
+
+    def judge(measured: Measured) -> Finding:
+        found = rule.judge(measured)
+        return replace(found, cause=cause) if found.answer == "missed" else found
+
+    return replace(rule, judge=judge)
+
+
+def _each(words: str, experiments: Iterable[str], works: Iterable[str], of: Callable[[Tasks], Judged]) -> Rule:
+    """A trend that has to hold for each of some applications or sets, with gaps of half, once and twice the length."""
+    experiments, works = tuple(experiments), tuple(works)
+
+    def judge(measured: Measured) -> list[Part]:
+        parts = []
+        for experiment in experiments:
+            for scale in scales(measured, experiment):
+                for work in works:
+                    holds, told = of(tasks(measured, experiment, work, scale))
+                    parts.append(Part(holds, f"{work} at gaps x {scale:g}: {told}"))
+        return parts
+
+    return _generated(trend(f"{words}, at gaps x 0.5, 1 and 2", judge, *experiments))
+
+
+def _within(value: float, printed: float, share: float = WITHIN) -> bool:
+    return abs(value / printed - 1) <= share
+
+
+def _e_net(network: str, saves: bool, printed: float) -> Callable[[Tasks], Judged]:
+    def of(found: Tasks) -> Judged:
+        task = found[network, saves]
+        return _within(task.e_net, printed), f"{100 * task.e_net:.1f} % of the reference"
+
+    return of
+
+
+def _energies(work: str, first: int) -> dict[str, Rule]:
+    """The four claims on E_net of an application on 64 nodes."""
+    printed = {("2D-4X", False): 0.715, ("2D-4X", True): 0.50, ("1D-16X", False): 0.43, ("1D-16X", True): 0.32}
+    return {
+        f"R-{first + nth:03}": _each(
+            f"E_net of {label(network, saves=saves)} within 10 % of {100 * share:g} %",
+            [SINGLE_64],
+            [work],
+            _e_net(network, saves, share),
+        )
+        for nth, ((network, saves), share) in enumerate(printed.items())
+    }
+
+
+def _penalty(network: str, holds: Callable[[float], bool], *, saves: bool | None = False) -> Callable[[Tasks], Judged]:
+    """A condition on the run time beside the reference, less 1; ``saves`` None: with and without the policy."""
+
+    def of(found: Tasks) -> Judged:
+        times = {
+            label(name, saves=on): task.runtime - 1
+            for (name, on), task in found.items()
+            if name == network and saves in (None, on)
+        }
+        return all(map(holds, times.values())), ", ".join(f"{each} {100 * t:+.1f} %" for each, t in times.items())
+
+    return of
+
+
+def _near(printed: float) -> Callable[[float], bool]:
+    """A loss within 3 points of the printed one."""
+    return lambda value: abs(value - printed) <= POINTS
+
+
+def _little(value: float) -> bool:
+    return abs(value) < SAME
+
+
+def _policy_is_free(found: Tasks) -> Judged:
+    """The policy changes no run time significantly."""
+    changes = {name: found[name, True].runtime / found[name, False].runtime - 1 for name, on in found if on}
+    told = ", ".join(f"{name} {100 * change:+.1f} %" for name, change in changes.items())
+    return all(map(_little, changes.values())), told
+
+
+def _saves_below(network: str, printed: dict[bool, float]) -> Callable[[Tasks], Judged]:
+    """The idle share below which a network saves energy of the machine, within 10 % of the printed one."""
+
+    def of(found: Tasks) -> Judged:
+        (reference, *_) = found.values()
+        holds, told = [], []
+        for saves, share in printed.items():
+            task = found[network, saves]
+            crossing = task.equal_idle_share(reference, SHARES)
+            saves_at_0 = task.e_cluster(SHARES, 0.0) < reference.e_cluster(SHARES, 0.0)
+            holds.append(crossing is not None and saves_at_0 and _within(crossing, share))
+            told.append(f"{label(network, saves=saves)} saves {task.saves(reference, SHARES)}")
+        return all(holds), ", ".join(told)
+
+    return of
+
+
+def _ratio(task: Task, reference: Task, idle: float) -> float:
+    return task.e_cluster(SHARES, idle) / reference.e_cluster(SHARES, idle)
+
+
+def _ranked(found: Tasks, idle: float) -> list[str]:
+    """The networks without a policy by the energy of the machine, the least first."""
+    plain = {name: task for (name, saves), task in found.items() if not saves}
+    return sorted(plain, key=lambda name: plain[name].e_cluster(SHARES, idle))
+
+
+def _one_then_two(found: Tasks) -> Judged:
+    orders = {idle: _ranked(found, idle) for idle in IDLE}
+    told = "; ".join(f"idle share {idle:g}: {', '.join(order)}" for idle, order in orders.items())
+    return all(order[:2] == ["1D-16X", "2D-4X"] for order in orders.values()), told
+
+
+def _greatly_increased(found: Tasks) -> Judged:
+    (reference, *_) = found.values()
+    ratios = [_ratio(found["1D-16X", saves], reference, idle) for saves in (False, True) for idle in (0.5, 1.0)]
+    return min(ratios) > 1.5, f"{min(ratios):.2f} to {max(ratios):.2f} times at idle shares of 0.5 and 1"
+
+
+def _always(network: str) -> Callable[[Tasks], Judged]:
+    def of(found: Tasks) -> Judged:
+        (reference, *_) = found.values()
+        told = {label(network, saves=on): found[network, on].saves(reference, SHARES) for on in (False, True)}
+        return set(told.values()) == {"always"}, ", ".join(f"{name} saves {words}" for name, words in told.items())
+
+    return of
+
+
+def _reference_is_best(found: Tasks) -> Judged:
+    """The network of most dimensions takes the least energy of the machine, at realistic idle shares."""
+    (reference, *others) = found.values()
+    least = {idle: min(_ratio(each, reference, idle) for each in others) for idle in (0.5, 1.0)}
+    told = ", ".join(f"the best other one {value:.3f} times at idle share {idle:g}" for idle, value in least.items())
+    return min(least.values()) > 1, told
+
+
+def _idle_tasks_save(measured: Measured) -> list[Part]:
+    """Applications whose cores wait more save more energy of the machine, with nodes that idle for nothing."""
+    parts = []
+    for scale in scales(measured, SINGLE_64):
+        every = {work: tasks(measured, SINGLE_64, work, scale) for work in FOUR}
+        by_busy = sorted(every, key=lambda work: -every[work]["3D-1X", False].busy)
+        saved = {work: 1 - _ratio(found["2D-4X", False], found["3D-1X", False], 0.0) for work, found in every.items()}
+        told = ", ".join(
+            f"{work} runs {every[work]['3D-1X', False].busy:.3f}, saves {100 * saved[work]:.2f} %" for work in by_busy
+        )
+        parts.append(Part(by_busy == sorted(saved, key=lambda work: saved[work]), f"gaps x {scale:g}: {told}"))
+    return parts
+
+
+def _most_saved(measured: Measured) -> list[Part]:
+    """The greatest saving of the network by the policy on 256 nodes is 50 %."""
+    parts = []
+    for scale in scales(measured, SINGLE_256):
+        saved = max(1 - tasks(measured, SINGLE_256, work, scale)["3D-4X", True].e_net for work in APPLICATIONS)
+        parts.append(Part(_within(saved, 0.5), f"gaps x {scale:g}: up to {100 * saved:.1f} %"))
+    return parts
+
+
+def _system_saved(measured: Measured) -> list[Part]:
+    """The least and the greatest saving of the machine on 256 nodes, over applications and idle shares."""
+    parts = []
+    for scale in scales(measured, SINGLE_256):
+        saved = []
+        for work in APPLICATIONS:
+            found = tasks(measured, SINGLE_256, work, scale)
+            saved += [1 - _ratio(found["3D-4X", True], found["4D-1X", False], idle) for idle in (0.0, 1.0)]
+        holds = abs(min(saved) - 0.05) <= POINTS and abs(max(saved) - 0.40) <= POINTS
+        parts.append(Part(holds, f"gaps x {scale:g}: {100 * min(saved):.1f} % to {100 * max(saved):.1f} %"))
+    return parts
+
+
+def _net_between(least: float, most: float) -> Callable[[Tasks], Judged]:
+    def of(found: Tasks) -> Judged:
+        value = found["2D-4X", True].e_net
+        holds = (1 - WITHIN) * least <= value <= (1 + WITHIN) * most
+        return holds, f"2D-4X-PS {100 * value:.1f} % of the reference"
+
+    return of
+
+
+def _net_saves_30(found: Tasks) -> Judged:
+    saved = {label("3D-4X", saves=on): 1 - found["3D-4X", on].e_net for on in (False, True)}
+    told = ", ".join(f"{name} {100 * each:.1f} %" for name, each in saved.items())
+    return saved["3D-4X-PS"] > 0.30, told
+
+
+def _graph500_saves(found: Tasks) -> Judged:
+    saved = [1 - found["2D-4X", on].e_net for on in (False, True)]
+    holds = all(map(_near(0), (saved[0] - 0.14, saved[1] - 0.31)))
+    return holds, f"2D-4X {100 * saved[0]:.1f} %, 2D-4X-PS {100 * saved[1]:.1f} %"
+
+
+def _policy_always_saves(found: Tasks) -> Judged:
+    """The policy takes less energy of the network than none, at no significant cost in run time."""
+    free, told = _policy_is_free(found)
+    less = all(found[name, True].e_net < found[name, False].e_net for name, on in found if on)
+    energies = ", ".join(f"{name} {found[name, True].e_net / found[name, False].e_net:.3f}" for name, on in found if on)
+    return less and free, f"E_net with the policy beside without {energies}; run time {told}"
+
+
+def _twice(found: Tasks) -> Judged:
+    times = {label("1D-16X", saves=on): found["1D-16X", on].runtime for on in (False, True)}
+    told = ", ".join(f"{name} {100 * value:.0f} %" for name, value in times.items())
+    return all(0.9 * 2.08 <= value <= 1.1 * 2.18 for value in times.values()), told
+
+
+def _times(network: str, printed: float) -> Callable[[Tasks], Judged]:
+    def of(found: Tasks) -> Judged:
+        value = found[network, False].runtime
+        return _within(value, printed), f"{100 * value:.0f} %"
+
+    return of
+
+
+def _saves_at_most(network: str, most: float) -> Callable[[Tasks], Judged]:
+    """A network saves energy of the machine up to an idle share of 0 to `most`."""
+
+    def of(found: Tasks) -> Judged:
+        (reference, *_) = found.values()
+        shares = {on: found[network, on].equal_idle_share(reference, SHARES) or 0.0 for on in (False, True)}
+        told = ", ".join(f"{label(network, saves=on)} below {share:.3f}" for on, share in shares.items())
+        never = all(found[network, on].saves(reference, SHARES) != "always" for on in (False, True))
+        return never and max(shares.values()) < most, told
+
+    return of
+
+
+_TWO, _ALL_SETS = ("B", "C"), ("A", "B", "C")
+_UNREAD = "literature that the model takes as printed"
+
+_JUDGED: dict[str, Rule] = {
+    "R-001": given("1.6 ns, 16 B, 8 flits, 10 GB/s: `cycle`, `flit` and `packet` of every scenario"),
+    "R-002": given("4 VCs of 256 flits, two of them for the escape: the preset torus_2019"),
+    "R-003": constructed(approx(50.0, _hop, unit="ns")),
+    "R-004": given("4.16 us and 2.88 us: 2,600 and 1,800 cycles, the default of the policy"),
+    "R-005": given("0.1, 0.65, 0.15: the defaults of `weft analyse machine`"),
+    "R-006": exact("7; 3; 64; 448; 1 (ref)", lambda _: _row_of_table_2("3D-1X")),
+    "R-007": exact("20; 5; 16; 320; 0.714", lambda _: _row_of_table_2("2D-4X")),
+    "R-008": exact("48; 6; 4; 192; 0.428", lambda _: _row_of_table_2("1D-16X")),
+    "R-009": exact("9; 4; 256; 2304; 1 (ref)", lambda _: _row_of_table_2("4D-1X")),
+    "R-010": exact("28; 5; 64; 1792; 0.777", lambda _: _row_of_table_2("3D-4X")),
+    "R-011": given(_UNREAD),
+    "R-012": given(_UNREAD),
+    "R-013": exact("384; 3; 32 bidirectional", lambda _: _structure("3D-1X")),
+    "R-014": exact("256; 2; 32 bidirectional", lambda _: _structure("2D-4X")),
+    "R-015": exact("0.714", lambda _: _row_of_table_2("2D-4X").rpartition("; ")[2]),
+    **_energies(NAMD, 16),
+    **_energies(GROMACS_, 20),
+    **_energies(LINPACK, 24),
+    **_energies(MPIRA, 28),
+    "R-032": _each("penalty below 1 %", [SINGLE_64], [MPIRA], _penalty("2D-4X", lambda t: t < 0.01, saves=None)),
+    "R-033": _each("penalty below 3 %", [SINGLE_64], [MPIRA], _penalty("1D-16X", lambda t: t < 0.03, saves=None)),
+    "R-034": _each(
+        "run times differ by less than 3 %",
+        [SINGLE_64],
+        FOUR[:3],
+        lambda found: (
+            all(_little(task.runtime - 1) for task in found.values()),
+            ", ".join(
+                f"{label(name, saves=on)} {100 * (task.runtime - 1):+.1f} %" for (name, on), task in found.items()
+            ),
+        ),
+    ),
+    "R-035": _each("the policy changes run times by less than 3 %", [SINGLE_64], FOUR, _policy_is_free),
+    "R-036": _each("within 10 % of 208 to 218 %", [SINGLE_64], [GRAPH500], _twice),
+    "R-037": _each("within 3 points of 19 %", [SINGLE_64], [GRAPH500], _penalty("2D-4X", _near(0.19), saves=None)),
+    "R-038": _each("within 3 points of 14 % and 31 %", [SINGLE_64], [GRAPH500], _graph500_saves),
+    "R-039": _each(
+        "within 10 % of 0.2 without the policy and 0.4 with it",
+        [SINGLE_64],
+        [GRAPH500],
+        _saves_below("2D-4X", {False: 0.2, True: 0.4}),
+    ),
+    "R-040": _each("more than 1.5 times", [SINGLE_64], [GRAPH500], _greatly_increased),
+    "R-041": _generated(
+        trend("in the order of Run_task, at gaps x 0.5, 1 and 2 (2D-4X, idle share 0)", _idle_tasks_save, SINGLE_64)
+    ),
+    "R-042": _each("1D-16X takes least, then 2D-4X", [SINGLE_64], FOUR[:3], _one_then_two),
+    "R-043": _each("within 3 points of 1.5 %", [SINGLE_256], [GRAPH500], _penalty("3D-4X", _near(0.015))),
+    "R-044": _each("differs by less than 3 %", [SINGLE_256], FOUR, _penalty("3D-4X", _little, saves=None)),
+    "R-045": _generated(trend("within 10 % of 50 %, at gaps x 0.5, 1 and 2", _most_saved, SINGLE_256)),
+    "R-046": _generated(trend("within 3 points of 5 % and of 40 %, at gaps x 0.5, 1 and 2", _system_saved, SINGLE_256)),
+    "R-047": _each("saves at every idle share", [SINGLE_256], [GRAPH500], _always("3D-4X")),
+    "R-048": _each("within 3 points of 4.5 %", [SETS_64], ["A"], _penalty("1D-16X", _near(0.045))),
+    "R-049": _each("less than 3 %", [SETS_64], ["A"], _penalty("2D-4X", _little, saves=None)),
+    "R-050": _each("within 10 % of 150 %", [SETS_64], ["B"], _times("1D-16X", 1.5)),
+    "R-051": _each("within 10 % of 170 %", [SETS_64], ["C"], _times("1D-16X", 1.7)),
+    "R-052": _each("within 3 points of 10 %", [SETS_64], ["B"], _penalty("2D-4X", _near(0.10))),
+    "R-053": _each("within 3 points of 15 %", [SETS_64], ["C"], _penalty("2D-4X", _near(0.15))),
+    "R-054": _each("within 10 % of 60 to 64 %", [SETS_64], _TWO, _net_between(0.60, 0.64)),
+    "R-055": _each("within 10 % of 0.7", [SETS_64], ["B"], _saves_below("2D-4X", {True: 0.7})),
+    "R-056": _each("within 10 % of 0.45", [SETS_64], ["C"], _saves_below("2D-4X", {True: 0.45})),
+    "R-057": _each("below 0 to 0.15", [SETS_64], _TWO, _saves_at_most("1D-16X", 0.15)),
+    "R-058": _each("less than 3 %", [SETS_256], ["A"], _penalty("3D-4X", _little, saves=None)),
+    "R-059": _each("more than 30 % with the policy", [SETS_256], _TWO, _net_saves_30),
+    "R-060": _each("within 10 % of 0.45", [SETS_256], _TWO, _saves_below("3D-4X", {True: 0.45})),
+    "R-061": _each("3 % or more", [SETS_256], _TWO, _penalty("3D-4X", lambda t: t >= SAME, saves=None)),
+    "R-062": _each(
+        "less energy of the network, and less than 3 % of run time",
+        [SINGLE_64, SINGLE_256],
+        APPLICATIONS,
+        _policy_always_saves,
+    ),
+    "R-063": _each(
+        "the reference takes least at idle shares of 0.5 and 1", [SINGLE_64], [GRAPH500], _reference_is_best
+    ),
+}
+RULES = {claim: _caused(rule, CAUSES_OF.get(claim, UNKNOWN)) for claim, rule in _JUDGED.items()}

@@ -1,0 +1,107 @@
+"""Checks the keys and the types of a configuration: one error for all that is wrong."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from weft.errors import PeerError
+from weft.text.meant import same
+from weft_peers.booksim import forks
+from weft_peers.booksim.grammar import file_of
+from weft_peers.booksim.keys import FLOATS, INTS, KEYS, TEXTS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from weft_peers.booksim.grammar import Assignment, Kind
+
+_TABLES: dict[Kind, Mapping[str, object]] = {"int": INTS, "float": FLOATS, "text": TEXTS}
+_WORDS = {"int": "a whole number", "float": "a number with a point", "text": "a word or a list"}
+
+
+def check(assignments: Iterable[Assignment]) -> None:
+    """Check all keys and types.
+
+    Raises
+    ------
+    PeerError
+        At the first place, with every key that BookSim2 does not know and every value of another type than its key's.
+    """
+    wrong: dict[str, Assignment] = {}
+    for one in assignments:
+        if not _is_known(one):
+            wrong.setdefault(one.key, one)
+    unknown = [one for one in wrong.values() if one.key not in KEYS]
+    mistyped = [one for one in wrong.values() if one.key in KEYS]
+    if not wrong:
+        return
+    what = [_no_key(unknown)] if unknown else []
+    remedies = _meant(unknown)
+    for one in mistyped:
+        kinds = [kind for kind, table in _TABLES.items() if one.key in table]
+        takes = f"{one.key} takes {' or '.join(_WORDS[kind] for kind in kinds)}"
+        found = "a list, as forks of BookSim2 take it" if _is_list(one) else _WORDS[one.kind]
+        what.append(f"{takes}, and {one.value} is {found}")
+        remedies.append(_retype(one, kinds))
+    first = next(iter(wrong.values()))
+    raise PeerError.saying("; ".join(what), "; ".join(remedies).replace(";;", ";"), first.place)
+
+
+def near(word: str, known: Iterable[str]) -> list[str]:
+    """The names that mean the same as a misspelt one."""
+    return [name for name in known if same(word, name)]
+
+
+def did_you_mean(near: Sequence[str], otherwise: str) -> str:
+    """A question, if a name is near."""
+    return f"did you mean {near[0]}?" if near else otherwise
+
+
+def _is_known(one: Assignment) -> bool:
+    if one.key in forks.IDLE:
+        return True
+    return one.key in _TABLES[one.kind] or (one.key in forks.LISTS and _is_list(one))
+
+
+def _is_list(one: Assignment) -> bool:
+    return one.kind == "text" and str(one.value).startswith("{")
+
+
+def _no_key(unknown: Sequence[Assignment]) -> str:
+    if len(unknown) == 1:
+        return f"BookSim2 has no key {unknown[0].key}"
+    told = ", ".join(f"{one.key}{_line(one)}" for one in unknown)
+    return f"BookSim2 has none of the {len(unknown)} keys {told}"
+
+
+def _line(one: Assignment) -> str:
+    return f" (line {one.place.rpartition(':')[2]})" if file_of(one) else ""
+
+
+def _meant(unknown: Sequence[Assignment]) -> list[str]:
+    """Remedy for each unknown key; a key that is no slip of another may belong to a fork."""
+    told, others = [], []
+    for one in unknown:
+        found = near(one.key, KEYS)
+        if found:
+            named = "" if len(unknown) == 1 else f" for {one.key}"
+            told.append(did_you_mean(found, "").replace("?", f"{named}?"))
+        else:
+            others.append(one.key)
+    if others:
+        word = "it" if len(unknown) == 1 else "the others" if told else "them"
+        whose = "if a fork has it" if word == "it" else "if a fork has them"
+        told.append(f"leave {word} out: BookSim2 stops here, too; {whose}, what it models is not modelled here")
+    return told
+
+
+def _retype(one: Assignment, kinds: Sequence[Kind]) -> str:
+    if one.kind == "int" and "float" in kinds:
+        return f"write {one.key} = {one.value}.0;"
+    if one.kind == "float" and "int" in kinds and float(one.value).is_integer():
+        return f"write {one.key} = {int(one.value)};"
+    if _is_list(one):
+        return f"write one value for {one.key} that means the same: what a list stands for, only its fork tells"
+    if kinds == ["text"] and not TEXTS[one.key]:
+        return f"write {one.key} = {{{one.value}}};"
+    return f"write {one.key} = {INTS.get(one.key, FLOATS.get(one.key, TEXTS.get(one.key)))}; or another value like it"

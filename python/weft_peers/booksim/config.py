@@ -1,0 +1,212 @@
+"""A configuration, with keys and types checked and BookSim2's defaults filled in."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn, TypeVar
+
+from weft.errors import PeerError
+from weft_peers.booksim.checks import check, did_you_mean, near
+from weft_peers.booksim.forks import DEVICE, LISTS
+from weft_peers.booksim.grammar import call, file_of, leading_float, leading_int, parse, parse_override, tokenize
+from weft_peers.booksim.keys import FLOATS, INTS, TEXTS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from weft_peers.booksim.grammar import Assignment
+
+# A greater number is a typing error: 2^30 routers are too many.
+_MOST_DIMENSIONS = 30
+Found = TypeVar("Found")
+
+
+class Config:
+    """A configuration as BookSim2 would hold it, and which of its keys were given.
+
+    For keys that take a number or a text (a list by class): a text that is given counts, also before a later number.
+
+    Parameters
+    ----------
+    assignments : iterable of Assignment
+        In their order; if there are several for one key, the last one counts.
+
+    Raises
+    ------
+    PeerError
+        At unknown keys and at values of a wrong type, all at once.
+    """
+
+    def __init__(self, assignments: Iterable[Assignment]) -> None:
+        assignments = list(assignments)
+        check(assignments)
+        self._given: dict[tuple[str, str], Assignment] = {}
+        self.replaced: list[Assignment] = []
+        self.read: set[str] = set()
+        for one in assignments:
+            slot = (one.key, "text" if one.kind == "text" else "number")
+            before = self._given.get(slot)
+            if before and file_of(before) == file_of(one):  # the command line is there to replace
+                self.replaced.append(before)
+            self._given[slot] = one
+
+    @property
+    def given(self) -> list[str]:
+        """Keys that were given, in their order."""
+        return list(dict.fromkeys(key for key, _ in self._given))
+
+    @property
+    def outranked(self) -> list[Assignment]:
+        """Assignments without effect, because the same key also has a value of the other type."""
+        counting = {key: self._found(key) for key in self.given}
+        return [one for (key, _), one in self._given.items() if one is not counting[key]]
+
+    def whole(self, key: str) -> int:
+        """A whole number; a list of equal ones counts as one of them."""
+        self.read.add(key)
+        listed = self._given.get((key, "text")) if key in LISTS else None
+        if listed:
+            numbers = {leading_int(one) for one in tokenize(str(listed.value))}
+            if len(numbers) != 1:
+                self.fail(key, "one number is needed here", "write the same number for all dimensions")
+            return numbers.pop()
+        found = self._given.get((key, "number"))
+        return int(found.value) if found else INTS[key]
+
+    def real(self, key: str) -> float:
+        """A number with a point."""
+        self.read.add(key)
+        found = self._given.get((key, "number"))
+        return float(found.value) if found else FLOATS[key]
+
+    def text(self, key: str) -> str:
+        """A text; empty if the key has a number."""
+        self.read.add(key)
+        found = self._given.get((key, "text"))
+        return str(found.value) if found else TEXTS[key]
+
+    def listed(self, key: str) -> list[str]:
+        """The elements of a list that is given, without the last one standing for others; the key is not used yet."""
+        found = self._given.get((key, "text"))
+        return tokenize(str(found.value)) if found else []
+
+    def wholes(self, key: str, classes: int) -> list[int]:
+        """A whole number for each traffic class; the last one of a list stands for the classes after it."""
+        return self._spread(key, [leading_int(one) for one in tokenize(self.text(key))] or [self.whole(key)], classes)
+
+    def reals(self, key: str, classes: int) -> list[float]:
+        """A number for each traffic class."""
+        listed: list[float] = [leading_float(one) for one in tokenize(self.text(key))]
+        return self._spread(key, listed or [self.real(key)], classes)
+
+    def texts(self, key: str, classes: int) -> list[str]:
+        """A text for each traffic class."""
+        return self._spread(key, tokenize(self.text(key)), classes)
+
+    def choose(self, key: str, known: Iterable[str]) -> str:
+        """A text that is one of those that BookSim2 knows."""
+        found, names = self.text(key), sorted(known)
+        if found not in names:
+            remedy = did_you_mean(near(found, names), f"it knows {', '.join(names)}")
+            self.fail(key, "BookSim2 does not know it", remedy)
+        return found
+
+    @property
+    def of_device(self) -> list[str]:
+        """Keys by which a simulated GPU makes the packets."""
+        return [key for key, name in DEVICE.items() if call(self.text(key))[0] == name]
+
+    def widths(self) -> list[int]:
+        """Routers in each of the n dimensions: k of them, or those of a list, as forks take it."""
+        k, n = self._found("k"), self.at_least("n", 1)
+        if n > _MOST_DIMENSIONS:
+            self.fail("n", "that is too many dimensions", f"write n = {_MOST_DIMENSIONS}; or less")
+        if not k or k.kind != "text":
+            return [self.at_least("k", 1)] * n
+        self.read.add("k")
+        listed = [leading_int(one) for one in tokenize(str(k.value))]
+        if len(listed) != n or min(listed, default=0) < 1:
+            what = f"it does not have {n} numbers of 1 or more"
+            self.fail("k", what, f"write one number for each of the {n} dimensions")
+        return listed
+
+    def at_least(self, key: str, least: int) -> int:
+        """A whole number of which BookSim2 needs at least `least`."""
+        found = self.whole(key)
+        if found < least:
+            self.fail(key, f"BookSim2 needs {least} or more", f"write {key} = {least}; or more")
+        return found
+
+    def fail(self, key: str, what: str, help: str) -> NoReturn:
+        """Refuse the value of a key."""
+        raise PeerError.saying(f"{self.shown(key)}: {what}", help, self.place(key))
+
+    def place(self, key: str) -> str:
+        """Where a key stands; empty for a default."""
+        found = self._found(key)
+        return "" if found is None else where(found)
+
+    def folder(self, key: str) -> Path:
+        """Folder of the file in which a key stands."""
+        found = self._found(key)
+        return Path(file_of(found)).parent if found else Path()
+
+    def shown(self, key: str) -> str:
+        """A key with its value."""
+        found = self._found(key)
+        value = found.value if found else INTS.get(key, FLOATS.get(key, TEXTS.get(key)))
+        return f"{key} = {value}"
+
+    def origin(self, key: str) -> str:
+        """A key with its value and where it comes from, for a comment."""
+        found = self._found(key)
+        if found is None:
+            return f"{self.shown(key)} (default)"
+        where = f"line {found.place.rpartition(':')[2]}" if file_of(found) else "command line"
+        return f"{self.shown(key)} ({where})"
+
+    def _found(self, key: str) -> Assignment | None:
+        text, number = self._given.get((key, "text")), self._given.get((key, "number"))
+        return text if text and (not number or tokenize(str(text.value))) else number
+
+    def _spread(self, key: str, listed: Sequence[Found], classes: int) -> list[Found]:
+        if not listed:
+            self.fail(key, "the list is empty", "write one value for each class: {1,2}")
+        return [listed[min(place, len(listed) - 1)] for place in range(classes)]
+
+
+def read(words: Sequence[str]) -> Config:
+    """Read files and ``key=value`` in the order in which they are given, as BookSim2 does.
+
+    Raises
+    ------
+    PeerError
+        With file and line, what is wrong and what to do.
+    """
+    found: list[Assignment] = []
+    for word in words:
+        if "=" in word:
+            found.append(parse_override(word))
+        else:
+            found += parse(text_of(word), word)
+    return Config(found)
+
+
+def text_of(path: str | Path) -> str:
+    """The text of a file. Any bytes will do: BookSim2 allows them in comments.
+
+    Raises
+    ------
+    PeerError
+        If it can't be read.
+    """
+    try:
+        return Path(path).read_bytes().decode("latin-1")
+    except (OSError, ValueError) as problem:
+        reason = getattr(problem, "strerror", None) or problem
+        raise PeerError.saying(f"it can't be read: {reason}", "name a file that is there", str(path)) from problem
+
+
+def where(one: Assignment) -> str:
+    """File and line of an assignment, or the command line."""
+    return one.place if file_of(one) else "command line"

@@ -1,0 +1,234 @@
+"""Turns a configuration of BookSim2 into a scenario that runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from weft.errors import PeerError, ScenarioError, writing
+from weft.results import unfinished
+from weft.scenario.scenario import Scenario
+from weft.text import shell
+from weft_peers.booksim.config import read
+from weft_peers.booksim.document import document
+from weft_peers.booksim.draft import Draft
+from weft_peers.booksim.measure import measure
+from weft_peers.booksim.packets import packet_flits, reply_flits
+from weft_peers.booksim.router import buffers, router
+from weft_peers.booksim.topology import links, network
+from weft_peers.booksim.traffic import traffic
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from weft_peers.booksim.config import Config
+    from weft_peers.booksim.draft import Note
+
+_PIPELINE = ("routing_delay", "vc_alloc_delay", "sw_alloc_delay", "st_prepare_delay", "st_final_delay")
+# The keys that one entry of a value comes from, where the keys of the whole value would name too many.
+# A name has at most so many characters.
+_LONGEST_NAME = 100
+_NARROW = {
+    "widths": ("k",),
+    "terminals_per_router": ("c", "k"),
+    "vcs": ("num_vcs",),
+    "buffer": ("vc_buf_size", "buf_size"),
+    "delay": _PIPELINE,
+    "routing_delay": ("routing_delay",),
+    "speedup": ("internal_speedup",),
+    "credit_delay": ("credit_delay",),
+    "allocator": ("sw_allocator",),
+    "priority": ("priority",),
+}
+
+
+@dataclass(frozen=True)
+class Imported:
+    """A scenario, and the files that are written beside it.
+
+    Attributes
+    ----------
+    scenario : Scenario
+        Text and files; every point was checked.
+    notes : list of Note
+        Keys that have no effect, and what is approximated.
+    zero_load : float or None
+        Mean packet latency of the first point without contention [cycles]; ``None`` if no terminal sends.
+    zero_load_error : float
+        Its standard error [cycles]: 0 unless packets have so many possible paths that a sample of these was followed.
+    """
+
+    scenario: Scenario
+    notes: list[Note]
+    zero_load: float | None
+    zero_load_error: float
+
+    def save(self, path: Path) -> list[Path]:
+        """Write the scenario and its files, all or none; returns what was written.
+
+        Raises
+        ------
+        PeerError
+            If another file would be lost.
+        WriteError
+            If files can't be written there.
+        """
+        contents = {path: self.scenario.text.encode()}
+        contents |= {path.parent / name: content for name, content in self.scenario.files.items()}
+        with writing(path):
+            if path.is_dir():
+                raise PeerError.saying(
+                    "it is a folder", f"give a file: --out {shell.word(path / self.scenario.source)}", str(path)
+                )
+            for file, content in contents.items():
+                if file.exists() and file.read_bytes() != content:
+                    raise PeerError.saying(
+                        "it is there, with another content", "give another --out, or delete it", str(file)
+                    )
+            path.parent.mkdir(parents=True, exist_ok=True)
+            _write(contents)
+        return list(contents)
+
+
+def _write(contents: Mapping[Path, bytes]) -> None:
+    """Write files under temporary names, and rename them when all are complete."""
+    beside = {file: unfinished.beside(file) for file in contents}
+    try:
+        for file in contents:
+            unfinished.clear(file.parent, file.name)
+        for file, content in contents.items():
+            beside[file].write_bytes(content)
+        for file, partial in beside.items():
+            partial.replace(file)
+    finally:
+        for partial in beside.values():
+            partial.unlink(missing_ok=True)
+
+
+def convert(words: Sequence[str], name: str) -> Imported:
+    """Read a configuration and check the scenario that it makes.
+
+    Parameters
+    ----------
+    words : sequence of str
+        Files and ``key=value``, as BookSim2 takes them.
+    name : str
+        Name of the scenario, and beginning of the names of the files beside it.
+
+    Raises
+    ------
+    PeerError
+        For what BookSim2 refuses, and for what can't be expressed.
+    """
+    draft = Draft(read(words), name)
+    _devices(draft)
+    classes = _classes(draft)
+    sizes = [packet_flits(draft, classes, place) for place in range(classes)]
+    built = network(draft)
+    lengths = {*chain(*sizes), reply_flits(draft, classes) or max(sizes[0])}
+    buffer, flow_control = buffers(draft, lengths)
+    asked = links(draft, built, buffer)
+    model = router(draft, max(lengths)) | flow_control | asked
+    draft.put("router", model, *_PIPELINE, "internal_speedup", "credit_delay", "sw_allocator", "priority")
+    measure(draft)
+    traffic(draft, built, sizes)
+    draft.finish()
+    return _checked(draft, words)
+
+
+def _devices(draft: Draft) -> None:
+    """Refuse packets that come from a device: no pattern has them."""
+    keys = draft.config.of_device
+    if keys:
+        others = f" (as {' and '.join(keys[1:])})" if keys[1:] else ""
+        what = f"the packets come from a GPU that GPGPU-Sim simulates beside the network{others}"
+        simple = {"sim_type": "latency", "traffic": "uniform", "injection_process": "bernoulli"}
+        wanted = " ".join(f"{key} = {simple[key]};" for key in keys)
+        draft.refuse(keys[0], what, f"for the network alone, under a traffic of BookSim2, write {wanted}")
+
+
+def _classes(draft: Draft) -> int:
+    """Number of traffic classes, each a message class and a job. They answer no packets, and all are measured."""
+    config = draft.config
+    classes = config.at_least("classes", 1)
+    if classes > 64:
+        config.fail("classes", "that is too many classes", "write classes = 64; or less")
+    measured = config.wholes("measure_stats", classes)
+    if not any(measured):
+        draft.refuse("measure_stats", "BookSim2 measures nothing then", "write measure_stats = 1;")
+    elif "measure_stats" in config.given:
+        draft.idle("measure_stats", "all packets of the window are measured")
+    if classes == 1:
+        return 1
+    if any(config.wholes("use_read_write", classes)):
+        what = "several classes whose packets are answered: each has one queue for packets on two sets of VCs"
+        draft.refuse("use_read_write", what, "import one class at a time: classes = 1; or write use_read_write = 0;")
+    if _differs(config, "measure_stats", classes):
+        what = "some classes are not measured; here all are, each with results of its own"
+        draft.refuse("measure_stats", what, "write measure_stats = 1; and look at the classes that you want")
+    return classes
+
+
+def _differs(config: Config, key: str, classes: int) -> bool:
+    """Whether the classes have different values of a key, be they numbers, words or lists."""
+    return len(set(config.listed(key)[:classes])) > 1
+
+
+def _checked(draft: Draft, words: Sequence[str]) -> Imported:
+    """The scenario as text that the engine has checked; comments say from which keys its values come."""
+    files = {name: text.encode() for name, text in draft.files.items()}
+    behind = {part.path: part.keys for part in draft.parts}
+    draft.parts = [
+        replace(part, keys=tuple(draft.config.origin(key) for key in dict.fromkeys(part.keys))) for part in draft.parts
+    ]
+    source = " ".join(words)
+
+    def scenario() -> Scenario:
+        return Scenario(document(draft, source), draft.name, f"{draft.name}.yaml", files)
+
+    found = scenario()
+    try:
+        try:
+            zero_load = _check(found)
+        except ScenarioError as problem:
+            if "allow_dependency_cycle" not in problem.help + problem.path:
+                raise
+            why = "the paths close a cycle, on which BookSim2 may deadlock, too"
+            draft.put("allow_dependency_cycle", True, why=why)
+            draft.approximate("routing_function", "a deadlock ends the run; BookSim2 warns of it and goes on")
+            found = scenario()
+            zero_load = _check(found)
+    except ScenarioError as problem:
+        raise _refused(draft.config, behind, problem, source) from problem
+    return Imported(found, draft.notes, *zero_load)
+
+
+def _refused(
+    config: Config, behind: Mapping[tuple[str, ...], tuple[str, ...]], problem: ScenarioError, source: str
+) -> PeerError:
+    """A refusal of the engine, told in terms of BookSim2's keys."""
+    place = tuple(problem.path.split("."))
+    parts = [path for path in behind if path == place[: len(path)]]
+    keys = behind[max(parts, key=len)] if parts else ()
+    narrow = {key for word in place for key in _NARROW.get(word, ())}
+    keys = tuple(key for key in keys if key in narrow) or keys
+    keys = tuple(key for key in keys if key in config.given) or keys
+    if not keys:
+        return PeerError.saying(f"the scenario that it makes is refused: {problem.what}", problem.help, source)
+    shown, remedy = ", ".join(map(config.shown, keys)), f"change {' or '.join(keys)}: in {problem.path} of the scenario"
+    return PeerError.saying(f"{shown}: {problem.what}", f"{remedy}, {problem.help}", config.place(keys[0]))
+
+
+def _check(scenario: Scenario) -> tuple[float | None, float]:
+    """Zero-load latency of the first point, and its standard error."""
+    facts = scenario.points()[0].imply()
+    sampled = facts["sampled"] or {}
+    return facts["zero_load_latency_cycles"], sampled.get("zero_load_latency_standard_error_cycles", 0.0)
+
+
+def name_of(word: str) -> str:
+    """Name of a scenario from that of a file."""
+    kept = "".join(sign if (sign.isalnum() and sign.isascii()) or sign in "-_" else "-" for sign in Path(word).stem)
+    return kept.strip("-")[:_LONGEST_NAME] or "booksim"

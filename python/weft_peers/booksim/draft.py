@@ -1,0 +1,141 @@
+"""An unfinished scenario: its values with the keys that they come from, and the keys that have no counterpart."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from weft.errors import PeerError
+from weft_peers.booksim import bands, forks
+from weft_peers.booksim.config import where
+from weft_peers.booksim.keys import IDLE
+
+if TYPE_CHECKING:
+    from weft_peers.booksim.config import Config
+    from weft_peers.booksim.grammar import Assignment
+
+
+@dataclass(frozen=True)
+class Part:
+    """A value of the scenario.
+
+    Attributes
+    ----------
+    path : tuple of str
+        Where it stands.
+    value : object
+        The value.
+    keys : tuple of str
+        BookSim2's keys that it comes from.
+    why : str
+        A remark on them for the reader.
+    """
+
+    path: tuple[str, ...]
+    value: Any
+    keys: tuple[str, ...]
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class Note:
+    """A key without an exact counterpart: it has no effect, or what it does is approximated.
+
+    Attributes
+    ----------
+    kind : str
+        ``no effect`` or ``approximated``.
+    key : str
+        The key with its value.
+    text : str
+        The reason, or the consequence.
+    """
+
+    kind: Literal["no effect", "approximated"]
+    key: str
+    text: str
+
+
+@dataclass
+class Draft:
+    """What an import has found so far.
+
+    Attributes
+    ----------
+    config : Config
+        The configuration.
+    name : str
+        Name of the scenario, and beginning of the names of the files beside it.
+    parts, notes : list
+        What the file will hold, and what the command will tell.
+    files : dict of str to str
+        Files beside the scenario.
+    refusals : list of (str, str, str)
+        Everything that can't be expressed: the key, what is wrong, and what to do.
+    """
+
+    config: Config
+    name: str
+    parts: list[Part] = field(default_factory=list)
+    notes: list[Note] = field(default_factory=list)
+    files: dict[str, str] = field(default_factory=dict)
+    refusals: list[tuple[str, str, str]] = field(default_factory=list)
+
+    def put(self, path: str, value: Any, *keys: str, why: str = "") -> None:
+        """Write a value, with the keys that it comes from."""
+        self.parts.append(Part(tuple(path.split(".")), value, keys, why))
+
+    def approximate(self, key: str, text: str, band: str = "") -> None:
+        """Note that a key has a somewhat different effect here; `band` names the measurement of how much it matters."""
+        told = f"{text}; {bands.told(band)}" if band in bands.BANDS else text
+        self.notes.append(Note("approximated", self.config.shown(key), told))
+
+    def idle(self, key: str, text: str) -> None:
+        """Note that a key has no effect here."""
+        self.notes.append(Note("no effect", self.config.shown(key), text))
+
+    def refuse(self, key: str, what: str, help: str) -> None:
+        """Note that something can't be expressed; all such notes become one error."""
+        self.refusals.append((key, what, help))
+
+    def finish(self) -> None:
+        """Check that every key that was given is expressed or noted.
+
+        Raises
+        ------
+        PeerError
+            If something can't be expressed.
+        """
+        if self.refusals:
+            self.refusals = list(dict.fromkeys(self.refusals))
+            what = "; ".join(f"{self.config.shown(key)}: {missing}" for key, missing, _ in self.refusals)
+            remedy = "; ".join(dict.fromkeys(remedy for *_, remedy in self.refusals)).replace(";;", ";")
+            place = self.config.place(self.refusals[0][0])
+            raise PeerError.saying(what, remedy, place)
+        self._tell_forks()
+        told = {note.key.partition(" = ")[0] for note in self.notes}
+        for key in self.config.given:
+            if key not in self.config.read and key not in told:
+                why = forks.remark(key) if key in forks.IDLE else IDLE.get(key)
+                self.idle(key, why or "Weft does not read it with these settings")
+        for one in self.config.replaced:
+            text = f"{self.config.shown(one.key)} comes later and counts"
+            self._outdone(one, text)
+        for one in self.config.outranked:
+            text = f"{self.config.shown(one.key)} counts: a text goes before a number, and an empty list after it"
+            self._outdone(one, text)
+
+    def _tell_forks(self) -> None:
+        """Note lists, which are a fork's, and keys of simulated devices."""
+        for key in forks.LISTS:
+            if key in self.config.given and self.config.shown(key).endswith("}"):
+                self.approximate(
+                    key, "lists are a fork's, BookSim2 takes one number: it has the routers of each dimension"
+                )
+        devices = [key for key in self.config.given if key in forks.OF_DEVICES]
+        if devices:
+            text = f"{devices[0]} belongs to a simulated device, which makes the packets there; here the pattern does"
+            self.approximate("traffic", text)
+
+    def _outdone(self, one: Assignment, text: str) -> None:
+        self.notes.append(Note("no effect", f"{one.key} = {one.value} ({where(one)})", text))

@@ -1,0 +1,79 @@
+"""BookSim2's phases: warm-up, samples, drain; batches; repeated runs."""
+
+from __future__ import annotations
+
+from math import ceil, prod
+from typing import TYPE_CHECKING
+
+from weft_peers.expressible import amount
+
+if TYPE_CHECKING:
+    from weft_peers.booksim.draft import Draft
+
+# BookSim2 stops when so many samples in a row agree.
+_AGREEING = 3
+# Fewest cycles of a window that can be divided into the batches of a confidence interval.
+_LEAST = 10
+
+
+def measure(draft: Draft) -> None:
+    """Add the phases to the draft."""
+    config = draft.config
+    if "sim_type" in config.of_device:
+        return
+    if config.choose("sim_type", ("latency", "throughput", "batch")) == "batch":
+        draft.put("measure", {"warmup": "0cycles", "stop": "complete"}, "sim_type")
+        _repeat(draft, "sim_count", "batch_count")
+    else:
+        _phases(draft)
+        _repeat(draft, "sim_count")
+    if config.whole("include_queuing") != 1:
+        text = "the packet latency includes the time in the source queue; the network latency does not"
+        draft.approximate("include_queuing", text)
+    if "channel_width" in config.given:
+        draft.put("flit", f"{config.at_least('channel_width', 1)}b", "channel_width")
+    if config.whole("sim_power"):
+        draft.approximate("sim_power", "energy is that of the links, by power state; routers are not billed")
+
+
+def _phases(draft: Draft) -> None:
+    config = draft.config
+    period, warmups = config.at_least("sample_period", 1), config.whole("warmup_periods")
+    most = config.whole("max_samples")
+    if max(warmups, 1) >= most:
+        what = f"{warmups} periods of warm-up leave nothing to measure of max_samples = {most}"
+        config.fail("warmup_periods", what, f"write max_samples = {max(warmups, 1) + _AGREEING};")
+    samples = min(_AGREEING, most - max(warmups, 1))
+    if samples * period < _LEAST:
+        what = f"{samples} samples are {samples * period} cycles, too few for a confidence interval"
+        config.fail("sample_period", what, f"write sample_period = {ceil(_LEAST / samples)}; or more")
+    phases = {
+        "warmup": amount(warmups * period, "cycle") if warmups > 0 else "auto",
+        "window": amount(samples * period, "cycle"),
+    }
+    why = f"the window is {samples} samples long, the fewest that BookSim2 takes"
+    draft.put("measure", phases, "warmup_periods", "sample_period", "max_samples", why=why)
+    if warmups <= 0:
+        draft.approximate("warmup_periods", "the warm-up ends when the latencies have settled, by MSER")
+
+
+def _repeat(draft: Draft, *keys: str) -> None:
+    """The seed; for several runs several seeds, their number being the product of these keys."""
+    config = draft.config
+    count = prod(config.at_least(key, 1) for key in keys)
+    if config.text("seed"):
+        draft.approximate("seed", "runs can be repeated: the seed is 1")
+        first = 1
+    else:
+        first = config.whole("seed")
+        if first < 0:
+            first = -first
+            draft.approximate("seed", f"seeds are 0 or more: it is {first}")
+    draft.put("seed", first, "seed", why="the random numbers differ: runs agree as runs of different seeds do")
+    if count > 1000:
+        most = max(keys, key=config.whole)
+        config.fail(most, f"{count} runs are too many", f"write {most} = {1000 * config.whole(most) // count}; or less")
+    if count > 1:
+        draft.put(
+            "sweep", {"seed": list(range(first, first + count))}, *keys, why="a point for each run; nothing is averaged"
+        )

@@ -1,0 +1,274 @@
+"""BookSim2's models and their counterparts here: the mapping that ``weft import`` and ``weft validate`` share.
+
+What its numbers mean: hops are routers visited (links + 1). Load and accepted rate are flits/node/cycle. A channel of
+latency L delivers after L + 1 cycles; here the extra cycle is part of the router delay and the ejection delay (1), so
+that T0 = routers * delay + sum(L) + 1 + (flits - 1) is the same. Credits take one cycle more than the link. A packet
+takes a VC, also where it does not fit as a whole (wormhole), a step before it crosses the switch.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from weft_peers.booksim.grammar import call, leading_int, tokenize
+from weft_peers.expressible import NotExpressible, amount
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+Model = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Routing:
+    """A routing function of BookSim2.
+
+    Attributes
+    ----------
+    model : dict
+        The routing here.
+    vcs : mapping of str to int
+        VCs of link classes that use fewer than ``num_vcs``.
+    router : mapping
+        Settings of the router that it needs.
+    classes : int
+        VC classes here where BookSim2 has one: links between routers get so many times ``num_vcs`` VCs, if there are so
+        many.
+    least_vcs : int
+        VCs that BookSim2 needs.
+    parts : int
+        Classes of packets among which it divides the VCs; VCs that are left over belong to all.
+    differs : str
+        What is not the same here, and the consequence; empty if all is.
+    """
+
+    model: Model
+    vcs: Mapping[str, int] = field(default_factory=dict)
+    router: Mapping[str, Any] = field(default_factory=dict)
+    classes: int = 1
+    least_vcs: int = 1
+    parts: int = 1
+    differs: str = ""
+
+
+# VC 0 before the global link, VC 1 on it and after it. Other VCs serve injection only, and the last one ejection.
+_DRAGONFLY_MIN = Routing({"dragonfly_minimal": {}}, {"local": 2, "global": 1}, {"ejection_vcs": 1}, least_vcs=2)
+# BookSim2 has its bias of 30 in the code, and keeps one VC up to the intermediate router, which can deadlock.
+_DRAGONFLY_UGAL = Routing(
+    {"dragonfly_ugal": {"intermediate": "router", "threshold": "30flits", "sensor": "used_credits"}},
+    {"local": 4, "global": 2},
+    least_vcs=3,
+    differs="it keeps one VC up to the intermediate router, which can deadlock; here the VC class rises with the hops",
+)
+_FLATFLY_UGAL = {"ugal": {"threshold": "2flits", "sensor": "used_credits", "intermediate": "differing_dimensions"}}
+_ADAPTIVE = (
+    "it requests all VCs at once, and its islip allocator ignores their priorities, so that heads fall onto the escape "
+    "VC, which they do not leave; here a head requests the best link in each step, and the escape VC last"
+)
+
+ROUTINGS = {
+    ("fly", "dest_tag"): Routing({"dimension_order": {}}),
+    ("torus", "dim_order"): Routing({"dimension_order": {"dateline": "entry"}}, least_vcs=2, parts=2),
+    ("torus", "dim_order_bal"): Routing(
+        {"dimension_order": {"dateline": "entry"}},
+        least_vcs=2,
+        parts=2,
+        differs="packets that cross neither of its two datelines get a random VC class; here their path decides",
+    ),
+    ("torus", "valiant"): Routing(
+        {"valiant": {}},
+        least_vcs=4,
+        parts=4,
+        differs="it reads the VC class on a ring from a variable that is not initialised, and may abort; "
+        "here the class changes at the wrap-around link",
+    ),
+    ("torus", "min_adapt"): Routing(
+        {"minimal_adaptive": {"leave_escape": False}}, {"default": 3}, least_vcs=4, differs=_ADAPTIVE
+    ),
+    ("mesh", "dor"): Routing({"dimension_order": {}}),
+    ("mesh", "dim_order"): Routing({"dimension_order": {}}),
+    ("mesh", "valiant"): Routing({"valiant": {}}, least_vcs=2, parts=2),
+    ("mesh", "min_adapt"): Routing({"minimal_adaptive": {"leave_escape": False}}, least_vcs=2, differs=_ADAPTIVE),
+    ("flatfly", "ran_min"): Routing({"dimension_order": {}}),
+    ("flatfly", "ugal"): Routing(_FLATFLY_UGAL, least_vcs=2, parts=2),
+    ("dragonflynew", "min"): _DRAGONFLY_MIN,
+    ("dragonflynew", "ugal"): _DRAGONFLY_UGAL,
+    ("fattree", "nca"): Routing({"up_down": {}}),
+    ("fattree", "anca"): Routing(
+        {"up_down": {"ascent": "adaptive", "sensor": "output_queue"}},
+        differs="going up, it takes the better of two random links, by credits in use; here a head takes the best of "
+        "all links, by the flits that wait",
+    ),
+    ("tree4", "nca"): Routing(
+        {"shortest_path": {}},
+        classes=4,
+        differs="every hop may use all VCs; here each of the 4 hops has VCs of its own, with 16 at most per link",
+    ),
+}
+
+# Routings with one next hop for each router and destination; they become a table.
+TABLED = {
+    ("flatfly", "ran_min"),
+    ("cmesh", "dor"),
+    ("cmesh", "dor_no_express"),
+    ("qtree", "nca"),
+    ("anynet", "min"),
+}
+
+# Routing functions that BookSim2 has and that have no counterpart.
+FOREIGN = {
+    "torus": ("dim_order_ni", "valiant_ni", "chaos"),
+    "mesh": ("dim_order_ni", "dim_order_pni", "xy_yx", "adaptive_xy_yx", "romm", "romm_ni", "planar_adapt", "chaos"),
+    "cmesh": ("xy_yx", "xy_yx_no_express"),
+    "tree4": ("anca",),
+    "flatfly": ("valiant", "xyyx", "adaptive_xyyx", "ugal_xyyx", "ugal_pni"),
+}
+
+ALLOCATORS = ("islip", "separable_input_first", "separable_output_first")
+FOREIGN_ALLOCATORS = ("pim", "loa", "wavefront", "rr_wavefront", "select", "max_size")
+
+
+def grid(kind: str, widths: Sequence[int], terminals: int) -> Model:
+    """Mesh, torus or flattened butterfly, with the number of routers in each dimension."""
+    return {kind: {"widths": list(widths), "terminals_per_router": terminals}}
+
+
+def dragonfly(p: int, a: int, h: int, g: int) -> Model:
+    """Dragonfly: link i of a group, to the i-th other group, starts at router i div h."""
+    return {
+        "dragonfly": {
+            "terminals_per_router": p,
+            "routers_per_group": a,
+            "global_links_per_router": h,
+            "groups": g,
+            "arrangement": "absolute",
+        }
+    }
+
+
+def fattree(k: int, n: int) -> Model:
+    """A fat tree. BookSim2 counts levels from the top, we count from the leaves."""
+    return {"k_ary_n_tree": {"k": k, "n": n}}
+
+
+def router(delay: int, routing_delay: int, speedup: int, credit_delay: int, allocator: Model) -> Model:
+    """The input-queued router.
+
+    It routes a head after the packet before it has left the VC, then requests a VC. Our router requests the VC earlier
+    by the routing delay, and the flit leaves later by as much. The credit round trip of a head is the same.
+    """
+    return {
+        "delay": amount(delay, "cycle"),
+        "routing_delay": amount(routing_delay, "cycle"),
+        "vc_realloc": 1,
+        "speedup": speedup,
+        "credit_delay": amount(1 + credit_delay, "cycle"),
+        "ejection_delay": "1cycle",
+        "flow_control": "wormhole",
+        "allocator": allocator,
+    }
+
+
+def allocator(text: str) -> Model:
+    """``islip`` is one iteration, ``islip(4)`` four; separable allocators have one, and round-robin arbiters."""
+    name, arguments = call(text)
+    if name not in ALLOCATORS:
+        raise NotExpressible(f"Weft has no allocator for {text}")
+    if name == "islip":
+        return {name: {"iterations": leading_int(arguments[0]) if arguments else 1}}
+    if arguments and arguments[0] != "round_robin":
+        raise NotExpressible(f"Weft has no arbiters for {text}")
+    return {name: {"iterations": 1}}
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """A traffic pattern with its arguments.
+
+    Attributes
+    ----------
+    name : str
+        BookSim2's name.
+    radix, digits : int
+        Base and number of digits of the terminal ids that tornado and neighbor shift; sizes of the groups and rows of
+        other patterns follow from the base.
+    targets : tuple of (int, int)
+        Hot spots with their weights.
+    excluded : tuple of int
+        Terminals to which `background` sends nothing.
+    seed : int
+        Seed of `randperm`.
+    """
+
+    name: str
+    radix: int = 0
+    digits: int = 0
+    targets: tuple[tuple[int, int], ...] = ()
+    excluded: tuple[int, ...] = ()
+    seed: int = 0
+
+
+PLAIN: dict[str, Model] = {
+    "uniform": {"uniform": {"include_self": True}},
+    "bitcomp": {"bit_complement": {}},
+    "bitrev": {"bit_reverse": {}},
+    "shuffle": {"shuffle": {}},
+    "transpose": {"transpose": {}},
+    "asymmetric": {"asymmetric": {}},
+}
+# Patterns that are written out as a matrix.
+WRITTEN_OUT = ("background", "diagonal", "taper64", "badperm_yarc")
+PATTERNS = (*PLAIN, *WRITTEN_OUT, "tornado", "neighbor", "bad_dragon", "hotspot", "randperm")
+
+
+def read_pattern(text: str, setting: Callable[[str], int]) -> Pattern:
+    """Read the name and the arguments of a pattern; those left out are settings (k, n, xr, perm_seed).
+
+    ``tornado({8,3,1})`` has three arguments, ``tornado(8,3,1)`` one: BookSim2 reads it as 8.
+    """
+    name, arguments = call(text)
+
+    def argument(place: int, key: str) -> int:
+        return leading_int(arguments[place]) if place < len(arguments) else setting(key)
+
+    if name in ("tornado", "neighbor", "badperm_yarc"):
+        k, n, xr = argument(0, "k"), argument(1, "n"), argument(2, "xr")
+        return Pattern(name, radix=k * xr, digits=n)
+    if name == "bad_dragon":
+        return Pattern(name, radix=argument(0, "k"))
+    if name == "hotspot":
+        targets = [leading_int(one) for one in tokenize(arguments[0])] if arguments else [-1]
+        weights = [leading_int(one) for one in tokenize(arguments[1])] if len(arguments) > 1 else [1]
+        spread = [weights[min(place, len(weights) - 1)] if weights else 0 for place in range(len(targets))]
+        return Pattern(name, targets=tuple(zip(targets, spread, strict=True)))
+    if name == "background":
+        return Pattern(name, excluded=tuple(leading_int(one) for one in tokenize("".join(arguments[:1]))))
+    if name == "randperm":
+        return Pattern(name, seed=argument(0, "perm_seed"))
+    return Pattern(name)
+
+
+def pattern(found: Pattern, terminals: int | None = None) -> Model | None:
+    """The pattern here; ``None`` if there is none, and it has to be written out as a matrix.
+
+    Parameters
+    ----------
+    found : Pattern
+        The pattern.
+    terminals : int, optional
+        Number of terminals; where there are more than the digits can count, all send to the first ones.
+    """
+    if found.name in ("tornado", "neighbor"):
+        whole = terminals in (None, found.radix**found.digits)
+        by = "digits" if whole else "booksim_digits"
+        return {found.name: {"by": {by: {"radix": found.radix, "digits": found.digits}}}}
+    if found.name == "hotspot":
+        if len({weight for _, weight in found.targets}) == 1 and len(set(found.targets)) == len(found.targets):
+            return {"hot_spot": {"targets": [target for target, _ in found.targets]}}
+        return None
+    if found.name == "bad_dragon":
+        return {"group_shift": {"shift": 1, "local": "random"}}
+    if found.name == "randperm":
+        return {"random_permutation": {"fixed_points": True, "draw": found.seed}}
+    return PLAIN.get(found.name)

@@ -1,0 +1,230 @@
+"""BookSim2's input-queued router: pipeline, buffers and allocators."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from weft_peers.booksim import models
+from weft_peers.booksim.grammar import call
+from weft_peers.booksim.pipeline import aborts, head_delays
+from weft_peers.expressible import NotExpressible, amount
+
+if TYPE_CHECKING:
+    from weft_peers.booksim.config import Config
+    from weft_peers.booksim.draft import Draft
+
+_PRIORITIES = {"none": "round_robin", "age": "age", "network_age": "network_age", "class": "round_robin"}
+# Allocators of BookSim2 that ignore the priorities of packets.
+_WITHOUT_PRIORITY = ("islip", "pim", "loa")
+_FOREIGN_PRIORITIES = ("local_age", "queue_length", "hop_count", "sequence")
+_POLICIES = ("private", "shared", "limited", "dynamic", "shifting", "feedback", "simplefeedback")
+# From this internal speedup on, packets of several flits take as long here as BookSim2's took when we measured them.
+_SAME = 3
+# Allocation steps in a cycle.
+_MOST_STEPS = 16
+
+_STAGES = ("routing_delay", "vc_alloc_delay", "sw_alloc_delay", "st_prepare_delay", "st_final_delay")
+
+# Settings that are 0 in the router that we match, and the consequence of another value.
+_OFF = {
+    "vc_busy_when_full": "a head may take a VC before it has a credit: saturation may differ",
+    "vc_prioritize_empty": "empty VCs are not preferred: saturation may differ",
+    "vc_shuffle_requests": "requests for VCs are in another order: saturation may differ",
+}
+
+
+def router(draft: Draft, packet: int) -> dict[str, Any]:
+    """The router of the scenario, for packets of up to so many flits."""
+    config = draft.config
+    if config.choose("router", ("iq", "event", "chaos")) != "iq":
+        draft.refuse("router", "there is only the input-queued router", "write router = iq;")
+    delay, turn, speedup = _pipeline(draft)
+    steps = min(speedup * _ports(draft), _MOST_STEPS)
+    found = models.router(delay, turn, steps, _credits(draft, packet, turn), _allocator(draft))
+    for key, consequence in _OFF.items():
+        if config.whole(key) > 0:
+            draft.approximate(key, consequence, key)
+    if config.whole("noq") > 0:
+        draft.refuse("noq", "VCs are not divided by the next output", "write noq = 0;")
+    if config.real("internal_speedup") > 1 and config.whole("output_buffer_size") != -1:
+        draft.approximate(
+            "output_buffer_size", "the queue behind the switch has no end: saturation comes later", "output_buffer_size"
+        )
+    _hold(draft, packet)
+    if packet > 1 and 1 < config.real("internal_speedup") < _SAME:
+        text = "packets of several flits take some percent longer under load; no effect on a lone packet"
+        draft.approximate("internal_speedup", text, "internal_speedup of packets")
+    if config.whole("speculative") > 0:
+        found["vc_realloc"] = 0
+    return found | _priority(draft)
+
+
+def buffers(draft: Draft, packets: set[int]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The buffer of a VC and the flow control, for packets of these lengths: entries of links and router.
+
+    With `wait_for_tail_credit` a VC holds one packet at a time, as if its buffer had room for one packet and a packet
+    entered only an empty buffer.
+    """
+    config = draft.config
+    if config.choose("buffer_policy", _POLICIES) != "private":
+        draft.refuse("buffer_policy", "every VC has a buffer of its own", "write buffer_policy = private;")
+    size = config.at_least("vc_buf_size", 1) if config.whole("buf_size") <= 0 else _share(draft)
+    if "buf_size" in config.given and config.whole("buf_size") <= 0:
+        draft.idle("buf_size", "below 1 it leaves the size to vc_buf_size")
+    if not config.whole("wait_for_tail_credit"):
+        return {"buffer": amount(size, "flit")}, {}
+    packet = max(packets)
+    if packet <= size and len(packets) == 1:
+        return {"buffer": amount(packet, "flit")}, {"flow_control": "virtual_cut_through"}
+    why = f"{packet} flits do not fit into {size}" if packet > size else "packets have several lengths"
+    text = f"a VC is free for the next packet when a tail has left, since {why}; with few VCs, saturation comes later"
+    draft.approximate("wait_for_tail_credit", text, "wait_for_tail_credit")
+    return {"buffer": amount(size, "flit")}, {}
+
+
+def _share(draft: Draft) -> int:
+    size = draft.config.whole("buf_size") // draft.config.at_least("num_vcs", 1)
+    if size < 1:
+        draft.config.fail("buf_size", "a VC gets less than a flit", "write vc_buf_size, or a larger buf_size")
+    return size
+
+
+def _ports(draft: Draft) -> int:
+    """Input and output speedup as steps of the switch: a step moves a flit from every input and to every output."""
+    speedups = {key: draft.config.at_least(key, 1) for key in ("input_speedup", "output_speedup")}
+    for key, speedup in speedups.items():
+        if speedup > 1:
+            text = f"inputs and outputs of the switch take {speedup} steps in a cycle: saturation comes later"
+            draft.approximate(key, text, key)
+    return max(speedups.values())
+
+
+def _pipeline(draft: Draft) -> tuple[int, int, int]:
+    """Cycles of a lone head in a router, cycles that a head behind a packet waits for its route, steps per cycle."""
+    config = draft.config
+    routing, prepare = config.at_least("routing_delay", 0), config.at_least("st_prepare_delay", 0)
+    vcs, switch = config.at_least("vc_alloc_delay", 1), config.at_least("sw_alloc_delay", 1)
+    crossing = prepare + config.at_least("st_final_delay", 0)
+    speedup = config.real("internal_speedup")
+    for key in _STAGES:
+        if config.whole(key) > 1000:
+            config.fail(key, "that is too long for a pipeline", f"write {key} = 1000; or less")
+    if not 1 <= speedup <= _MOST_STEPS:
+        what = f"here a router takes 1 to {_MOST_STEPS} steps in a cycle"
+        config.fail("internal_speedup", what, f"write 1.0 to {_MOST_STEPS}.0")
+    if crossing < 1:
+        config.fail("st_final_delay", "a flit can't cross the switch in no time", "write st_final_delay = 1;")
+    if aborts(routing, vcs, switch, speedup):
+        slow = "vc_alloc_delay" if vcs > 1 else "sw_alloc_delay"
+        remedy = (
+            "write 1 for both allocators, and what is missing into st_prepare_delay: the zero-load latency is the same"
+        )
+        config.fail(slow, "BookSim2 stops at it with a failed assertion", remedy)
+    stages = [routing, vcs, switch, crossing]
+    if config.whole("speculative") > 0:
+        stages = [routing, max(vcs, switch), crossing]
+        text = "a head takes a VC and crosses the switch in one step; requests that fail cost others nothing"
+        draft.approximate("speculative", text, "speculative")
+    delays = head_delays(stages, speedup)
+    if len(delays) > 1:
+        draft.refuse(
+            "internal_speedup",
+            f"a lone flit takes {' or '.join(map(str, sorted(delays)))} cycles, depending on when it comes",
+            f"write internal_speedup = {float(round(speedup))};",
+        )
+    if speedup != int(speedup):
+        draft.approximate(
+            "internal_speedup", f"{round(speedup)} steps in every cycle; no effect on a lone packet", "internal_speedup"
+        )
+    return max(delays), _turn(draft, routing, speedup), round(speedup)
+
+
+def _turn(draft: Draft, routing: int, speedup: float) -> int:
+    """Whole cycles that a head waits for its route after the packet before it has left its VC.
+
+    At speedup 1 they are the delay of the routing stage; above, this ends in the first internal step of a later cycle.
+    """
+    if routing == 0:
+        return 0
+    turn = routing if speedup < 2 else routing - 1
+    if routing > 1:
+        text = "BookSim2's routers route heads in batches, for which later heads wait: its latencies are higher"
+        draft.approximate("routing_delay", f"{text} under load", "routing_delay of 2")
+    elif speedup > 1:
+        text = f"behind another packet in its VC a head waits {turn} cycles for its route, in BookSim2 an internal step"
+        draft.approximate("routing_delay", f"{text}: latencies differ where VCs are few", "routing_delay at speedup")
+    return turn
+
+
+def _credits(draft: Draft, packet: int, turn: int) -> int:
+    """Cycles that a credit takes in addition to the link, less one.
+
+    A slot of a buffer is free when its flit leaves. Here each flit leaves a router `turn` cycles later than it could;
+    in BookSim2 only heads do. Where most flits are no heads, credits return so much earlier, to make up for it.
+    """
+    delay = draft.config.at_least("credit_delay", 0)
+    if packet == 1 or turn == 0:
+        return delay
+    sooner = min(turn, 1 + delay)
+    text = f"flits behind a head are as late as it; to make up for it, credits return {amount(sooner, 'cycle')} earlier"
+    draft.approximate(
+        "routing_delay", f"{text}: latencies differ where buffers are much shorter than packets", "credits"
+    )
+    return delay - sooner
+
+
+def _allocator(draft: Draft) -> dict[str, Any]:
+    """The allocator, which here is one for VCs and the switch."""
+    config = draft.config
+    known = (*models.ALLOCATORS, *models.FOREIGN_ALLOCATORS)
+    names = {}
+    for key in ("vc_allocator", "sw_allocator"):
+        names[key], _ = call(config.text(key))
+        if key == "vc_allocator" and names[key] == "piggyback":
+            draft.refuse(key, "VCs are allocated before the switch", "write vc_allocator = islip;")
+        elif names[key] not in known:
+            config.fail(key, "BookSim2 does not know it", f"it knows {', '.join(known)}")
+    same = "the zero-load latency is the same, the load of saturation may differ"
+    try:
+        found = models.allocator(config.text("sw_allocator"))
+    except NotExpressible:
+        found = models.allocator(names["sw_allocator"] if names["sw_allocator"] in models.ALLOCATORS else "islip")
+        draft.approximate("sw_allocator", f"{next(iter(found))} with round-robin arbiters: {same}", "sw_allocator")
+    if config.text("vc_allocator") != "islip":
+        draft.approximate("vc_allocator", f"VCs are allocated by one iteration of islip: {same}", "vc_allocator")
+    return found
+
+
+def _priority(draft: Draft) -> dict[str, Any]:
+    config = draft.config
+    name = config.choose("priority", (*_PRIORITIES, *_FOREIGN_PRIORITIES))
+    if name in _FOREIGN_PRIORITIES:
+        draft.refuse("priority", "packets have no such priority", "write priority = age; or none")
+        return {}
+    if name == "class" and not has_priorities(config):
+        draft.idle("priority", "all packets have the same priority: their classes do not differ in it")
+        name = "none"
+    if name == "none" or (name == "class" and call(config.text("sw_allocator"))[0] in _WITHOUT_PRIORITY):
+        # priorities of classes then count at terminals only, there as here
+        return {"priority": "round_robin"}
+    if config.whole("vc_priority_donation"):
+        draft.approximate("vc_priority_donation", "the packet at the front of a VC has its own priority")
+    draft.approximate(
+        "priority", "VCs are taken with the switch, not a step before it: short packets saturate later", name
+    )
+    return {"priority": _PRIORITIES[name], "vc_realloc": 0}
+
+
+def has_priorities(config: Config) -> bool:
+    """Whether the traffic classes have different priorities that count."""
+    classes = config.at_least("classes", 1)
+    return config.text("priority") == "class" and len(set(config.wholes("class_priority", classes))) > 1
+
+
+def _hold(draft: Draft, packet: int) -> None:
+    if draft.config.whole("hold_switch_for_packet") > 0:
+        if packet == 1:
+            draft.idle("hold_switch_for_packet", "packets have one flit, after which the switch is free in any case")
+        else:
+            text = "flits of packets may alternate on a link; no effect on a lone packet"
+            draft.approximate("hold_switch_for_packet", text, "hold_switch_for_packet")

@@ -1,0 +1,64 @@
+"""Verdicts of rows in which the pattern of traffic changes, as a table for people and as JSON for programs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from weft.results.response import END, OFF
+from weft.text.columns import WIDTH, columns, folded, number
+from weft_peers.validate.settling_order import pairs
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from weft.results.response import Response
+    from weft_peers.validate.judge import Verdict
+
+_HEAD = ("case", "load", "must match", "before", "Weft", "after", "Weft", "settled", "Weft", "verdict")
+
+
+def lines(verdicts: Sequence[Verdict]) -> list[str]:
+    """What is compared, a line for each of these rows of one peer, and how many of them settle one after the other."""
+    peer = verdicts[0].case.peer
+    bins = " or ".join(map(str, sorted({each.case.change.bin for each in verdicts if each.case.change})))
+    compared = (
+        f"{peer}, where the pattern of traffic changes. Mean packet latency [cycles] of what was sent before the "
+        f"change and in the last {100 * END:g} % of the time after it, and how long it takes to settle: the middle of "
+        f"the last bin of {bins} cycles after the change whose latency is more than {100 * OFF:g} % off that in the "
+        "end; 0 if none is. Compared: which rows of one change settle before which others; those no more than a bin "
+        "apart settle together."
+    )
+    if any(each.case.band for each in verdicts):
+        compared += " The latencies are compared where a row has a band."
+    both = pairs(verdicts)
+    theirs, ours = sum(pair.theirs != 0 for pair in both), sum(pair.ours != 0 for pair in both)
+    told = f"Pairs of rows of one change: {len(both)}; more than a bin apart settle {theirs} in {peer}, {ours} in Weft."
+    return [*folded(compared, WIDTH), *columns(_HEAD, [_row(verdict) for verdict in verdicts]), told]
+
+
+def numbers(verdict: Verdict) -> dict[str, Any] | None:
+    """The same numbers for programs [cycles]; ``None`` where the pattern stays."""
+    change = verdict.case.change
+    if change is None:
+        return None
+    peer, weft = _numbers(change.theirs), _numbers(verdict.response)
+    return {
+        "cycle": change.cycle,
+        "bin_cycles": change.bin,
+        **{name: {"peer": peer[name], "weft": weft[name]} for name in peer},
+    }
+
+
+def _numbers(response: Response | None) -> dict[str, float | None]:
+    if response is None:
+        return dict.fromkeys(("before", "after", "settled"))
+    return {"before": response.before, "after": response.final, "settled": response.adapted}
+
+
+def _row(verdict: Verdict) -> list[str]:
+    case = verdict.case
+    found = numbers(verdict) or {}
+    cells = [number(found[name][who], 1) for name in ("before", "after") for who in ("peer", "weft")]
+    cells += [number(found["settled"][who], 0) for who in ("peer", "weft")]
+    absent = "" if case.scenario else ": not expressible"
+    return [case.name, f"{case.load:g}", case.must_match, *cells, verdict.answer + absent]

@@ -1,0 +1,80 @@
+"""Rows of FOGSim in which the pattern changes: latency by the time of sending, in place of a mean.
+
+The pattern of such a row is ``transient UN->ADV+2``. It changes ``transientTrafficCycle`` cycles behind the warm-up.
+``packet_latency`` has bins ``cycle after the change:latency:share of misrouted packets``, from before the change on;
+its seeds are merged.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from weft.results.response import Response
+from weft_peers.expressible import NotExpressible, amount
+from weft_peers.validate.case import Change
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_PATTERNS = re.compile(r"transient (.+)->(.+)")
+_BIN = re.compile(r"(-?\d+):(\d+\.?\d*):\d+\.?\d*")
+# Parameters of the network and the run, which rows that are compared with each other share.
+_SHARED = ("simulator", "warmup", "transientTrafficCycle")
+
+
+def patterns(row: Mapping[str, str]) -> tuple[str, ...]:
+    """The patterns of a row in the order in which they follow each other."""
+    found = _PATTERNS.fullmatch(row["pattern"])
+    return found.groups() if found else (row["pattern"],)
+
+
+def change(row: Mapping[str, str], params: Mapping[str, str]) -> Change | None:
+    """What a row says of a change; ``None`` if its pattern stays.
+
+    Raises
+    ------
+    ValueError
+        If its bins are not those of a change.
+    """
+    if len(patterns(row)) == 1:
+        return None
+    _, _, text = row["packet_latency"].partition(": ")
+    begins, latencies = [], []
+    for each in text.split("|"):
+        found = _BIN.fullmatch(each)
+        if found is None:
+            raise ValueError(
+                f"a bin of latency by the time of sending is cycle:latency:share, as -50:125.4:0.029, not {each!r}"
+            )
+        begins.append(int(found[1]))
+        latencies.append(float(found[2]))
+    widths = {later - earlier for earlier, later in pairwise(begins)}
+    if len(widths) != 1 or min(widths) <= 0 or 0 not in begins[1:]:
+        raise ValueError("latency by the time of sending needs bins of one width before and after 0, where one begins")
+    (width,) = widths
+    after = int(params["transientTrafficCycle"])
+    if after + begins[-1] + width > int(params["window"]):
+        raise ValueError(f"bins up to {begins[-1] + width} cycles after the change are beyond the window")
+    words = [row["topology"], row["pattern"], row["load"], *(params[key] for key in _SHARED)]
+    middles = [begin + width / 2 for begin in begins]
+    return Change(", ".join(words), int(params["warmup"]) + after, width, Response(middles, latencies))
+
+
+def phases(change: Change, after: dict[str, Any]) -> dict[str, Any]:
+    """The part of ``traffic`` that changes to the pattern `after`."""
+    return {"phases": [{"from": amount(change.cycle, "cycle"), "pattern": after}]}
+
+
+def recording(change: Change) -> dict[str, Any]:
+    """The part of ``measure`` that records what the peer recorded.
+
+    Raises
+    ------
+    NotExpressible
+        If a bin would begin before the change and end behind it.
+    """
+    if change.cycle % change.bin:
+        raise NotExpressible(f"bins of {change.bin} cycles, none of which begins with the change at {change.cycle}")
+    return {"transient": {"bin": amount(change.bin, "cycle")}}

@@ -1,0 +1,178 @@
+"""Whether Weft agrees with the peer, by the column ``must_match``.
+
+latency   latency, hops and accepted load within the band or within 3 sigma, whichever is wider
+accepted  accepted load within the band
+order     accepted load no higher than the load, and not below the peer's by more than the band; under an oblivious
+          routing the terminal that gets least into the network gets no more than the channel-load bound. The mean of
+          all may be above it: sources whose packets do not cross the fullest channel go on (under transpose those on
+          the diagonal, which send to themselves)
+info      nothing; printed only
+
+Where the pattern changes, latency by the time of sending is compared in place of these: its levels before and after the
+change, if the row has a band, and with `weft_peers.validate.settling_order` the order in which rows settle.
+
+The standard deviation s of one run is estimated from our n seeds. The peer has one run of the same length, so its error
+is s; ours, of the mean over the seeds, is s / sqrt(n). Hence 3 sigma of the difference is 3 s sqrt(1 + 1/n).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import sqrt
+from statistics import fmean, stdev
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from weft.results.response import Response
+    from weft_peers.validate.case import Case, Numbers
+
+Answer = Literal["agrees", "fails", "info"]
+
+
+@dataclass(frozen=True)
+class Ours:
+    """What our runs of one case gave.
+
+    Attributes
+    ----------
+    runs : sequence of Numbers
+        One per seed.
+    bound : float or None
+        Channel-load bound of the route [flits/terminal/cycle], the upper end of its interval where it comes from a
+        sample of the paths; ``None`` if no terminal sends.
+    least : sequence of float
+        Load of the terminal that got least into the network, one per seed [flits/terminal/cycle].
+    stalled : int
+        Runs that got stuck.
+    response : Response or None
+        Latency by the time of sending, merged over the seeds, where the pattern changes and all packets came.
+    """
+
+    runs: Sequence[Numbers]
+    bound: float | None
+    least: Sequence[float] = ()
+    stalled: int = 0
+    response: Response | None = None
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One number, as the peer and as Weft measured it.
+
+    Attributes
+    ----------
+    peer, ours : float or None
+        The peer's run and the mean of ours.
+    sigma : float
+        Standard deviation of one of our runs.
+    tolerance : float
+        How far apart they may be.
+    """
+
+    peer: float | None
+    ours: float | None
+    sigma: float
+    tolerance: float
+
+    @property
+    def comparable(self) -> bool:
+        """Whether both measured it."""
+        return self.peer is not None and self.ours is not None
+
+    @property
+    def agrees(self) -> bool:
+        """Whether they are no further apart than the tolerance; false if one of them did not measure it."""
+        if self.peer is None or self.ours is None:
+            return False
+        return abs(self.ours - self.peer) <= self.tolerance
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The answer for one case, with its reasons where it fails; `response` is ours, where the pattern changes."""
+
+    case: Case
+    answer: Answer
+    latency: Comparison
+    hops: Comparison
+    accepted: Comparison
+    reasons: tuple[str, ...]
+    response: Response | None = None
+
+
+def judge(case: Case, ours: Ours | None) -> Verdict:
+    """Compare a case with our runs; ``None`` if there are none, because Weft can't run it."""
+    runs = ours.runs if ours else ()
+    latency, hops, accepted = (
+        _compare(getattr(case.theirs, name), [getattr(run, name) for run in runs], case.band)
+        for name in ("latency", "hops", "accepted")
+    )
+    if ours is None:
+        reasons = [f"not expressible: {case.refusal}"]
+    elif ours.stalled:
+        reasons = [f"{ours.stalled} of {len(runs)} runs got stuck"]
+    elif case.change:
+        reasons = _levels(case, case.change.theirs, ours.response)
+    elif case.must_match == "latency":
+        reasons = [
+            _apart(name, compared)
+            for name, compared in (("latency", latency), ("hops", hops), ("accepted load", accepted))
+            if not compared.agrees
+        ]
+    elif case.must_match == "accepted":
+        within = Comparison(accepted.peer, accepted.ours, 0.0, case.band * abs(accepted.peer or 0.0))
+        reasons = [] if within.agrees else [_apart("accepted load", within)]
+    elif case.must_match == "order":
+        reasons = _order(case, accepted, ours, len(runs))
+    else:
+        reasons = []
+    response = ours.response if ours else None
+    return Verdict(case, answer(case, reasons), latency, hops, accepted, tuple(reasons), response)
+
+
+def answer(case: Case, reasons: Sequence[str]) -> Answer:
+    """The answer for a case for whose failure there are these reasons."""
+    return "info" if case.must_match == "info" else "fails" if reasons else "agrees"
+
+
+def _compare(peer: float | None, ours: Sequence[float | None], band: float) -> Comparison:
+    values = [value for value in ours if value is not None]
+    if len(values) < len(ours) or not values:
+        return Comparison(peer, None, 0.0, 0.0)
+    sigma = stdev(values) if len(values) > 1 else 0.0
+    tolerance = max(band * abs(peer or 0.0), 3 * sigma * sqrt(1 + 1 / len(values)))
+    return Comparison(peer, fmean(values), sigma, tolerance)
+
+
+def _order(case: Case, accepted: Comparison, ours: Ours, runs: int) -> list[str]:
+    if accepted.peer is None or accepted.ours is None:
+        return ["no accepted load to compare"]
+    reasons = []
+    if accepted.ours > case.load + 3 * accepted.sigma / sqrt(runs):
+        reasons.append(f"accepted load {accepted.ours:.4f} is above the load {case.load:g}")
+    if case.oblivious and ours.bound is not None and ours.least:
+        least = _compare(None, ours.least, 0.0)
+        if least.ours is not None and least.ours > ours.bound + 3 * least.sigma / sqrt(runs):
+            reasons.append(f"every terminal sends {least.ours:.4f} or more, above the bound {ours.bound:.4f}")
+    if accepted.ours < (1 - case.band) * accepted.peer:
+        reasons.append(f"accepted load {accepted.ours:.4f} is more than {case.band:.0%} below {accepted.peer:.4f}")
+    return reasons
+
+
+def _levels(case: Case, theirs: Response, ours: Response | None) -> list[str]:
+    if ours is None:
+        return ["no latency by the time of sending to compare: packets are missing"]
+    if not case.band:
+        return []
+    pairs = (("before the change", theirs.before, ours.before), ("after the change", theirs.final, ours.final))
+    levels = [(f"latency {when}", Comparison(peer, weft, 0.0, case.band * peer)) for when, peer, weft in pairs]
+    return [_apart(name, compared) for name, compared in levels if not compared.agrees]
+
+
+def _apart(name: str, compared: Comparison) -> str:
+    if compared.peer is None or compared.ours is None:
+        return f"no {name} to compare"
+    apart = compared.ours - compared.peer
+    return f"{name} differs by {apart:+.4g} ({apart / compared.peer:+.1%}), {compared.tolerance:.4g} is allowed"

@@ -1,0 +1,108 @@
+"""Whether rows in which the pattern changes settle in the same order as with the peer.
+
+Rows of one change differ in the routing only. Times of settling are known to a bin: two rows settle one after the other
+if their times are more than a bin apart, and together if not. Every two rows must do with us what they do there.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+from weft_peers.validate.judge import answer
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from weft_peers.validate.judge import Verdict
+
+_WORDS = {-1: "before", 0: "together with", 1: "after"}
+
+
+@dataclass(frozen=True)
+class Row:
+    """When a row settles.
+
+    Attributes
+    ----------
+    place : int
+        Its place in the list of verdicts.
+    peer, name : str
+        The simulator and the row.
+    bin : int
+        Width of the peer's bins [cycles].
+    theirs, ours : float
+        Time of settling with the peer and with us [cycles].
+    """
+
+    place: int
+    peer: str
+    name: str
+    bin: int
+    theirs: float
+    ours: float
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two rows of one change."""
+
+    first: Row
+    second: Row
+
+    @property
+    def theirs(self) -> int:
+        """Whether the first row settles before (-1), together with (0) or after (1) the second, with the peer."""
+        return self._order(self.first.theirs - self.second.theirs)
+
+    @property
+    def ours(self) -> int:
+        """The same with us."""
+        return self._order(self.first.ours - self.second.ours)
+
+    @property
+    def told(self) -> str:
+        """What is said of the first row where the order is another one."""
+        first, second = self.first, self.second
+        return (
+            f"settles {_WORDS[self.ours]} {second.name} ({first.ours:g} and {second.ours:g} cycles), "
+            f"in {first.peer} {_WORDS[self.theirs]} it ({first.theirs:g} and {second.theirs:g} cycles)"
+        )
+
+    def _order(self, apart: float) -> int:
+        return 0 if abs(apart) <= self.first.bin else 1 if apart > 0 else -1
+
+
+def pairs(verdicts: Sequence[Verdict]) -> list[Pair]:
+    """Every two rows of one change that both simulators ran."""
+    rows: dict[tuple[str, str], list[Row]] = defaultdict(list)
+    for place, verdict in enumerate(verdicts):
+        case, change, ours = verdict.case, verdict.case.change, verdict.response
+        if change and ours:
+            row = Row(place, case.peer, case.name, change.bin, change.theirs.adapted, ours.adapted)
+            rows[case.peer, change.of].append(row)
+    return [Pair(*pair) for together in rows.values() for pair in combinations(together, 2)]
+
+
+def in_order(verdicts: Sequence[Verdict]) -> list[Verdict]:
+    """The verdicts; those of rows that settle in another order fail, with the reason."""
+    found: dict[int, list[str]] = defaultdict(list)
+    compared = set()
+    for pair in pairs(verdicts):
+        for each in (pair, Pair(pair.second, pair.first)):
+            compared.add(each.first.place)
+            if each.theirs != each.ours:
+                found[each.first.place].append(each.told)
+    for place, verdict in enumerate(verdicts):
+        if verdict.response and place not in compared:
+            found[place].append("no other row of this change was compared, so that its settling has no order")
+    return [_failing(verdict, found.get(place, [])) for place, verdict in enumerate(verdicts)]
+
+
+def _failing(verdict: Verdict, more: Sequence[str]) -> Verdict:
+    if verdict.case.must_match == "info":
+        return verdict
+    reasons = (*verdict.reasons, *more)
+    return replace(verdict, answer=answer(verdict.case, reasons), reasons=reasons)
