@@ -14,6 +14,7 @@ enum record {
     RECORD_REFUSED = 4,
     RECORD_COMM = 5,
     RECORD_FILE = 6,
+    RECORD_PAUSE = 7, /* converters of other formats write it, and this library does not */
     RECORD_SEND = 16,
     RECORD_RECV = 17,
     RECORD_SENDRECV = 18,

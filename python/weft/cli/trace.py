@@ -58,7 +58,7 @@ def _kind(
     parser = arguments.command(kinds, name, help, f"weft trace {name} {example}")
     what = (
         "program: GOAL as text or binary, or VEF (also .xz or .gz), parameters of one (.yaml), or a trace: its folder, "
-        "archive or .meta file"
+        "archive, .meta or .otf2 file"
     )
     parser.add_argument("file", metavar="FILE", help=what)
     clocks = "for traces: clock by which computations are timed (default: processor, where the trace has it)"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from weft import _engine
 from weft.errors import ProgramError
-from weft.programs import traces
+from weft.programs import otf2_archive, traces
 from weft.results.store import replaced
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def program(file: str, clock: str | None = None) -> _engine.Program:
     ----------
     file : str
         GOAL as text or in binary form, packed by xz or gzip or not; parameters of a program in YAML; or a trace: its
-        folder, a tar archive, its ``.meta`` file, or the file of one of its ranks.
+        folder, a tar archive, its ``.meta`` or ``.otf2`` file, or the file of one of its ranks.
     clock : str, optional
         Clock by which the computations of a trace are timed, of `_engine.trace_clocks`.
 
@@ -47,7 +47,7 @@ def program(file: str, clock: str | None = None) -> _engine.Program:
         _without_clock(file, clock)
         return _engine.make_program(file, _engine.read(file))
     try:
-        trace, content = _found(Path(file))
+        trace, content = _found(Path(file), clock)
     except OSError as problem:
         what = f"{file} can't be read: {problem.strerror or problem}"
         raise ProgramError.saying(what, "name a file with a program, such as program.goal") from problem
@@ -62,16 +62,19 @@ def _without_clock(file: str, clock: str | None) -> None:
         raise ProgramError.saying(f"{file} is no trace, and has no clocks", "leave out --clock")
 
 
-def _found(path: Path) -> tuple[traces.Trace | None, bytes]:
+def _found(path: Path, clock: str | None) -> tuple[traces.Trace | None, bytes]:
     """The trace of a path, or the unpacked content of its file."""
+    archive = otf2_archive.found(path, clock)
+    if archive is not None:
+        return archive, b""
     if path.is_dir():
         trace = traces.of_folder(path)
         if trace is None:
-            known = ", ".join(_engine.trace_formats())
+            known = ", ".join([*_engine.trace_formats(), otf2_archive.NAME])
             what = f"{path} has no files of a trace ({known})"
             raise ProgramError.saying(what, "name a folder with a trace, or a file with a program")
         return trace, b""
-    trace = traces.of_archive(path)
+    trace = traces.of_archive(path) or otf2_archive.in_tar(path, clock)
     if trace is not None:
         return trace, b""
     content = _unpacked(str(path), path.read_bytes())

@@ -35,12 +35,15 @@ class Trace:
         Gives the bytes of file k of the names.
     close : callable
         Closes the archive in which the files are.
+    clock : str, optional
+        The clock of the trace, where it has one alone.
     """
 
     format: str
     names: list[str]
     load: Callable[[int], bytes]
     close: Callable[[], None] = lambda: None
+    clock: str | None = None
 
     def read(self, clock: str | None) -> _engine.Program:
         """The program of the trace, which is closed then.
@@ -57,7 +60,7 @@ class Trace:
             If a file is damaged or missing, with the place and the remedy.
         """
         try:
-            return _engine.read_trace(self.format, self.names, self.load, clock)
+            return _engine.read_trace(self.format, self.names, self.load, clock or self.clock)
         finally:
             self.close()
 

@@ -43,6 +43,8 @@ weft_units::words! {
         FileCall = "file_call",
         /// A file that was opened through MPI: calls to it are not recorded, and are part of the computations around them.
         FileOpened = "file_opened",
+        /// A time in which the tracer was switched off: calls and computations in it are left out.
+        NotRecorded = "not_recorded",
         /// A grid of ranks that MPI may have reordered: its ranks have the order of their parent.
         NotReordered = "not_reordered",
         /// A call of a thread other than the first of its rank: calls have the order of the file.
@@ -85,6 +87,9 @@ impl Assumed {
             Self::Scan => "prefix sums became a chain of messages from rank to rank",
             Self::FileCall => "calls to files take no time",
             Self::FileOpened => "files were opened through MPI: calls to them are part of the computations around them",
+            Self::NotRecorded => {
+                "times are not recorded, since the tracer was switched off: calls and computations in them are left out"
+            }
             Self::NotReordered => "grids of ranks may have been reordered: they keep the order of their parent",
             Self::Thread => "calls are of further threads: all calls of a rank have the order of the file",
             Self::SizesOfReceivers => "all-to-alls send other sizes than are received: the sizes of the receivers hold",

@@ -97,14 +97,17 @@ fn wildcards_take_their_source_from_the_status_and_messages_to_nobody_are_none()
 #[test]
 fn computations_are_the_times_between_calls_without_those_of_unsuccessful_tests() {
     // the clock of the processor runs at twice the speed of that on the wall: 10 ns between two calls are 20 there
-    let file = File::new(0, 1).call(Kind::Poll, &[3, 4, 6]).call(Kind::Barrier, &[0, 0]);
+    let polls = File::new(0, 1).call(Kind::Poll, &[2, 3, 4]).call(Kind::Pause, &[1, 2]);
+    let file = polls.call(Kind::Barrier, &[0, 0]);
     let computed = |clock: Option<Clock>| {
         let converted = read_all(vec![file.clone().end()], clock).unwrap();
         converted.program.ranks[0].ops.ops().iter().copied().filter(|op| op.kind() == Of::Compute).collect::<Vec<_>>()
     };
-    // The record of the polls takes 15 ns on this clock, as calls do. So 25 ns are between the calls around it.
-    assert_eq!(computed(Some(Clock::Wall)), [Op::compute(25 - 4), Op::compute(10)]);
-    assert_eq!(computed(None), [Op::compute(50 - 6), Op::compute(20)]);
+    // Each of the two records takes 15 ns on this clock, as calls do. So 40 ns are between the calls around them.
+    assert_eq!(computed(Some(Clock::Wall)), [Op::compute(40 - 3 - 1), Op::compute(10)]);
+    assert_eq!(computed(None), [Op::compute(80 - 4 - 2), Op::compute(20)]);
+    let converted = read_all(vec![file.clone().end()], None).unwrap();
+    assert_eq!(converted.assumptions.get(&Assumed::NotRecorded), Some(&1));
 }
 
 #[test]
@@ -224,7 +227,7 @@ fn damaged_sets_are_refused_with_the_place_and_a_remedy() {
 }
 
 /// Files of two ranks with every kind of record.
-fn every_kind() -> Vec<Vec<u8>> {
+pub fn every_kind() -> Vec<Vec<u8>> {
     let of = |rank: u32| {
         let peer = i64::from(1 - rank);
         File::new(rank, 2)

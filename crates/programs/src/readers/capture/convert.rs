@@ -46,8 +46,12 @@ pub fn rank(file: &str, bytes: &[u8], clock: Option<Clock>) -> Result<Recorder, 
             *refused.entry(record.text()).or_default() += 1;
             continue;
         }
-        if kind == Kind::Poll {
-            unrecorded = [call.size(2).map_err(at)?, call.size(1).map_err(at)?];
+        if let Some(first) = call.times_at() {
+            if kind == Kind::Pause {
+                recorder.assume(Assumed::NotRecorded);
+            }
+            let [wall, processor] = [call.size(first).map_err(at)?, call.size(first + 1).map_err(at)?];
+            unrecorded = [processor.saturating_add(unrecorded[0]), wall.saturating_add(unrecorded[1])];
             continue;
         }
         let clocks = Clocks { processor: Some(record.processor), wall: Some(record.wall), unrecorded };
@@ -93,12 +97,17 @@ impl Call<'_> {
         if fits { Ok(()) } else { Err(damaged(&format!("a record of {:?} has {words} words", self.kind))) }
     }
 
+    /// The word with the first of two times that are no computation, in records that are no calls.
+    fn times_at(&self) -> Option<usize> {
+        [(Kind::Poll, 1), (Kind::Pause, 0)].into_iter().find(|each| each.0 == self.kind).map(|each| each.1)
+    }
+
     /// The words that a kind has. `Sendrecv` has those of a send and a receive.
     const fn words(&self) -> Words {
         match self.kind {
             Kind::Init | Kind::File | Kind::Probe => Words::Exactly(0),
             Kind::RequestFree | Kind::Cancel => Words::Exactly(1),
-            Kind::Barrier => Words::Exactly(2),
+            Kind::Barrier | Kind::Pause => Words::Exactly(2),
             Kind::Poll | Kind::Allreduce | Kind::Allgather | Kind::Alltoall | Kind::Scan => Words::Exactly(3),
             Kind::Finalize | Kind::Send | Kind::Bcast | Kind::Reduce | Kind::Gather | Kind::Scatter => {
                 Words::Exactly(4)
@@ -152,7 +161,7 @@ impl Call<'_> {
         use Operation::{AllGather, AllReduce, AllToAll, Barrier, Broadcast, Gather, Reduce, ReduceScatter, Scatter};
         self.count(sums)?;
         match self.kind {
-            Kind::Init | Kind::Poll | Kind::Refused => Ok(()),
+            Kind::Init | Kind::Poll | Kind::Pause | Kind::Refused => Ok(()),
             Kind::Finalize => self.check_sums(*sums),
             Kind::Comm => self.create(recorder),
             Kind::File => {

@@ -45,6 +45,8 @@ kinds! {
     Comm = 5,
     /// A file was opened.
     File = 6,
+    /// A time in which no call was recorded, on the wall and by the clock of the processor.
+    Pause = 7,
     Send = 16,
     Recv = 17,
     Sendrecv = 18,

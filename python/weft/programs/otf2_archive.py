@@ -1,0 +1,169 @@
+"""OTF2 archives, as Score-P writes them: read by the package ``otf2``, and handed on as recordings of Weft.
+
+OTF2 has only the clock on the wall. It has no sizes of the blocks of `MPI_Alltoallv`. Older versions of Score-P record
+no non-blocking collectives. Archives with either are refused.
+"""
+
+from __future__ import annotations
+
+import tarfile
+import tempfile
+from collections import Counter
+from contextlib import redirect_stderr
+from importlib import import_module
+from io import StringIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from weft.errors import ProgramError
+from weft.programs import otf2_events
+from weft.programs.otf2_events import Rank, Reader
+from weft.programs.otf2_sizes import UnknownSizesError, complete
+from weft.programs.traces import Trace
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+NAME = "otf2"
+_ANCHOR = ".otf2"
+# The clock of an archive, as the reader of recordings names it.
+_CLOCK = "wall"
+# Letters of a message of the package that are shown.
+_LONGEST = 200
+_AGAIN = "record the program again with Score-P, from its start to its end"
+
+
+def found(path: Path, clock: str | None) -> Trace | None:
+    """The OTF2 archive of a path: its file that ends with ``.otf2``, or its folder.
+
+    Parameters
+    ----------
+    path : Path
+        The file or folder.
+    clock : str, optional
+        Clock by which computations are timed; an archive has that on the wall alone.
+
+    Returns
+    -------
+    Trace or None
+        The trace, ``None`` if the path is no OTF2 archive.
+
+    Raises
+    ------
+    ProgramError
+        If the package ``otf2`` is missing, or the archive is damaged or lacks what a program needs.
+    """
+    if path.is_dir():
+        anchors = sorted(path.glob(f"*{_ANCHOR}"))
+        return _of_anchor(anchors, path, clock) if anchors else None
+    return _of_anchor([path], path, clock) if path.suffix == _ANCHOR else None
+
+
+def in_tar(path: Path, clock: str | None) -> Trace | None:
+    """The OTF2 archive in a tar archive that can be unpacked; as `found` otherwise."""
+    if not tarfile.is_tarfile(path):
+        return None
+    with tarfile.open(path) as archive:
+        if not any(name.endswith(_ANCHOR) for name in archive.getnames()):
+            return None
+        with tempfile.TemporaryDirectory() as folder:
+            archive.extractall(folder, filter="data")
+            return _of_anchor(sorted(Path(folder).rglob(f"*{_ANCHOR}")), path, clock)
+
+
+def _of_anchor(anchors: list[Path], path: Path, clock: str | None) -> Trace:
+    if len(anchors) > 1:
+        names = f"{anchors[0].name} and {anchors[1].name}"
+        raise ProgramError.saying(f"{path} has two OTF2 archives, {names}", "name the file of one of them")
+    if clock not in (None, _CLOCK):
+        raise ProgramError.saying(f"OTF2 archives have no time of the {clock} clock", f"convert with --clock {_CLOCK}")
+    try:
+        package, errors = import_module(NAME), (import_module("otf2.error").Error, import_module("_otf2").Error)
+    except ImportError as problem:
+        what = f"{path} is an OTF2 archive, and the package otf2 is not installed"
+        raise ProgramError.saying(what, "pip install 'weft-sim[otf2]'") from problem
+    said = StringIO()
+    try:
+        # the package prints what goes wrong within it
+        with redirect_stderr(said), package.reader.open(str(anchors[0])) as archive:
+            communicators, ranks = _read(archive, str(path))
+    except (ValueError, LookupError, *errors) as problem:
+        if isinstance(problem, ProgramError):
+            raise
+        reason = (said.getvalue().strip().splitlines() or [str(problem)])[-1]
+        what = f"the package otf2 can't read the archive: {reason[:_LONGEST]}"
+        raise ProgramError.saying(what, f"copy all files of the archive again; or {_AGAIN}", str(path)) from problem
+    _check(ranks, str(path))
+    _complete(ranks, communicators, str(path))
+    files = [f"rank-{rank:05}.wcap" for rank in range(len(ranks))]
+    member_of = [{n: members for n, members in communicators.items() if rank in members} for rank in range(len(ranks))]
+    load: Callable[[int], bytes] = lambda rank: ranks[rank].file(rank, len(ranks), member_of[rank])  # noqa: E731
+    return Trace("capture", files, load, clock=_CLOCK)
+
+
+def _read(archive: Any, file: str) -> tuple[dict[int, list[int]], list[Rank]]:
+    """The ranks of each communicator but that of all ranks and those of a rank alone, and the records of each rank."""
+    definitions = archive.definitions
+    groups = [each for each in definitions.groups if otf2_events.name_of(each.paradigm) == "MPI"]
+    locations = [each for each in groups if otf2_events.name_of(each.group_type) == "COMM_LOCATIONS"]
+    if not locations:
+        what = "the archive does not say which of its locations are ranks of MPI"
+        raise ProgramError.saying(what, "record an MPI program with Score-P (scorep --mpp=mpi)", file)
+    rank_of = {location: rank for rank, location in enumerate(locations[0].members)}
+    numbers: dict[Any, int | None] = {}
+    communicators: dict[int, list[int]] = {}
+    everyone = list(range(len(rank_of)))
+    for place, each in enumerate(definitions.comms):
+        if otf2_events.name_of(each.group.paradigm) != "MPI":
+            continue
+        if otf2_events.name_of(each.group.group_type) == "COMM_SELF":
+            numbers[each] = 1
+            continue
+        members = [rank_of[location] for location in each.group.members]
+        if members == everyone and 0 not in numbers.values():
+            numbers[each] = 0
+            continue
+        numbers[each] = place + 2
+        communicators[place + 2] = members
+    readers = [Reader(numbers.get) for _ in rank_of]
+    offset, resolution = definitions.clock_properties.global_offset, archive.timer_resolution
+    stray: Counter[str] = Counter()
+    for location, event in archive.events:
+        kind, rank = type(event).__name__, rank_of.get(location)
+        if rank is not None:
+            readers[rank].take(kind, event, (event.time - offset) * 1_000_000_000 // resolution)
+        elif kind.startswith(("Mpi", "NonBlockingCollective")):
+            stray[f"events {kind} of threads that are no ranks"] += 1
+    ranks = [reader.end() for reader in readers]
+    if stray:
+        ranks[0].lost += stray
+    return communicators, ranks
+
+
+def _check(ranks: list[Rank], file: str) -> None:
+    """Refuse an archive that lacks what its calls did, with a list."""
+    lost = sum((rank.lost for rank in ranks), Counter[str]())
+    if lost:
+        listed = ", ".join(f"{count} {what}" for what, count in sorted(lost.items()))
+        remedy = "record the program with the library of `capture`, or with a newer Score-P, from its start to its end"
+        raise ProgramError.saying(f"the archive lacks what a program needs: {listed}", remedy, file)
+
+
+def _complete(ranks: list[Rank], communicators: dict[int, list[int]], file: str) -> None:
+    """Give collectives their sizes, from the sums of all their ranks."""
+    for number in sorted({number for rank in ranks for number in rank.collectives}):
+        if number == 1:
+            together = [[rank] for rank in range(len(ranks))]
+        else:
+            together = [communicators.get(number, list(range(len(ranks))))]
+        for members in together:
+            calls = [ranks[rank].collectives.get(number, []) for rank in members]
+            fewest, most = min(map(len, calls)), max(map(len, calls))
+            if fewest != most:
+                what = f"ranks of one communicator have {fewest} and {most} collectives"
+                raise ProgramError.saying(what, _AGAIN, file)
+            for each in zip(*calls, strict=True):
+                try:
+                    complete(each)
+                except UnknownSizesError as problem:
+                    raise ProgramError.saying(str(problem), problem.help, file) from problem

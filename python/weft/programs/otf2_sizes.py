@@ -1,0 +1,123 @@
+"""Sizes of the blocks of collectives, from the sums of bytes that OTF2 has for each rank.
+
+Score-P writes two sums for each rank: the bytes it sends and the bytes it receives. The peers of a rank include itself.
+An all-reduce of b bytes on n ranks has the sums n * b and n * b. The root of a broadcast sends n * b, and each rank
+receives b.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from weft.programs.otf2_events import Collective, Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_HELP = "record the program with the library of `capture`, or with sst-dumpi: they have the sizes of all blocks"
+# Collectives with equal blocks: the kind of record, the sum that has the size, and whether that sum is of all ranks.
+_EQUAL = {
+    "BARRIER": (Kind.BARRIER, "received", False),
+    "BCAST": (Kind.BCAST, "received", False),
+    "REDUCE": (Kind.REDUCE, "sent", False),
+    "GATHER": (Kind.GATHER, "sent", False),
+    "SCATTER": (Kind.SCATTER, "received", False),
+    "ALLREDUCE": (Kind.ALLREDUCE, "received", True),
+    "ALLGATHER": (Kind.ALLGATHER, "received", True),
+    "ALLTOALL": (Kind.ALLTOALL, "received", True),
+}
+_ROOTED = (Kind.BCAST, Kind.REDUCE, Kind.GATHER, Kind.SCATTER)
+_SCANS = ("SCAN", "EXSCAN")
+
+
+class UnknownSizesError(ValueError):
+    """A collective whose blocks do not follow from the sums of its ranks."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(what)
+        self.help = _HELP
+
+
+def complete(calls: Sequence[Collective]) -> None:
+    """Give the records of a collective their sizes.
+
+    Parameters
+    ----------
+    calls : sequence of Collective
+        The collective at each rank of its communicator, in the order of the ranks there.
+
+    Raises
+    ------
+    UnknownSizesError
+        If the sizes do not follow from the sums, or the ranks call different collectives.
+    """
+    first = calls[0]
+    others = sorted({call.operation for call in calls})
+    if len(others) > 1:
+        raise UnknownSizesError(f"ranks call {' and '.join(others)} at the same place")
+    sent, received = [call.sent for call in calls], [call.received for call in calls]
+    if first.operation in _EQUAL:
+        _equal(calls, sent, received)
+    elif first.operation in _SCANS:
+        size = _scanned(first.operation, received)
+        for call in calls:
+            call.record.kind = Kind.SCAN
+            call.record.words.append(size)
+    else:
+        kind, sizes = _different(first, sent, received)
+        for rank, call in enumerate(calls):
+            is_known = kind in (Kind.ALLGATHERV, Kind.REDUCE_SCATTER) or rank == call.root
+            call.record.kind = kind
+            root = call.root if kind in (Kind.GATHERV, Kind.SCATTERV) else 0
+            call.record.words += [root, *(sizes if is_known else [])]
+
+
+def _equal(calls: Sequence[Collective], sent: list[int], received: list[int]) -> None:
+    operation = calls[0].operation
+    kind, which, is_of_all = _EQUAL[operation]
+    # with MPI_IN_PLACE a rank has no bytes of its own
+    total = max(sent if which == "sent" else received)
+    size, rest = divmod(total, len(calls) if is_of_all else 1)
+    if rest:
+        raise UnknownSizesError(f"{operation} of {len(calls)} ranks has {total} bytes, which are no equal blocks")
+    for call in calls:
+        call.record.kind = kind
+        if kind in _ROOTED:
+            call.record.words += [call.root, size]
+        elif kind is not Kind.BARRIER:
+            call.record.words.append(size)
+
+
+def _scanned(operation: str, received: list[int]) -> int:
+    """The bytes of a prefix sum: a rank receives these, or these from each rank before it, with or without itself."""
+    last = len(received) - 1
+    candidates = [received[last]]
+    candidates += [received[last] // (last + own) for own in (0, 1) if last + own]
+    for size in candidates:
+        for shares in ([1] * len(received), [rank + 1 for rank in range(len(received))], list(range(len(received)))):
+            if received == [size * share for share in shares]:
+                return size
+    raise UnknownSizesError(f"{operation} has sums of bytes that follow from no size of its blocks")
+
+
+def _different(first: Collective, sent: list[int], received: list[int]) -> tuple[Kind, list[int]]:
+    """The kind of a collective with blocks of different sizes, and the sizes."""
+    operation, root, ranks = first.operation, first.root, len(sent)
+    if operation in {"GATHERV", "SCATTERV"}:
+        kind, parts, all_of_root = Kind.GATHERV, sent, received
+        if operation == "SCATTERV":
+            kind, parts, all_of_root = Kind.SCATTERV, received, sent
+        if parts[root] == 0:
+            parts[root] = max(0, all_of_root[root] - sum(parts))
+        if sum(parts) == all_of_root[root]:
+            return kind, parts
+    elif operation in {"ALLGATHERV", "REDUCE_SCATTER", "REDUCE_SCATTER_BLOCK"}:
+        kind, parts, total = Kind.ALLGATHERV, sent, max(received)
+        if operation != "ALLGATHERV":
+            kind, parts, total = Kind.REDUCE_SCATTER, received, max(sent)
+        # a rank's own block, or that block once for each rank
+        if sum(parts) == total:
+            return kind, parts
+        if sum(parts) == ranks * total and all(part % ranks == 0 for part in parts):
+            return kind, [part // ranks for part in parts]
+    raise UnknownSizesError(f"the sizes of the blocks of {operation} are not in the archive")
