@@ -35,14 +35,14 @@ fn attribute(name: &str, value: u64) -> Vec<u8> {
 }
 
 /// A node with its length: number, kind, nodes that it waits for, microseconds, attributes.
-fn node(id: u64, kind: u64, after: &[u64], micros: u64, attributes: &[(&str, u64)]) -> Vec<u8> {
+pub fn node(id: u64, kind: u64, after: &[u64], micros: u64, attributes: &[(&str, u64)]) -> Vec<u8> {
     let mut bytes = [number(1, id), number(3, kind), number(7, micros)].concat();
     after.iter().for_each(|&earlier| bytes.extend(number(4, earlier)));
     attributes.iter().for_each(|&(name, value)| bytes.extend(attribute(name, value)));
     [varint(bytes.len() as u64), bytes].concat()
 }
 
-fn file(nodes: &[Vec<u8>]) -> Vec<u8> {
+pub fn file(nodes: &[Vec<u8>]) -> Vec<u8> {
     let head = block(1, b"0.0.4");
     [varint(head.len() as u64), head, nodes.concat()].concat()
 }

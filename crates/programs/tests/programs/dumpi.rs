@@ -20,7 +20,7 @@ fn data(name: &str) -> Vec<u8> {
     std::fs::read(&path).unwrap_or_else(|problem| panic!("{}: {problem}", path.display()))
 }
 
-fn selftest() -> Memory {
+pub fn selftest() -> Memory {
     let mut names: Vec<String> = (0..4).map(|rank| format!("testtrace-{rank:04}.bin")).collect();
     names.push("testtrace.meta".into());
     let bytes = names.iter().map(|name| data(name)).collect();
@@ -131,7 +131,7 @@ fn the_reference_trace_is_a_ring_with_two_collectives() {
 }
 
 /// `MPI_Irecv` of 8 bytes and `MPI_Isend` of 8 bytes, of datatype 8.
-fn irecv(from: i32, tag: i32, comm: u16, request: i32) -> [Arg<'static>; 6] {
+pub fn irecv(from: i32, tag: i32, comm: u16, request: i32) -> [Arg<'static>; 6] {
     [Arg::Int(1), Arg::Half(8), Arg::Int(from), Arg::Int(tag), Arg::Half(comm), Arg::Int(request)]
 }
 

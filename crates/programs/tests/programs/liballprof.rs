@@ -9,8 +9,8 @@ use weft_programs::readers::liballprof::Liballprof;
 use weft_programs::readers::traces::{Clock, TraceFormat};
 use weft_units::Refusal;
 
-const HEAD: &str = "# collprof 0.9 output file\n# Init clockdiff: 0.000000\n\nMPI_Init:-:140:141:1000.000000\n";
-const END: &str = "MPI_Finalize:9000.5:-\n";
+pub const HEAD: &str = "# collprof 0.9 output file\n# Init clockdiff: 0.000000\n\nMPI_Init:-:140:141:1000.000000\n";
+pub const END: &str = "MPI_Finalize:9000.5:-\n";
 
 /// Reads a trace whose ranks have these lines between their first and last.
 fn read(ranks: &[&str]) -> Result<Converted, Refusal> {

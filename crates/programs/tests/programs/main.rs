@@ -6,6 +6,7 @@ mod capture;
 mod chakra;
 mod damage;
 mod dumpi;
+mod fuzz;
 mod generated;
 mod hand_worked;
 mod liballprof;

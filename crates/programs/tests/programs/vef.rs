@@ -8,7 +8,7 @@ use weft_programs::loggops::Parameters;
 use weft_programs::readers::{self, Format, vef::Vef};
 
 /// A message in each direction, then a barrier and a broadcast from task 2 of two communicators, and a message behind it.
-const EXAMPLE: &str = "VEF 4 3 2 2 6 FALSE
+pub const EXAMPLE: &str = "VEF 4 3 2 2 6 FALSE
 C0 0 1 2 3
 C1 2 0
 0 0 1 1024 0 1000 -1
