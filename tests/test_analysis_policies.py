@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from typing import TYPE_CHECKING
 
+import numpy as np
+import polars as pl
 import pytest
 
 import weft
-from weft.analysis import least_energy
+from weft.analysis import least_energy, trunk_oracle
 from weft.cli import main
 from weft.errors import WeftError
 from weft.results import of_programs
@@ -101,3 +104,60 @@ def test_what_can_not_be_compared_is_refused(ring: Results, tmp_path: Path, caps
     endless = with_it | {"measure.stop.complete.max_window": "10us"}
     with pytest.raises(WeftError, match="did not end"):
         least_energy.table(weft.load(RING, set=endless).run(tmp_path / "endless"))
+
+
+# Times of waking and of going off [s].
+_CHANGES = (416e-9, 288e-9)
+
+
+def test_the_reference_that_pays_for_changes_lies_between_the_floor_and_links_always_on(tmp_path: Path) -> None:
+    recorded = weft.load(RING, set={"measure.series": {"every": "800ns", "of": "channel"}}).run(tmp_path / "recorded")
+    (row,) = least_energy.table(recorded, 0.5, _CHANGES).iter_rows(named=True)
+    assert row["floor_change"] < row["oracle_change"] < 0
+    # by hand: at 1 W, each member past the first saves while no sample needs it, less both changes
+    saved = []
+    for point in (0, 1):
+        series, channels = recorded.series(point), recorded.channels(point)
+        watts_seconds = 0.0
+        for low, high in ((0, 1), (1, 2), (2, 3), (0, 3)):
+            ends = pl.col("from_router").is_in([low, high]) & pl.col("to_router").is_in([low, high])
+            use = series.join(channels.filter(ends).select("channel", "from_router"), on="channel")
+            by_direction = use.group_by("from_cycle", "from_router").agg(pl.col("utilisation").sum())
+            busy = by_direction.group_by("from_cycle").agg(pl.col("utilisation").max()).sort("from_cycle")
+            lengths = use.unique("from_cycle").sort("from_cycle")["interval_cycles"] * 1.6e-9
+            needs = (busy["utilisation"] > 1 + 1e-9).to_list()
+            watts_seconds += 2 * _off(needs, lengths.to_list())
+        saved.append(watts_seconds)
+    energy = sum(run["energy_total_j"] for run in recorded.summaries[:2]) / 2
+    assert row["oracle_change"] == pytest.approx(-sum(saved) / 2 / energy, rel=1e-6)
+
+
+def _off(needs: list[bool], seconds: list[float]) -> float:
+    """How long [s] a member is off: each stretch of samples that do not need it, less its changes."""
+    stretches, wake, sleep = itertools.groupby(zip(needs, seconds, strict=True), lambda one: one[0]), *_CHANGES
+    gaps = [(needed, sum(length for _, length in part)) for needed, part in stretches]
+    off = [
+        max(gap - sleep - (wake if k + 1 < len(gaps) else 0), 0) for k, (needed, gap) in enumerate(gaps) if not needed
+    ]
+    return sum(off)
+
+
+def test_a_member_pays_for_each_change() -> None:
+    def off(needed: list[int], wake: float = 2, sleep: float = 3) -> float:
+        return trunk_oracle.off_seconds(np.array(needed, dtype=bool), np.ones(len(needed)), wake, sleep)
+
+    assert off([0] * 10) == 10 - 3  # it goes off once, and nobody wakes it
+    assert off([1] * 10) == 0
+    assert off([1, 0, 0, 0, 0, 0, 1]) == 0  # five samples are as long as both changes
+    assert off([1, 0, 0, 0, 0, 0, 0, 0, 1]) == 2
+    assert off([0] * 9 + [1] + [0] * 9) == (9 - 5) + (9 - 3)
+
+
+def test_without_the_use_of_channels_the_reference_is_refused(
+    ring: Results, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["analyse", "policies", str(ring.root)]
+    assert main([*command, "--wake", "416ns", "--sleep", "288ns"]) == 2
+    assert "--set 'measure.series={every: 8us, of: channel}'" in capsys.readouterr().err
+    assert main([*command, "--wake", "416ns"]) == 2
+    assert "write both, or neither" in capsys.readouterr().err

@@ -3,12 +3,13 @@
 Source: our own, to choose thresholds for a workload. Of all policies of a sweep those count whose programs take at most
 a given share more time than with links that are always on, as means over seeds. That of the least energy is named.
 Beside it is a floor: the always-on run, in which all members of a trunk but one cost no static energy. It knows what is
-to come, changes nothing, and loses no time.
+to come, changes nothing, and loses no time. With the times of a change there is a second reference, which pays for each
+change: `weft.analysis.trunk_oracle`.
 
-Parameters: results of a sweep over policies; the share of more run time. Guarantees: the floor has the flits and the
-time of the always-on run. A policy that keeps paths, and a member of each trunk on, can't take less. Not modelled: what
-members that sleep draw, and how many members the traffic needs. So the floor may be out of reach. Validation:
-`tests/test_analysis_policies.py`.
+Parameters: results of a sweep over policies; the share of more run time; the times of waking and of going off.
+Guarantees: the floor has the flits and the time of the always-on run. A policy that keeps paths, and a member of each
+trunk on, can't take less. Not modelled: what members that sleep draw, and how many members the traffic needs. So the
+floor may be out of reach. Validation: `tests/test_analysis_policies.py`.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from weft.analysis import trunk_oracle
 from weft.errors import ResultsError, WeftError
 from weft.results import of_programs, savings
 from weft.text import shell
@@ -44,10 +46,12 @@ _SCHEMA = {
     "energy_ci95": pl.Float64,
     "floor_change": pl.Float64,
     "above_floor": pl.Float64,
+    "oracle_change": pl.Float64,
+    "above_oracle": pl.Float64,
 }
 
 
-def table(results: ResultSet, slower: float = SLOWER) -> pl.DataFrame:
+def table(results: ResultSet, slower: float = SLOWER, changes: tuple[float, float] | None = None) -> pl.DataFrame:
     """The policy of the least energy of each network and workload.
 
     Parameters
@@ -56,6 +60,8 @@ def table(results: ResultSet, slower: float = SLOWER) -> pl.DataFrame:
         A sweep over power policies. One of them keeps all links on. Each point runs programs to their end.
     slower : float
         Longest extra run time that is allowed, as a share of the run time with links that are always on.
+    changes : tuple of float, optional
+        How long a member of a trunk takes to wake and to go off [s], for the reference that pays for its changes.
 
     Returns
     -------
@@ -65,14 +71,16 @@ def table(results: ResultSet, slower: float = SLOWER) -> pl.DataFrame:
         least energy. ``runs``: its seeds. ``time_change``, ``energy_change``: relative change against links that are
         always on. ``time_ci95``, ``energy_ci95``: half of the 95 % confidence interval of each; null for one seed, and
         for links that are always on. ``floor_change``: energy change of the floor. ``above_floor``: energy divided by
-        that of the floor, less 1.
+        that of the floor, less 1. ``oracle_change``, ``above_oracle``: the same beside the policy of
+        `weft.analysis.trunk_oracle`; null without `changes`.
 
     Raises
     ------
     WeftError
         If `slower` is negative.
     ResultsError
-        If there is no sweep over policies, none of them keeps all links on, or a program did not end.
+        If there is no sweep over policies, none of them keeps all links on, or a program did not end. With `changes`,
+        also if the runs with links always on have no series of each channel.
     """
     if not slower >= 0:
         raise WeftError.saying(f"a run can't be allowed {slower:g} more time", "write a share such as 0.01, or 0")
@@ -80,10 +88,17 @@ def table(results: ResultSet, slower: float = SLOWER) -> pl.DataFrame:
     if not places:
         what = f"{results.root} has no sweep over power policies"
         raise ResultsError.saying(what, "sweep `power.policy` in the scenario, with always_on as one of its values")
-    return pl.DataFrame([_row(results, place, of, slower) for place, of in places.items()], schema=_SCHEMA)
+    frame = pl.DataFrame([_row(results, place, of, slower, changes) for place, of in places.items()], schema=_SCHEMA)
+    return frame if changes is not None else frame.drop("oracle_change", "above_oracle")
 
 
-def _row(results: ResultSet, place: str, policies: Mapping[str, Sequence[int]], slower: float) -> dict[str, Any]:
+def _row(
+    results: ResultSet,
+    place: str,
+    policies: Mapping[str, Sequence[int]],
+    slower: float,
+    changes: tuple[float, float] | None,
+) -> dict[str, Any]:
     runs = {policy: [results.summaries[point] for point in points] for policy, points in policies.items()}
     usual = savings.always_on({policy: [(None, run) for run in of] for policy, of in runs.items()})
     if usual is None:
@@ -98,6 +113,10 @@ def _row(results: ResultSet, place: str, policies: Mapping[str, Sequence[int]], 
     best = min(allowed, key=lambda policy: energies[policy].value)
     floor = sum(_floor_uj(results, point) for point in policies[usual]) / len(policies[usual])
     energy = energies[usual].value
+    oracle = None
+    if changes is not None:
+        saved = [trunk_oracle.saved_j(results, point, *changes) for point in policies[usual]]
+        oracle = energy - sum(saved) / len(saved) * _UJ
     return {
         "place": place,
         "policies": len(policies),
@@ -108,6 +127,8 @@ def _row(results: ResultSet, place: str, policies: Mapping[str, Sequence[int]], 
         **_change("energy", energies[best], energies[usual]),
         "floor_change": floor / energy - 1,
         "above_floor": energies[best].value / floor - 1,
+        "oracle_change": None if oracle is None else oracle / energy - 1,
+        "above_oracle": None if oracle is None else energies[best].value / oracle - 1,
     }
 
 

@@ -70,6 +70,8 @@ _HEADS = {
     "energy_ci95": "+- ",
     "floor_change": "floor",
     "above_floor": "above",
+    "oracle_change": "oracle",
+    "above_oracle": "above ",
 }
 
 

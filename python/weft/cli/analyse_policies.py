@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from weft.cli import arguments
+from weft.errors import WeftError
+
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
@@ -19,6 +22,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("results", metavar="DIR", help="folder of results of a sweep over power policies")
     slower = "more run time than with links always on that a policy may cost, as a share of it (default: 0.01)"
     parser.add_argument("--slower", metavar="S", type=float, default=0.01, help=slower)
+    for name, does in (("wake", "wake"), ("sleep", "go off")):
+        about = f"how long a member of a trunk takes to {does}, for the reference that pays for changes, such as 4160ns"
+        parser.add_argument(f"--{name}", metavar="TIME", type=arguments.short_time, help=about)
 
 
 def answer(options: argparse.Namespace) -> tuple[pl.DataFrame, Sequence[str]]:
@@ -26,9 +32,16 @@ def answer(options: argparse.Namespace) -> tuple[pl.DataFrame, Sequence[str]]:
     from weft.analysis import least_energy
     from weft.cli import folders
 
-    frame = least_energy.table(folders.opened(options.results), options.slower)
-    return frame, [
+    if (options.wake is None) != (options.sleep is None):
+        raise WeftError.saying("--wake and --sleep belong together", "write both, or neither")
+    changes = None if options.wake is None else (options.wake, options.sleep)
+    frame = least_energy.table(folders.opened(options.results), options.slower, changes)
+    notes = [
         f"policy: of the least energy to solution among those of at most {100 * options.slower:g} % more run time",
         "time, energy: beside links that are always on, means over seeds; +-: half of the 95 % confidence interval",
         "floor: as always on, but all members of a trunk except one cost no static energy; above: energy beside it",
     ]
+    if changes is None:
+        return frame, notes
+    oracle = "oracle: knows the traffic of each sample, keeps the members that carry it, and pays for each change"
+    return frame, [*notes, oracle]

@@ -160,6 +160,11 @@ def duration(text: str) -> float:
     return _quantity(text, {"s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0}, "time", "90min or 4h")
 
 
+def short_time(text: str) -> float:
+    """A time of the network with its unit [s]."""
+    return _quantity(text, {"ns": 1e-9, "us": 1e-6, "ms": 1e-3}, "time", "500ns or 4.16us")
+
+
 def size(text: str) -> int:
     """A number of bytes with its unit [bytes]."""
     return round(_quantity(text, {"MB": 1e6, "GB": 1e9, "TB": 1e12}, "size", "500MB or 8GB"))

@@ -1,0 +1,96 @@
+"""Energy of trunks under a policy that knows the traffic to come and pays for each change of a member.
+
+Source: our own, as a reference between the floor of `weft.analysis.least_energy` and a real policy. Its traffic is that
+of a run whose links are always on, with ``measure.series {of: channel}``. In each sample a trunk needs as many members
+as carry its flits, of the busier direction, and at least one. A member that is not needed for longer than both changes
+take goes off. It is on again when it is needed next. The changes draw full power.
+
+Parameters: the finished run; the time of waking and of going off [s]. Guarantees: no sample lacks a member; each member
+pays for each of its changes, and is on at first. Not modelled: delays of the traffic by fewer members, bursts shorter
+than a sample, the power of members that are off. So it is a reference, not a bound: a policy may delay packets until
+fewer members carry them. Validation: `tests/test_analysis_policies.py`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from weft.errors import ResultsError
+from weft.text import shell
+from weft.text.labels import at
+from weft.text.si import TIME, number
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from weft.results.result_set import ResultSet
+
+_FS = 1e15
+# A trunk that a sample fills up to this share of one flit more needs no further member: sums of shares are not exact.
+_SLACK = 1e-9
+
+
+def saved_j(results: ResultSet, point: int, wake: float, sleep: float) -> float:
+    """Energy that the policy saves in a run whose links are always on [J].
+
+    Parameters
+    ----------
+    results : ResultSet
+        Its point `point` has all links on, and ran with ``measure.series`` of each channel.
+    point : int
+        Row number in `results.frame`.
+    wake, sleep : float
+        How long a member takes to wake and to go off [s].
+
+    Raises
+    ------
+    ResultsError
+        If the point has no series of each channel.
+    """
+    scenario = results.scenario(point)
+    if at(scenario, "measure.series.of") != "channel":
+        what = f"point {point} of {results.root} has no use of each channel over time"
+        again = shell.command("run", "FILE", "--set", "measure.series={every: 8us, of: channel}")
+        raise ResultsError.saying(what, f"run the sweep again with it: `{again}`, or leave --wake and --sleep out")
+    cycle = number(at(scenario, "cycle"), TIME) / _FS
+    channels = results.channels(point).drop_nulls(["from_router", "to_router"])
+    channels = channels.filter(pl.col("link_class").is_in(at(scenario, "power.manages")))
+    series = results.series(point).sort("from_cycle", "channel")
+    lengths = series.unique("from_cycle", keep="first", maintain_order=True)["interval_cycles"].to_numpy() * cycle
+    use = series["utilisation"].to_numpy().reshape(len(lengths), -1)
+    seconds = float(results.summaries[point]["window_seconds"])
+    saved = 0.0
+    low, high = (of("from_router", "to_router") for of in (pl.min_horizontal, pl.max_horizontal))
+    for _, trunk in channels.group_by(low.alias("low"), high.alias("high"), "link_class"):
+        directions = [part["channel"].to_list() for part in trunk.partition_by("from_router")]
+        members = min(map(len, directions))
+        needed = np.ceil(np.max([use[:, part].sum(axis=1) for part in directions], axis=0) - _SLACK)
+        power = float(trunk["energy_static_fj"].cast(pl.Float64).sum()) / _FS / seconds / members
+        off = sum(off_seconds(needed >= member, lengths, wake, sleep) for member in range(2, members + 1))
+        saved += power * off
+    return saved
+
+
+def off_seconds(needed: npt.NDArray[np.bool_], lengths: npt.NDArray[np.float64], wake: float, sleep: float) -> float:
+    """How long a member is off, which is on at first.
+
+    Parameters
+    ----------
+    needed : array of bool, shape (samples,)
+        Whether the samples need the member.
+    lengths : array of float, shape (samples,)
+        How long each sample is [s].
+    wake, sleep : float
+        How long it takes to wake and to go off [s].
+    """
+    total = gap = 0.0
+    for is_needed, length in zip(needed, lengths, strict=True):
+        if not is_needed:
+            gap += length
+            continue
+        total += max(gap - sleep - wake, 0.0)
+        gap = 0.0
+    return total + max(gap - sleep, 0.0)
