@@ -284,3 +284,38 @@ fn a_trunk_keeps_the_members_that_its_load_needs() {
         }
     }
 }
+
+/// Bursts of 2,000 cycles that begin every 7,000. From the fourth on all members are on as one begins, of each trunk that needed them. The
+/// policy without a forecast has one member on then.
+#[test]
+fn members_are_on_before_a_burst_that_was_foreseen() {
+    const EVERY: u64 = 7000;
+    let on_at_bursts = |parameters: &str| {
+        let mut spec = spec(r#"{"torus": {"widths": [5], "terminals_per_router": 4, "trunk_width": 4}}"#, DOR);
+        packets(&mut spec, 8, VirtualCutThrough, 64);
+        pattern(&mut spec, NEIGHBOR);
+        let first = spec.traffic.jobs[0].phases[0].clone();
+        let phase = |k: u64| {
+            let load = if k % 2 == 1 { 0.9 } else { 0.0 };
+            let from = k / 2 * EVERY + if k % 2 == 1 { 5000 } else { 0 };
+            weft_engine::spec::LoadPhase { from, load: vec![load; first.load.len()], ..first.clone() }
+        };
+        spec.traffic.jobs[0].phases = (0..13).map(phase).collect();
+        sleeps(&mut spec, &format!(r#""window": "200ns", "wake": "100ns", "sleep": "70ns"{parameters}"#));
+        record_link_states(&mut spec, 100_000);
+        phases(&mut spec, 0, 6 * EVERY + 4000);
+        let out = run(&spec);
+        check(&spec, &out, parameters);
+        let states = link_states(&out);
+        assert!(states.complete);
+        let on =
+            |at: u64| states.spans.iter().filter(|s| s.state == LinkState::On && s.from <= at && at < s.to).count();
+        (0..6).map(|k| on(k * EVERY + 5000)).collect::<Vec<_>>()
+    };
+    // each router sends to the next one: of 10 trunks of 4 members 5 carry all, 5 nothing; both directions of a trunk are in one state
+    let (one_each, all) = (10, 5 * 2 * 4);
+    assert_eq!(on_at_bursts(""), [one_each; 6]);
+    let foreseen = on_at_bursts(r#", "forecast": true"#);
+    assert_eq!(foreseen[..3], [one_each; 3]);
+    assert!(foreseen[3..].iter().all(|&on| on == all), "{foreseen:?}");
+}

@@ -7,14 +7,16 @@
 //! # Parameters
 //! ethernet: a standard that gives wake, sleep and window; wake \[time\]: duration of waking; sleep \[time\]: duration of going off;
 //! window \[time\]: over which the utilisation is measured; u_on: the share above which members wake; u_off: the share below which they
-//! go off; step: members at a time; per: whether the mean of the trunk counts, or its busiest member.
+//! go off; step: members at a time; per: whether the mean of the trunk counts, or its busiest member; forecast: members wake ahead of bursts that come
+//! at even intervals (ours, `thresholds/forecast.rs`).
 //! # Guarantees
 //! Never drops a flit. Both directions of a member are in one state. Members wake if either direction was used more than u_on, and go
 //! off if both were used less than u_off in their last windows. The members that wake are those of the lowest numbers, and those that
 //! go off are those of the highest. Member 0 is always on. A member that goes off is closed first: heads take the others. It goes off
 //! when both ends have said that no packet holds it, no flit is on it, and all credits are home. A direction that is used more than
 //! u_on meanwhile opens it again. Ends know only their own channels and what messages on the side channel of member 0 tell them. Nothing
-//! is decided during a change. A constant load never makes members come and go: thresholds with which it could are refused.
+//! is decided during a change. A constant load never makes members come and go: thresholds with which it could are refused. With forecast a direction that has seen three bursts at
+//! even intervals also wishes the members that the last one needed before the next is due, and keeps them until it is two windows late.
 //! # Not modelled
 //! Retraining errors. Refreshes of sleeping links. The side channel, which also carries credits, is never switched off nor billed.
 //! Members that fail: refused.
@@ -28,7 +30,7 @@
 
 use super::thresholds::end::Deed;
 use super::thresholds::rule::{Asked, Ethernet, Per, Rule};
-use super::thresholds::units::{CONTROL, Levels, Units};
+use super::thresholds::units::{By, CONTROL, Levels, Units};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
@@ -68,6 +70,9 @@ pub struct Trunk {
     /// Whose utilisation counts: the mean of the `trunk`, or that of its busiest `member`.
     #[serde(skip_serializing_if = "Per::is_default")]
     pub per: Per,
+    /// Members wake ahead of bursts that come at even intervals.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub forecast: bool,
 }
 
 impl Default for Trunk {
@@ -81,6 +86,7 @@ impl Default for Trunk {
             u_off: 0.2,
             step: 1,
             per: Per::Trunk,
+            forecast: false,
         }
     }
 }
@@ -92,7 +98,7 @@ impl Trunk {
     pub(crate) const OFFERS: Offers = Offers { always_carries: true, ..Offers::ALWAYS_ON };
 
     fn rule(&self, cycle_fs: u128) -> Result<Rule, Refusal> {
-        let Self { ethernet, wake, sleep, window, u_on, u_off, step, per: _ } = *self;
+        let Self { ethernet, wake, sleep, window, u_on, u_off, step, per: _, forecast: _ } = *self;
         let rule = Asked { path: PATH, ethernet, wake, sleep, window, u_on, u_off, step }.rule(cycle_fs)?;
         // trunks of any width: the drop from `step + 1` members to 1 is the steepest
         let members: Vec<f64> = (1..=u32::from(step) + 1).map(f64::from).collect();
@@ -140,13 +146,14 @@ impl PolicyModel for Trunk {
     fn build(&self, site: &Site) -> Result<Arc<dyn Policy>, Refusal> {
         let rule = self.rule(site.cycle_fs)?;
         check_trunks(site)?;
-        Ok(Arc::new(Switches { rule, per: self.per }))
+        Ok(Arc::new(Switches { rule, per: self.per, forecast: self.forecast }))
     }
 
     fn examples() -> Vec<Self> {
         written(&[
             r#"{"wake": "40ns", "sleep": "30ns", "window": "100ns"}"#,
             r#"{"wake": "20ns", "sleep": "60ns", "window": "60ns", "u_on": 0.3, "u_off": 0.09, "step": 2, "per": "member"}"#,
+            r#"{"wake": "40ns", "sleep": "30ns", "window": "100ns", "forecast": true}"#,
         ])
     }
 }
@@ -156,6 +163,7 @@ impl PolicyModel for Trunk {
 struct Switches {
     rule: Rule,
     per: Per,
+    forecast: bool,
 }
 
 impl Policy for Switches {
@@ -164,7 +172,8 @@ impl Policy for Switches {
     }
 
     fn agents(&self, site: &BlockSite) -> Option<Box<dyn Agents>> {
-        Some(Box::new(Units::new(self.rule, (self.per, false), Arc::new(Members), site)))
+        let by = By { per: self.per, alone: false, foresees: self.forecast };
+        Some(Box::new(Units::new(self.rule, by, Arc::new(Members), site)))
     }
 }
 

@@ -23,7 +23,7 @@
 
 use super::thresholds::end::Deed;
 use super::thresholds::rule::{Asked, Ethernet, Per, Rule};
-use super::thresholds::units::{CONTROL, Levels, Units};
+use super::thresholds::units::{By, CONTROL, Levels, Units};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
@@ -152,8 +152,8 @@ impl Policy for Narrows {
     }
 
     fn agents(&self, site: &BlockSite) -> Option<Box<dyn Agents>> {
-        let alone = self.per == Per::Member;
-        Some(Box::new(Units::new(self.rule, (self.per, alone), self.widths.clone(), site)))
+        let by = By { per: self.per, alone: self.per == Per::Member, foresees: false };
+        Some(Box::new(Units::new(self.rule, by, self.widths.clone(), site)))
     }
 }
 

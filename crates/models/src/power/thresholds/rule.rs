@@ -149,6 +149,11 @@ impl Rule {
         Err(Refusal::new(format!("{path}.u_off"), what, help))
     }
 
+    /// Members that carry this many members' worth of flits without a wish for more.
+    pub fn members_for(&self, carried: f64) -> u16 {
+        (carried / self.u_on).ceil().max(1.0) as u16
+    }
+
     pub fn ladder(&self, top: u16) -> Ladder {
         Ladder { top, step: self.step }
     }
@@ -167,6 +172,14 @@ impl Rule {
     /// A step takes a window of the end that leads after one of the other end, and a change.
     pub fn settles_in(&self) -> u64 {
         self.window.saturating_mul(2).saturating_add(self.wake.max(self.sleep))
+    }
+}
+
+#[cfg(test)]
+impl Rule {
+    /// Moves one level at a time.
+    pub fn of_times(window: u64, wake: u64, sleep: u64, (u_on, u_off): (f64, f64)) -> Self {
+        Self { window, wake, sleep, u_on, u_off, step: 1 }
     }
 }
 

@@ -1,7 +1,8 @@
 //! The agents. A unit is a trunk, or a link. At each end of each unit an agent measures its own direction. It talks to the other end on
 //! the side channel of the unit's first link.
 
-use super::end::{Deed, End, Ladder, Phase, Reply, Say};
+use super::end::{Deed, End, Ladder, Phase, Reply, Say, Wish};
+use super::forecast::Forecast;
 use super::rule::{Per, Rule};
 use std::fmt::Debug;
 use std::ops::Range;
@@ -36,10 +37,21 @@ struct Unit {
     #[kept(fixed)]
     ladder: Ladder,
     end: End,
+    forecast: Forecast,
     /// The cycle in which the window ends. `counted`: flits of each channel when the window began, the low 32 bits.
     window_ends: u64,
     #[kept(each)]
     counted: Vec<u32>,
+}
+
+/// What a unit is, and what it goes by.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct By {
+    pub per: Per,
+    /// Each link is a unit, instead of each trunk.
+    pub alone: bool,
+    /// Bursts that come at even intervals are foreseen.
+    pub foresees: bool,
 }
 
 /// The ends of units of a block.
@@ -48,7 +60,7 @@ pub(crate) struct Units {
     #[kept(fixed)]
     rule: Rule,
     #[kept(fixed)]
-    per: Per,
+    by: By,
     #[kept(fixed)]
     levels: Arc<dyn Levels>,
     /// By channel: the unit of which it is the first.
@@ -59,31 +71,37 @@ pub(crate) struct Units {
 }
 
 impl Units {
-    /// `alone`: each link is a unit, instead of each trunk.
-    pub fn new(rule: Rule, (per, alone): (Per, bool), levels: Arc<dyn Levels>, site: &BlockSite) -> Self {
+    pub fn new(rule: Rule, by: By, levels: Arc<dyn Levels>, site: &BlockSite) -> Self {
         let (mut of, mut units) = (vec![None; site.channels.len()], Vec::new());
         for (o, channel) in site.channels.iter().enumerate().filter(|(_, channel)| channel.managed) {
             let Peer::Router { router: far, .. } = channel.peer else { continue };
             let router = &site.routers[channel.router as usize];
             let (base, trunk) = (router.base as usize, channel.trunk);
-            if !alone && o != base + usize::from(trunk.first) {
+            if !by.alone && o != base + usize::from(trunk.first) {
                 continue;
             }
             let members = || trunk.members().map(|port| base + usize::from(port)).collect();
-            let channels: Vec<usize> = if alone { vec![o] } else { members() };
+            let channels: Vec<usize> = if by.alone { vec![o] } else { members() };
             let ladder = rule.ladder(levels.top(channels.len()));
             let end = End::new(router.id < far, ladder.top);
             of[o] = Some(units.len() as u32);
-            units.push(Unit { counted: vec![0; channels.len()], channels, ladder, end, window_ends: 0 });
+            units.push(Unit {
+                counted: vec![0; channels.len()],
+                channels,
+                ladder,
+                end,
+                forecast: Forecast::default(),
+                window_ends: 0,
+            });
         }
-        Self { rule, per, levels, of, units }
+        Self { rule, by, levels, of, units }
     }
 
     /// Lets the unit whose first channel this is do its work.
     fn with(&mut self, o: usize, channels: &mut dyn Channels, does: impl FnOnce(&mut Work)) {
         let Some(unit) = self.of.get(o).copied().flatten() else { return };
         let unit = &mut self.units[unit as usize];
-        does(&mut Work { rule: &self.rule, per: self.per, levels: &*self.levels, unit, channels });
+        does(&mut Work { rule: &self.rule, by: self.by, levels: &*self.levels, unit, channels });
     }
 }
 
@@ -106,14 +124,14 @@ impl Agents for Units {
     fn rests(&self, who: usize, channels: &dyn Channels) -> Option<u64> {
         let unit = &self.units[(*self.of.get(who)?)? as usize];
         let is_silent = unit.channels.iter().zip(&unit.counted).all(|(&o, &counted)| channels.flits(o) == counted);
-        (unit.end.is_settled() && is_silent).then_some(self.rule.window)
+        (unit.end.is_settled() && !unit.forecast.expects() && is_silent).then_some(self.rule.window)
     }
 }
 
 /// An end of a unit at work.
 struct Work<'a> {
     rule: &'a Rule,
-    per: Per,
+    by: By,
     levels: &'a dyn Levels,
     unit: &'a mut Unit,
     channels: &'a mut dyn Channels,
@@ -183,24 +201,43 @@ impl Work<'_> {
     }
 
     fn end_window(&mut self) {
-        let (wish, before) = (self.rule.wish(self.utilisation()), self.unit.end.phase);
+        let (wish, before) = (self.wish(), self.unit.end.phase);
         self.apply(|end, ladder| end.measured(wish, ladder));
         if self.unit.end.phase == before {
             self.begin_window();
         }
     }
 
+    /// The level up to which links take packets.
+    fn open_level(&self) -> u16 {
+        let Unit { end, ladder, .. } = &*self.unit;
+        if end.phase == Phase::Drains { ladder.below(end.level) } else { end.level }
+    }
+
+    /// What this direction wishes after a window.
+    fn wish(&mut self) -> Wish {
+        let own = self.rule.wish(self.utilisation());
+        if !self.by.foresees {
+            return own;
+        }
+        let (now, rule, level) = (self.channels.now(), self.rule, self.open_level());
+        let Unit { channels, counted, forecast, ladder, .. } = &mut *self.unit;
+        let sent = |(&o, &counted): (&usize, &u32)| f64::from(self.channels.flits(o).wrapping_sub(counted));
+        let flits: f64 = channels.iter().zip(&*counted).map(sent).sum();
+        forecast.saw(now, flits / (rule.window as f64 * self.channels.bandwidth(channels[0])), rule);
+        forecast.wish(own, now, level, (*ladder, rule))
+    }
+
     /// Flits of the window over those that the open links could have carried: of all of them, or of the link for which the ratio is
     /// highest.
     fn utilisation(&self) -> f64 {
-        let Unit { channels, counted, end, ladder, .. } = &*self.unit;
-        let level = if end.phase == Phase::Drains { ladder.below(end.level) } else { end.level };
+        let (Unit { channels, counted, .. }, level) = (&*self.unit, self.open_level());
         let open = channels.iter().zip(counted).take(self.levels.carrying(level, channels.len()));
         let of = |(&o, &counted): (&usize, &u32)| {
             let could = self.rule.window as f64 * self.channels.bandwidth(o);
             (f64::from(self.channels.flits(o).wrapping_sub(counted)), could)
         };
-        match self.per {
+        match self.by.per {
             Per::Trunk => {
                 let (flits, could) = open.map(of).fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
                 flits / could

@@ -1,0 +1,145 @@
+//! Foresees bursts that come at even intervals, so that links are up when the next one begins. One direction of a trunk.
+//!
+//! A burst begins with the first window that needs more than one member, after one that needs no more than that. When two intervals
+//! between such beginnings have been alike, the third is expected as long after the last one. Until it has begun the direction wishes
+//! as many members as the last burst needed. A burst that does not come ends the forecast.
+
+use super::end::{Ladder, Wish};
+use super::rule::Rule;
+use weft_api::base::kept::Value;
+
+/// Intervals that differ by at most so many windows are alike; so late may a burst be.
+const ALIKE: u64 = 2;
+
+/// What a direction has seen.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Value)]
+pub(crate) struct Forecast {
+    /// The cycle in which the last burst began, once there was one.
+    began: Option<u64>,
+    /// Between the last two; 0 before there are two.
+    interval: u64,
+    /// The last two intervals were alike.
+    is_even: bool,
+    /// The last window was part of a burst.
+    in_burst: bool,
+    /// Members that the last burst needed.
+    members: u16,
+}
+
+impl Forecast {
+    /// Whether it may wish something that the utilisation does not.
+    pub fn expects(&self) -> bool {
+        self.is_even
+    }
+
+    /// A window has ended in cycle `now`, in which the direction sent as much as this many members carry.
+    pub fn saw(&mut self, now: u64, carried: f64, rule: &Rule) {
+        let needed = rule.members_for(carried);
+        if needed > 1 && !self.in_burst {
+            self.begins(now - rule.window, rule);
+            self.members = needed;
+        }
+        (self.in_burst, self.members) = (needed > 1, self.members.max(if needed > 1 { needed } else { 0 }));
+        self.is_even &= now < self.due() + ALIKE * rule.window;
+    }
+
+    fn begins(&mut self, at: u64, rule: &Rule) {
+        if let Some(before) = self.began.replace(at) {
+            let interval = at - before;
+            self.is_even = self.interval > 0 && interval.abs_diff(self.interval) <= ALIKE * rule.window;
+            self.interval = interval;
+        }
+    }
+
+    /// When the next burst is expected.
+    fn due(&self) -> u64 {
+        self.began.unwrap_or(0).saturating_add(self.interval)
+    }
+
+    /// What the direction wishes in cycle `now` at this level: its own wish, or more so that the next burst finds the
+    /// members that the last one needed.
+    pub fn wish(&self, own: Wish, now: u64, level: u16, (ladder, rule): (Ladder, &Rule)) -> Wish {
+        if !self.is_even || self.in_burst {
+            return own;
+        }
+        let target = self.members.min(ladder.top);
+        // each step is decided at the end of a window, and one window is lost until the forecast is looked at
+        let steps = u64::from(target.saturating_sub(level).div_ceil(ladder.step)).max(1);
+        let ahead = steps * (rule.wake + rule.window) + rule.window;
+        if now + ahead < self.due() {
+            return own;
+        }
+        match own {
+            _ if level < target => Wish::More,
+            Wish::Less | Wish::Stay => Wish::Stay,
+            Wish::More => Wish::More,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WINDOW: u64 = 100;
+
+    fn rule() -> Rule {
+        Rule::of_times(WINDOW, 50, 30, (0.5, 0.2))
+    }
+
+    /// The wishes of a trunk of 4 members that has one on, in each window: `carried` says what it sends in window k.
+    fn wishes(windows: u64, carried: impl Fn(u64) -> f64) -> Vec<Wish> {
+        let (rule, mut forecast) = (rule(), Forecast::default());
+        let see = |k: u64| {
+            let now = (k + 1) * WINDOW;
+            forecast.saw(now, carried(k), &rule);
+            forecast.wish(rule.wish(carried(k)), now, 1, (rule.ladder(4), &rule))
+        };
+        (0..windows).map(see).collect()
+    }
+
+    /// Bursts of 3 windows that need 4 members, every 20 windows. At the end of the third the interval is known.
+    #[test]
+    fn after_three_even_bursts_members_wake_before_the_next_one() {
+        let is_burst = |k: u64| k % 20 >= 17;
+        let wishes = wishes(120, |k| if is_burst(k) { 1.9 } else { 0.0 });
+        let early: Vec<u64> = (0..120).filter(|&k| wishes[k as usize] == Wish::More && !is_burst(k)).collect();
+        // three steps of 150 cycles and a window are 550 cycles: windows 11 to 16 end 500 to 0 cycles before the burst
+        let expected: Vec<u64> = (60..120).filter(|k| (11..17).contains(&(k % 20))).collect();
+        assert_eq!(early, expected);
+    }
+
+    #[test]
+    fn uneven_bursts_are_not_foreseen() {
+        let begins = [10, 25, 60, 80, 117, 130];
+        let is_burst = |k: u64| begins.iter().any(|&at| (at..at + 3).contains(&k));
+        let wishes = wishes(140, |k| if is_burst(k) { 1.9 } else { 0.0 });
+        assert!((0..140).all(|k| (wishes[k as usize] == Wish::More) == is_burst(k)));
+    }
+
+    /// The direction waits two windows for a burst that does not come, then it goes by its utilisation again.
+    #[test]
+    fn a_burst_that_does_not_come_ends_the_forecast() {
+        let is_burst = |k: u64| k < 60 && k % 20 >= 17;
+        let wishes = wishes(200, |k| if is_burst(k) { 1.9 } else { 0.0 });
+        // the fourth burst would begin with window 77
+        assert!((72..78).all(|k| wishes[k] == Wish::More));
+        assert!((79..200).all(|k| wishes[k] == Wish::Less));
+    }
+
+    /// What needs no second member is no burst, and the members wished are those that the last burst needed.
+    #[test]
+    fn it_wakes_as_many_members_as_the_last_burst_needed() {
+        let (rule, mut forecast) = (rule(), Forecast::default());
+        let mut at = |level: u16, k: u64, carried: f64| {
+            let now = (k + 1) * WINDOW;
+            forecast.saw(now, carried, &rule);
+            forecast.wish(rule.wish(carried / f64::from(level)), now, level, (rule.ladder(4), &rule))
+        };
+        for k in 0..60 {
+            at(1, k, if k % 20 >= 17 { 0.9 } else { 0.3 });
+        }
+        // 0.9 of a member above u_on 0.5 needs two
+        assert_eq!((at(2, 75, 0.0), at(1, 76, 0.0)), (Wish::Stay, Wish::More));
+    }
+}
