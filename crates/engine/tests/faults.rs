@@ -83,6 +83,7 @@ fn check(spec: &Spec, out: &Outcome) {
 fn breaks(what: Part, [a, b]: [u32; 2]) -> bool {
     match what {
         Part::Link(ends) | Part::LinkOfClass(ends, _) => ends == [a, b] || ends == [b, a],
+        Part::Member(_) => false,
         Part::Router(router) => router == a || router == b,
     }
 }

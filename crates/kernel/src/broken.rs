@@ -32,6 +32,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
             (false, 0) => self.mend(net, o),
             (true, _) | (false, _) => {} // it was or stays broken for another reason
         }
+        self.with_agents(net, |agents, channels| agents.fault(what, channels));
         if what.cause == Cause::OwnRouter && what.breaks {
             self.routers.fabric.requests.active.set(self.routers.fabric.wires.outs[o].router as usize); // its heads ask again, and are discarded
         }
@@ -198,6 +199,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
             _ if self.routers.beside.policy.faults.is_dead(r) => {
                 self.routers.fabric.give_up(&mut self.routers.beside.policy, net, place)
             }
+            _ if self.routers.fabric.has_another_member(net, r, place) => self.name_again(net, r, place),
             AroundFaults::Drops => self.routers.fabric.give_up(&mut self.routers.beside.policy, net, place),
             AroundFaults::ChoosesAgain => self.choose_again(net, r, place),
             AroundFaults::Rebuilds => self.name_again(net, r, place),
@@ -363,6 +365,12 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         });
         // of equal ones the first: minimal ones come first
         weighed.min_by_key(|&(cost, _)| cost).map(|(_, step)| (step.hop, step.after))
+    }
+
+    /// Whether the head at `place` has an output whose trunk has a whole link.
+    fn has_another_member(&self, net: &Net, r: usize, (i, v): Place) -> bool {
+        let key = self.buffers.segments.items[self.buffers.ins[i].head[v] as usize].key;
+        key != UNDECIDED && self.is_whole(r, net.port(key) as u16)
     }
 
     /// Whether the link behind output `port` of router `r` is whole; of a trunk, that of some member.

@@ -169,7 +169,7 @@ impl FaultShare {
 fn count_links(parts: &[Part], spec: &Spec) -> usize {
     let class = parts.first().and_then(|&part| match part {
         Part::LinkOfClass(_, class) => Some(class),
-        Part::Link(_) | Part::Router(_) => None,
+        Part::Link(_) | Part::Member(_) | Part::Router(_) => None,
     });
     let ends: BTreeSet<Vec<u32>> = parts.iter().map(|part| part.routers()).collect();
     let links = spec.graph.links().filter(|link| class.is_none_or(|class| link.is_of(class)));

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weft_engine::Spec;
 use weft_engine::power::LinkState;
-use weft_engine::spec::{Fault, Part};
+use weft_engine::spec::{Fault, Member, Part};
 use weft_topology::{Graph, RouterName};
 use weft_units::{Refusal, Time};
 
@@ -22,6 +22,9 @@ pub struct FaultConfig {
     /// Link class: of the links between these routers only those of this class fail. If it is left out, all of them do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub class: Option<String>,
+    /// Of parallel links only this one fails: its number, from 0. Links of a trunk are numbered in the order of `channels`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub member: Option<u16>,
     /// The router that fails, in place of a link: its number, or its id in a graph file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub router: Option<RouterName>,
@@ -39,11 +42,21 @@ impl FaultConfig {
         let find = |name: &RouterName, key: &str| routers::find(graph, name, &format!("faults.{k}.{key}"));
         let what = match (&self.link, &self.router) {
             (Some([a, b]), None) => {
-                let link = [find(a, "link")?, find(b, "link")?];
-                match &self.class {
-                    Some(class) => Part::LinkOfClass(link, number(class, graph.class_names(), k)?),
-                    None => Part::Link(link),
+                let ends = [find(a, "link")?, find(b, "link")?];
+                let class = self.class.as_deref().map(|class| number(class, graph.class_names(), k)).transpose()?;
+                match (class, self.member) {
+                    (class, Some(number)) => Part::Member(Member { ends, class, number }),
+                    (Some(class), None) => Part::LinkOfClass(ends, class),
+                    (None, None) => Part::Link(ends),
                 }
+            }
+            (None, Some(_)) if self.member.is_some() => {
+                let what = "a router fails with all of its links";
+                return Err(Refusal::new(
+                    format!("faults.{k}.member"),
+                    what,
+                    "leave member out, or write link: [0, 1]",
+                ));
             }
             (None, Some(router)) if self.class.is_none() => Part::Router(find(router, "router")?),
             (None, Some(_)) => {

@@ -18,7 +18,7 @@ use baseline::{Baseline, Span, Time};
 use serde_json::{Map, Value, json};
 use weft_engine::Spec;
 use weft_engine::outcome::{Arrived, FaultOutcome, Outcome};
-use weft_engine::spec::{Episode, Fault, Part, episodes};
+use weft_engine::spec::{Episode, Fault, Member, Part, episodes};
 
 /// Most episodes that are listed, and most parts that one names.
 const LISTED: usize = 200;
@@ -202,6 +202,7 @@ fn failed(spec: &Spec, episode: &Episode) -> String {
         Part::LinkOfClass(ends, class) => {
             format!("{} link {}", spec.graph.class_names()[usize::from(class)], link(ends))
         }
+        Part::Member(Member { ends, number, .. }) => format!("member {number} of link {}", link(ends)),
         Part::Router(router) => format!("router {}", spec.graph.router_name(router)),
     });
     let named = words.collect::<Vec<_>>().join(", ");

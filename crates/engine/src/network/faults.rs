@@ -4,7 +4,8 @@
 //! Kim et al., "TCEP", ISCA 2018, Section VII-D, argues that links that are off are spares: where one fails, others are
 //! activated. The paper says no more; the rest is ours.
 //! # Parameters
-//! A list, each: link: the two routers (class: only the links of this class between them), or router: its number; at \[time\]: the first cycle in which it is broken;
+//! A list, each: link: the two routers (class: only the links of this class between them; member: only this one of parallel links),
+//! or router: its number; at \[time\]: the first cycle in which it is broken;
 //! until \[time\]: the first cycle in which it is whole again (left out: never). patience \[time\], rebuild_delay \[time\]:
 //! how fast a routing reacts (`FaultTimes`).
 //! # Guarantees
@@ -48,7 +49,7 @@
 //! asked for first. A link that returns is asked for at once if it belongs to a star, or was on and links are never
 //! switched off (`deactivate: false`). Without faults nothing is different.
 //! # Not modelled
-//! One of several parallel links of a class alone: those between two routers fail together. Flits that links destroy; retransmission of lost packets by terminals; wrong reports; a detour round a dead corner.
+//! Flits that links destroy; retransmission of lost packets by terminals; wrong reports; a detour round a dead corner.
 //! A control packet that is in a router as it fails still reaches its receiver. A router without active links sends its
 //! messages on the side channels of its links, which carry credits and are taken to work while the link is whole; to
 //! the far end of a broken link, on those of a member with whole links to both. Two ways to get stuck are left, neither
@@ -85,12 +86,34 @@ pub struct Fault {
     pub until: Option<Cycles>,
 }
 
-/// What can fail: the links between two routers, those of one link class between them, or a router with all its links.
+/// A part that can fail: the links between two routers, those of one link class between them, one of parallel links, or a router
+/// with all its links.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
     Link([u32; 2]),
     LinkOfClass([u32; 2], u8),
+    Member(Member),
     Router(u32),
+}
+
+/// A single link of the parallel ones between two routers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Member {
+    pub ends: [u32; 2],
+    /// Of the links of this class; of any class where it is `None`.
+    pub class: Option<u8>,
+    /// Its number in its trunk.
+    pub number: u16,
+}
+
+/// A channel between two routers as its sender knows it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct OwnEnd {
+    pub from: u32,
+    pub to: u32,
+    pub class: u8,
+    /// Number of the link in its trunk.
+    pub member: u16,
 }
 
 impl Part {
@@ -98,13 +121,14 @@ impl Part {
     fn key(self) -> &'static str {
         match self {
             Self::Link(_) | Self::LinkOfClass(..) => "link",
+            Self::Member(_) => "member",
             Self::Router(_) => "router",
         }
     }
 
     pub fn routers(self) -> Vec<u32> {
         match self {
-            Self::Link(ends) | Self::LinkOfClass(ends, _) => ends.to_vec(),
+            Self::Link(ends) | Self::LinkOfClass(ends, _) | Self::Member(Member { ends, .. }) => ends.to_vec(),
             Self::Router(router) => vec![router],
         }
     }
@@ -114,7 +138,16 @@ impl Part {
         match self {
             Self::Link(ends) => Some((ends, None)),
             Self::LinkOfClass(ends, class) => Some((ends, Some(class))),
+            Self::Member(Member { ends, class, .. }) => Some((ends, class)),
             Self::Router(_) => None,
+        }
+    }
+
+    /// The number of the only one of parallel links that fails.
+    fn member(self) -> Option<u16> {
+        match self {
+            Self::Member(Member { number, .. }) => Some(number),
+            Self::Link(_) | Self::LinkOfClass(..) | Self::Router(_) => None,
         }
     }
 
@@ -124,6 +157,9 @@ impl Part {
         match self {
             Self::Link([a, b]) => format!("the link between routers {} and {}", name(a), name(b)),
             Self::LinkOfClass([a, b], _) => format!("one of the links between routers {} and {}", name(a), name(b)),
+            Self::Member(Member { ends: [a, b], number, .. }) => {
+                format!("member {number} of the links between routers {} and {}", name(a), name(b))
+            }
             Self::Router(router) => format!("router {}", name(router)),
         }
     }
@@ -132,9 +168,10 @@ impl Part {
     pub fn overlaps(self, other: Self) -> bool {
         match (self.link(), other.link()) {
             (Some((ends, of)), Some(([a, b], class))) => {
-                (ends == [a, b] || ends == [b, a]) && (of.is_none() || class.is_none() || of == class)
+                let same_link = (ends == [a, b] || ends == [b, a]) && (of.is_none() || class.is_none() || of == class);
+                same_link && self.member().zip(other.member()).is_none_or(|(own, other)| own == other)
             }
-            _ => self == other,
+            (None, None) | (Some(_), None) | (None, Some(_)) => self == other,
         }
     }
 }
@@ -150,18 +187,15 @@ impl Fault {
         self.what.overlaps(part)
     }
 
-    /// What one end of a link between two routers notices of this fault, and when. The end is `channel` of router
-    /// `from`; the link leads to router `to`, and is of this class.
-    pub(crate) fn events(
-        &self,
-        channel: u32,
-        (from, to, class): (u32, u32, u8),
-    ) -> impl Iterator<Item = Event> + use<> {
+    /// The events of this fault at the end of a channel between two routers.
+    pub(crate) fn events(&self, channel: u32, end: OwnEnd) -> impl Iterator<Item = Event> + use<> {
+        let OwnEnd { from, to, class, member } = end;
         let cause = match self.what {
             Part::Router(router) if router == from => Some(Cause::OwnRouter),
             Part::Router(router) if router == to => Some(Cause::FarRouter),
             Part::Router(_) => None,
-            Part::Link(_) | Part::LinkOfClass(..) => self.breaks(from, to, class).then_some(Cause::Link),
+            Part::Member(of) => (of.number == member && self.names(from, to, class)).then_some(Cause::Link),
+            Part::Link(_) | Part::LinkOfClass(..) => self.names(from, to, class).then_some(Cause::Link),
         };
         let (at, until) = (self.at, self.until);
         cause.into_iter().flat_map(move |cause| {
@@ -175,12 +209,17 @@ impl Fault {
         self.at <= cycle && self.until.is_none_or(|until| cycle < until)
     }
 
-    /// Whether it breaks the links of this class between two routers.
-    pub(crate) fn breaks(&self, a: u32, b: u32, class: u8) -> bool {
+    /// Whether it breaks a link of this class between two routers, or all of them.
+    pub(crate) fn names(&self, a: u32, b: u32, class: u8) -> bool {
         match self.what {
-            Part::Link(_) | Part::LinkOfClass(..) => self.is_of(Part::LinkOfClass([a, b], class)),
+            Part::Link(_) | Part::LinkOfClass(..) | Part::Member(_) => self.is_of(Part::LinkOfClass([a, b], class)),
             Part::Router(router) => router == a || router == b,
         }
+    }
+
+    /// Whether it breaks all links of this class between two routers, so that no packet gets from one to the other there.
+    pub(crate) fn breaks(&self, a: u32, b: u32, class: u8) -> bool {
+        self.what.member().is_none() && self.names(a, b, class)
     }
 
     pub(crate) fn is_of_router(&self) -> bool {
@@ -224,6 +263,7 @@ impl Spec {
         pairs::check_faults(self)?;
         let nets = Subnets::of(&self.graph).filter(|_| pairs::replaces_faults(self));
         (0..self.faults.len()).try_for_each(|k| self.check_fault(nets.as_ref(), k))?;
+        (0..self.faults.len()).try_for_each(|k| self.check_member(k))?;
         let lost = |router| self.faults.iter().any(|f| f.until.is_none() && f.is_of(Part::Router(router)));
         if (0..self.graph.routers()).all(lost) {
             let what = "every router fails for ever: nothing is left that could deliver a packet";
@@ -307,6 +347,40 @@ impl Spec {
             }
             (None, None) => self.check_waits(k, "leave faults out"),
         }
+    }
+
+    /// Refuses a member that a trunk does not have, and a fault of its last whole member. Routings would take the trunk for one that
+    /// carries packets.
+    fn check_member(&self, k: usize) -> Result<(), Refusal> {
+        let Fault { what, at, .. } = self.faults[k];
+        let Part::Member(Member { ends: [a, b], class, number }) = what else { return Ok(()) };
+        let refuse = |what: String, help: String| Err(Refusal::new(format!("faults.{k}.member"), what, help));
+        let ports = || (0..).zip(self.graph.ports(a)).filter(|(_, port)| class.is_none_or(|class| port.class == class));
+        let leads_there = |port: &Port| matches!(port.peer, Peer::Router { router, .. } if router == b);
+        let widths = ports().filter(|(_, port)| leads_there(port)).map(|(p, _)| self.graph.trunk(a, p).width);
+        let (width, between) = (widths.min().unwrap_or(1), [a, b].map(|router| self.graph.router_name(router)));
+        let [a_name, b_name] = &between;
+        if width == 1 {
+            let what = format!("one link joins routers {a_name} and {b_name}, no parallel ones");
+            return refuse(what, "leave member out".into());
+        }
+        if number >= width {
+            let what = format!(
+                "{width} parallel links join routers {a_name} and {b_name}, with the numbers 0 to {}",
+                width - 1
+            );
+            return refuse(what, format!("write member: {}", width - 1));
+        }
+        let broken = |member: u16| {
+            let it = Part::Member(Member { ends: [a, b], class, number: member });
+            self.faults.iter().any(|fault| fault.is_on(at) && fault.is_of(it))
+        };
+        if !(0..width).all(broken) {
+            return Ok(());
+        }
+        let what =
+            format!("all {width} links between routers {a_name} and {b_name} are broken in cycle {at}, one by one");
+        refuse(what, "let one of them be whole, or write one fault without member, which routings know of".into())
     }
 
     /// Refuses a link class of which there is no link between two neighbours, or none that is the `managed` one.

@@ -1,7 +1,7 @@
 //! Builds the power policy of a run, and sets up its agents in the blocks.
 
 use crate::network::assemble::Builder;
-use crate::network::faults::Fault;
+use crate::network::faults::{Fault, OwnEnd};
 use crate::network::pairs;
 use crate::network::spec::Spec;
 use std::sync::Arc;
@@ -84,6 +84,7 @@ impl Builder<'_> {
         }
         let events = (0..).zip(ports).flat_map(|(channel, port)| {
             let from = routers[port.router as usize].id;
+            let number = (self.spec.graph.port_base(routers[0].id) + channel - self.spec.graph.port_base(from)) as u16;
             // what a channel leads to; one to a terminal fails with its router, unless the policy sees to its links itself
             let to = match port.far {
                 Far::Here { router, .. } | Far::Away { router, .. } => Some(router),
@@ -91,11 +92,13 @@ impl Builder<'_> {
                 Far::Nowhere => None,
             };
             // a link is known by the class of either channel
-            let named = move |f: &&Fault, to| f.breaks(from, to, port.back) && !f.breaks(from, to, port.class);
+            let named = move |f: &&Fault, to| f.names(from, to, port.back) && !f.names(from, to, port.class);
+            let trunk = self.spec.graph.trunk(from, number);
+            let member = trunk.members().position(|member| member == number).unwrap_or(0) as u16;
             let events = move |to| {
                 self.spec.faults.iter().flat_map(move |f| {
                     let class = if named(&f, to) { port.back } else { port.class };
-                    f.events(channel, (from, to, class))
+                    f.events(channel, OwnEnd { from, to, class, member })
                 })
             };
             to.into_iter().flat_map(events)

@@ -3,7 +3,7 @@
 
 pub use crate::network::classes::Protocol;
 pub use crate::network::episodes::{Episode, episodes};
-pub use crate::network::faults::{Fault, FaultTimes, Part};
+pub use crate::network::faults::{Fault, FaultTimes, Member, Part};
 pub use crate::network::jobs::{Job, MAX_JOBS, TrafficSpec};
 pub use crate::network::rows::{ChannelEnds, channel_ends};
 use std::sync::Arc;

@@ -38,6 +38,7 @@ fn faults_of(spec: &Spec, turn: usize) -> Vec<Fault> {
 fn breaks(fault: &Fault, from: u32, to: u32) -> bool {
     match fault.what {
         Part::Link(ends) | Part::LinkOfClass(ends, _) => ends == [from, to] || ends == [to, from],
+        Part::Member(_) => false,
         Part::Router(router) => router == from || router == to,
     }
 }

@@ -4,6 +4,7 @@ use crate::integration::common::*;
 use weft_engine::outcome::{ChannelCount, Ending};
 use weft_engine::power::LinkState;
 use weft_engine::spec::FlowControl::{VirtualCutThrough, Wormhole};
+use weft_engine::spec::{Execution, Fault, Member, Part};
 use weft_engine::{Outcome, Spec};
 use weft_topology::Peer;
 
@@ -312,10 +313,88 @@ fn members_are_on_before_a_burst_that_was_foreseen() {
             |at: u64| states.spans.iter().filter(|s| s.state == LinkState::On && s.from <= at && at < s.to).count();
         (0..6).map(|k| on(k * EVERY + 5000)).collect::<Vec<_>>()
     };
-    // each router sends to the next one: of 10 trunks of 4 members 5 carry all, 5 nothing; both directions of a trunk are in one state
+    // 5 links of 4 members in two directions; both directions of a member are in one state
     let (one_each, all) = (10, 5 * 2 * 4);
     assert_eq!(on_at_bursts(""), [one_each; 6]);
     let foreseen = on_at_bursts(r#", "forecast": true"#);
     assert_eq!(foreseen[..3], [one_each; 3]);
     assert!(foreseen[3..].iter().all(|&on| on == all), "{foreseen:?}");
+}
+
+/// A member of a trunk fails for a while, in the middle of traffic and in silence. The others carry its packets, under every routing:
+/// nothing is dropped. Where all but member 0 sleep as it fails, another one wakes.
+#[test]
+fn others_carry_what_a_failed_member_would() {
+    let quick = r#"{"trunk": {"window": "200ns", "wake": "100ns", "sleep": "70ns", "u_on": 0.3, "u_off": 0.1}}"#;
+    let (at, until) = (6000, 20_000);
+    for (k, (policy_json, routing)) in
+        [(ALWAYS_ON, DOR), (ALWAYS_ON, ADAPTIVE), (quick, DOR), (quick, ADAPTIVE)].into_iter().enumerate()
+    {
+        for number in [0, 2] {
+            let mut spec = spec(r#"{"torus": {"widths": [5], "terminals_per_router": 4, "trunk_width": 4}}"#, routing);
+            policy(&mut spec, policy_json);
+            packets(&mut spec, 8, VirtualCutThrough, 64);
+            load_steps(&mut spec, 5 + k as u64, 0);
+            // in the silence at first, when members sleep
+            spec.traffic.jobs[0]
+                .phases
+                .iter_mut()
+                .for_each(|phase| phase.from += if phase.from > 0 { 9000 } else { 0 });
+            spec.traffic.jobs[0].phases[0].load.fill(0.02);
+            phases(&mut spec, 0, 40_000);
+            let member = Member { ends: [1, 2], class: None, number };
+            spec.faults = vec![Fault { what: Part::Member(member), at, until: Some(until) }];
+            record_link_states(&mut spec, 100_000);
+            let out = run(&spec);
+            let what = format!("{policy_json}, {routing}, member {number}");
+            assert_eq!((&out.ending, out.missing_packets, out.dropped_packets), (&Ending::Drained, 0, 0), "{what}");
+            check_channels(&out);
+            let states = link_states(&out);
+            let state = |channel: u32, at: u64| {
+                let span = states.spans.iter().find(|s| s.channel == channel && s.from <= at && at < s.to);
+                span.expect("a span").state
+            };
+            let of_link = |c: &ChannelCount| [Some(1), Some(2)].contains(&c.from) && [Some(1), Some(2)].contains(&c.to);
+            for (channel, count) in (0..).zip(&out.channels).filter(|(_, count)| of_link(count)) {
+                let trunk = spec.graph.trunk(count.from.expect("a router"), count.from_port as u16);
+                let own = trunk.members().position(|port| u32::from(port) == count.from_port).expect("a member");
+                // packets that hold it as it fails cross it first
+                let is_dark = (at + 200..until).all(|at| state(channel, at) == LinkState::Off);
+                assert!(own != usize::from(number) || is_dark, "{what}");
+                // a window later, and some changes, one that is whole is on
+                let first_whole = usize::from(number == 0);
+                let stays_on = (at + 1000..until).all(|at| state(channel, at) == LinkState::On);
+                assert!(own != first_whole || stays_on, "{what}: member {own}");
+            }
+            for blocks in [2, 5] {
+                let other = run_as(&spec, Execution::new(1, blocks));
+                assert!(other.sums == out.sums && link_states(&other) == states, "{what} in {blocks} blocks");
+            }
+        }
+    }
+}
+
+#[test]
+fn faults_of_members_that_are_not_there_are_refused() {
+    let fault =
+        |number, at, until| Fault { what: Part::Member(Member { ends: [0, 1], class: None, number }), at, until };
+    let refused = |topology: &str, faults: Vec<Fault>| {
+        let mut spec = spec(topology, DOR);
+        spec.faults = faults;
+        weft_engine::check(&spec)
+    };
+    let wide = r#"{"torus": {"widths": [4], "terminals_per_router": 1, "trunk_width": 2}}"#;
+    let narrow = r#"{"torus": {"widths": [4], "terminals_per_router": 1}}"#;
+    for (topology, faults, key, help) in [
+        (narrow, vec![fault(0, 10, None)], "faults.0.member", "leave member out"),
+        (wide, vec![fault(2, 10, None)], "faults.0.member", "write member: 1"),
+        (wide, vec![fault(0, 10, None), fault(1, 20, None)], "faults.1.member", "let one of them be whole"),
+    ] {
+        let refusal = refused(topology, faults).expect_err("a refusal");
+        assert!(refusal.path == key && refusal.help.starts_with(help), "{refusal}");
+    }
+    assert!(refused(wide, vec![fault(1, 10, None)]).is_ok());
+    assert!(refused(wide, vec![fault(0, 10, Some(20)), fault(1, 20, None)]).is_ok());
+    let link = Fault { what: Part::Link([0, 1]), at: 10, until: None };
+    assert!(refused(narrow, vec![link]).is_ok() && refused(wide, vec![link]).is_ok());
 }

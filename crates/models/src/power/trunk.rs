@@ -7,19 +7,20 @@
 //! # Parameters
 //! ethernet: a standard that gives wake, sleep and window; wake \[time\]: duration of waking; sleep \[time\]: duration of going off;
 //! window \[time\]: over which the utilisation is measured; u_on: the share above which members wake; u_off: the share below which they
-//! go off; step: members at a time; per: whether the mean of the trunk counts, or its busiest member; forecast: members wake ahead of bursts that come
-//! at even intervals (ours, `thresholds/forecast.rs`).
+//! go off; step: members at a time; per: whether the mean of the trunk counts, or its busiest member; forecast: members wake ahead of
+//! bursts that come at even intervals (ours, `thresholds/forecast.rs`).
 //! # Guarantees
 //! Never drops a flit. Both directions of a member are in one state. Members wake if either direction was used more than u_on, and go
 //! off if both were used less than u_off in their last windows. The members that wake are those of the lowest numbers, and those that
-//! go off are those of the highest. Member 0 is always on. A member that goes off is closed first: heads take the others. It goes off
-//! when both ends have said that no packet holds it, no flit is on it, and all credits are home. A direction that is used more than
-//! u_on meanwhile opens it again. Ends know only their own channels and what messages on the side channel of member 0 tell them. Nothing
-//! is decided during a change. A constant load never makes members come and go: thresholds with which it could are refused. With forecast a direction that has seen three bursts at
-//! even intervals also wishes the members that the last one needed before the next is due, and keeps them until it is two windows late.
+//! go off are those of the highest. Member 0 is always on, unless it fails. A member that goes off is closed first: heads take the
+//! others. It goes off when both ends have said that no packet holds it, no flit is on it, and all credits are home. A direction that is
+//! used more than u_on meanwhile opens it again. Ends know only their own channels and what messages on the side channel of member 0
+//! tell them. Nothing is decided during a change. A constant load never makes members come and go: thresholds with which it could are
+//! refused. A member that has failed counts as a link that carries nothing. Others wake in its place at the end of a window, and the
+//! last whole one stays on. Packets wait for it meanwhile. With forecast, a fourth burst at even intervals finds the members on that the
+//! third one needed. They stay on until it is two windows late.
 //! # Not modelled
 //! Retraining errors. Refreshes of sleeping links. The side channel, which also carries credits, is never switched off nor billed.
-//! Members that fail: refused.
 //! # Validation
 //! - `power/thresholds/model.rs`: every order of messages between two ends.
 //! - `engine/tests/models/trunk.rs`: floors of an idle network in closed form, a member on in every cycle, both ends of one mind, no stall in
@@ -136,11 +137,6 @@ impl PolicyModel for Trunk {
 
     fn settling_period(&self, _: &Graph, _: &Modes, cycle_fs: u128) -> Result<Option<Cycles>, Refusal> {
         Ok(Some(self.rule(cycle_fs)?.settles_in()))
-    }
-
-    fn check_faults(&self) -> Result<(), Refusal> {
-        let what = "trunk does not replace links that fail: it would count them as on, and keep the others asleep";
-        Err(Refusal::new("faults", what, format!("{}, or leave faults out", super::leave_links_on())))
     }
 
     fn build(&self, site: &Site) -> Result<Arc<dyn Policy>, Refusal> {

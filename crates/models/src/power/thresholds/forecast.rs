@@ -1,17 +1,17 @@
-//! Foresees bursts that come at even intervals, so that links are up when the next one begins. One direction of a trunk.
+//! Foresees bursts that come at even intervals, in one direction of a trunk. So its links are up when the next burst begins.
 //!
-//! A burst begins with the first window that needs more than one member, after one that needs no more than that. When two intervals
-//! between such beginnings have been alike, the third is expected as long after the last one. Until it has begun the direction wishes
-//! as many members as the last burst needed. A burst that does not come ends the forecast.
+//! A burst is a stretch of windows that need more than one member. Two intervals between the beginnings of bursts may be alike. Then the
+//! next burst is expected after a third such interval. The direction wishes the members of the last burst until then. A burst that
+//! does not come ends the forecast.
 
 use super::end::{Ladder, Wish};
 use super::rule::Rule;
 use weft_api::base::kept::Value;
 
-/// Intervals that differ by at most so many windows are alike; so late may a burst be.
+/// Windows by which two intervals that count as even differ at most, and by which a burst may be late.
 const ALIKE: u64 = 2;
 
-/// What a direction has seen.
+/// The bursts of a direction so far.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Value)]
 pub(crate) struct Forecast {
     /// The cycle in which the last burst began, once there was one.
@@ -27,7 +27,7 @@ pub(crate) struct Forecast {
 }
 
 impl Forecast {
-    /// Whether it may wish something that the utilisation does not.
+    /// Whether a burst is expected, so that the wish may differ from that of the utilisation.
     pub fn expects(&self) -> bool {
         self.is_even
     }
@@ -127,7 +127,7 @@ mod tests {
         assert!((79..200).all(|k| wishes[k] == Wish::Less));
     }
 
-    /// What needs no second member is no burst, and the members wished are those that the last burst needed.
+    /// Windows that need one member are no burst. As many members wake as the last burst needed.
     #[test]
     fn it_wakes_as_many_members_as_the_last_burst_needed() {
         let (rule, mut forecast) = (rule(), Forecast::default());

@@ -149,7 +149,7 @@ impl Rule {
         Err(Refusal::new(format!("{path}.u_off"), what, help))
     }
 
-    /// Members that carry this many members' worth of flits without a wish for more.
+    /// Members for the flits of `carried` full members, so that their utilisation is not above `u_on`.
     pub fn members_for(&self, carried: f64) -> u16 {
         (carried / self.u_on).ceil().max(1.0) as u16
     }

@@ -7,7 +7,7 @@ use super::rule::{Per, Rule};
 use std::fmt::Debug;
 use std::ops::Range;
 use std::sync::Arc;
-use weft_api::agents::{Agents, BlockSite, Channels};
+use weft_api::agents::{Agents, BlockSite, Breakage, Channels};
 use weft_api::base::kept::Kept;
 use weft_api::control::{Arrival, Frame, Wire};
 use weft_api::policy::ControlPlan;
@@ -42,9 +42,20 @@ struct Unit {
     window_ends: u64,
     #[kept(each)]
     counted: Vec<u32>,
+    /// Of each channel: faults that break it now, its own and those of the routers at its ends.
+    #[kept(each)]
+    faults: Vec<u8>,
 }
 
-/// What a unit is, and what it goes by.
+impl Unit {
+    /// Of the first `carrying` links those that are whole, with their counts.
+    fn whole(&self, carrying: usize) -> impl Iterator<Item = (&usize, &u32)> {
+        let links = self.channels.iter().zip(&self.counted).zip(&self.faults).take(carrying);
+        links.filter(|&(_, &faults)| faults == 0).map(|(link, _)| link)
+    }
+}
+
+/// The links of a unit, and the measure of its decisions.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct By {
     pub per: Per,
@@ -63,7 +74,7 @@ pub(crate) struct Units {
     by: By,
     #[kept(fixed)]
     levels: Arc<dyn Levels>,
-    /// By channel: the unit of which it is the first.
+    /// By channel: its unit.
     #[kept(fixed)]
     of: Vec<Option<u32>>,
     #[kept(each)]
@@ -84,9 +95,10 @@ impl Units {
             let channels: Vec<usize> = if by.alone { vec![o] } else { members() };
             let ladder = rule.ladder(levels.top(channels.len()));
             let end = End::new(router.id < far, ladder.top);
-            of[o] = Some(units.len() as u32);
+            channels.iter().for_each(|&o| of[o] = Some(units.len() as u32));
             units.push(Unit {
                 counted: vec![0; channels.len()],
+                faults: vec![0; channels.len()],
                 channels,
                 ladder,
                 end,
@@ -97,7 +109,7 @@ impl Units {
         Self { rule, by, levels, of, units }
     }
 
-    /// Lets the unit whose first channel this is do its work.
+    /// Lets the unit of this channel do its work.
     fn with(&mut self, o: usize, channels: &mut dyn Channels, does: impl FnOnce(&mut Work)) {
         let Some(unit) = self.of.get(o).copied().flatten() else { return };
         let unit = &mut self.units[unit as usize];
@@ -107,8 +119,8 @@ impl Units {
 
 impl Agents for Units {
     fn start(&mut self, channels: &mut dyn Channels) {
-        for o in 0..self.of.len() {
-            self.with(o, channels, |work| work.begin_window());
+        for k in 0..self.units.len() {
+            self.with(self.units[k].channels[0], channels, |work| work.begin_window());
         }
     }
 
@@ -120,11 +132,20 @@ impl Agents for Units {
         self.with(arrival.port as usize, channels, |work| work.hear(Say::of(arrival.frame.body)));
     }
 
+    fn fault(&mut self, fault: Breakage, channels: &mut dyn Channels) {
+        self.with(fault.channel as usize, channels, |work| {
+            let Unit { channels, faults, .. } = &mut *work.unit;
+            let Some(member) = channels.iter().position(|&o| o == fault.channel as usize) else { return };
+            faults[member] = if fault.breaks { faults[member] + 1 } else { faults[member] - 1 };
+        });
+    }
+
     /// At the lowest level a window without a flit changes nothing.
     fn rests(&self, who: usize, channels: &dyn Channels) -> Option<u64> {
         let unit = &self.units[(*self.of.get(who)?)? as usize];
+        let is_whole = unit.faults.iter().all(|&faults| faults == 0);
         let is_silent = unit.channels.iter().zip(&unit.counted).all(|(&o, &counted)| channels.flits(o) == counted);
-        (unit.end.is_settled() && !unit.forecast.expects() && is_silent).then_some(self.rule.window)
+        (unit.end.is_settled() && is_whole && !unit.forecast.expects() && is_silent).then_some(self.rule.window)
     }
 }
 
@@ -214,9 +235,12 @@ impl Work<'_> {
         if end.phase == Phase::Drains { ladder.below(end.level) } else { end.level }
     }
 
-    /// What this direction wishes after a window.
+    /// The wish of this direction after a window.
     fn wish(&mut self) -> Wish {
-        let own = self.rule.wish(self.utilisation());
+        let own = match self.rule.wish(self.utilisation()) {
+            Wish::Less if !self.has_whole_below() => Wish::Stay,
+            own => own,
+        };
         if !self.by.foresees {
             return own;
         }
@@ -228,21 +252,29 @@ impl Work<'_> {
         forecast.wish(own, now, level, (*ladder, rule))
     }
 
-    /// Flits of the window over those that the open links could have carried: of all of them, or of the link for which the ratio is
-    /// highest.
+    /// Whether some link of the next lower level is whole.
+    fn has_whole_below(&self) -> bool {
+        let Unit { channels, ladder, .. } = &*self.unit;
+        self.unit.whole(self.levels.carrying(ladder.below(self.open_level()), channels.len())).next().is_some()
+    }
+
+    /// Flits of the window, divided by the flits that whole open links could have carried. It is that of all these links, or that of the
+    /// busiest one. Infinite if no open link is whole, so that others wake.
     fn utilisation(&self) -> f64 {
-        let (Unit { channels, counted, .. }, level) = (&*self.unit, self.open_level());
-        let open = channels.iter().zip(counted).take(self.levels.carrying(level, channels.len()));
+        let open = || self.unit.whole(self.levels.carrying(self.open_level(), self.unit.channels.len()));
         let of = |(&o, &counted): (&usize, &u32)| {
             let could = self.rule.window as f64 * self.channels.bandwidth(o);
             (f64::from(self.channels.flits(o).wrapping_sub(counted)), could)
         };
+        if open().next().is_none() {
+            return f64::INFINITY;
+        }
         match self.by.per {
             Per::Trunk => {
-                let (flits, could) = open.map(of).fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+                let (flits, could) = open().map(of).fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
                 flits / could
             }
-            Per::Member => open.map(of).map(|(flits, could)| flits / could).fold(0.0, f64::max),
+            Per::Member => open().map(of).map(|(flits, could)| flits / could).fold(0.0, f64::max),
         }
     }
 
