@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import resource
+from collections import defaultdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -14,11 +16,30 @@ from weft._engine import RESULT_MODEL_VERSION
 from weft.api.results import Results
 from weft.results.store import Store
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 GOLDEN = Path(__file__).parent / "data" / "golden"
+
+# CPU time that each file of tests may take [s]; `others` is that of each file that is not listed.
+BUDGETS = Path(__file__).parent / "data" / "cpu_budget.json"
+# The table of CPU times shows files from SHOWN seconds on, and appears after runs of at least WORTH_A_TABLE seconds.
+SHOWN, WORTH_A_TABLE = 5.0, 60.0
 
 # The files that take longest, longest first: each worker takes a file at a time, and the last ones should be short.
 # Tests of Slurm jobs wait most: they come early, so that others use the cores meanwhile.
-LONGEST = ("test_docs_site", "test_docs", "test_slurm", "test_every_policy", "test_reproduce_flex", "test_reproduce")
+LONGEST = (
+    "test_docs_site",
+    "test_slurm",
+    "test_reproduce_flex",
+    "test_reproduce_ofar",
+    "test_every_policy",
+    "test_docs",
+    "test_validate",
+    "test_resume",
+    "test_checkpoints",
+    "test_reproduce",
+)
 
 # Every result is forced to the disk, thousands of them, and a fifth of the time of the tests is waiting for it. So they
 # write into memory, where the system has a folder for that with enough room, in which programs may run: 0.14 GiB of it.
@@ -35,6 +56,51 @@ def memory_has_room() -> bool:
 
 if memory_has_room():
     os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
+
+
+def cpu_seconds() -> float:
+    """CPU time of this process and of its ended children so far [s]."""
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(each.ru_utime + each.ru_stime for each in used)
+
+
+SECONDS: defaultdict[str, float] = defaultdict(float)
+"""CPU time of each test file, its fixtures included [s]."""
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    """Add the CPU time of a test to that of its file."""
+    before = cpu_seconds()
+    try:
+        return (yield)
+    finally:
+        SECONDS[item.path.stem] += cpu_seconds() - before
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Send the CPU times of a worker to the process that started it."""
+    if hasattr(session.config, "workeroutput"):
+        session.config.workeroutput["seconds"] = dict(SECONDS)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Add the CPU times of a worker that has ended; one that died sent none."""
+    for name, seconds in getattr(node, "workeroutput", {}).get("seconds", {}).items():
+        SECONDS[name] += seconds
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Print the files that took most CPU time next to their budgets. A busy machine makes no test fail."""
+    budgets: dict[str, int] = json.loads(BUDGETS.read_text(encoding="utf-8"))
+    if sum(SECONDS.values()) < WORTH_A_TABLE:
+        return
+    terminalreporter.section(f"CPU seconds: {sum(SECONDS.values()):.0f}, budget {sum(budgets.values())}")
+    for name, seconds in sorted(SECONDS.items(), key=lambda item: -item[1]):
+        budget = budgets.get(name, budgets["others"])
+        if seconds >= SHOWN or seconds > budget:
+            terminalreporter.line(f"{seconds:6.1f} of {budget:3} {name}{' OVER BUDGET' if seconds > budget else ''}")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -93,9 +93,13 @@ def command() -> Iterator[Path]:
         yield folder / "weft"
 
 
-@pytest.fixture
-def clone(tmp_path: Path, command: Path) -> Path:
-    """A folder as a reader of the README has it: the files of a clone, the command, the scenarios that it shows."""
+@pytest.fixture(scope="module")
+def clone(tmp_path_factory: pytest.TempPathFactory, command: Path) -> Path:
+    """A folder as a reader of the README has it: the files of a clone, the command, the scenarios that it shows.
+
+    The tests share it, so that none runs points that another has run.
+    """
+    tmp_path = tmp_path_factory.mktemp("clone")
     for name in ("examples", "experiments", "tests"):
         (tmp_path / name).symlink_to(ROOT / name)
     programs = tmp_path / ".venv" / "bin"

@@ -7,7 +7,9 @@ was made is delivered inside of it and every flit can be counted.
 
 from __future__ import annotations
 
+import itertools
 from decimal import Decimal
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -20,6 +22,7 @@ from weft import _engine
 from weft.cli import main
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
 WINDOW, SILENT = 6000, 1000
@@ -90,6 +93,7 @@ def traffics(network: str) -> dict[str, dict[str, Any]]:
     return patterns | ways | WORKLOADS
 
 
+@cache
 def injections() -> list[dict[str, Any]]:
     """The examples of injections that can make the loads of these tests."""
     return [given for given in EXAMPLES["traffic.injection"] if makes(given, max(LOADS))]
@@ -101,9 +105,32 @@ def makes(injection: dict[str, Any], load: float) -> bool:
     return taken(scenario("1d", policy, routing, load, {"injection": injection})) is not None
 
 
-def routings(network: str, policy: dict[str, Any]) -> list[dict[str, Any]]:
-    """The routings that go with the policy there."""
-    return [routing for routing in EXAMPLES["routing"] if goes(network, policy, routing)]
+@cache
+def routings(network: str, policy: str) -> list[dict[str, Any]]:
+    """The routings that can be combined with the policy there."""
+    return [routing for routing in EXAMPLES["routing"] if goes(network, POLICIES[policy], routing)]
+
+
+def runs(network: str, policy: str, name: str) -> bool:
+    """Whether a traffic runs there under the policy; else the engine refuses the scenario."""
+    return bool(routings(network, policy)) and suits(network, name)
+
+
+@cache
+def paired() -> set[tuple[str, str, str]]:
+    """Network, policy and traffic of the runs of `make test`: each pair that can run is in one of them.
+
+    A policy meets a traffic on one of the networks on which both run, by turns, and on one on which they are refused.
+    """
+    chosen: set[tuple[str, str, str]] = set()
+    names_of_traffic = list(traffics(next(iter(NETWORKS))))
+    for turn, policy in enumerate(POLICIES):
+        for number, name in enumerate(names_of_traffic):
+            able = [network for network in NETWORKS if runs(network, policy, name)]
+            others = [network for network in NETWORKS if network not in able]
+            for group in (able, others):
+                chosen |= {(group[(turn + number) % len(group)], policy, name)} if group else set()
+    return chosen
 
 
 def goes(network: str, policy: dict[str, Any], routing: dict[str, Any]) -> bool:
@@ -163,13 +190,13 @@ def test_every_model_gives_examples(family: str) -> None:
 
 @pytest.mark.parametrize("policy", POLICIES)
 def test_every_policy_goes_with_a_routing_somewhere(policy: str) -> None:
-    assert any(routings(network, POLICIES[policy]) for network in NETWORKS)
+    assert any(routings(network, policy) for network in NETWORKS)
 
 
 @pytest.mark.parametrize("policy", ["always_on", "idle_timeout", "rate_ladder", "timetable"])
 @pytest.mark.parametrize("network", ["flex", "flex_trunks"])
 def test_policies_that_need_no_subnetworks_go_with_flex(network: str, policy: str) -> None:
-    for example in (example for example in POLICIES.values() if policy in example):
+    for example in (name for name, given in POLICIES.items() if policy in given):
         going = [routing for routing in routings(network, example) if "flex_minimal" in routing]
         assert {routing["flex_minimal"]["detours"] for routing in going} == {0, 1}
 
@@ -190,15 +217,29 @@ def test_flex_with_trunks_goes_round_links_that_fail_under_a_policy(policy: Any)
     assert summary["hop_histogram"][3] > 0
 
 
+def pairs(combinations: Iterable[tuple[str, str, str]]) -> set[tuple[str, str]]:
+    """Each two of network, policy and traffic that run together."""
+    return {pair for each in combinations if runs(*each) for pair in itertools.combinations(each, 2)}
+
+
+def test_every_pair_that_can_run_is_run() -> None:
+    every = itertools.product(NETWORKS, POLICIES, traffics(next(iter(NETWORKS))))
+    assert pairs(paired()) == pairs(every)
+
+
+@pytest.mark.parametrize("wanted", ["pairs", pytest.param("all", marks=pytest.mark.long)])
 @pytest.mark.parametrize("network", NETWORKS)
 @pytest.mark.parametrize("policy", POLICIES)
 def test_the_account_of_every_traffic_closes_or_it_is_refused(
-    network: str, policy: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    network: str, policy: str, wanted: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    """Every pair of policy, network and traffic in `make test`; all three together in `make test-all`."""
     transitions = elsewhere = 0
-    going = routings(network, POLICIES[policy])
+    going = routings(network, policy)
     turn_of_network = list(NETWORKS).index(network)
     for number, (name, traffic) in enumerate(traffics(network).items()):
+        if wanted == "pairs" and (network, policy, name) not in paired():
+            continue
         if not going or not suits(network, name):
             routing = going[0] if going else EXAMPLES["routing"][0]
             check_refusal(scenario(network, POLICIES[policy], routing, LOADS[0], traffic), tmp_path, capsys)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import shutil
 import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
@@ -54,6 +55,7 @@ class Shot(Live):
         plot = ["weft", "plot", kind, f"results/{name}", *options]
         pictures = {"light": [], "dark": ["--style", str(DARK)]}
         files = {look: f"{name}-{kind}-{look}.png" for look in pictures}
+        self._reuse(name)
         drawn = [[*plot, *style, "--no-csv", "--out", files[look]] for look, style in pictures.items()]
         hidden = [[*run, "--no-picture", "--out", f"results/{name}"], *drawn]
         complaints = [complaint for command in hidden for complaint in self._run(command)]
@@ -70,6 +72,13 @@ class Shot(Live):
         figure += self.block("\n".join(shlex.join(command) for command in (run, plot)), "sh")
         figure += nodes.raw("", "</details>", format="html")
         return [*complaints, figure]
+
+    def _reuse(self, name: str) -> None:
+        """Copy points that pages before this one have run: Weft finds those of this scenario by their hash."""
+        for page in self.env.all_docs:
+            points = Path(self.env.srcdir) / LIVE / page / "results" / name / "points"
+            if page != self.env.docname and points.is_dir():
+                shutil.copytree(points, self.folder / "results" / name / "points", dirs_exist_ok=True)
 
     def _run(self, command: list[str]) -> list[nodes.Node]:
         """Run a command that is not shown; a complaint if it fails."""

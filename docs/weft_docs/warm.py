@@ -25,6 +25,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 import weft
+import weft_papers
+import weft_peers
 from weft import cli
 
 if TYPE_CHECKING:
@@ -75,27 +77,30 @@ def warm() -> Iterator[Path]:
 
 def serve(address: str) -> NoReturn:
     """Load everything, then make a copy for each program that connects."""
-    for module in pkgutil.walk_packages(weft.__path__, "weft."):
-        if not module.name.endswith("__main__"):
-            importlib.import_module(module.name)
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for the copies
+    for package in (weft, weft_papers, weft_peers):
+        for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+            if not module.name.endswith("__main__"):
+                importlib.import_module(module.name)
     server = socket.socket(socket.AF_UNIX)
     server.bind(address)
     server.listen()
     print(READY, end="", flush=True)
     # its input ends with the process that has started it
+    copies: set[int] = set()
     while server in select.select([server, sys.stdin], [], [])[0]:
         program, _ = server.accept()
-        if os.fork() == 0:
+        # CPU time of a copy counts as that of this process once the copy has been waited for
+        copies -= {copy for copy in copies if os.waitpid(copy, os.WNOHANG)[0]}
+        if (copy := os.fork()) == 0:
             server.close()
             _run(program)
+        copies.add(copy)
         program.close()
     sys.exit()
 
 
 def _run(program: socket.socket) -> NoReturn:
     """Be the command that the program stands for."""
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     head, files, _, _ = socket.recv_fds(program, 8, 3)
     with program.makefile("rb") as told:
         arguments, folder, environment = json.loads(told.read(int.from_bytes(head, "little")))
