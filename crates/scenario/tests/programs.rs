@@ -160,6 +160,19 @@ fn a_grain_leaves_the_times_of_processors() {
     assert_eq!(sent(&fine), sent(&coarse));
 }
 
+/// The coarse scenario is made from the written-out one, which names a file without its folder.
+#[test]
+fn a_grain_takes_a_program_from_another_folder() {
+    let text = "topology: {single_router: {terminals: 2}}\nrouting: dimension_order\nflit: 1B\ngrain: 16B\ntraffic:\n  \
+                packet: 16flits\n  workload: {programs: {file: /elsewhere/pair.goal}}\n";
+    let goal = "num_ranks 2\nrank 0 {\nsend 64b to 1\n}\nrank 1 {\nrecv 64b from 0\n}\n";
+    let attached = vec![("/elsewhere/pair.goal".to_owned(), goal.as_bytes().to_vec())];
+    let points =
+        weft_scenario::expand_with("programs.yaml", text, &[], attached).unwrap_or_else(|text| panic!("{text}"));
+    let finished = run(&points[0]);
+    assert_eq!(finished.summary["jobs"][0]["message_bytes"], 64.0);
+}
+
 /// At a look the scheduler uses what happened a period ago in all parts of the network.
 #[test]
 fn a_period_of_the_scheduler_is_longer_than_the_latency_of_every_link() {

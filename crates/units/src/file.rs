@@ -129,14 +129,10 @@ impl Files {
     /// Reads one file; a second time from memory.
     fn open(&mut self, written: &str) -> Result<InputFile, String> {
         let (name, expected) = written.split_once(MARK).map_or((written, None), |(name, digest)| (name, Some(digest)));
-        if !self.read.contains_key(name) {
-            let file = match self.attached.get(name) {
-                Some(bytes) => InputFile::new(name, Arc::clone(bytes)),
-                None => InputFile::new(name, from_disk(&self.folder.join(name))?),
-            };
-            self.read.insert(name.to_owned(), file);
-        }
-        let file = self.read[name].clone();
+        let file = match expected.and_then(|digest| self.known(name, digest)) {
+            Some(file) => file,
+            None => self.load(name)?,
+        };
         if let Some(digest) = expected.filter(|&digest| digest != file.digest) {
             return Err(format!(
                 "{name} is not the file this scenario was written for: its digest is {}, not {digest}\nrestore the \
@@ -145,6 +141,26 @@ impl Files {
             ));
         }
         self.keep(&file)?;
+        Ok(file)
+    }
+
+    /// The file with this name and digest, if it was read before, whatever its folder. A scenario that is written out names it
+    /// without its folder.
+    fn known(&self, name: &str, digest: &str) -> Option<InputFile> {
+        let mut all = self.read.values().chain(self.converted.values());
+        all.find(|file| file.name == name && file.digest == digest).cloned()
+    }
+
+    /// The file that the scenario calls `name`, from the disk if it was not read before.
+    fn load(&mut self, name: &str) -> Result<InputFile, String> {
+        if let Some(file) = self.read.get(name) {
+            return Ok(file.clone());
+        }
+        let file = match self.attached.get(name) {
+            Some(bytes) => InputFile::new(name, Arc::clone(bytes)),
+            None => InputFile::new(name, from_disk(&self.folder.join(name))?),
+        };
+        self.read.insert(name.to_owned(), file.clone());
         Ok(file)
     }
 
@@ -232,6 +248,17 @@ mod tests {
         let mut all = Files::new("", attached);
         files.iter().try_for_each(|(name, _)| all.open(name).map(|_| ()))?;
         Ok(all.used)
+    }
+
+    #[test]
+    fn a_file_that_is_written_out_is_found_without_its_folder() {
+        let mut files = Files::new("", [("a/m.csv".to_owned(), b"1".to_vec()), ("b/m.csv".to_owned(), b"2".to_vec())]);
+        let first = files.open("a/m.csv").unwrap();
+        let written = format!("m.csv{MARK}{}", first.digest);
+        assert_eq!(files.open(&written), Ok(first));
+        // no file with the digest of b/m.csv was read, and there is no m.csv
+        let other = format!("m.csv{MARK}{}", InputFile::new("m.csv", b"2".to_vec()).digest);
+        assert!(files.open(&other).unwrap_err().starts_with("m.csv can't be read"));
     }
 
     #[test]
