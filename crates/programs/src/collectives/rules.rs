@@ -4,7 +4,7 @@ use super::algorithms::AlgorithmConfig;
 use super::call::Call;
 use super::steps::Steps;
 use super::tables::TableConfig;
-use crate::form::{Kind, Op, Operation, Ops, Program};
+use crate::form::{Checked, Kind, Op, Operation, Ops, Program};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashSet};
@@ -97,8 +97,11 @@ impl Rules {
 
     /// Refuses a program with a collective that a named algorithm can't do.
     pub fn check(&self, program: &Program) -> Result<(), Refusal> {
-        let mut seen = HashSet::new();
+        let (mut seen, mut checked) = (HashSet::new(), Checked::default());
         for (rank, of) in program.ranks.iter().enumerate() {
+            if !checked.is_new(of) {
+                continue;
+            }
             for (place, op) in of.ops.ops().iter().enumerate() {
                 let Kind::Collective(operation) = op.kind() else { continue };
                 let ranks = of.size_of(op.comm(), program.len());

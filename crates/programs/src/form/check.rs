@@ -1,6 +1,7 @@
 //! Checks before a program runs: peers and communicators exist, and all ranks call the same collectives.
 
 use super::op::{Kind, Op, Operation};
+use super::ops::Ops;
 use super::program::{Program, RankProgram};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -9,8 +10,12 @@ use weft_units::Refusal;
 impl Program {
     /// Refuses unknown ranks and communicators, and collectives that differ between ranks.
     pub fn check(&self) -> Result<(), Refusal> {
+        let mut checked = Checked::default();
         for (rank, of) in self.ranks.iter().enumerate() {
             check_comms(self, rank, of)?;
+            if !checked.is_new(of) {
+                continue;
+            }
             for (place, op) in of.ops.ops().iter().enumerate() {
                 check_op(self, of, op)
                     .map_err(|(what, help)| Refusal::new(format!("rank {rank}, operation {place}"), what, help))?;
@@ -24,25 +29,47 @@ impl Program {
         if !self.has_collectives() {
             return Ok(());
         }
-        let mut first: HashMap<u32, (usize, Vec<Call>)> = HashMap::new();
+        let mut first: HashMap<u32, (usize, Arc<[Call]>)> = HashMap::new();
+        let mut known = HashMap::new();
         for (rank, of) in self.ranks.iter().enumerate() {
-            let mut calls: HashMap<u16, Vec<Call>> = HashMap::new();
-            for op in of.ops.ops().iter().filter(|op| is_collective(op)) {
-                let sizes = of.ops.sizes(op.sizes()).cloned();
-                calls.entry(op.comm()).or_default().push((op.within(0).on(0, 0).sized_by(0), sizes));
-            }
-            for comm in 0..=of.comms.len() as u16 {
-                let mut own = calls.remove(&comm).unwrap_or_default();
-                own.sort_by_key(|(op, _)| op.instance());
-                let number = usize::from(comm).checked_sub(1).map_or(0, |place| of.comms[place].number);
-                let (other, known) = first.entry(number).or_insert_with(|| (rank, own.clone()));
-                if *known != own {
-                    let place = known.iter().zip(&own).take_while(|(a, b)| a == b).count();
+            // many ranks share their operations
+            let calls = known.entry((Arc::as_ptr(&of.ops), of.comms.len())).or_insert_with(|| calls(of));
+            for (own, place) in calls.iter().zip(0..=of.comms.len()) {
+                let number = place.checked_sub(1).map_or(0, |place| of.comms[place].number);
+                let (other, known) = first.entry(number).or_insert_with(|| (rank, Arc::clone(own)));
+                if !Arc::ptr_eq(known, own) && known != own {
+                    let place = known.iter().zip(&**own).take_while(|(a, b)| a == b).count();
                     return Err(different(rank, *other, number, place, own.get(place), known.get(place)));
                 }
             }
         }
         Ok(())
+    }
+}
+
+/// The collectives of a rank in each of its communicators, by their numbers.
+fn calls(of: &RankProgram) -> Vec<Arc<[Call]>> {
+    let mut calls = vec![Vec::new(); of.comms.len() + 1];
+    for op in of.ops.ops().iter().filter(|op| is_collective(op)) {
+        let sizes = of.ops.sizes(op.sizes()).cloned();
+        calls[usize::from(op.comm())].push((op.within(0).on(0, 0).sized_by(0), sizes));
+    }
+    let in_order = |mut calls: Vec<Call>| {
+        calls.sort_by_key(|(op, _)| op.instance());
+        calls.into()
+    };
+    calls.into_iter().map(in_order).collect()
+}
+
+/// The operations that were looked at, each with the sizes of the communicators. Many ranks share operations.
+#[derive(Default)]
+pub(crate) struct Checked(HashMap<*const Ops, Vec<usize>>);
+
+impl Checked {
+    /// Whether no rank before had these operations in communicators of these sizes.
+    pub(crate) fn is_new(&mut self, of: &RankProgram) -> bool {
+        let sizes: Vec<usize> = of.comms.iter().map(|comm| comm.members.len()).collect();
+        self.0.insert(Arc::as_ptr(&of.ops), sizes.clone()).is_none_or(|before| before != sizes)
     }
 }
 

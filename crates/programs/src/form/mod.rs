@@ -8,6 +8,7 @@ mod ops;
 mod program;
 
 pub use calls::{Calls, Request};
+pub(crate) use check::Checked;
 pub use cursor::{Cursor, InMemory};
 pub use op::{Kind, Op, Operation, When};
 pub use ops::{Draft, Ops};
