@@ -11,6 +11,7 @@ pub mod tables;
 pub use algorithms::{AlgorithmConfig, Expands};
 pub use call::{Call, Piece, part};
 pub use rules::{Rules, RulesConfig, operation};
+pub(crate) use steps::numbered;
 pub use steps::{Into, Steps};
 pub use tables::{Chooses, TableConfig};
 

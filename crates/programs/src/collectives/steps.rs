@@ -6,6 +6,12 @@ use crate::form::{Draft, Op, Ops, When};
 /// By how much the tags of two collectives that follow each other differ.
 const ROUNDS: u32 = 1 << 12;
 
+/// A message of a collective, whose tag is that of its round, with the number of the collective in its tag. A message of collective 0 becomes that of any other one.
+pub(crate) fn numbered(op: Op, instance: u32) -> Op {
+    let tag = instance.wrapping_mul(ROUNDS).wrapping_add(op.tag().unwrap_or(0)) & (u32::MAX >> 1);
+    op.tagged(tag)
+}
+
 /// Use of the data of a receive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Into {
@@ -77,10 +83,7 @@ impl Steps {
 
     fn add(&mut self, op: Op) -> u32 {
         // The rounds of a collective and its number share the tag; messages of one tag between two ranks keep their order.
-        let op = self.of.map_or(op, |of| {
-            let tag = of.instance().wrapping_mul(ROUNDS).wrapping_add(op.tag().unwrap_or(0)) & (u32::MAX >> 1);
-            op.tagged(tag).on(of.cpu(), of.nic())
-        });
+        let op = self.of.map_or(op, |of| numbered(op, of.instance()).on(of.cpu(), of.nic()));
         let number = self.draft.add(op);
         let (before, now) = &mut self.lanes[self.lane];
         for &earlier in before.iter() {

@@ -109,9 +109,9 @@ impl<C: Cursor, Handle: Copy> Machine<C, Handle> {
         if parent >= self.cursor.len() {
             return None;
         }
-        let op = self.cursor.op(parent);
-        let ops = self.messages_of(&op);
+        let call = self.cursor.op(parent);
+        let ops = self.messages_of(&Expansion::form(&call));
         let remaining = from.list()?;
-        (remaining.len() == ops.len()).then(|| Expansion { ops, remaining, left, parent, comm: op.comm() })
+        (remaining.len() == ops.len()).then(|| Expansion { ops, remaining, left, parent, call })
     }
 }

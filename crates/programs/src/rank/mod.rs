@@ -11,7 +11,7 @@ mod matching;
 
 pub use matching::{Key, Queue};
 
-use crate::collectives::Rules;
+use crate::collectives::{Rules, numbered};
 use crate::form::{Comm, Cursor, Kind, Op, Ops, When};
 use counters::Counters;
 use std::sync::Arc;
@@ -79,9 +79,31 @@ struct Expansion {
     ops: Ops,
     remaining: Vec<u32>,
     left: usize,
+    /// The collective in the program, and its operation.
     parent: u32,
-    comm: u16,
+    call: Op,
 }
+
+impl Expansion {
+    /// Collectives of equal form have the same messages, but for the tags: these contain the number of the collective.
+    fn form(call: &Op) -> Op {
+        call.tagged(0)
+    }
+
+    /// An operation of the collective.
+    fn op(&self, index: u32) -> Op {
+        let op = self.ops.op(index);
+        match op.kind() {
+            Kind::Send | Kind::Receive => numbered(op, self.call.instance()),
+            Kind::Compute | Kind::Collective(_) => op,
+        }
+    }
+}
+
+/// Most operations of a collective that is kept after its end, for the next one of its form; and most collectives that are kept. They take at most
+/// 10 KB of each rank.
+const MOST_SPARE_OPS: usize = 32;
+const MOST_SPARE: usize = 4;
 
 /// A rank of a program. `Handle` is what the caller keeps of a message.
 #[derive(Debug, Clone)]
@@ -94,6 +116,8 @@ pub struct Machine<C, Handle> {
     remaining: Counters,
     finished: u32,
     expansions: Vec<Option<Expansion>>,
+    /// Collectives that have ended, the last one last.
+    spare: Vec<Expansion>,
     posted: Queue<OpId>,
     unexpected: Queue<Handle>,
     /// Collectives that may start, and operations of collectives that have finished.
@@ -115,8 +139,23 @@ impl<C: Cursor, Handle: Copy> Machine<C, Handle> {
     pub fn new(mut cursor: C, me: u32, ranks: u32, comms: Vec<Comm>, rules: Arc<Rules>) -> Self {
         let remaining = Counters::new(&mut cursor);
         let (posted, unexpected) = (Queue::default(), Queue::default());
-        let (finished, expansions, work, noted) = (0, Vec::new(), Vec::new(), None);
-        Self { cursor, me, ranks, comms, rules, remaining, finished, expansions, posted, unexpected, work, noted }
+        let (expansions, spare, work) = (Vec::new(), Vec::new(), Vec::new());
+        let (finished, noted) = (0, None);
+        Self {
+            cursor,
+            me,
+            ranks,
+            comms,
+            rules,
+            remaining,
+            finished,
+            expansions,
+            spare,
+            posted,
+            unexpected,
+            work,
+            noted,
+        }
     }
 
     /// From now on it notes when collectives begin and end. The caller takes the notes after each call.
@@ -189,7 +228,7 @@ impl<C: Cursor, Handle: Copy> Machine<C, Handle> {
             }
             Some(place) => {
                 let expansion = self.expansions[place].as_ref().expect("an operation of a collective under way");
-                let (op, comm) = (expansion.ops.op(id.index()), expansion.comm);
+                let (op, comm) = (expansion.op(id.index()), expansion.call.comm());
                 self.in_comm(id, op, comm, true)
             }
         }
@@ -304,7 +343,7 @@ impl<C: Cursor, Handle: Copy> Machine<C, Handle> {
                 expansion.left -= 1;
                 if expansion.left == 0 {
                     let parent = OpId::new(0, expansion.parent);
-                    self.expansions[place] = None;
+                    self.put_aside(place);
                     self.note(parent.index(), true);
                     self.ended(parent, out);
                 }
@@ -324,7 +363,32 @@ impl<C: Cursor, Handle: Copy> Machine<C, Handle> {
         self.noted.iter_mut().for_each(|noted| noted.push(Noted { index, has_ended }));
     }
 
-    /// The messages and computations of this rank in a collective.
+    /// A collective has ended.
+    fn put_aside(&mut self, place: usize) {
+        let Some(ended) = self.expansions[place].take().filter(|ended| ended.ops.len() <= MOST_SPARE_OPS) else {
+            return;
+        };
+        if self.spare.len() == MOST_SPARE {
+            self.spare.remove(0);
+        }
+        self.spare.push(ended);
+    }
+
+    /// A collective of the program that begins.
+    fn expansion(&mut self, parent: u32, call: Op) -> Expansion {
+        let form = Expansion::form(&call);
+        if let Some(place) = self.spare.iter().rposition(|spare| Expansion::form(&spare.call) == form) {
+            let Expansion { ops, mut remaining, .. } = self.spare.remove(place);
+            remaining.copy_from_slice(ops.predecessor_counts());
+            let left = ops.len();
+            return Expansion { ops, remaining, left, parent, call };
+        }
+        let ops = self.messages_of(&form);
+        let (remaining, left) = (ops.predecessor_counts().to_vec(), ops.len());
+        Expansion { ops, remaining, left, parent, call }
+    }
+
+    /// The messages and computations of this rank in a collective, which has number 0 in their tags.
     fn messages_of(&mut self, op: &Op) -> Ops {
         let (size, me) = match usize::from(op.comm()).checked_sub(1) {
             None => (self.ranks, self.me),
@@ -335,25 +399,24 @@ impl<C: Cursor, Handle: Copy> Machine<C, Handle> {
     }
 
     fn expand(&mut self, id: OpId, out: &mut Vec<Ready>) {
-        let op = self.cursor.op(id.index());
-        let ops = self.messages_of(&op);
+        let call = self.cursor.op(id.index());
+        let expansion = self.expansion(id.index(), call);
         self.note(id.index(), false);
         self.satisfy(id, When::Start, out);
-        if ops.is_empty() {
+        if expansion.ops.is_empty() {
             self.note(id.index(), true);
             return self.ended(id, out);
         }
-        let (remaining, left) = (ops.predecessor_counts().to_vec(), ops.len());
-        let roots = ops.roots().to_vec();
-        let expansion = Expansion { ops, remaining, left, parent: id.index(), comm: op.comm() };
         let free = self.expansions.iter().position(Option::is_none);
         let place = free.unwrap_or_else(|| {
             self.expansions.push(None);
             self.expansions.len() - 1
         });
+        let roots = expansion.ops.roots().len();
         self.expansions[place] = Some(expansion);
-        for root in roots {
-            self.release(OpId::new(place + 1, root), out);
+        for nth in 0..roots {
+            let expansion = self.expansions[place].as_ref().expect("a collective under way");
+            self.release(OpId::new(place + 1, expansion.ops.roots()[nth]), out);
         }
     }
 }
