@@ -182,8 +182,14 @@ pub trait WorkloadModel {
         None
     }
 
+    /// Whether sources act by themselves ([`Sources::act`]), or a call of one makes others due. The engine then asks after each call which sources that
+    /// has made due ([`Sources::take_woken`]).
+    fn wakes_others(&self) -> bool {
+        false
+    }
+
     /// Terminals of the job that follow each other and share a state, as those of a node do. The engine keeps them in one block where
-    /// possible, and asks after each call of a source which others it has made due ([`Sources::take_woken`]). `planes`: as in [`JobSite`].
+    /// possible. `planes`: as in [`JobSite`].
     fn terminals_together(&self, _planes: u32) -> u32 {
         1
     }
@@ -394,7 +400,16 @@ pub trait Sources: Kept + Debug + Send + Sync {
     /// injected.
     fn delivered(&mut self, _source: usize, _packet: &Packet, _due: &mut u64, _now: u64) {}
 
-    /// Another source that the last call has made due, and the cycle; `None` after the last one ([`WorkloadModel::terminals_together`]). The cycle is
+    /// The next cycle in which something happens at these sources by itself ([`Self::act`]), or [`NOT_DUE`]. It changes in calls of other methods only.
+    fn next_act(&self) -> u64 {
+        NOT_DUE
+    }
+
+    /// All that happens at these sources by itself up to cycle `now`, such as the end of a computation. The engine calls this after the deliveries of cycle
+    /// `now` and before it asks a source for a packet. Then it asks which sources are due ([`Self::take_woken`]).
+    fn act(&mut self, _now: u64) {}
+
+    /// Another source that the last call has made due, and the cycle; `None` after the last one ([`WorkloadModel::wakes_others`]). The cycle is
     /// earlier than the source was due. It is not before the cycle of the call, and after it in a call of `next` or `sent`.
     fn take_woken(&mut self) -> Option<(usize, u64)> {
         None
@@ -416,6 +431,6 @@ pub trait Sources: Kept + Debug + Send + Sync {
     /// Whether `source` has created all packets of its own before cycle `until`, and they have left. `in_hand`: the packet
     /// that is being injected.
     fn finished(&self, _source: usize, due: u64, in_hand: Option<&Packet>, until: u64) -> bool {
-        due >= until && in_hand.is_none_or(|packet| packet.created >= until)
+        due >= until && self.next_act() >= until && in_hand.is_none_or(|packet| packet.created >= until)
     }
 }

@@ -222,6 +222,8 @@ pub struct Interfaces {
     /// By job and source: the terminal; empty unless a source may make others due.
     #[kept(fixed)]
     pub terminal_of: Vec<Vec<u32>>,
+    /// The next cycle in which something happens at the sources of some job by itself.
+    pub next_act: u64,
     /// Packets that are on their way to a terminal and whose workload hears of the delivery.
     pub deliveries: Wheel<Delivery, 32>,
     /// The queues of the terminals; empty if they have none.

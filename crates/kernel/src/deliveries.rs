@@ -9,6 +9,7 @@ use crate::parts::deliveries::Delivery;
 use crate::parts::queues::Stream;
 use weft_api::congestion::Control;
 use weft_api::state::{NO_JOB, NONE};
+use weft_api::workload::NOT_DUE;
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
     /// Packet `packet` leaves output `o` and will be delivered at cycle `at`; its workload is told then.
@@ -87,6 +88,7 @@ impl Interfaces {
     /// Sets alarms for the sources that the last call of a source of this job has made due: those of other interfaces of its node.
     #[inline(never)]
     pub(crate) fn wake_others(&mut self, net: &Net, job: u16, now: u64) {
+        self.next_act = self.next_act.min(self.sources[usize::from(job)].all().next_act());
         while let Some((source, due)) = self.sources[usize::from(job)].all_mut().take_woken() {
             let t = self.terminal_of[usize::from(job)][source] as usize;
             if net.interface.is_some() {
@@ -121,6 +123,28 @@ impl Interfaces {
             self.look_at_queues(t);
         } else if !self.busy.contains(t) {
             self.rest(t, now);
+        }
+    }
+}
+
+impl Interfaces {
+    /// Lets sources act in cycle `now`, if something happens at them by itself.
+    #[inline(always)]
+    pub(crate) fn act(&mut self, net: &Net, now: u64) {
+        if self.next_act <= now {
+            self.act_now(net, now);
+        }
+    }
+
+    #[inline(never)]
+    fn act_now(&mut self, net: &Net, now: u64) {
+        self.next_act = NOT_DUE;
+        for job in 0..self.sources.len() {
+            let sources = self.sources[job].all_mut();
+            if sources.next_act() <= now {
+                sources.act(now);
+            }
+            self.wake_others(net, job as u16, now);
         }
     }
 }

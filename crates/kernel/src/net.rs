@@ -126,7 +126,7 @@ pub struct Net {
     pub keeps: bool,
     /// Some job hears of packets that are sent and delivered.
     pub tells: bool,
-    /// Calls of a source may make other sources of the block due.
+    /// Calls of a source may make other sources of the block due, or sources act by themselves.
     pub wakes: bool,
     /// Cycles after which terminals of a node act on each other, if some node has terminals in several blocks.
     pub notes_after: Option<u64>,

@@ -114,6 +114,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         let measured = u64::from(self.routers.beside.observers.tally.inside(self.routers.fabric.now));
         if net.tells {
             deliver(&mut self.interfaces, &mut self.routers.fabric.buffers, net, self.routers.fabric.now);
+            self.interfaces.act(net, self.routers.fabric.now);
         }
         if !SINGLE && self.routers.beside.shortcuts.streams.are_on() {
             self.send_from_busy::<false, true>(net, measured);

@@ -97,6 +97,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
                 ),
                 None => deliver(&mut self.interfaces, &mut self.routers.fabric.buffers, net, self.routers.fabric.now),
             }
+            self.interfaces.act(net, self.routers.fabric.now);
         }
         while let Some((chunk, len)) = self.interfaces.alarms.due(self.routers.fabric.now) {
             for k in 0..len {

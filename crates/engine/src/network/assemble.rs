@@ -87,7 +87,7 @@ pub(crate) fn net_with(
         faults,
         tells: told || !spec.congestion.is_usual(),
         notes_after: None, // the blocks decide
-        wakes: spec.traffic.jobs.iter().any(|job| job.workload.model().terminals_together(graph.planes()) > 1),
+        wakes: spec.traffic.jobs.iter().any(|job| job.workload.model().wakes_others()),
         jobs,
         places: Places::new(graph.terminals(), spec.traffic.jobs.iter().map(|job| &*job.terminals)),
         congestion: spec.control()?,

@@ -49,6 +49,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         if next == now {
             return now; // most often
         }
+        next = next.min(self.reach.interfaces.next_act.max(now));
         next = self.reach.routers.fabric.buffers.turning.next(now, next);
         next = self.reach.interfaces.deliveries.next(now, next);
         next = self.reach.routers.fabric.wires.paces.events.next(now, next);
@@ -83,7 +84,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
             && self.reach.routers.beside.observers.watch.is_idle()
     }
 
-    /// The first cycle in which a source that has no packet may create one, if none is delivered before; `u64::MAX` if there is none.
+    /// The first cycle in which a source that has no packet may create one, or sources act; `u64::MAX` if there is none. Deliveries are not foreseen.
     pub fn next_created(&self) -> u64 {
         // a terminal with queues that looks at its sources in this cycle has no time at which it will: `rest` sets one
         if self.reach.interfaces.queues.each > 0 && !self.reach.interfaces.busy.is_empty() {
@@ -91,7 +92,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         }
         let free =
             self.reach.interfaces.terminals.iter().filter(|terminal| terminal.job != NO_JOB && terminal.packet == NONE);
-        free.map(|terminal| terminal.due).min().unwrap_or(NOT_DUE)
+        free.map(|terminal| terminal.due).min().unwrap_or(NOT_DUE).min(self.reach.interfaces.next_act)
     }
 
     /// The first cycle from now on in which an idle block has something to do, if all before is skipped at once.

@@ -37,6 +37,7 @@
 //! `engine/tests/programs.rs`: ping-pong with one and several interfaces and a ring all-reduce to the cycle,
 //! beside the LogGOPS executor, with blocks, threads and checkpoints, also where nodes have terminals in several blocks. The moments of jitter: `programs/compute.rs`.
 
+mod agenda;
 mod answers;
 mod compute;
 mod interface;
@@ -313,7 +314,7 @@ impl Programs {
             }
         };
         Ok(Site {
-            outboxes: (0..nodes).map(|_| Mutex::new(Outbox::default())).collect(),
+            outboxes: (0..nodes).map(|_| Mutex::new(Outbox::new())).collect(),
             terminals,
             places,
             rails,
@@ -374,6 +375,10 @@ impl WorkloadModel for Programs {
         Ok(())
     }
 
+    fn wakes_others(&self) -> bool {
+        true
+    }
+
     /// The terminals of a node.
     fn terminals_together(&self, planes: u32) -> u32 {
         self.rails(planes)
@@ -420,6 +425,10 @@ impl WorkloadModel for Programs {
                 r#"{"program": {"collective": {"operation": "all_reduce", "ranks": 6, "bytes": "5KB", "gap": "70ns"}}, "eager": "100B",
                 "rails": 2, "ranks_per_terminal": 2, "injection_latency": "30ns", "compute_scale": 0.5, "jitter": {"exponential": {"mean": 0.1}}}"#,
             ),
+            of(
+                r#"{"program": {"collective": {"operation": "all_to_all", "ranks": 6, "bytes": "400B", "repeat": 2}}, "eager": "100B",
+                "rails": 2, "ranks_per_terminal": 2, "host_latency": "15ns", "overhead": "10ns", "accepted": 3}"#,
+            ),
         ]
     }
 }
@@ -464,7 +473,7 @@ impl Workload for Runtime {
         let machines = nodes.iter().flat_map(|node| &node.ranks).map(|rank| &rank.operations.0);
         let bytes = |handle: messages::Handle| {
             let outbox = lock(&self.all.site.outboxes[handle.node as usize]);
-            outbox.under_way.get(&handle.number).map_or(0, |message| message.bytes)
+            outbox.get(handle.number).map_or(0, |message| message.bytes)
         };
         Stuck::of(machines, bytes).map(|stuck| format!("{stuck}\n{}", stuck.help()))
     }

@@ -149,6 +149,10 @@ impl WorkloadModel for Scheduler {
         true
     }
 
+    fn wakes_others(&self) -> bool {
+        true
+    }
+
     /// The last packet of a message may be shorter.
     fn lengths(&self, packet_flits: u32) -> Vec<u32> {
         if packet_flits == 1 { vec![1] } else { vec![packet_flits, 1] }

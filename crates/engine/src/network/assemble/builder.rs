@@ -177,6 +177,7 @@ impl Builder<'_> {
         let (net, to_deliver) = (self.net, self.to_deliver(terminals.len()));
         let terminal_of = if net.wakes { self.terminal_of(&terminals) } else { Vec::new() };
         Interfaces {
+            next_act: sources.iter().map(|sources| sources.all().next_act()).min().unwrap_or(NOT_DUE),
             terminal_of,
             busy: Active::new(terminals.len()),
             // a terminal with queues may have set an alarm for a later cycle already

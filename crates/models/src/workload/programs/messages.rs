@@ -3,7 +3,7 @@
 use super::site::Site;
 use std::collections::BTreeMap;
 use weft_api::activity::{self, Cause};
-use weft_api::base::kept::{Kept, Value};
+use weft_api::base::kept::{Kept, Reader, Unreadable, Value, Writer};
 use weft_programs::rank::Key;
 
 /// A message, by the node that sends it and its number there.
@@ -61,7 +61,7 @@ impl Part {
 
 /// A message that has begun, and that either end still needs. Its sender writes it before its first packet leaves. From then on the sender
 /// changes `sending`, and the receiver the rest.
-#[derive(Debug, Clone, Copy, Value)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Value)]
 pub struct Message {
     context: u32,
     tag: u32,
@@ -148,14 +148,24 @@ impl Message {
     }
 }
 
-/// The messages under way of a node, by number.
-#[derive(Debug, Default, Kept)]
+/// A number that no message has.
+const NONE: u32 = u32::MAX;
+
+/// The messages under way of a node, by number: a table with open addressing, which is at most half full. A message is at the place of its hash or behind it.
+#[derive(Debug)]
 pub struct Outbox {
     next: u32,
-    pub under_way: BTreeMap<u32, Message>,
+    /// The number at each place; [`NONE`]: it is free. The places are a power of two.
+    numbers: Vec<u32>,
+    messages: Vec<Message>,
+    count: usize,
 }
 
 impl Outbox {
+    pub fn new() -> Self {
+        Self { next: 0, numbers: vec![NONE; 4], messages: vec![Message::default(); 4], count: 0 }
+    }
+
     /// The number of the next message.
     pub fn next_number(&self) -> u32 {
         self.next
@@ -165,13 +175,76 @@ impl Outbox {
     pub fn add(&mut self, message: Message) -> u32 {
         let number = self.next;
         self.next = (number + 1) % NUMBERS;
-        self.under_way.insert(number, message);
+        self.insert(number, message);
         number
     }
 
+    fn insert(&mut self, number: u32, message: Message) {
+        self.count += 1;
+        if 2 * self.count > self.numbers.len() {
+            self.grow();
+        }
+        let place = self.place(number);
+        (self.numbers[place], self.messages[place]) = (number, message);
+    }
+
+    fn grow(&mut self) {
+        let places = 2 * self.numbers.len();
+        let numbers = std::mem::replace(&mut self.numbers, vec![NONE; places]);
+        let messages = std::mem::replace(&mut self.messages, vec![Message::default(); places]);
+        for (number, message) in numbers.into_iter().zip(messages).filter(|&(number, _)| number != NONE) {
+            let place = self.place(number);
+            (self.numbers[place], self.messages[place]) = (number, message);
+        }
+    }
+
+    /// The place of a number by its hash. Numbers that follow each other are far from each other (Knuth, "Sorting and Searching", section 6.4).
+    #[inline]
+    fn home(&self, number: u32) -> usize {
+        (number.wrapping_mul(0x9e37_79b1) >> 8) as usize & (self.numbers.len() - 1)
+    }
+
+    /// The place of a number, or the free one where it belongs.
+    #[inline]
+    fn place(&self, number: u32) -> usize {
+        let mut place = self.home(number);
+        while self.numbers[place] != number && self.numbers[place] != NONE {
+            place = (place + 1) & (self.numbers.len() - 1);
+        }
+        place
+    }
+
+    /// The message with this number, if an end still needs it.
+    pub fn get(&self, number: u32) -> Option<&Message> {
+        let place = self.place(number);
+        (self.numbers[place] == number).then(|| &self.messages[place])
+    }
+
     /// The message with this number, which an end still needs.
+    #[inline]
     pub fn message(&mut self, number: u32) -> &mut Message {
-        self.under_way.get_mut(&number).expect("a message under way")
+        let place = self.place(number);
+        assert_eq!(self.numbers[place], number, "no message under way has this number");
+        &mut self.messages[place]
+    }
+
+    /// Frees the place of a message. The messages behind it move up, as far as their hashes allow.
+    fn remove(&mut self, number: u32) {
+        let (mut free, last) = (self.place(number), self.numbers.len() - 1);
+        let mut place = free;
+        loop {
+            place = (place + 1) & last;
+            if self.numbers[place] == NONE {
+                break;
+            }
+            let from_home = place.wrapping_sub(self.home(self.numbers[place])) & last;
+            if from_home >= (place.wrapping_sub(free) & last) {
+                (self.numbers[free], self.messages[free]) = (self.numbers[place], self.messages[place]);
+                free = place;
+            }
+        }
+        self.numbers[free] = NONE;
+        self.count -= 1;
     }
 
     /// An interface has sent its last packet of a message. Returns the message if all have.
@@ -180,7 +253,7 @@ impl Outbox {
         message.sending -= 1;
         let done = (message.sending == 0).then_some(*message);
         if done.is_some_and(|message| message.is_received) {
-            self.under_way.remove(&number);
+            self.remove(number);
         }
         done
     }
@@ -191,9 +264,26 @@ impl Outbox {
         message.is_received = true;
         let copy = *message;
         if copy.sending == 0 {
-            self.under_way.remove(&number);
+            self.remove(number);
         }
         copy
+    }
+}
+
+impl Kept for Outbox {
+    fn keep(&self, to: &mut Writer) {
+        self.next.keep(to);
+        let used = self.numbers.iter().zip(&self.messages).filter(|&(&number, _)| number != NONE);
+        used.map(|(&number, &message)| (number, message)).collect::<BTreeMap<u32, Message>>().keep(to);
+    }
+
+    fn restore(&mut self, from: &mut Reader<'_>) -> Result<(), Unreadable> {
+        *self = Self::new();
+        self.next.restore(from)?;
+        let mut kept = BTreeMap::new();
+        kept.restore(from)?;
+        kept.into_iter().for_each(|(number, message)| self.insert(number, message));
+        Ok(())
     }
 }
 
@@ -222,6 +312,36 @@ impl Outgoing {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn message(bytes: u64) -> Message {
+        Message::new(Key { context: 0, source: 0, tag: 0 }, (0, 1), (bytes, 1), (0, 0), 0)
+    }
+
+    #[test]
+    fn the_table_of_messages_is_that_of_a_map() {
+        let (mut outbox, mut map) = (Outbox::new(), BTreeMap::new());
+        // each round adds 5 messages and removes one in three of those there, so that places are freed amid others
+        for round in 0..200u64 {
+            for k in 0..5 {
+                let message = message(5 * round + k);
+                map.insert(outbox.add(message), message);
+            }
+            let gone: Vec<u32> = map.keys().copied().filter(|&number| (u64::from(number) + round) % 3 == 0).collect();
+            for number in gone {
+                let message = map.remove(&number);
+                assert_eq!(Some(Message { is_received: false, ..outbox.received(number) }), message);
+            }
+            for number in 0..=5 * round as u32 + 4 {
+                assert_eq!(outbox.get(number), map.get(&number), "number {number} in round {round}");
+            }
+        }
+        let mut bytes = Writer::new();
+        outbox.keep(&mut bytes);
+        let mut again = Outbox::new();
+        again.restore(&mut Reader::new(&bytes)).unwrap();
+        assert!(map.iter().all(|(&number, message)| again.get(number) == Some(message)));
+        assert_eq!((again.count, again.next_number()), (map.len(), 1000));
+    }
 
     #[test]
     fn tags_and_handles_come_back() {

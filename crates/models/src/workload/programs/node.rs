@@ -1,16 +1,18 @@
 //! A node: its ranks and its network interfaces. Each event has a cycle, and the node handles events in this order. Before it handles a
 //! packet, a node handles all earlier events of its own.
 //!
+//! The calendar of its block (`sources.rs`) knows the cycle of its next event.
+//!
 //! A node whose interfaces are in several blocks is *divided*. Then the block of its first interface handles the events of a window when the window
 //! begins. All notes for them are there: a note arrives after the host latency, and no window is longer than that.
 
+use super::agenda::Agenda;
 use super::answers::Ended;
 use super::messages::{Handle, Message, Outgoing, Part};
 use super::notes::{InHand, Note, Rail, Report};
 use super::processors::{Rank, Task};
 use super::rails::Choice;
 use super::site::{Site, lock};
-use std::collections::BTreeMap;
 use std::sync::atomic::Ordering::Relaxed;
 use weft_api::activity::Cause;
 use weft_api::base::kept::Kept;
@@ -43,75 +45,93 @@ pub struct Node {
     /// Messages of data that the interfaces have accepted and not sent.
     accepted: u32,
     /// Messages between ranks of the node, by the cycle of their arrival and their number.
-    local: BTreeMap<(u64, u32), u32>,
+    local: Agenda<(u64, u32), u32>,
     /// Messages and requests that the processor has handed over and no interface has yet, by the cycle in which it will, and their number.
-    handed: BTreeMap<(u64, u32), Outgoing>,
+    handed: Agenda<(u64, u32), Outgoing>,
     /// Tasks of busy processors, by the cycle of their end, the rank and the processor.
-    ends: BTreeMap<(u64, u32, u32), Task>,
+    ends: Agenda<(u64, u32, u32), Task>,
     /// Notes of its interfaces that it has not read, each with the transfer that ended.
-    notes: BTreeMap<Note, Cause>,
+    notes: Agenda<Note, Cause>,
     /// Packets that it has sent and received.
     packets: [u64; 2],
     has_begun: bool,
     #[kept(fixed)]
     pub is_divided: bool,
+    /// The cycle for which it is in the calendar of its block. Later entries are void.
+    #[kept(scratch)]
+    pub called_at: u64,
+    /// Scratch: interfaces that got packets in this call, and operations that became ready.
+    #[kept(scratch)]
+    given: Vec<u32>,
+    #[kept(scratch)]
+    ready: Vec<Ready>,
 }
 
 impl Node {
     pub fn new(site: &Site, me: u32, ranks: Vec<Rank>) -> Self {
-        let rails = (0..site.rails.count).map(|_| Rail::new(site.start)).collect();
+        let rails = (0..site.rails.count).map(|_| Rail::new()).collect();
         Self {
             me,
             ranks,
             rails,
             accepted: 0,
-            local: BTreeMap::new(),
-            handed: BTreeMap::new(),
-            ends: BTreeMap::new(),
-            notes: BTreeMap::new(),
+            local: Agenda::new(),
+            handed: Agenda::new(),
+            ends: Agenda::new(),
+            notes: Agenda::new(),
             packets: [0; 2],
             has_begun: false,
             is_divided: false,
+            called_at: NOT_DUE,
+            given: Vec::new(),
+            ready: Vec::new(),
         }
     }
 
-    /// When an interface is to be asked for its next packet. All interfaces are asked when an event is due, because an event
-    /// may give each of them a packet.
-    fn due(&self, rail: usize, now: u64, next_event: u64) -> u64 {
-        let own = self.rails[rail].next(now).unwrap_or(NOT_DUE);
-        if self.is_divided && rail > 0 { own } else { own.min(next_event) }
+    /// Interface `rail` is source `source` of its block.
+    pub fn number(&mut self, rail: usize, source: u32) {
+        self.rails[rail].source = source;
     }
 
     /// When something happens by itself next.
-    fn next_time(&self, site: &Site) -> u64 {
+    pub fn next_time(&self, site: &Site) -> u64 {
         let next = || self.next_event().map_or(NOT_DUE, |(at, _)| at);
         if self.has_begun { next() } else { site.start }
     }
 
-    /// The loop has called the source of interface `own`. Returns when that is due, and calls `wake` for each other interface that
-    /// is due earlier than the loop knows.
-    pub fn settle_dues(&mut self, site: &Site, own: usize, now: u64, mut wake: impl FnMut(usize, u64)) -> u64 {
-        let next_event = self.next_time(site);
-        self.rails[own].due = self.due(own, now, next_event);
-        if !self.is_divided {
-            (0..self.rails.len())
-                .filter(|&rail| rail != own)
-                .for_each(|rail| self.wake(rail, now, next_event, &mut wake));
-        }
+    /// The loop has called the source of interface `own`. Returns when that is due.
+    pub fn own_due(&mut self, own: usize, now: u64) -> u64 {
+        self.rails[own].due = self.rails[own].next(now).unwrap_or(NOT_DUE);
         self.rails[own].due
     }
 
-    /// Calls `wake` for each of these interfaces that is due earlier than the loop knows.
-    pub fn wake_all(&mut self, site: &Site, of: &[usize], now: u64, mut wake: impl FnMut(usize, u64)) {
-        let next_event = self.next_time(site);
-        of.iter().for_each(|&rail| self.wake(rail, now, next_event, &mut wake));
+    /// Calls `wake` with the source and the cycle of each interface that has got packets and is due earlier than the loop knows.
+    pub fn wake_given(&mut self, now: u64, mut wake: impl FnMut(usize, u64)) {
+        while let Some(rail) = self.given.pop() {
+            self.wake(rail as usize, now, &mut wake);
+        }
     }
 
-    fn wake(&mut self, rail: usize, now: u64, next_event: u64, wake: &mut impl FnMut(usize, u64)) {
-        let due = self.due(rail, now, next_event);
-        if due < self.rails[rail].due {
-            wake(rail, due);
-            self.rails[rail].due = due;
+    /// As [`Self::wake_given`], for the interfaces of a divided node that are in one block.
+    pub fn wake_all(&mut self, of: &[usize], now: u64, mut wake: impl FnMut(usize, u64)) {
+        of.iter().for_each(|&rail| self.wake(rail, now, &mut wake));
+        self.given.clear();
+    }
+
+    fn wake(&mut self, rail: usize, now: u64, wake: &mut impl FnMut(usize, u64)) {
+        let rail = &mut self.rails[rail];
+        let due = rail.next(now).unwrap_or(NOT_DUE);
+        if due < rail.due {
+            rail.due = due;
+            wake(rail.source as usize, due);
+        }
+    }
+
+    /// Gives packets to an interface.
+    fn give(&mut self, site: &Site, rail: usize, outgoing: Outgoing) {
+        self.rails[rail].give(outgoing, site.host_cycles);
+        if self.given.last() != Some(&(rail as u32)) {
+            self.given.push(rail as u32);
         }
     }
 
@@ -127,10 +147,10 @@ impl Node {
 
     /// The next thing that happens by itself, and its cycle.
     fn next_event(&self) -> Option<(u64, Event)> {
-        let note = self.notes.first_key_value().map(|(note, _)| (note.at, Event::Note));
-        let local = self.local.first_key_value().map(|(&(at, _), _)| (at, Event::Local));
-        let handed = self.handed.first_key_value().map(|(&(at, _), _)| (at, Event::Handed));
-        let end = self.ends.first_key_value().map(|(&(at, ..), _)| (at, Event::End));
+        let note = self.notes.first().map(|note| (note.at, Event::Note));
+        let local = self.local.first().map(|(at, _)| (at, Event::Local));
+        let handed = self.handed.first().map(|(at, _)| (at, Event::Handed));
+        let end = self.ends.first().map(|(at, ..)| (at, Event::End));
         [note, local, handed, end].into_iter().flatten().min()
     }
 
@@ -147,20 +167,13 @@ impl Node {
         while let Some((at, event)) = self.next_event().filter(|&(at, _)| at <= now) {
             match event {
                 Event::Note => {
-                    let (note, cause) = self.notes.pop_first().expect("the next event");
+                    let (note, cause) = self.notes.pop().expect("the next event");
                     self.read(site, &note, cause, at);
                 }
                 Event::Local => self.arrive_local(site, at),
                 Event::Handed => self.take_handed(site),
                 Event::End => self.end(site, at),
             }
-        }
-    }
-
-    /// All that happens up to cycle `now`, if the interfaces of the node are in one block. Else that is done already (`Sources::exchange`).
-    fn catch_up(&mut self, site: &Site, now: u64) {
-        if !self.is_divided {
-            self.advance(site, now);
         }
     }
 
@@ -195,23 +208,25 @@ impl Node {
 
     /// A processor ends what it does.
     fn end(&mut self, site: &Site, at: u64) {
-        let Some(((_, r, place), task)) = self.ends.pop_first() else { return };
+        let Some(((_, r, place), task)) = self.ends.pop() else { return };
         let (r, place) = (r as usize, place as usize);
         let rank = &mut self.ranks[r];
         rank.processors[place].is_busy = false;
         let exact = rank.processors[place].free_fs;
-        let computes = rank.computes(task);
-        rank.turn(site, at, false, computes);
         match task {
             Task::Operation(id) => {
                 let ready = rank.machine().ready(OpId::from_bits(id));
+                rank.turn(site, at, false, ready.op.kind() == Kind::Compute);
                 match ready.op.kind() {
                     Kind::Compute => rank.finish(id),
                     Kind::Send => self.depart(site, r, &ready, at),
                     Kind::Receive | Kind::Collective(_) => unreachable!("no processor does that"),
                 }
             }
-            Task::TakeIn(handle) => self.take_in(site, r, handle, at),
+            Task::TakeIn(handle) => {
+                rank.turn(site, at, false, false);
+                self.take_in(site, r, handle, at);
+            }
         }
         self.settle(site, r, at, Some((place, exact)));
     }
@@ -264,22 +279,22 @@ impl Node {
     }
 
     fn take_handed(&mut self, site: &Site) {
-        let Some(((_, number), outgoing)) = self.handed.pop_first() else { return };
-        let first = lock(&site.outboxes[self.me as usize]).under_way[&number].rail;
+        let Some(((_, number), outgoing)) = self.handed.pop() else { return };
+        let first = lock(&site.outboxes[self.me as usize]).message(number).rail;
         self.send(site, first, outgoing);
     }
 
     fn send(&mut self, site: &Site, first: u32, outgoing: Outgoing) {
         match outgoing.part {
             Part::Data => self.send_data(site, first, outgoing),
-            Part::Request | Part::Clear => self.rails[first as usize].give(outgoing, site.host_cycles),
+            Part::Request | Part::Clear => self.give(site, first as usize, outgoing),
         }
     }
 
     /// Hands the data of a message to the interfaces that send it, beginning with `first`.
     fn send_data(&mut self, site: &Site, first: u32, data: Outgoing) {
         for (rail, flits) in site.rails.shares(first, data.flits, site.packet_flits) {
-            self.rails[rail].give(Outgoing { flits, ..data }, site.host_cycles);
+            self.give(site, rail, Outgoing { flits, ..data });
         }
     }
 
@@ -289,7 +304,7 @@ impl Node {
 
     /// A message between two ranks of the node arrives.
     fn arrive_local(&mut self, site: &Site, now: u64) {
-        let Some(((_, number), to)) = self.local.pop_first() else { return };
+        let Some(((_, number), to)) = self.local.pop() else { return };
         let handle = Handle { node: self.me, number };
         let cause = lock(&site.outboxes[self.me as usize]).message(number).cause(None);
         self.complete(site, handle, site.place(to), cause, now);
@@ -324,8 +339,9 @@ impl Node {
             (message.receive, message.matched) = (receive, now);
             let (number, to, cause) = (handle.number, handle.node, message.cause_since_match(message.to, None));
             let answer = Outgoing { part: Part::Clear, number, to, flits: 1, since: now, cause };
-            self.rails[message.rail as usize].give(answer, site.host_cycles);
-            return;
+            let rail = message.rail as usize;
+            drop(outbox);
+            return self.give(site, rail, answer);
         }
         let bytes = outbox.received(handle.number).bytes;
         drop(outbox);
@@ -334,7 +350,10 @@ impl Node {
 
     /// A packet has come for this node.
     pub fn deliver(&mut self, site: &Site, packet: &Packet, now: u64) {
-        self.catch_up(site, now);
+        if !self.is_divided {
+            // of a divided node that is done already (`Sources::exchange`)
+            self.advance(site, now);
+        }
         self.packets[1] += 1;
         let ((part, number), id) = (Part::of(packet.tag), (packet.src, packet.seq));
         let (from, rail) = (site.node_of(packet.src), site.rail_of(packet.src));
@@ -376,7 +395,6 @@ impl Node {
 
     /// The next packet of an interface. It goes to the interface of the same number of the other node.
     pub fn next(&mut self, site: &Site, rail: usize, now: u64) -> Option<NewPacket> {
-        self.catch_up(site, now);
         let interface = &mut self.rails[rail];
         let outgoing = interface.front(now)?;
         let flits = outgoing.flits.min(site.packet_flits);
@@ -393,7 +411,6 @@ impl Node {
 
     /// The tail of the packet that interface `rail` gave last is on its link in cycle `now`.
     pub fn sent(&mut self, site: &Site, rail: usize, now: u64) {
-        self.catch_up(site, now);
         if let Some(InHand { number, cause, .. }) = self.rails[rail].in_hand.take().filter(|packet| packet.is_last) {
             let handle = Handle { node: self.me, number };
             self.report(site, now + 1, (rail as u32, Report::Left, handle), cause);
@@ -405,23 +422,21 @@ impl Node {
         let Some(message) = lock(&site.outboxes[self.me as usize]).sent(number) else { return };
         self.accepted -= 1;
         // any rank of the node may have waited for room
+        let others = site.accepted < u32::MAX;
         self.ranks.iter_mut().for_each(|rank| rank.hear(now, cause));
         if message.is_rendezvous {
             let rank = &mut self.ranks[site.place(message.from)];
             rank.split_idle(site, now);
             rank.finish(message.send);
         }
-        for r in 0..self.ranks.len() {
+        let sender = site.place(message.from);
+        for r in (0..self.ranks.len()).filter(|&r| others || r == sender) {
             self.settle(site, r, now, None);
         }
     }
 
     /// The packets that wait at an interface since before `until`, and those of them that belong to the window.
-    pub fn backlog(&mut self, site: &Site, rail: usize, until: u64, window: (u64, u64)) -> Backlog {
-        if site.host_cycles > 0 {
-            // a divided node has done so when the window began, and results are to be the same
-            self.catch_up(site, until.saturating_sub(1));
-        }
+    pub fn backlog(&self, site: &Site, rail: usize, until: u64, window: (u64, u64)) -> Backlog {
         let mut backlog = Backlog::default();
         for outgoing in self.rails[rail].waiting(until) {
             let packets = outgoing.packets(site);
@@ -440,8 +455,10 @@ impl Node {
     fn settle(&mut self, site: &Site, r: usize, now: u64, ended: Option<(usize, u128)>) {
         loop {
             while !self.ranks[r].ready.is_empty() {
-                let ready = std::mem::take(&mut self.ranks[r].ready);
-                ready.iter().for_each(|ready| self.admit(site, r, ready, now));
+                let mut ready = std::mem::take(&mut self.ready);
+                std::mem::swap(&mut ready, &mut self.ranks[r].ready);
+                ready.drain(..).for_each(|ready| self.admit(site, r, &ready, now));
+                self.ready = ready;
             }
             let places = 0..self.ranks[r].processors.len();
             let began = places.fold(false, |began, place| {
@@ -510,14 +527,6 @@ impl Node {
 }
 
 impl Rank {
-    /// Whether a task is a computation.
-    fn computes(&mut self, task: Task) -> bool {
-        match task {
-            Task::Operation(id) => self.operations.0.ready(OpId::from_bits(id)).op.kind() == Kind::Compute,
-            Task::TakeIn(_) => false,
-        }
-    }
-
     /// The first thing that a processor may begin: its place, and the operation, if it is one. A send needs room in the interface.
     fn first_task(&mut self, place: usize, has_room: bool) -> Option<(usize, Task, Option<Ready>)> {
         for nth in 0..self.processors[place].waiting.len() {

@@ -6,6 +6,7 @@ use super::messages::{Handle, Outgoing, Part};
 use std::collections::{BTreeMap, VecDeque};
 use weft_api::activity::Cause;
 use weft_api::base::kept::{Kept, Value};
+use weft_api::workload::NOT_DUE;
 
 /// The event of an interface that a note reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Value)]
@@ -57,11 +58,15 @@ pub struct Rail {
     pub in_hand: Option<InHand>,
     /// When the loop will ask it for its next packet, as far as the loop knows.
     pub due: u64,
+    /// The number of its source in its block.
+    #[kept(fixed)]
+    pub source: u32,
 }
 
 impl Rail {
-    pub fn new(start: u64) -> Self {
-        Self { control: VecDeque::new(), data: VecDeque::new(), coming: BTreeMap::new(), in_hand: None, due: start }
+    pub fn new() -> Self {
+        let (control, data, coming) = (VecDeque::new(), VecDeque::new(), BTreeMap::new());
+        Self { control, data, coming, in_hand: None, due: NOT_DUE, source: 0 }
     }
 
     /// The node gives it packets, which it has `after` cycles after they began to wait.
@@ -129,7 +134,7 @@ mod tests {
 
     #[test]
     fn packets_come_after_the_latency_in_an_order_of_their_own() {
-        let mut rail = Rail::new(0);
+        let mut rail = Rail::new();
         [(5, 20), (9, 10), (3, 20)].into_iter().for_each(|(number, since)| rail.give(outgoing(number, since), 4));
         assert_eq!(rail.next(0), Some(14));
         assert!(rail.front(13).is_none());

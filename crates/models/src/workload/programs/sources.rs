@@ -3,7 +3,8 @@
 use super::All;
 use super::node::Node;
 use super::site::{Site, lock};
-use std::collections::BTreeMap;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
 use std::sync::Arc;
 use weft_api::base::kept::{Kept, Reader, Unreadable, Writer};
 use weft_api::state::Packet;
@@ -21,10 +22,10 @@ struct Interface {
 pub struct Nodes {
     all: Arc<All>,
     sources: Vec<Interface>,
-    /// Source of each interface of a node that has several, by node and number.
-    of_interface: BTreeMap<(u32, u32), usize>,
     /// Nodes with interfaces in other blocks as well, each with its interfaces here.
     divided: Vec<(u32, Vec<usize>)>,
+    /// The calendar: cycles in which something happens at a node by itself, the first one first. An entry counts if the node says so (`Node::called_at`).
+    calendar: BinaryHeap<Reverse<(u64, u32)>>,
     /// Scratch: sources that the last call made due earlier, and when.
     woken: Vec<(usize, u64)>,
 }
@@ -35,23 +36,44 @@ impl Nodes {
         let rails = all.site.rails.count;
         let interface = |place: &Place| Interface { node: place.rank / rails, rail: place.rank % rails };
         let sources: Vec<Interface> = here.iter().map(interface).collect();
-        let several = sources.iter().enumerate().filter(|_| rails > 1);
-        let of_interface = several.map(|(source, of)| ((of.node, of.rail), source)).collect();
         let mut here = BTreeMap::<u32, Vec<usize>>::new();
-        sources.iter().for_each(|of| here.entry(of.node).or_default().push(of.rail as usize));
-        here.retain(|&node, own| own.len() < rails as usize && (node as usize) < all.nodes.len());
+        for (source, of) in (0..).zip(&sources) {
+            let Some(node) = all.nodes.get(of.node as usize) else { continue };
+            lock(node).number(of.rail as usize, source);
+            here.entry(of.node).or_default().push(of.rail as usize);
+        }
+        here.retain(|_, own| own.len() < rails as usize);
         here.keys().for_each(|&node| lock(&all.nodes[node as usize]).is_divided = true);
-        Self { all, sources, of_interface, divided: here.into_iter().collect(), woken: Vec::new() }
+        let mut nodes =
+            Self { all, sources, divided: here.into_iter().collect(), calendar: BinaryHeap::new(), woken: Vec::new() };
+        nodes.call_all();
+        nodes
     }
 
     /// Calls `of` for the node of a source. Returns its result, and when the source is due.
+    #[inline]
     fn with<T>(&mut self, source: usize, now: u64, of: impl FnOnce(&Site, &mut Node, usize) -> T) -> Option<(T, u64)> {
-        let Interface { node, rail } = self.sources[source];
-        let (site, own) = (&self.all.site, rail as usize);
-        let mut locked = lock(self.all.nodes.get(node as usize)?);
-        let result = of(site, &mut locked, own);
-        let wake = |rail: usize, due| self.woken.push((self.of_interface[&(node, rail as u32)], due));
-        Some((result, locked.settle_dues(site, own, now, wake)))
+        let Self { all, sources, calendar, woken, .. } = self;
+        let Interface { node: number, rail } = sources[source];
+        let (site, own) = (&all.site, rail as usize);
+        let mut node = lock(all.nodes.get(number as usize)?);
+        let result = of(site, &mut node, own);
+        let due = node.own_due(own, now);
+        if !node.is_divided {
+            node.wake_given(now, |source, due| woken.push((source, due)));
+            call(calendar, site, (number, &mut node));
+        }
+        Some((result, due))
+    }
+
+    /// Writes all nodes of the block into its calendar.
+    fn call_all(&mut self) {
+        self.calendar.clear();
+        for number in self.own().collect::<Vec<_>>() {
+            let mut node = lock(&self.all.nodes[number]);
+            node.called_at = NOT_DUE;
+            call(&mut self.calendar, &self.all.site, (number as u32, &mut node));
+        }
     }
 
     /// The nodes of this block that have ranks.
@@ -63,6 +85,16 @@ impl Nodes {
     /// Whether this block keeps what is counted of all ranks together: the block of the first node does.
     fn keeps_shared(&self) -> bool {
         self.sources.iter().any(|of| (of.node, of.rail) == (0, 0))
+    }
+}
+
+/// Writes a node into the calendar, if its next event is earlier than the calendar knows.
+#[inline]
+fn call(calendar: &mut BinaryHeap<Reverse<(u64, u32)>>, site: &Site, (number, node): (u32, &mut Node)) {
+    let next = node.next_time(site);
+    if next < node.called_at {
+        node.called_at = next;
+        calendar.push(Reverse((next, number)));
     }
 }
 
@@ -87,6 +119,7 @@ impl Kept for Nodes {
         if self.keeps_shared() {
             lock(&self.all.site.shared).restore(from)?;
         }
+        self.call_all();
         Ok(())
     }
 }
@@ -125,8 +158,32 @@ impl Sources for Nodes {
             if own.contains(&0) && until > now {
                 locked.advance(site, until - 1);
             }
-            let wake = |rail: usize, due| self.woken.push((self.of_interface[&(*node, rail as u32)], due));
-            locked.wake_all(site, own, now, wake);
+            locked.wake_all(own, now, |source, due| self.woken.push((source, due)));
+            if own.contains(&0) {
+                call(&mut self.calendar, site, (*node, &mut locked));
+            }
+        }
+    }
+
+    fn next_act(&self) -> u64 {
+        self.calendar.peek().map_or(NOT_DUE, |&Reverse((at, _))| at)
+    }
+
+    fn act(&mut self, now: u64) {
+        let Self { all, calendar, woken, .. } = self;
+        while let Some(&Reverse((at, number))) = calendar.peek().filter(|first| first.0.0 <= now) {
+            calendar.pop();
+            let mut node = lock(&all.nodes[number as usize]);
+            if node.called_at != at {
+                continue;
+            }
+            node.called_at = NOT_DUE;
+            // a divided node has done all when the window began, and is called again when the next one begins
+            if !node.is_divided {
+                node.advance(&all.site, now);
+                node.wake_given(now, |source, due| woken.push((source, due)));
+                call(calendar, &all.site, (number, &mut node));
+            }
         }
     }
 

@@ -13,21 +13,28 @@ pub struct Nodes {
     here: Vec<Place>,
     /// Of each program that has started, in this order: its nodes in this block.
     programs: Vec<JobSources>,
+    /// Of each of these, by the number of a node in it: the node.
+    nodes_of: Vec<Vec<usize>>,
     /// Of each node: the program that runs on it, and its number in that.
     running: Vec<Option<(usize, usize)>>,
     /// No look of the scheduler comes before this cycle.
     quiet_until: u64,
+    /// The next cycle in which something happens at a program by itself.
+    next_act: u64,
+    /// Scratch: the program that the last call concerned; `None`: all.
+    called: Option<usize>,
 }
 
 impl Nodes {
     pub fn new(all: Arc<All>, here: &[Place]) -> Self {
-        Self { all, here: here.to_vec(), programs: Vec::new(), running: vec![None; here.len()], quiet_until: 0 }
+        let (programs, nodes_of, running) = (Vec::new(), Vec::new(), vec![None; here.len()]);
+        Self { all, here: here.to_vec(), programs, nodes_of, running, quiet_until: 0, next_act: 0, called: None }
     }
 
-    /// All looks of the scheduler up to cycle `now`. Returns when the next one is.
-    fn look(&mut self, now: u64) -> u64 {
+    /// All looks of the scheduler up to cycle `now`.
+    fn look(&mut self, now: u64) {
         if now < self.quiet_until {
-            return self.quiet_until;
+            return;
         }
         let all = Arc::clone(&self.all);
         let mut queue = all.queue();
@@ -36,28 +43,35 @@ impl Nodes {
             self.join(&all.site, &*started.workload, &started.places);
         }
         self.quiet_until = queue.next_look().unwrap_or(NOT_DUE);
-        self.quiet_until
     }
 
     /// Takes part in a program that starts.
     fn join(&mut self, site: &OwnSite, workload: &dyn Workload, places: &[u32]) {
-        let mut nodes = Vec::new();
+        let (mut nodes, mut own_nodes) = (Vec::new(), Vec::new());
         for (own, place) in self.here.iter().enumerate() {
             if let Some(rank) = places.iter().position(|&each| each == place.rank) {
                 let terminal = site.terminals[place.rank as usize];
                 self.running[own] = Some((self.programs.len(), nodes.len()));
                 nodes.push(Place { terminal, rank: rank as u32 });
+                own_nodes.push(own);
             }
         }
         let mut sources = workload.sources(&nodes);
-        // all nodes of the job are asked at a look, so the first cycle in which each is due needs no note
+        // a program begins when it acts, so no source is due at its start
         (0..nodes.len()).for_each(|node| _ = sources.all_mut().start(node));
         self.programs.push(sources);
+        self.nodes_of.push(own_nodes);
     }
 
-    fn with<T>(&mut self, source: usize, of: impl FnOnce(&mut dyn Sources, usize) -> T) -> Option<T> {
-        let (program, node) = self.running[source]?;
-        Some(of(self.programs[program].all_mut(), node))
+    /// Calls `of` for the program that runs on a node. Returns when its source is due.
+    fn with(&mut self, source: usize, of: impl FnOnce(&mut dyn Sources, usize, &mut u64)) -> u64 {
+        let mut due = NOT_DUE;
+        if let Some((program, node)) = self.running[source] {
+            of(self.programs[program].all_mut(), node, &mut due);
+            self.next_act = self.next_act.min(self.programs[program].all().next_act());
+            self.called = Some(program);
+        }
+        due
     }
 }
 
@@ -79,36 +93,58 @@ impl Kept for Nodes {
         for started in &queue.started()[self.programs.len()..known] {
             self.join(&all.site, &*started.workload, &started.places);
         }
-        self.quiet_until = 0;
-        self.programs.iter_mut().try_for_each(|program| program.restore(from))
+        let has_all = self.programs.len() == queue.started().len();
+        self.quiet_until = if has_all { queue.next_look().unwrap_or(NOT_DUE) } else { 0 };
+        self.programs.iter_mut().try_for_each(|program| program.restore(from))?;
+        self.next_act = self.programs.iter().map(|program| program.all().next_act()).min().unwrap_or(NOT_DUE);
+        Ok(())
     }
 }
 
 impl Sources for Nodes {
     fn start(&mut self, _source: usize) -> u64 {
-        0
+        NOT_DUE
     }
 
     fn next(&mut self, source: usize, due: &mut u64, now: u64) -> Option<NewPacket> {
-        let look = self.look(now);
-        let mut own = NOT_DUE;
-        let packet = self.with(source, |program, node| program.next(node, &mut own, now));
-        *due = own.min(look);
-        packet.flatten()
+        let mut packet = None;
+        *due = self.with(source, |program, node, due| packet = program.next(node, due, now));
+        packet
     }
 
     fn sent(&mut self, source: usize, due: &mut u64, now: u64) {
-        let look = self.look(now);
-        let mut own = NOT_DUE;
-        self.with(source, |program, node| program.sent(node, &mut own, now));
-        *due = own.min(look);
+        *due = self.with(source, |program, node, due| program.sent(node, due, now));
     }
 
     fn delivered(&mut self, source: usize, packet: &Packet, due: &mut u64, now: u64) {
-        let look = self.look(now);
-        let mut own = NOT_DUE;
-        self.with(source, |program, node| program.delivered(node, packet, &mut own, now));
-        *due = own.min(look);
+        self.look(now);
+        *due = self.with(source, |program, node, due| program.delivered(node, packet, due, now));
+    }
+
+    fn next_act(&self) -> u64 {
+        self.next_act.min(self.quiet_until)
+    }
+
+    fn act(&mut self, now: u64) {
+        self.look(now);
+        (self.next_act, self.called) = (NOT_DUE, None);
+        for program in &mut self.programs {
+            let program = program.all_mut();
+            if program.next_act() <= now {
+                program.act(now);
+            }
+            self.next_act = self.next_act.min(program.next_act());
+        }
+    }
+
+    fn take_woken(&mut self) -> Option<(usize, u64)> {
+        let programs = self.called.map_or(0..self.programs.len(), |program| program..program + 1);
+        for program in programs {
+            if let Some((node, due)) = self.programs[program].all_mut().take_woken() {
+                return Some((self.nodes_of[program][node], due));
+            }
+        }
+        None
     }
 
     fn backlog(&self, source: usize, due: u64, until: u64, window: (u64, u64)) -> Backlog {

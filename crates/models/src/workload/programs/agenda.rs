@@ -1,0 +1,101 @@
+//! What happens later: a queue from which the item with the least key comes first.
+
+use std::collections::binary_heap::PeekMut;
+use std::collections::{BTreeMap, BinaryHeap};
+use std::fmt::Debug;
+use weft_api::base::kept::{Kept, Reader, Unreadable, Value, Writer};
+
+/// An item of an [`Agenda`]. The one with the least key is the greatest, as the heap wants it.
+#[derive(Debug, Clone, Copy)]
+struct Item<K, T> {
+    key: K,
+    item: T,
+}
+
+impl<K: Ord, T> PartialEq for Item<K, T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.key == other.key
+    }
+}
+
+impl<K: Ord, T> Eq for Item<K, T> {}
+
+impl<K: Ord, T> Ord for Item<K, T> {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        other.key.cmp(&self.key)
+    }
+}
+
+impl<K: Ord, T> PartialOrd for Item<K, T> {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+/// Items by key, the least first. No two keys are equal, so their order does not depend on the order in which they came.
+#[derive(Debug)]
+pub struct Agenda<K, T>(BinaryHeap<Item<K, T>>);
+
+impl<K: Ord + Copy, T: Copy> Agenda<K, T> {
+    pub fn new() -> Self {
+        Self(BinaryHeap::new())
+    }
+
+    #[inline]
+    pub fn insert(&mut self, key: K, item: T) {
+        self.0.push(Item { key, item });
+    }
+
+    /// The least key.
+    #[inline]
+    pub fn first(&self) -> Option<K> {
+        self.0.peek().map(|first| first.key)
+    }
+
+    /// Takes out the item with the least key, if `may` says so of that key.
+    #[inline]
+    pub fn pop_if(&mut self, may: impl FnOnce(K) -> bool) -> Option<(K, T)> {
+        let first = self.0.peek_mut().filter(|first| may(first.key))?;
+        let Item { key, item } = PeekMut::pop(first);
+        Some((key, item))
+    }
+
+    /// Takes out the item with the least key.
+    #[inline]
+    pub fn pop(&mut self) -> Option<(K, T)> {
+        self.pop_if(|_| true)
+    }
+}
+
+impl<K: Value + Ord + Copy, T: Value + Copy> Kept for Agenda<K, T> {
+    fn keep(&self, to: &mut Writer) {
+        self.0.iter().map(|each| (each.key, each.item)).collect::<BTreeMap<K, T>>().keep(to);
+    }
+
+    fn restore(&mut self, from: &mut Reader<'_>) -> Result<(), Unreadable> {
+        let mut kept = BTreeMap::<K, T>::new();
+        kept.restore(from)?;
+        self.0 = kept.into_iter().map(|(key, item)| Item { key, item }).collect();
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn items_come_by_their_keys_and_so_they_do_after_a_checkpoint() {
+        let mut agenda = Agenda::new();
+        [(7, 1), (2, 5), (2, 3), (9, 0)].into_iter().for_each(|key: (u64, u32)| agenda.insert(key, key.1 * 10));
+        assert_eq!(agenda.pop_if(|(at, _)| at < 2), None);
+        assert_eq!(agenda.pop_if(|(at, _)| at < 3), Some(((2, 3), 30)));
+        let mut bytes = Writer::new();
+        agenda.keep(&mut bytes);
+        let mut again = Agenda::<(u64, u32), u32>::new();
+        again.restore(&mut Reader::new(&bytes)).unwrap();
+        assert_eq!(again.first(), Some((2, 5)));
+        let rest: Vec<u32> = std::iter::from_fn(|| again.pop()).map(|(_, item)| item).collect();
+        assert_eq!(rest, [50, 10, 0]);
+    }
+}
