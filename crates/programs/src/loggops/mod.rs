@@ -35,6 +35,7 @@ mod parameters;
 mod record;
 mod release_order;
 mod stuck;
+mod waiting;
 
 pub use parameters::Parameters;
 pub use record::Record;
@@ -48,6 +49,7 @@ use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
 use std::sync::Arc;
+use waiting::{Needs, Waiting};
 use weft_units::Refusal;
 
 /// When a program finished.
@@ -109,6 +111,8 @@ struct Event {
     /// An operation, or a message with the highest bit set: small events make a fast queue.
     subject: u64,
     rank: u32,
+    /// Whether it was the first one in the queue, and its resources were not free.
+    has_waited: bool,
 }
 
 /// The bit of [`Event::subject`] that marks a message.
@@ -157,6 +161,7 @@ struct Executor<C> {
     /// Events that the current one has created.
     fresh: Vec<Event>,
     created: u64,
+    waiting: Waiting,
     messages: Vec<Message>,
     free_messages: Vec<u32>,
     answer: Answer,
@@ -211,6 +216,7 @@ impl<C: Cursor> Executor<C> {
             queue: BinaryHeap::new(),
             fresh: Vec::new(),
             created: 0,
+            waiting: Waiting::new(ranks, (cpus, nics)),
             messages: Vec::new(),
             free_messages: Vec::new(),
             answer,
@@ -280,7 +286,7 @@ impl<C: Cursor> Executor<C> {
             About::Op(id) => id.to_bits(),
             About::Message(message) => MESSAGE | u64::from(message),
         };
-        self.fresh.push(Event { time, order: self.created, subject, rank });
+        self.fresh.push(Event { time, order: self.created, subject, rank, has_waited: false });
         self.created += 1;
     }
 
@@ -289,35 +295,43 @@ impl<C: Cursor> Executor<C> {
         let mut ready = Vec::new();
         while let Some(&event) = self.queue.peek() {
             let Event { time, rank, .. } = event;
-            let later = match event.about() {
+            let (needs, of) = match event.about() {
                 About::Op(id) => {
                     let op = self.machines[rank as usize].ready(id);
-                    let free = self.free_for(rank, &op);
-                    if free <= time {
+                    let (needs, of) = (needs_of(op.op.kind()), (op.op.cpu(), op.op.nic()));
+                    if needs.is_none_or(|needs| self.free(needs, rank, of) <= time) {
                         self.operate(time, rank, &op, &mut ready);
+                        self.let_next(&event, needs, of);
+                        continue;
                     }
-                    free
+                    (needs, of)
                 }
                 About::Message(message) => {
                     let Message { cpu, nic, .. } = self.messages[message as usize];
-                    let free = self.cpu_free[self.cpu(rank, cpu)].max(self.receive_free[self.nic(rank, nic)]);
-                    if free <= time {
+                    let of = (cpu, nic);
+                    if self.free(Needs::Receiver, rank, of) <= time {
                         self.take_in(time, rank, message, &mut ready);
+                        self.let_next(&event, Some(Needs::Receiver), of);
+                        continue;
                     }
-                    free
+                    (Some(Needs::Receiver), of)
                 }
             };
-            self.replace_first(time, later);
+            if let Some(needs) = needs {
+                self.wait(&event, needs, of);
+            }
         }
     }
 
-    /// The first event waits until `later`, or gives its place in the queue to one that it has created.
-    fn replace_first(&mut self, time: i64, later: i64) {
-        let Some(mut first) = self.queue.peek_mut() else { return };
-        if later > time {
-            first.time = later;
-            return;
+    /// The first event has begun. It gives its place in the queue to one that it has created, and lets one go that waits for the same.
+    fn let_next(&mut self, event: &Event, needs: Option<Needs>, of: (u8, u8)) {
+        if let Some(needs) = needs.filter(|_| event.has_waited)
+            && let Some(next) = self.waiting.next(event, needs, of)
+        {
+            // it would have tried in vain at the time of the event
+            self.fresh.push(Event { time: event.time.max(self.free(needs, event.rank, of)), ..next });
         }
+        let Some(mut first) = self.queue.peek_mut() else { return };
         match self.fresh.pop() {
             Some(event) => {
                 *first = event;
@@ -328,15 +342,35 @@ impl<C: Cursor> Executor<C> {
         self.queue.extend(self.fresh.drain(..));
     }
 
-    /// When what an operation needs is free.
-    fn free_for(&self, rank: u32, ready: &Ready) -> i64 {
-        let cpu = self.cpu_free[self.cpu(rank, ready.op.cpu())];
-        match ready.op.kind() {
-            Kind::Compute => cpu,
-            Kind::Send => cpu.max(self.send_free[self.nic(rank, ready.op.nic())]),
-            // a receive is posted at once; its message is charged when it arrives
-            Kind::Receive | Kind::Collective(_) => i64::MIN,
+    /// The first event waits until its resources are free: in the queue, or behind another one that waits for the same.
+    fn wait(&mut self, event: &Event, needs: Needs, of: (u8, u8)) {
+        let (free, is_parked) =
+            (self.free(needs, event.rank, of), self.waiting.park(&Event { has_waited: true, ..*event }, needs, of));
+        let Some(mut first) = self.queue.peek_mut() else { return };
+        if is_parked {
+            PeekMut::pop(first);
+        } else {
+            (first.time, first.has_waited) = (free, true);
         }
+    }
+
+    /// When the resources of a rank are free.
+    fn free(&self, needs: Needs, rank: u32, (cpu, nic): (u8, u8)) -> i64 {
+        let cpu = self.cpu_free[self.cpu(rank, cpu)];
+        match needs {
+            Needs::Cpu => cpu,
+            Needs::Sender => cpu.max(self.send_free[self.nic(rank, nic)]),
+            Needs::Receiver => cpu.max(self.receive_free[self.nic(rank, nic)]),
+        }
+    }
+}
+
+/// What an operation needs to begin. A receive is posted at once; its message is charged when it arrives.
+fn needs_of(kind: Kind) -> Option<Needs> {
+    match kind {
+        Kind::Compute => Some(Needs::Cpu),
+        Kind::Send => Some(Needs::Sender),
+        Kind::Receive | Kind::Collective(_) => None,
     }
 }
 
