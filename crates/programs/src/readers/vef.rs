@@ -154,7 +154,7 @@ impl Reader<'_> {
     }
 
     fn head(&self, line: &str) -> Result<Head, Refusal> {
-        let mut words = line.split_whitespace();
+        let mut words = line.split_ascii_whitespace();
         let magic = words.next().unwrap_or_default();
         let version = magic.strip_prefix("VEF").filter(|rest| rest.bytes().all(|byte| byte.is_ascii_digit()));
         if version.is_none() {
@@ -172,7 +172,7 @@ impl Reader<'_> {
     }
 
     fn comm(&self, line: &str, number: u32, ranks: u32) -> Result<Arc<[u32]>, Refusal> {
-        let mut words = line.split_whitespace();
+        let mut words = line.split_ascii_whitespace();
         let name = words.next().and_then(|word| word.strip_prefix('C'));
         if self.number::<u32>(name, "a communicator such as C0")? != number {
             return Err(self.damaged(&format!("expected communicator C{number}")));
@@ -213,7 +213,7 @@ impl Reader<'_> {
     }
 
     fn message(&self, line: &str, number: u32, ranks: &mut [Rank]) -> Result<(), Refusal> {
-        let mut words = line.split_whitespace();
+        let mut words = line.split_ascii_whitespace();
         let id: u32 = self.number(words.next(), "the number of a message, or G and that of a collective")?;
         if id != number {
             return Err(self.damaged(&format!("message {id} stands where {number} follows")));
@@ -237,7 +237,7 @@ impl Reader<'_> {
         collectives: &mut Collectives,
         ranks: &mut [Rank],
     ) -> Result<(), Refusal> {
-        let mut words = rest.split_whitespace();
+        let mut words = rest.split_ascii_whitespace();
         let id: u32 = self.number(words.next(), "the number of a collective")?;
         let comm: usize = self.number(words.next().map(|word| word.trim_start_matches('C')), "a communicator")?;
         let kind: usize = self.number(words.next(), "a collective (0 to 7)")?;

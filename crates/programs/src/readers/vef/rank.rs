@@ -2,7 +2,7 @@
 
 use super::After;
 use crate::form::{Comm, Draft, Kind, Op, RankProgram, When};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// A record of a task: what it follows, its delay \[ns\] behind that, and its operation. A collective has the number of the file as
@@ -38,11 +38,11 @@ impl Rank {
     ) -> Result<RankProgram, String> {
         let (own, numbers) = own_comms(number, comms);
         let mut draft = Draft::default();
-        let mut events: HashMap<After, u32> = HashMap::new();
+        let mut events = Events::default();
         for &(id, op) in &self.receives {
-            events.insert(After::Received(id), draft.add(op));
+            events.received.push((id, draft.add(op)));
         }
-        let mut followers: BTreeMap<After, Vec<(u64, u32)>> = BTreeMap::new();
+        let mut followers: Vec<(After, u64, u32)> = Vec::with_capacity(self.steps.len());
         for step in &self.steps {
             let (event, op) = match step.op.kind() {
                 Kind::Collective(operation) => {
@@ -55,23 +55,25 @@ impl Rank {
                 Kind::Send | Kind::Receive | Kind::Compute => (After::Sent(step.op.tag().unwrap_or(0)), step.op),
             };
             let index = draft.add(op);
-            if events.insert(event, index).is_some() {
+            if !events.insert(event, index) {
                 return Err(format!("{} is recorded twice", named(event)));
             }
-            followers.entry(step.after).or_default().push((step.delay, index));
+            followers.push((step.after, step.delay, index));
         }
-        for (after, mut steps) in followers {
-            steps.sort_by_key(|&(delay, _)| delay);
+        // records with the same event and delay keep the order of the file
+        followers.sort_by_key(|&(after, delay, _)| (after, delay));
+        for steps in followers.chunk_by(|a, b| a.0 == b.0) {
+            let after = steps[0].0;
             let mut anchor = match after {
                 After::Nothing => None,
                 _ => Some(
-                    *events
-                        .get(&after)
+                    events
+                        .get(after)
                         .ok_or_else(|| format!("a record follows {}, which is not of this task", named(after)))?,
                 ),
             };
             let mut since = 0;
-            for (delay, index) in steps {
+            for &(_, delay, index) in steps {
                 if delay > since {
                     let compute = draft.add(Op::compute(delay - since));
                     if let Some(anchor) = anchor {
@@ -86,6 +88,44 @@ impl Rank {
         }
         let ops = draft.finish().map_err(|_| "a record waits for itself through its dependencies".to_owned())?;
         Ok(RankProgram { ops: Arc::new(ops), comms: own })
+    }
+}
+
+/// The operations of a task by the numbers of the file. Messages have ascending numbers, since the file has them in that order.
+#[derive(Default)]
+struct Events {
+    sent: Vec<(u32, u32)>,
+    received: Vec<(u32, u32)>,
+    collectives: HashMap<u32, u32>,
+}
+
+impl Events {
+    /// Keeps an operation of a record; `false` for a collective that the task has already.
+    fn insert(&mut self, event: After, index: u32) -> bool {
+        match event {
+            After::Nothing => true,
+            After::Sent(id) => {
+                self.sent.push((id, index));
+                true
+            }
+            After::Received(id) => {
+                self.received.push((id, index));
+                true
+            }
+            After::Collective(id) => self.collectives.insert(id, index).is_none(),
+        }
+    }
+
+    fn get(&self, event: After) -> Option<u32> {
+        let of = |list: &[(u32, u32)], id: u32| {
+            list.binary_search_by_key(&id, |&(id, _)| id).ok().map(|place| list[place].1)
+        };
+        match event {
+            After::Nothing => None,
+            After::Sent(id) => of(&self.sent, id),
+            After::Received(id) => of(&self.received, id),
+            After::Collective(id) => self.collectives.get(&id).copied(),
+        }
     }
 }
 
