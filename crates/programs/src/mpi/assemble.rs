@@ -11,7 +11,8 @@ pub fn assemble(mut recorders: Vec<Recorder>) -> Result<Converted, Refusal> {
     let created: Vec<_> = recorders.iter_mut().map(|recorder| std::mem::take(&mut recorder.created)).collect();
     let own: Vec<Option<u16>> = recorders.iter().map(|recorder| recorder.own).collect();
     let counts: Vec<u16> = recorders.iter().map(|recorder| recorder.comms).collect();
-    let comms = comms::resolve(&created, &own, &counts)?;
+    let unnamed: Vec<_> = recorders.iter_mut().map(|recorder| std::mem::take(&mut recorder.unnamed)).collect();
+    let comms = comms::resolve(&created, &unnamed, &own, &counts)?;
     check_peers(&recorders, &comms)?;
     blocks::complete(&mut recorders, &comms)?;
     let mut assumptions: Assumptions = matching::complete(&mut recorders, &comms);

@@ -2,6 +2,9 @@
 //! from the calls of all ranks together.
 
 mod listed;
+mod unnamed;
+
+pub use unnamed::Unnamed;
 
 use crate::form::Comm;
 use std::collections::HashMap;
@@ -76,7 +79,12 @@ struct Search<'a> {
 
 /// The communicators of each rank, in the order of their numbers there. `created` has the creations of each rank, and `own`
 /// the number of the communicator of a rank alone, where it has one.
-pub fn resolve(created: &[Vec<Creation>], own: &[Option<u16>], counts: &[u16]) -> Result<Vec<Vec<Comm>>, Refusal> {
+pub fn resolve(
+    created: &[Vec<Creation>],
+    unnamed: &[Vec<Unnamed>],
+    own: &[Option<u16>],
+    counts: &[u16],
+) -> Result<Vec<Vec<Comm>>, Refusal> {
     let ranks = created.len();
     let mut from: Vec<HashMap<u16, (Vec<usize>, usize)>> = vec![HashMap::new(); ranks];
     for (rank, creations) in created.iter().enumerate() {
@@ -107,6 +115,7 @@ pub fn resolve(created: &[Vec<Creation>], own: &[Option<u16>], counts: &[u16]) -
             place += 1;
         }
     }
+    unnamed::name(&mut search, unnamed)?;
     search.finish(counts)
 }
 
@@ -312,7 +321,13 @@ mod tests {
     }
 
     fn members(created: &[Vec<Creation>], counts: u16) -> Vec<Vec<Vec<u32>>> {
-        let comms = resolve(created, &vec![None; created.len()], &vec![counts; created.len()]).unwrap();
+        let comms = resolve(
+            created,
+            &vec![Vec::new(); created.len()],
+            &vec![None; created.len()],
+            &vec![counts; created.len()],
+        )
+        .unwrap();
         comms.iter().map(|of| of.iter().map(|comm| comm.members.to_vec()).collect()).collect()
     }
 
@@ -352,9 +367,9 @@ mod tests {
     #[test]
     fn a_rank_that_leaves_a_creation_out_is_named() {
         let created = [vec![made("Comm_dup", 0, How::Duplicate, 1)], Vec::new()];
-        let refused = resolve(&created, &[None, None], &[1, 0]).unwrap_err();
+        let refused = resolve(&created, &[Vec::new(), Vec::new()], &[None, None], &[1, 0]).unwrap_err();
         assert_eq!(refused.what, "rank 0 calls MPI_Comm_dup, and rank 1 of the same communicator does not");
-        let refused = resolve(&[Vec::new()], &[None], &[1]).unwrap_err();
+        let refused = resolve(&[Vec::new()], &[Vec::new()], &[None], &[1]).unwrap_err();
         assert_eq!(refused.what, "communicator 1 of rank 0 is used, and no recorded call creates it");
     }
 }

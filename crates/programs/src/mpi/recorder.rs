@@ -1,10 +1,10 @@
 //! The recorded calls of one rank, in their order.
 
 use super::blocks::Blocks;
-use super::comms::{Creation, Group, How};
+use super::comms::{Creation, Group, How, Unnamed};
 use super::{Assumed, Assumptions};
 use crate::form::{Calls, Op, Request};
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::rc::Rc;
 
 /// The numbers that a format gives to communicators that exist from the start, and to none.
@@ -58,6 +58,8 @@ pub struct Recorder {
     pub(super) own: Option<u16>,
     pub(super) comms: u16,
     pub(super) assumptions: Assumptions,
+    /// Communicators whose creation the trace does not name.
+    pub(super) unnamed: Vec<Unnamed>,
     handles: Handles,
     numbers: HashMap<i64, u16>,
     groups: HashMap<i64, Rc<Group>>,
@@ -75,6 +77,7 @@ impl Recorder {
             own: None,
             comms: 0,
             assumptions: Assumptions::new(),
+            unnamed: Vec::new(),
             handles,
             numbers: HashMap::from([(handles.world, 0)]),
             groups: HashMap::new(),
@@ -328,6 +331,24 @@ impl Recorder {
             self.assume(Assumed::NotReordered);
         }
         self.created.push(Creation { call, parent, how, new });
+        Ok(())
+    }
+
+    /// A call on a communicator of which the trace says only the place of this rank and the number of ranks. It is the one of the
+    /// communicators created before its first call that fits.
+    pub fn unnamed(&mut self, handle: i64, (place, size): (u32, u32), call: &str) -> Result<(), Problem> {
+        let number = self.comm(handle)?;
+        let known = self.unnamed.iter_mut().find(|unnamed| unnamed.number == number);
+        let unnamed = match known {
+            Some(unnamed) => unnamed,
+            None => {
+                let created = self.created.len();
+                self.unnamed.push(Unnamed { number, place, size, created, calls: BTreeMap::new() });
+                let last = self.unnamed.len() - 1;
+                &mut self.unnamed[last]
+            }
+        };
+        *unnamed.calls.entry(call.to_owned()).or_default() += 1;
         Ok(())
     }
 

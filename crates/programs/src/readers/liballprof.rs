@@ -11,15 +11,17 @@
 //! A file is read in one pass. Each line is a call with all its fields, or the trace is refused with the line.
 //!
 //! # Not modelled
-//! Communicators other than all ranks and the rank alone: the files do not say which ranks are members, and the trace is
-//! refused. Whether an `MPI_Test` completed its request is not in the files either: such a request has no completion.
+//! Communicators of communicators, grids and groups: the files do not say which ranks are members. The members of a communicator
+//! from all ranks follow from the colours and keys of all ranks, if only one such communicator fits its calls. Calls on others are
+//! listed, and the trace is refused. Whether an `MPI_Test` completed its request is not in the files either: such a request has no completion.
 //!
 //! # Validation
 //! `programs/tests/programs/liballprof.rs`: sends against receives of a run of Sweep3D on 4 ranks, damaged files.
 
 use super::traces::{Clock, Files, TraceFormat, by_rank, number_of};
 use crate::form::Operation;
-use crate::mpi::{self, Assumed, Converted, Handles, Peer, Problem, Recorder};
+use crate::mpi::{self, Assumed, Converted, Handles, How, Peer, Problem, Recorder};
+use std::collections::BTreeMap;
 use weft_units::Refusal;
 
 /// The format.
@@ -27,12 +29,37 @@ pub struct Liballprof;
 
 /// The first line of a file, without its version.
 const HEAD: &[u8] = b"# collprof";
+/// The first line of the version that this reader knows.
+const VERSION: &[u8] = b"# collprof 0.9 ";
 /// The numbers that this reader gives to communicators.
 const HANDLES: Handles = Handles { world: 0, own: 1, none: 2 };
 /// The distance between two requests of an array \[bytes\].
 const REQUEST: i64 = 8;
 /// Calls that move no data, and of which no later call needs to know.
-const IGNORED: [&str; 8] = ["Init", "Finalize", "Comm_size", "Comm_rank", "Get_count", "Iprobe", "Test", "Testall"];
+const IGNORED: [&str; 17] = [
+    "Init",
+    "Init_thread",
+    "Initialized",
+    "Finalize",
+    "Finalized",
+    "Comm_size",
+    "Comm_rank",
+    "Comm_group",
+    "Get_count",
+    "Iprobe",
+    "Test",
+    "Testall",
+    "Wtime",
+    "Wtick",
+    "Get_processor_name",
+    "Get_address",
+    "Address",
+];
+/// Beginnings of further such calls. Sizes of datatypes are in each call that uses them.
+const IGNORED_KINDS: [&str; 6] = ["Type_", "Group_", "Op_", "Info_", "Errhandler_", "Attr_"];
+/// The numbers of this reader for created communicators, and for those of later calls.
+const CREATED: i64 = 16;
+const NAMED: i64 = i64::MIN;
 
 impl TraceFormat for Liballprof {
     fn name(&self) -> &'static str {
@@ -68,9 +95,17 @@ impl TraceFormat for Liballprof {
 
 /// Reads the file of a rank: `(rank, ranks)` are its number and how many there are.
 fn read_rank(file: &str, bytes: &[u8], (rank, ranks): (i64, i64)) -> Result<Recorder, Refusal> {
+    let first = bytes.split(|&byte| byte == b'\n').next().unwrap_or_default();
+    if bytes.starts_with(HEAD) && !first.starts_with(VERSION) {
+        let what = format!("the first line is `{}`, and this reader knows version 0.9", first.escape_ascii());
+        return Err(Refusal::new(format!("{file}:1"), what, OTHERWISE));
+    }
     let mut recorder = Recorder::new(HANDLES);
     let mut last = None;
     let mut is_ended = false;
+    let mut comms = Comms::default();
+    let mut unknown: BTreeMap<&str, u64> = BTreeMap::new();
+    let mut first_unknown = 0;
     for (line, text) in bytes.split(|&byte| byte == b'\n').enumerate() {
         let at = |(what, help): Problem| Refusal::new(format!("{file}:{}", line + 1), what, help);
         let text = text.strip_suffix(b"\r").unwrap_or(text);
@@ -81,28 +116,51 @@ fn read_rank(file: &str, bytes: &[u8], (rank, ranks): (i64, i64)) -> Result<Reco
         let mut fields = text.split(':');
         let name = fields.next().unwrap_or_default();
         let name = name.strip_prefix("MPI_").ok_or_else(|| at(damaged("the line does not begin with MPI_")))?;
-        let call = Call { fields: fields.collect(), rank, ranks };
+        let mut call = Call { name, fields: fields.collect(), rank, ranks, comms: &mut comms };
         is_ended = name == "Finalize";
         call.time(&mut last, name, &mut recorder).map_err(at)?;
-        call.take(name, &mut recorder).map_err(at)?;
+        if !call.take(&mut recorder).map_err(at)? {
+            first_unknown = if unknown.is_empty() { line + 1 } else { first_unknown };
+            *unknown.entry(name).or_default() += 1;
+        }
     }
-    if !is_ended && !bytes.ends_with(b"\n") {
-        let what = "the file ends within a line";
-        return Err(Refusal::new(file, what, "the file is cut off: copy it again"));
+    if !unknown.is_empty() {
+        let calls: Vec<String> = unknown.iter().map(|(name, count)| format!("{count} MPI_{name}")).collect();
+        let what = format!("from here on are calls that this reader does not know: {}", calls.join(", "));
+        return Err(Refusal::new(format!("{file}:{first_unknown}"), what, OTHERWISE));
+    }
+    if !is_ended {
+        let what =
+            if bytes.ends_with(b"\n") { "the file ends before MPI_Finalize" } else { "the file ends within a line" };
+        return Err(Refusal::new(file, what, "copy the file again; if its program was stopped, record it to its end"));
     }
     recorder.end();
     Ok(recorder)
 }
 
+/// The remedy for recordings that lack something.
+const OTHERWISE: &str = "record the program with the library of `capture`, or with DUMPI";
+
 fn damaged(what: &str) -> Problem {
     (what.to_owned(), "the file is cut off or damaged: copy it again".to_owned())
 }
 
+/// The creations of communicators of a rank so far.
+#[derive(Default)]
+struct Comms {
+    created: i64,
+    is_freed: bool,
+    /// A creation followed the end of a communicator: it may have the number of the ended one.
+    is_reused: bool,
+}
+
 /// The fields of a call behind its name: its begin, its arguments, its end.
 struct Call<'a> {
+    name: &'a str,
     fields: Vec<&'a str>,
     rank: i64,
     ranks: i64,
+    comms: &'a mut Comms,
 }
 
 impl Call<'_> {
@@ -170,12 +228,30 @@ impl Call<'_> {
         if size == 1 {
             return Ok(HANDLES.own);
         }
-        let what = format!(
-            "the call is of place {place} in a communicator of {size} ranks, and rank {} of {} ranks has the file: the \
-             members are not in the trace",
-            self.rank, self.ranks
-        );
-        Err((what, "record the program with DUMPI, or copy the files of all ranks into one folder".to_owned()))
+        let (Ok(place), Ok(size)) = (u32::try_from(place), u32::try_from(size)) else {
+            return Err(damaged(&format!("place {place} in a communicator of {size} ranks")));
+        };
+        if i64::from(size) > self.ranks {
+            let what = format!("the call is of a communicator of {size} ranks, and there are files of {}", self.ranks);
+            return Err((what, "copy the files of all ranks into one folder".to_owned()));
+        }
+        if self.comms.is_reused {
+            let what = "a communicator was created after the end of another one, whose number it may have";
+            return Err((what.to_owned(), OTHERWISE.to_owned()));
+        }
+        let handle = NAMED.wrapping_add(self.part(field, 0)?);
+        recorder.unnamed(handle, (place, size), self.name)?;
+        Ok(handle)
+    }
+
+    /// A duplicate or a split of a communicator. The number of the new one is not in the file.
+    fn create(&mut self, call: &'static str, how: How, recorder: &mut Recorder) -> Result<(), Problem> {
+        let parent = self.comm(1, recorder)?;
+        self.comms.created += 1;
+        self.comms.is_reused |= self.comms.is_freed;
+        let is_in_none = matches!(how, How::Split { colour: None, .. });
+        let new = if is_in_none { HANDLES.none } else { CREATED + self.comms.created };
+        recorder.create(call, parent, how, new)
     }
 
     /// Bytes of the count in a field and the datatype behind it.
@@ -209,7 +285,23 @@ impl Call<'_> {
         Ok((self.peer(buffer + 3, is_receive)?, self.bytes(buffer + 1)?, self.tag(buffer + 4, is_receive)?))
     }
 
-    fn take(&self, name: &str, recorder: &mut Recorder) -> Result<(), Problem> {
+    /// Hands the call to the recorder; `false` if this reader does not know it.
+    fn take(&mut self, recorder: &mut Recorder) -> Result<bool, Problem> {
+        match self.name {
+            "Comm_dup" => self.create("Comm_dup", How::Duplicate, recorder)?,
+            "Comm_split" => {
+                let colour = Some(self.int(2)?).filter(|&colour| colour >= 0);
+                self.create("Comm_split", How::Split { colour, key: self.int(3)? }, recorder)?;
+            }
+            "Comm_free" => self.comms.is_freed = true,
+            name if IGNORED.contains(&name) || IGNORED_KINDS.iter().any(|begin| name.starts_with(begin)) => {}
+            name => return self.moves_data(name, recorder),
+        }
+        Ok(true)
+    }
+
+    /// Messages and collectives; `false` if it is neither.
+    fn moves_data(&self, name: &str, recorder: &mut Recorder) -> Result<bool, Problem> {
         use Operation::{AllGather, AllReduce, AllToAll, Barrier, Broadcast, Gather, Reduce, Scatter};
         match name {
             "Send" | "Rsend" | "Ssend" | "Bsend" => {
@@ -291,11 +383,8 @@ impl Call<'_> {
                 let comm = self.comm(8, recorder)?;
                 recorder.collective(Scatter, self.root(7)?, self.bytes(5)?, comm)
             }
-            name if IGNORED.contains(&name) => Ok(()),
-            name => {
-                let what = format!("MPI_{name} is no call that this reader knows in files of liballprof");
-                Err((what, "record the program with DUMPI".to_owned()))
-            }
-        }
+            _ => return Ok(false),
+        }?;
+        Ok(true)
     }
 }

@@ -62,13 +62,16 @@ fn an_exchange_sends_and_receives_at_once_and_a_test_completes_nothing() {
 fn wrong_lines_are_refused_with_their_number_and_a_remedy() {
     let told = |line: &str| read(&[line]).unwrap_err().to_string();
     let wrong = [
-        ("MPI_Foo:1000:1001\n", "pmpi-rank-0.txt:5: MPI_Foo is no call that this reader knows"),
+        ("MPI_Foo:1000:1001\n", "pmpi-rank-0.txt:5: from here on are calls that this reader does not know: 1 MPI_Foo"),
         ("hello\n", "pmpi-rank-0.txt:5: the line does not begin with MPI_"),
         ("MPI_Send:1000.0:9:1:1,4,4:0\n", "pmpi-rank-0.txt:5: the clock runs backwards here, by 1000000 ns"),
         ("MPI_Send:1000.0:9:1:1,4,4:1001.0\n", "pmpi-rank-0.txt:5: field 5 is `1001.0`, which is no number"),
         ("MPI_Send:1000.0:9:1:4:0:0:0,0,1:1001.0\n", "pmpi-rank-0.txt:5: field 4 is `4`, and should be 3 numbers"),
         ("MPI_Barrier:900.0:0,0,1:1001.0\n", "pmpi-rank-0.txt:5: the clock runs backwards here, by 100000 ns"),
-        ("MPI_Barrier:1000.0:5,0,2:1001.0\n", "pmpi-rank-0.txt:5: the call is of place 0 in a communicator of 2 ranks"),
+        (
+            "MPI_Barrier:1000.0:5,0,2:1001.0\n",
+            "pmpi-rank-0.txt:5: the call is of a communicator of 2 ranks, and there are files of 1",
+        ),
     ];
     for (line, start) in wrong {
         let found = told(line);
@@ -85,6 +88,87 @@ fn wrong_lines_are_refused_with_their_number_and_a_remedy() {
         None,
     );
     assert!(cut.unwrap_err().to_string().contains("the file ends within a line"));
+    let alone = |text: String| {
+        let mut files = Memory { names: vec!["a-0.txt".into()], bytes: vec![text.into_bytes()] };
+        Liballprof.read(&mut files, None).unwrap_err().to_string()
+    };
+    assert!(alone(HEAD.into()).starts_with("a-0.txt: the file ends before MPI_Finalize"));
+    let newer = alone(format!("{}{END}", HEAD.replace("0.9", "1.0")));
+    assert!(
+        newer.starts_with(
+            "a-0.txt:1: the first line is `# collprof 1.0 output file`, and this reader knows version 0.9"
+        )
+    );
+}
+
+/// Lines of 4 ranks: a split into even and odd ranks by descending key, and barriers on the parts, whose handles differ by rank.
+fn halves(more: impl Fn(u32) -> String) -> Vec<String> {
+    let of = |rank: u32| {
+        let (handle, place) = (7000 + rank, 1 - rank / 2);
+        format!(
+            "MPI_Comm_dup:1000.0:5,{rank},4:90:1000.0\nMPI_Comm_split:1000.0:5,{rank},4:{}:-{rank}:80:1000.0\n\
+             MPI_Type_commit:1000.0:9:1000.0\nMPI_Barrier:1000.0:{handle},{place},2:1000.0\n\
+             MPI_Bcast:1000.0:9:3:11,8,8:1:{handle},{place},2:1000.0\n{}",
+            rank % 2,
+            more(rank)
+        )
+    };
+    (0..4).map(of).collect()
+}
+
+fn read_owned(lines: &[String]) -> Result<Converted, Refusal> {
+    read(&lines.iter().map(String::as_str).collect::<Vec<_>>())
+}
+
+#[test]
+fn members_of_a_split_follow_from_the_colours_and_keys_of_all_ranks() {
+    // the communicator that a rank makes and no later call uses has 4 ranks, and fits none of the calls
+    let converted = read_owned(&halves(|_| String::new())).unwrap();
+    for rank in 0..4 {
+        let of = &converted.program.ranks[rank];
+        let calls: Vec<Op> = ops(&converted, rank).into_iter().filter(|op| op.kind() != Kind::Compute).collect();
+        let comm = calls[0].comm();
+        let barrier = Op::collective(Operation::Barrier, 0, 0, 0).within(comm);
+        assert_eq!(calls, [barrier, Op::collective(Operation::Broadcast, 1, 24, 1).within(comm)]);
+        let members = &of.comms[usize::from(comm) - 1].members;
+        assert_eq!(members.to_vec(), if rank % 2 == 0 { [2, 0] } else { [3, 1] });
+    }
+}
+
+#[test]
+fn communicators_that_do_not_follow_are_refused_with_the_calls_on_them() {
+    let told = |more: &dyn Fn(u32) -> String| read_owned(&halves(more)).unwrap_err().to_string();
+    // a second handle of the same size, which no creation explains
+    let found = told(&|rank| format!("MPI_Barrier:1000.0:{},{},2:1000.0\n", 8000 + rank, 1 - rank / 2));
+    let wanted = "the trace: 0 of the communicators that rank 0 makes have 2 ranks with this one at place 1, so the members do \
+                  not follow for 1 MPI_Barrier (record the program";
+    assert!(found.starts_with(wanted), "{found}");
+    // two splits come before the calls on one of them
+    let lines: Vec<String> = halves(|_| String::new())
+        .into_iter()
+        .map(|lines| {
+            let split = lines.lines().find(|line| line.starts_with("MPI_Comm_split")).unwrap().to_owned();
+            format!("{split}\n{lines}")
+        })
+        .collect();
+    let found = read_owned(&lines).unwrap_err().to_string();
+    let wanted = "the trace: 2 of the communicators that rank 0 makes have 2 ranks with this one at place 1, so the members do \
+                  not follow for 1 MPI_Barrier, 1 MPI_Bcast";
+    assert!(found.starts_with(wanted), "{found}");
+    let found = told(&|rank| {
+        let split = format!("MPI_Comm_split:1000.0:5,{rank},4:{}:0:80:1000.0\n", rank % 2);
+        format!("MPI_Comm_free:1000.0:80:1000.0\n{split}MPI_Barrier:1000.0:{},{},2:1000.0\n", 7000 + rank, rank / 2)
+    });
+    assert!(
+        found.contains("a communicator was created after the end of another one, whose number it may have"),
+        "{found}"
+    );
+    let found =
+        told(&|rank| format!("MPI_Cart_create:1000.0:5,{rank},4:2:1:2:0:3:1000.0\nMPI_Foo:1000.0:1000.0\n").repeat(2));
+    assert!(
+        found.contains(":10: from here on are calls that this reader does not know: 2 MPI_Cart_create, 2 MPI_Foo"),
+        "{found}"
+    );
 }
 
 proptest! {

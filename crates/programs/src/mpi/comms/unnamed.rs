@@ -1,0 +1,54 @@
+//! Communicators whose creation a trace does not name: their members are those of the only creation that fits.
+
+use super::Search;
+use std::collections::BTreeMap;
+use weft_units::Refusal;
+
+/// A communicator of which the trace says where this rank is in it, and how many ranks it has.
+#[derive(Debug, Clone)]
+pub struct Unnamed {
+    /// Its number at the rank.
+    pub number: u16,
+    pub place: u32,
+    pub size: u32,
+    /// How many creations the rank had called before it used the communicator.
+    pub created: usize,
+    /// Calls on it, by name.
+    pub calls: BTreeMap<String, u64>,
+}
+
+/// Finds the communicators of all ranks, or refuses one for which no creation fits, or more than one.
+pub(super) fn name(search: &mut Search<'_>, unnamed: &[Vec<Unnamed>]) -> Result<(), Refusal> {
+    for (rank, unnamed) in unnamed.iter().enumerate() {
+        for each in unnamed {
+            let fits = |whole: &usize| {
+                let members = &search.wholes[*whole].members;
+                members.len() == each.size as usize && members.get(each.place as usize) == Some(&(rank as u32))
+            };
+            let before = search.created[rank].iter().take(each.created).filter_map(|creation| creation.new);
+            let known = before.filter_map(|number| Some((number, *search.known[rank].get(&number)?)));
+            let found: Vec<(u16, usize)> = known.filter(|(_, whole)| fits(whole)).collect();
+            let [(created, whole)] = found[..] else { return Err(refused(rank, each, found.len())) };
+            search.known[rank].insert(each.number, whole);
+            // no call has the number of the creation: the rank alone is under it
+            search.add((vec![rank as u32], Vec::new()), |_| Some(created));
+        }
+    }
+    Ok(())
+}
+
+fn refused(rank: usize, unnamed: &Unnamed, fitting: usize) -> Refusal {
+    let calls: Vec<String> = unnamed.calls.iter().map(|(name, count)| format!("{count} MPI_{name}")).collect();
+    let what = format!(
+        "{fitting} of the communicators that rank {rank} makes have {} ranks with this one at place {}, so the members do not follow \
+         for {}",
+        unnamed.size,
+        unnamed.place,
+        calls.join(", ")
+    );
+    Refusal::new(
+        "the trace",
+        what,
+        "record the program with the library of `capture`, or with DUMPI: both name the communicators",
+    )
+}
