@@ -203,7 +203,7 @@ def made(root: Path, runs: list[tuple[dict[str, Any], dict[str, Any]]]) -> Resul
         (folder / "summary.json").write_text(json.dumps(summary), encoding="utf-8")
         listed.append({"hash": hash, "coordinates": coordinates})
     (root / "sweep.json").write_text(json.dumps({"name": root.name, "points": listed}), encoding="utf-8")
-    return weft.open(root)
+    return weft.open_results(root)
 
 
 @pytest.fixture

@@ -81,7 +81,7 @@ def check_scenarios(paper: Paper, each: Experiment) -> list[Point]:
     for quick in (True, False):
         sweeps = each.sweeps(quick=quick)
         for _, sets in sweeps if quick else in_turn(paper.experiments.index(each), sweeps):
-            points = weft.load(paper.path(each.file), set=sets).points
+            points = weft.load(paper.path(each.file), overrides=sets).points
             assert points
             full += [] if quick else points
     stem = each.file.removesuffix(".yaml").replace("_", "-")

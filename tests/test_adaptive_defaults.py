@@ -54,7 +54,7 @@ def _network(routing: str) -> str:
     """A network that the routing routes."""
     for text in (GRID, DRAGONFLY):
         try:
-            weft.load(text, set={"routing": routing}).points[0].imply()
+            weft.load(text, overrides={"routing": routing}).points[0].imply()
         except ScenarioError:
             continue
         return text
@@ -68,7 +68,7 @@ def test_all_adaptive_routings_with_a_sensor_are_tested_here() -> None:
 @pytest.mark.parametrize("routing", SENSING)
 def test_with_its_defaults_a_routing_is_minimal_where_nothing_waits(routing: str, tmp_path: Path) -> None:
     """At load 0.1 a link carries 0.1 flits per cycle: the second of two flits in one cycle waits in 1 of 200 cycles."""
-    frame = weft.load(_network(routing), set={"routing": routing}).run(tmp_path / "out").frame
+    frame = weft.load(_network(routing), overrides={"routing": routing}).run(tmp_path / "out").frame
     assert frame["minimal_share"].item() > 0.99
 
 
@@ -80,7 +80,7 @@ def test_credits_under_way_are_a_hint_whose_remedy_ends_it(routing: str) -> None
     path = f"routing.{routing}.sensor"
 
     def hints(**options: str) -> list[dict[str, object]]:
-        implied = weft.load(text, set={"routing": {routing: options}}).points[0].imply()
+        implied = weft.load(text, overrides={"routing": {routing: options}}).points[0].imply()
         return [hint for hint in implied["hints"] if hint.get("code") == "credits_under_way"]
 
     assert hints() == []

@@ -34,8 +34,8 @@ WINDOW = 1000
 @pytest.fixture(scope="module")
 def awake(tmp_path_factory: pytest.TempPathFactory) -> Results:
     """Three points of links that are always on."""
-    set = {"power.policy": "always_on", "traffic.pattern": "uniform", "routing": "ugal_p", "seed": 1}
-    return weft.load(RECORDED, set=set).run(tmp_path_factory.mktemp("awake") / "awake")
+    sets = {"power.policy": "always_on", "traffic.pattern": "uniform", "routing": "ugal_p", "seed": 1}
+    return weft.load(RECORDED, overrides=sets).run(tmp_path_factory.mktemp("awake") / "awake")
 
 
 def _by_hand(root: Path, channels: list[dict[str, int]], bandwidth: float = 1.0) -> Results:
@@ -56,7 +56,7 @@ def _by_hand(root: Path, channels: list[dict[str, int]], bandwidth: float = 1.0)
     folder = results.folder(0)
     (folder / "scenario.yaml").write_text(yaml.safe_dump(scenario), encoding="utf-8")
     pl.DataFrame(rows).write_parquet(folder / "channels.parquet")
-    return weft.open(root)
+    return weft.open_results(root)
 
 
 def test_each_channel_has_the_lowest_rate_that_carries_it(tmp_path: Path) -> None:
@@ -145,16 +145,16 @@ def test_the_command_for_slowed_links_works_where_routings_are_zipped_with_polic
     assert main([*words, "--no-picture"]) == 0
     capsys.readouterr()
     assert main(["analyse", "dvfs", words[-1]]) == 0
-    assert weft.open(words[-1]).frame["traffic.load"].to_list() == [0.1, 0.2]
+    assert weft.open_results(words[-1]).frame["traffic.load"].to_list() == [0.1, 0.2]
 
 
 def test_slow_links_are_billed_alike_by_window_and_by_sample(tmp_path: Path) -> None:
     """At the full rate alone the bill is that of the run, for prices per bit as well as in watts."""
-    set: dict[str, Any] = {"links.default.bandwidth": "1/2flits/cycle", "traffic.load": 0.1}
-    set |= {"power.policy": "always_on", "traffic.pattern": "uniform", "routing": "ugal_p", "seed": 1}
+    sets: dict[str, Any] = {"links.default.bandwidth": "1/2flits/cycle", "traffic.load": 0.1}
+    sets |= {"power.policy": "always_on", "traffic.pattern": "uniform", "routing": "ugal_p", "seed": 1}
     for number, price in enumerate(("23.44pJ/bit", "1W")):
         prices = {"power.prices": {"on": {"static": price, "per_bit": "1pJ/bit"}}}
-        results = weft.load(RECORDED, set=set | prices).run(tmp_path / str(number))
+        results = weft.load(RECORDED, overrides=sets | prices).run(tmp_path / str(number))
         for over_time in (False, True):
             (row,) = results.rate_scaled(Rates((1.0,), (1.0,)), over_time=over_time).to_dicts()
             assert row["energy_network_j"] == pytest.approx(results.summaries[0]["energy_network_j"], rel=1e-9)
@@ -191,11 +191,13 @@ def test_at_the_full_rate_nothing_changes(recorded: Results) -> None:
 
 def test_at_the_full_rate_nothing_changes_if_flits_cost_more_in_some_states(tmp_path: Path) -> None:
     dear = {"static": "1pJ/bit", "per_bit": "500pJ/bit"}
-    set: dict[str, Any] = {"traffic.packet": "16flits", "traffic.load": 0.15, "power.policy.tcep.initial": "all_on"}
-    set |= {"power.prices": {state: {"static": "2pJ/bit", "per_bit": "3pJ/bit"} for state in STATES} | {"shadow": dear}}
-    set |= {"measure.warmup": "10cycles", "measure.window": "10000cycles", "measure.link_states": {}}
-    set |= {"measure.series": {"every": "100cycles", "of": "channel"}}
-    results = weft.load(ROW_UNDER_TCEP, set=set).run(tmp_path / "dear")
+    sets: dict[str, Any] = {"traffic.packet": "16flits", "traffic.load": 0.15, "power.policy.tcep.initial": "all_on"}
+    sets |= {
+        "power.prices": {state: {"static": "2pJ/bit", "per_bit": "3pJ/bit"} for state in STATES} | {"shadow": dear}
+    }
+    sets |= {"measure.warmup": "10cycles", "measure.window": "10000cycles", "measure.link_states": {}}
+    sets |= {"measure.series": {"every": "100cycles", "of": "channel"}}
+    results = weft.load(ROW_UNDER_TCEP, overrides=sets).run(tmp_path / "dear")
     channels = results.channels(0).drop_nulls(["from_router", "to_router"])
     assert channels["flits_shadow"].sum() > 0, "else this tests nothing"
     frame = results.rate_scaled(Rates((1.0,), (1.0,)), over_time=True)
@@ -249,8 +251,8 @@ def test_the_rate_ladder_lies_between_the_ideal_and_links_that_are_always_on(
     ladder = {"rate_ladder": {"epoch": "1us", "transition": "100ns", "up": 0.75, "down": 0.5}}
     bills = {}
     for name, policy in (("on", "always_on"), ("ladder", ladder)):
-        set = {"traffic.load": carried / 4, "power.policy": policy}
-        results = weft.load(PAIR, set=set).run(tmp_path / name)
+        sets = {"traffic.load": carried / 4, "power.policy": policy}
+        results = weft.load(PAIR, overrides=sets).run(tmp_path / name)
         bills[name] = results.summaries[0]["energy_network_j"]
         channels = results.channels(0).drop_nulls(["from_router", "to_router"])
         rests = "on" if name == "on" else state
@@ -274,14 +276,14 @@ def test_dvfs_on_the_command_line(awake: Results, capsys: pytest.CaptureFixture[
 
 
 def test_what_is_missing_is_told(tmp_path: Path) -> None:
-    set = {"measure.series": {"every": "50cycles", "of": "class"}, "traffic.load": 0.1, "seed": 1}
-    set |= {"traffic.pattern": "uniform", "routing": "ugal_p"}
-    coarse = weft.load(RECORDED, set=set).run(tmp_path / "coarse")
+    sets = {"measure.series": {"every": "50cycles", "of": "class"}, "traffic.load": 0.1, "seed": 1}
+    sets |= {"traffic.pattern": "uniform", "routing": "ugal_p"}
+    coarse = weft.load(RECORDED, overrides=sets).run(tmp_path / "coarse")
     with pytest.raises(ResultsError, match="of link classes, not of channels"):
         coarse.rate_scaled(over_time=True)
-    few = set | {"measure.series": {"every": "50cycles", "of": "channel"}, "measure.link_states": {"max_spans": 100}}
+    few = sets | {"measure.series": {"every": "50cycles", "of": "channel"}, "measure.link_states": {"max_spans": 100}}
     with pytest.raises(ResultsError, match="did not keep all states"):
-        weft.load(RECORDED, set=few).run(tmp_path / "few").rate_scaled(over_time=True)
+        weft.load(RECORDED, overrides=few).run(tmp_path / "few").rate_scaled(over_time=True)
 
 
 def test_prices_of_a_scenario() -> None:
@@ -317,7 +319,7 @@ measure: {warmup: 1000cycles, window: 5000cycles, series: {every: 500cycles, of:
     with pytest.raises(ResultsError, match="changes in 2 phases") as refused:
         results.rate_scaled()
     assert refused.value.help.endswith("with `--over-time` (`over_time=True`)"), "the series is there"
-    without = weft.load(text, set={"measure.series": None}).run(tmp_path / "without")
+    without = weft.load(text, overrides={"measure.series": None}).run(tmp_path / "without")
     with pytest.raises(ResultsError, match="and a series of the channels: "):
         without.rate_scaled()
     (row,) = results.rate_scaled(over_time=True).to_dicts()

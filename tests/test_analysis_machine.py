@@ -205,7 +205,7 @@ def test_a_run_that_did_not_end_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "short.yaml"
     file.write_text(RUN, encoding="utf-8")
     limits = {"measure.stop": {"complete": {"max_window": "2us"}}}
-    short = weft.load(file, set=limits).run(tmp_path / "short", watch=False)
+    short = weft.load(file, overrides=limits).run(tmp_path / "short", watch=False)
     with pytest.raises(WeftError, match="is not finished") as refused:
         short.machine()
     assert "measure.stop.complete.max_window=" in refused.value.help

@@ -37,19 +37,19 @@ sweep:
 def test_the_oracle_fills_links_to_a_share_of_their_bandwidth(bandwidth: str) -> None:
     """Channels of half a flit per cycle need as many links at a load as those of one flit at twice the load."""
     factor = 2 if bandwidth.startswith("1/2") else 0.5
-    set = {"sweep": None, "routing": "ugal_p", "router.speedup": 2, "traffic.load": 0.1}
-    (half,) = static.answers(weft.load(BUTTERFLY, set=set | {"links.default.bandwidth": bandwidth}).points)
-    (full,) = static.answers(weft.load(BUTTERFLY, set=set | {"traffic.load": 0.1 * factor}).points)
+    sets = {"sweep": None, "routing": "ugal_p", "router.speedup": 2, "traffic.load": 0.1}
+    (half,) = static.answers(weft.load(BUTTERFLY, overrides=sets | {"links.default.bandwidth": bandwidth}).points)
+    (full,) = static.answers(weft.load(BUTTERFLY, overrides=sets | {"traffic.load": 0.1 * factor}).points)
     assert half.found.links == full.found.links
     assert half.found.busiest == pytest.approx(full.found.busiest)
 
 
 def test_the_oracle_refuses_links_of_several_bandwidths() -> None:
     """It names them, and the remedy works."""
-    set = {"sweep": None, "routing": "ugal_p", "links.dim0.bandwidth": "1/2flits/cycle"}
+    sets = {"sweep": None, "routing": "ugal_p", "links.dim0.bandwidth": "1/2flits/cycle"}
     with pytest.raises(ScenarioError, match=r"one bandwidth.*dim0 0\.5, dim1 1"):
-        static.answers(weft.load(BUTTERFLY, set=set).points)
-    static.answers(weft.load(BUTTERFLY, set=set | {"links.dim1.bandwidth": "1/2flits/cycle"}).points)
+        static.answers(weft.load(BUTTERFLY, overrides=sets).points)
+    static.answers(weft.load(BUTTERFLY, overrides=sets | {"links.dim1.bandwidth": "1/2flits/cycle"}).points)
 
 
 def _uniform(routers: int, terminals: int, load: float) -> Rates:
@@ -214,7 +214,7 @@ def test_scenarios_of_the_oracle() -> None:
     policies = [{"static": {"on": {"links": list(map(list, each.found.links))}, "hub": 0}} for each in answers]
     assert written["zip"]["power.policy"] == policies
     assert written["topology"] == answers[0].point.resolved["topology"]
-    single = static.scenario(static.answers(weft.load(BUTTERFLY, set={"routing": "ugal_p"}).points[:1]))
+    single = static.scenario(static.answers(weft.load(BUTTERFLY, overrides={"routing": "ugal_p"}).points[:1]))
     assert single["routing"] == {"pal": {"threshold": "2flits", "sensor": "history_window"}}
     assert "zip" not in single
     assert single["power"]["policy"] == policies[0]
@@ -252,7 +252,7 @@ traffic: {pattern: uniform, load: 0.1}
 
 def test_parameters_that_the_routing_shares_with_pal_are_kept() -> None:
     options = {"threshold": "5flits", "sensor": "used_credits", "intermediate": "any"}
-    points = weft.load(BUTTERFLY, set={"routing": {"ugal": options}}).points[:1]
+    points = weft.load(BUTTERFLY, overrides={"routing": {"ugal": options}}).points[:1]
     assert static.scenario(static.answers(points))["routing"] == {
         "pal": {"threshold": "5flits", "sensor": "used_credits"}
     }

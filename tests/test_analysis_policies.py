@@ -93,17 +93,17 @@ def test_the_command_prints_it(ring: Results, capsys: pytest.CaptureFixture[str]
 def test_what_can_not_be_compared_is_refused(ring: Results, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["analyse", "policies", str(ring.root), "--slower", "-0.1"]) == 2
     assert "write a share such as 0.01, or 0" in capsys.readouterr().err
-    alone = weft.load(RING, set={"sweep": None}).run(tmp_path / "alone")
+    alone = weft.load(RING, overrides={"sweep": None}).run(tmp_path / "alone")
     with pytest.raises(WeftError, match="no sweep over power policies"):
         least_energy.table(alone)
-    asleep = weft.load(RING, set={"sweep": {"power.policy": [{"trunk": {}}]}}).run(tmp_path / "asleep")
+    asleep = weft.load(RING, overrides={"sweep": {"power.policy": [{"trunk": {}}]}}).run(tmp_path / "asleep")
     with pytest.raises(WeftError, match="add always_on to the values"):
         least_energy.table(asleep)
     with_it = {"sweep": {"power.policy": ["always_on", {"trunk": {}}]}}
-    assert least_energy.table(weft.load(RING, set=with_it).run(tmp_path / "remedy")).height == 1
+    assert least_energy.table(weft.load(RING, overrides=with_it).run(tmp_path / "remedy")).height == 1
     endless = with_it | {"measure.stop.complete.max_window": "10us"}
     with pytest.raises(WeftError, match="did not end"):
-        least_energy.table(weft.load(RING, set=endless).run(tmp_path / "endless"))
+        least_energy.table(weft.load(RING, overrides=endless).run(tmp_path / "endless"))
 
 
 # Times of waking and of going off [s].
@@ -111,7 +111,9 @@ _CHANGES = (416e-9, 288e-9)
 
 
 def test_the_reference_that_pays_for_changes_lies_between_the_floor_and_links_always_on(tmp_path: Path) -> None:
-    recorded = weft.load(RING, set={"measure.series": {"every": "800ns", "of": "channel"}}).run(tmp_path / "recorded")
+    recorded = weft.load(RING, overrides={"measure.series": {"every": "800ns", "of": "channel"}}).run(
+        tmp_path / "recorded"
+    )
     (row,) = least_energy.table(recorded, 0.5, _CHANGES).iter_rows(named=True)
     assert row["floor_change"] < row["oracle_change"] < 0
     # by hand: at 1 W, each member past the first saves while no sample needs it, less both changes

@@ -41,7 +41,7 @@ def faulty(tmp_path_factory: pytest.TempPathFactory) -> Results:
     """Points with the faults."""
     folder = tmp_path_factory.mktemp("recovery")
     (folder / "faulty.yaml").write_text(SCENARIO, encoding="utf-8")
-    return weft.load(folder / "faulty.yaml", set={"sweep.faults": FAULTS}).run(folder / "out")
+    return weft.load(folder / "faulty.yaml", overrides={"sweep.faults": FAULTS}).run(folder / "out")
 
 
 @pytest.fixture(scope="module")
@@ -134,12 +134,12 @@ def test_random_faults_that_fall_into_no_run_have_the_remedy_of_the_check(
 ) -> None:
     rare = {"fault_model": {"random": {"of": "links", "mtbf": "10h", "mttr": "1us"}}}
     (tmp_path / "rare.yaml").write_text(SCENARIO, encoding="utf-8")
-    results = weft.load(tmp_path / "rare.yaml", set=rare).run(tmp_path / "out")
+    results = weft.load(tmp_path / "rare.yaml", overrides=rare).run(tmp_path / "out")
     assert main(["analyse", "recovery", str(results.root)]) == 2
     told = capsys.readouterr().err
     assert "nothing fails at random in the 9000 cycles" in told
     found = re.search(r"write `mtbf: (\d+cycles)` and `mttr: (\d+cycles)`", told)
     assert found, told
     often = {"fault_model": {"random": {"of": "links", "mtbf": found[1], "mttr": found[2]}}}
-    results = weft.load(tmp_path / "rare.yaml", set=often).run(tmp_path / "often")
+    results = weft.load(tmp_path / "rare.yaml", overrides=often).run(tmp_path / "often")
     assert main(["analyse", "recovery", str(results.root)]) == 0

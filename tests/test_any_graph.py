@@ -56,7 +56,7 @@ def triangle(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("routing", ["lash", "up_down_any"])
 def test_a_ring_of_forty_routers_runs_with_four_vcs(ring: Path, routing: str, tmp_path: Path) -> None:
-    experiment = weft.load(ring, set={"routing": routing})
+    experiment = weft.load(ring, overrides={"routing": routing})
     (point,) = experiment.points
     assert point.imply()["vc_classes"]["link"] <= 2
     frame = experiment.run(tmp_path / "out").frame
@@ -69,7 +69,7 @@ def test_a_ring_of_forty_routers_runs_with_four_vcs(ring: Path, routing: str, tm
 
 def test_one_class_for_each_hop_of_a_ring_is_refused_with_routings_that_work(ring: Path) -> None:
     with pytest.raises(ScenarioError, match="20 links need 20 VC classes") as refused:
-        weft.load(ring, set={"routing": "shortest_path"}).check()
+        weft.load(ring, overrides={"routing": "shortest_path"}).check()
     assert "lash" in str(refused.value)
     assert "up_down_any" in str(refused.value)
 
@@ -89,14 +89,14 @@ def test_one_class_for_each_hop_of_a_ring_is_refused_with_routings_that_work(rin
     ],
 )
 def test_paths_go_by_links_latency_or_cost(triangle: Path, routing: Any, cycles: float) -> None:
-    implied = weft.load(triangle, set={"routing": routing}).points[0].imply()
+    implied = weft.load(triangle, overrides={"routing": routing}).points[0].imply()
     assert implied["zero_load_latency_cycles"] == pytest.approx(cycles)
 
 
 def test_latencies_of_the_scenario_count_before_those_of_the_file(triangle: Path) -> None:
     sets = {"routing": {"shortest_path": {"weight": "latency"}}, "links.latency50.latency": "1cycle"}
     # all links are as long: the direct one is the shortest path
-    assert weft.load(triangle, set=sets).points[0].imply()["mean_hops"] == 1
+    assert weft.load(triangle, overrides=sets).points[0].imply()["mean_hops"] == 1
 
 
 @pytest.mark.parametrize(
@@ -109,15 +109,15 @@ def test_latencies_of_the_scenario_count_before_those_of_the_file(triangle: Path
 )
 def test_costs_that_leave_a_class_out_are_refused(triangle: Path, costs: dict[str, int], what: str, help: str) -> None:
     with pytest.raises(ScenarioError) as refused:
-        weft.load(triangle, set={"routing": {"shortest_path": {"weight": {"cost": costs}}}}).check()
+        weft.load(triangle, overrides={"routing": {"shortest_path": {"weight": {"cost": costs}}}}).check()
     assert what in str(refused.value)
     assert help in str(refused.value)
 
 
 def test_the_remedy_of_too_few_layers_works(ring: Path) -> None:
     with pytest.raises(ScenarioError, match="close cycles in 1 layers") as refused:
-        weft.load(ring, set={"routing": {"lash": {"layers": 1}}}).check()
+        weft.load(ring, overrides={"routing": {"lash": {"layers": 1}}}).check()
     assert "write 2 layers, with 2 VCs on every link or more" in str(refused.value)
     assert "take a routing that needs fewer VC classes: up_down_any" in str(refused.value)
-    weft.load(ring, set={"routing": "up_down_any", "links.default.vcs": 1}).check()
-    weft.load(ring, set={"routing": {"lash": {"layers": 2}}, "links.default.vcs": 2}).check()
+    weft.load(ring, overrides={"routing": "up_down_any", "links.default.vcs": 1}).check()
+    weft.load(ring, overrides={"routing": {"lash": {"layers": 2}}, "links.default.vcs": 2}).check()

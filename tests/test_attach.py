@@ -73,7 +73,7 @@ def test_attributes_are_told_or_read() -> None:
     told = next(warning for warning in point.warnings if warning.get("code") == "graph_attributes_unused")
     assert told["numbers"] == {"edges.capacity": 15.0}
     mapped = {"topology.graph.attributes": {"bandwidth": {"from": "capacity", "unit": "Gb/s"}}}
-    links = weft.load(SCENARIO, topology=graph, terminals_per_router=1, set=mapped).points[0].resolved["links"]
+    links = weft.load(SCENARIO, topology=graph, terminals_per_router=1, overrides=mapped).points[0].resolved["links"]
     assert (links["link_25G"]["bandwidth"], links["link_50G"]["bandwidth"]) == ("25Gb/s", "50Gb/s")
 
 
@@ -83,7 +83,7 @@ def test_a_matrix_is_the_traffic(tmp_path: Path) -> None:
     matrix[0] *= 2
     scenario = {**SCENARIO, "topology": {"single_router": {"terminals": 8}}, "routing": "dimension_order"}
     scenario["topology"] = {"torus": {"widths": [8], "terminals_per_router": 1}}
-    results = weft.load(scenario, set={"measure.window": "20000cycles"}, matrix=matrix).run(tmp_path)
+    results = weft.load(scenario, overrides={"measure.window": "20000cycles"}, matrix=matrix).run(tmp_path)
     row = results.frame.row(0, named=True)
     # One of 8 has the load of the scenario, the others half of it.
     assert row["offered_load"] == pytest.approx(0.1 * (1 + 7 / 2) / 8, rel=0.05)
@@ -100,7 +100,7 @@ def test_results_of_both_can_be_made_again(tmp_path: Path) -> None:
     folder = results.folder(0)
     assert {"topology.json", "matrix.npy", "scenario.yaml"} <= {path.name for path in folder.iterdir()}
     assert main(["run", str(folder / "scenario.yaml"), "--out", str(tmp_path / "again")]) == 0
-    again = weft.open(tmp_path / "again")
+    again = weft.open_results(tmp_path / "again")
     assert again.summaries == [{**summary, "coordinates": {}} for summary in results.summaries]
 
 
@@ -125,12 +125,12 @@ def test_other_contents_are_another_sweep() -> None:
         ({"matrix": [[0, -1], [1, 0]]}, ["matrix.npy", "-1"]),
         ({"matrix": np.ones((2, 2)) * 1j}, ["numbers", "complex"]),
         ({"matrix": [[0, 10**400], [1, 0]]}, ["numbers", "too large"]),
-        ({"matrix": np.ones((2, 2)), "set": {"traffic.pattern": "uniform"}}, ["matrix=", "has no effect"]),
+        ({"matrix": np.ones((2, 2)), "overrides": {"traffic.pattern": "uniform"}}, ["matrix=", "has no effect"]),
         (
-            {"topology": petersen(), "set": {"topology": {"single_router": {"terminals": 2}}}},
+            {"topology": petersen(), "overrides": {"topology": {"single_router": {"terminals": 2}}}},
             ["topology=", "has no effect"],
         ),
-        ({"set": {"traffic.load": 1j}}, ["texts, numbers"]),
+        ({"overrides": {"traffic.load": 1j}}, ["texts, numbers"]),
     ],
 )
 def test_what_is_no_network_and_no_traffic_is_refused(arguments: dict[str, Any], words: list[str]) -> None:
@@ -142,7 +142,7 @@ def test_what_is_no_network_and_no_traffic_is_refused(arguments: dict[str, Any],
 
 def test_numbers_of_numpy_are_numbers() -> None:
     sets = {"traffic.load": np.float32(0.5), "sweep.seed": np.arange(1, 3)}
-    points = weft.load(SCENARIO, topology=petersen(), terminals_per_router=np.int64(2), set=sets).points  # type: ignore[arg-type]
+    points = weft.load(SCENARIO, topology=petersen(), terminals_per_router=np.int64(2), overrides=sets).points  # type: ignore[arg-type]
     assert [point.resolved["seed"] for point in points] == [1, 2]
     assert points[0].resolved["traffic"]["load"] == 0.5
 
@@ -150,9 +150,9 @@ def test_numbers_of_numpy_are_numbers() -> None:
 def test_a_matrix_that_no_job_uses_is_refused() -> None:
     job = {"name": "a", "terminals": {"range": [0, 1]}}
     matrix = np.ones((2, 2))
-    assert weft.load(SCENARIO, set={"traffic.jobs": [job]}, matrix=matrix).points
+    assert weft.load(SCENARIO, overrides={"traffic.jobs": [job]}, matrix=matrix).points
     with pytest.raises(weft.ScenarioError, match="matrix= has no effect"):
-        weft.load(SCENARIO, set={"traffic.jobs": [{**job, "pattern": "uniform"}]}, matrix=matrix)
+        weft.load(SCENARIO, overrides={"traffic.jobs": [{**job, "pattern": "uniform"}]}, matrix=matrix)
 
 
 def test_without_networkx_there_is_a_remedy(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -360,7 +360,7 @@ def test_long_names_leave_a_figure_its_width_and_its_legend_covers_nothing(tmp_p
     results = _results(tmp_path / "long", *(_point(policy, load, 2000.0) for policy in policies for load in (0.1, 0.3)))
     manifest = json.loads((results.root / "sweep.json").read_text())
     (results.root / "sweep.json").write_text(json.dumps(manifest | {"bill": KEYS}))
-    drawing = weft.open(results.root).plot.figure("bill")
+    drawing = weft.open_results(results.root).plot.figure("bill")
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # of a layout that does not fit
         drawing.draw_without_rendering()

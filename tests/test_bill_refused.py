@@ -149,10 +149,10 @@ def test_another_load_is_named_in_the_profile_too(tmp_path: Path) -> None:
         return {"price_per_kwh": "0.2EUR", "profile": [{"share": 1, "load": load}]}
 
     with pytest.raises(ResultsError, match="queues") as told:
-        weft.load(NEAR_CAPACITY, set={"sweep.traffic.load": [0.5]}).run(tmp_path / "near").bill(keys(0.5))
+        weft.load(NEAR_CAPACITY, overrides={"sweep.traffic.load": [0.5]}).run(tmp_path / "near").bill(keys(0.5))
     (lower,) = re.findall(r"5 % lower \(([\d.]+) in place of 0\.5\)", told.value.help)
     assert told.value.help.endswith("; another load must be named in the profile, too")
-    results = weft.load(NEAR_CAPACITY, set={"sweep.traffic.load": [float(lower)]}).run(tmp_path / "lower")
+    results = weft.load(NEAR_CAPACITY, overrides={"sweep.traffic.load": [float(lower)]}).run(tmp_path / "lower")
     with pytest.raises(ResultsError, match=r"load 0\.5 is not measured"):
         results.bill(keys(0.5))
     assert results.bill(keys(float(lower))).frame["cost_eur_per_year"][0] > 0
@@ -175,9 +175,9 @@ def test_points_without_results_say_so_and_how_to_run_them(tmp_path: Path) -> No
     shutil.rmtree(gone)
     (torn / "summary.json").write_text("{}")
     with pytest.raises(ResultsError) as told:
-        weft.open(results.root).bill()
+        weft.open_results(results.root).bill()
     assert "always_on: load 0.3 was not run yet; idle_timeout: load 0.3 is damaged (" in told.value.what
-    assert told.value.help == f"run it: {weft.open(results.root).command}"
+    assert told.value.help == f"run it: {weft.open_results(results.root).command}"
     assert weft.load(file).run(tmp_path / "two").bill().frame["note"].to_list() == [None, None]
 
 
@@ -188,14 +188,14 @@ def test_a_load_of_which_some_seeds_ran_says_which_did_not(tmp_path: Path) -> No
     for row in (1, 2):
         shutil.rmtree(results.folder(row))
     with pytest.raises(ResultsError, match=r"load 0\.1 \(seed 2 and 1 more\) was not run yet"):
-        weft.open(results.root).bill(NIGHT)
+        weft.open_results(results.root).bill(NIGHT)
 
 
 def test_results_of_which_none_is_finished_are_refused_in_words(tmp_path: Path) -> None:
     results = made(tmp_path / "none", [steady_point("always_on", 0.1)])
     shutil.rmtree(results.root / "points")
     with pytest.raises(ResultsError, match=r"nothing can be billed: load 0\.1 was not run yet"):
-        weft.open(results.root).bill(NIGHT)
+        weft.open_results(results.root).bill(NIGHT)
 
 
 def test_one_series_that_can_not_be_billed_leaves_the_others(tmp_path: Path) -> None:
@@ -373,16 +373,16 @@ def test_what_is_said_of_an_unsettled_point_settles_it(tmp_path: Path) -> None:
     yearly = weft.load(short).run(tmp_path / "short").bill()
     assert yearly.frame["note"][1].startswith("load 0.1 is not settled (power states)")
     assert any("`measure.warmup: auto`" in line for line in lines(yearly))
-    settled = weft.load(short, set={"measure.warmup": "auto"}).run(tmp_path / "auto").bill()
+    settled = weft.load(short, overrides={"measure.warmup": "auto"}).run(tmp_path / "auto").bill()
     assert settled.frame["note"].to_list() == [None, None]
 
 
 def test_the_window_that_is_told_for_few_packets_holds_enough(tmp_path: Path) -> None:
     few = {"sweep.traffic.load": [0.001], "bill.profile": [{"share": 1, "load": 0.001}]}
     with pytest.raises(ResultsError, match="is with fewer than 30 packets") as told:
-        weft.load(TWO, set=few).run(tmp_path / "few").bill()
+        weft.load(TWO, overrides=few).run(tmp_path / "few").bill()
     window = told.value.help.partition("measure.window: ")[2].partition("`")[0]
-    enough = weft.load(TWO, set=few | {"measure.window": window}).run(tmp_path / "enough")
+    enough = weft.load(TWO, overrides=few | {"measure.window": window}).run(tmp_path / "enough")
     assert enough.bill().frame["note"].to_list() == [None, None]
 
 
@@ -395,8 +395,8 @@ def test_phases_that_the_load_does_not_have_are_refused_before_anything_runs() -
         (changing, "bill.profile.0.load: load 0.1 changes in 2 phases"),
     ):
         with pytest.raises(ScenarioError, match=words):
-            weft.load(TWO, set=sets).check()
-    weft.load(TWO, set=changing | {"bill.profile": [{"share": 1, "phase": 2}]}).check()
+            weft.load(TWO, overrides=sets).check()
+    weft.load(TWO, overrides=changing | {"bill.profile": [{"share": 1, "phase": 2}]}).check()
 
 
 def test_one_series_with_all_loads_of_the_profile_is_enough(tmp_path: Path) -> None:
@@ -405,7 +405,7 @@ def test_one_series_with_all_loads_of_the_profile_is_enough(tmp_path: Path) -> N
     )
     zipped = TWO.replace("sweep", "zip").replace(policies, "power.policy: [always_on, slac], traffic.load: [0.1, 0.3]")
     zipped = zipped.replace("slac", "{idle_timeout: {idle: 50cycles, transition: 10cycles}}")
-    weft.load(zipped, set={"bill.profile": [{"share": 1, "load": 0.1}]}).check()
+    weft.load(zipped, overrides={"bill.profile": [{"share": 1, "load": 0.1}]}).check()
     with pytest.raises(ScenarioError, match=r"load 0\.3 is not measured: the nearest is 0\.1") as told:
         weft.load(zipped).run(tmp_path / "out")
     # a sweep over loads can't stand beside that `zip`, so it is no remedy

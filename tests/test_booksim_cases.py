@@ -46,7 +46,7 @@ def test_packets_of_two_sizes(tmp_path: Path) -> None:
     assert traffic["load"] == pytest.approx(0.3)
     found.save(tmp_path / "mix" / "case.yaml")
     phases = {"measure.warmup": "1000cycles", "measure.window": "20000cycles"}
-    frame = weft.load(tmp_path / "mix" / "case.yaml", set=phases).run(out=tmp_path / "results").frame
+    frame = weft.load(tmp_path / "mix" / "case.yaml", overrides=phases).run(out=tmp_path / "results").frame
     # 32,000 packets: their flits have a standard deviation of sqrt(9 + 4) per packet, so 0.7 % of the load
     assert frame["offered_load"][0] == pytest.approx(0.3, rel=0.035)
     assert not frame["saturated"][0]

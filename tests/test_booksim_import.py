@@ -46,7 +46,7 @@ def test_every_configuration_is_written_and_runs(file: str, tmp_path: Path, caps
     assert f"wrote {out}" in told
     assert told.endswith(f"next: weft run {out}\n")
     sweep = weft.load(
-        out, set={"measure.warmup": "10cycles", "measure.window": "20cycles", "measure.drain_limit": "1cycle"}
+        out, overrides={"measure.warmup": "10cycles", "measure.window": "20cycles", "measure.drain_limit": "1cycle"}
     )
     results = sweep.run(out=tmp_path / "results")
     zero_load = sweep.points[0].imply()["zero_load_latency_cycles"]
@@ -343,7 +343,7 @@ def test_the_bands_are_those_of_the_engine(tmp_path: Path) -> None:
         file.write_text(f"{text} injection_rate = {rate};", encoding="utf-8")
         convert([str(file), *settings], "x").save(tmp_path / name / "x.yaml")
         phases = {"measure.warmup": "2000cycles", "measure.window": "5000cycles"}
-        frame = weft.load(tmp_path / name / "x.yaml", set=phases).run(out=tmp_path / name / "results").frame
+        frame = weft.load(tmp_path / name / "x.yaml", overrides=phases).run(out=tmp_path / name / "results").frame
         assert frame["packet_latency_mean_cycles"][0] == pytest.approx(here, rel=0.01)
 
 
@@ -400,7 +400,7 @@ def test_failing_links_have_no_effect_where_booksim_has_no_code_for_them() -> No
 
 def test_the_remedy_for_failing_links_works(tmp_path: Path) -> None:
     convert([str(PEER / "mesh88.cfg"), "link_failures=0"], "x").save(tmp_path / "x.yaml")
-    failing = weft.load(tmp_path / "x.yaml", set={"faults": "[{link: [0, 1], at: 0cycles}]"})
+    failing = weft.load(tmp_path / "x.yaml", overrides={"faults": "[{link: [0, 1], at: 0cycles}]"})
     assert failing.points[0].imply()
 
 

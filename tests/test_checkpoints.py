@@ -225,8 +225,8 @@ def test_other_points_of_the_sweep_do_not_take_the_checkpoint(tmp_path: Path) ->
     path = interrupted(out)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        weft.load(SCENARIO, set={"measure.window": "2000cycles"}).run(tmp_path / "other")
-    [point] = weft.load(SCENARIO, set={"measure.window": "2000cycles"}).points
+        weft.load(SCENARIO, overrides={"measure.window": "2000cycles"}).run(tmp_path / "other")
+    [point] = weft.load(SCENARIO, overrides={"measure.window": "2000cycles"}).points
     renamed = path.rename(path.with_name(f"{point.hash}-{build()}.checkpoint"))
     with pytest.warns(CheckpointWarning, match="is damaged"):
         assert Checkpoints(Store(out))._load(point.hash) is None

@@ -98,7 +98,9 @@ def test_points_of_only_one_are_named(tmp_path: Path) -> None:
 
 def test_models_that_both_never_share_are_what_is_compared(small: Path, tmp_path: Path) -> None:
     """Two routings over the same patterns and loads; the scenarios tell what differs."""
-    sides = [weft.load(small, set={"routing": each}).run(tmp_path / each) for each in ("dimension_order", "ugal_p")]
+    sides = [
+        weft.load(small, overrides={"routing": each}).run(tmp_path / each) for each in ("dimension_order", "ugal_p")
+    ]
     compared = compare(Chosen.all_of(sides[0]), Chosen.all_of(sides[1]))
     assert compared.on == ["traffic.pattern", "traffic.load"]
     assert len(compared.pairs) == 6
@@ -123,7 +125,7 @@ def test_parts_of_one_folder_are_compared(swept: Path, capsys: pytest.CaptureFix
     told = json.loads(capsys.readouterr().out)
     assert told["on"] == ["traffic.load"]
     assert told["a"]["chosen"] == {"routing": "dimension_order", "traffic.pattern": "uniform"}
-    frame = weft.open(swept).frame
+    frame = weft.open_results(swept).frame
     of_a = frame.filter((pl.col("routing") == "dimension_order") & (pl.col("traffic.pattern") == "uniform"))
     assert [row["a"] for row in told["rows"] if row["quantity"] == LATENCY] == of_a[LATENCY].to_list()
     assert main(["compare", *chosen, "--csv"]) == 0

@@ -61,13 +61,16 @@ def test_what_was_read_is_kept_beside_the_results(tmp_path: Path) -> None:
     path = scenario(tmp_path, "zoo.gml", GML)
     assert main(["check", str(path)]) == 0
     assert main(["run", str(path), "--out", str(tmp_path / "first")]) == 0
-    folder = weft.open(tmp_path / "first").folder(0)
+    folder = weft.open_results(tmp_path / "first").folder(0)
     kept = json.loads((folder / "zoo.gml.json").read_text())
     digest = hashlib.sha256(GML.encode()).hexdigest()
     assert kept["graph"] == {"converted_from": {"file": "zoo.gml", "sha256": digest, "format": "gml"}}
     # the folder alone gives the same results again
     assert main(["run", str(folder / "scenario.yaml"), "--out", str(tmp_path / "again")]) == 0
-    assert weft.open(tmp_path / "again").summaries[0]["hash"] == weft.open(tmp_path / "first").summaries[0]["hash"]
+    assert (
+        weft.open_results(tmp_path / "again").summaries[0]["hash"]
+        == weft.open_results(tmp_path / "first").summaries[0]["hash"]
+    )
 
 
 def test_attributes_are_read_as_those_of_other_files(tmp_path: Path) -> None:

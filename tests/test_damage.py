@@ -31,7 +31,7 @@ KEPT = {"measure.series": "{every: 250cycles, of: class}", "measure.transient": 
 @pytest.fixture
 def sweep(small: Path) -> Sweep:
     """Twelve points with everything kept."""
-    return weft.load(small, set=KEPT)
+    return weft.load(small, overrides=KEPT)
 
 
 @pytest.fixture
@@ -66,7 +66,7 @@ def test_a_damaged_point_is_named_and_left_out_and_run_again(
 ) -> None:
     before, (name, spoil, words) = whole.frame, damage
     spoil(whole.folder(3) / name)
-    opened = weft.open(whole.root)
+    opened = weft.open_results(whole.root)
     assert (len(opened), opened.missing) == (11, 0)
     ((key, coordinates, reason),) = opened.damaged
     assert (key, coordinates) == (whole.points[3]["hash"], whole.points[3]["coordinates"])
@@ -88,14 +88,14 @@ def test_a_damaged_point_is_named_and_left_out_and_run_again(
 def test_a_changed_number_is_noticed(whole: Results) -> None:
     path = whole.folder(0) / "summary.json"
     path.write_text(path.read_text().replace('"accepted_load": 0.0', '"accepted_load": 0.1'))
-    assert "its checksum differs" in weft.open(whole.root).damaged[0].reason
+    assert "its checksum differs" in weft.open_results(whole.root).damaged[0].reason
 
 
 def test_results_of_another_version_are_told(small: Path, whole: Results, capsys: pytest.CaptureFixture[str]) -> None:
     for point in range(12):
         older(whole.folder(point) / "summary.json")
     with pytest.raises(weft.ResultsError, match=f"result model 1, but this Weft reads {RESULT_MODEL_VERSION}") as told:
-        weft.open(whole.root)
+        weft.open_results(whole.root)
     assert f"weft run {small} --set" in told.value.help
     assert main(["status", str(whole.root)]) == 0
     assert "12 damaged" in capsys.readouterr().out
@@ -116,7 +116,7 @@ def test_results_of_another_version_are_told(small: Path, whole: Results, capsys
 def test_a_damaged_list_of_points_is_told_and_mended(sweep: Sweep, whole: Results, text: str, words: str) -> None:
     (whole.root / "sweep.json").write_text(text)
     with pytest.raises(weft.ResultsError, match=words) as told:
-        weft.open(whole.root)
+        weft.open_results(whole.root)
     assert "finished points stay" in told.value.help
     statuses: list[Status] = []
     assert sweep.run(whole.root, watch=statuses.append).frame.equals(whole.frame)
@@ -125,7 +125,7 @@ def test_a_damaged_list_of_points_is_told_and_mended(sweep: Sweep, whole: Result
 
 def test_points_whose_folders_are_gone_are_missing(whole: Results, capsys: pytest.CaptureFixture[str]) -> None:
     shutil.rmtree(whole.root / "points")
-    opened = weft.open(whole.root)
+    opened = weft.open_results(whole.root)
     assert (len(opened), opened.missing, opened.damaged) == (0, 12, [])
     with pytest.raises(weft.ResultsError, match="none is finished"):
         opened.channels(0)
@@ -143,7 +143,7 @@ def test_a_table_that_is_damaged_inside_is_told_and_left_out(
     text = bytearray(path.read_bytes())
     text[len(text) // 2] ^= 1
     path.write_bytes(text)
-    opened = weft.open(whole.root)
+    opened = weft.open_results(whole.root)
     with pytest.raises(weft.ResultsError, match=r"channels.parquet was changed: its checksum differs"):
         opened.channels(3)
     with pytest.warns(UserWarning, match=r"left out: .*channels.parquet was changed"):
@@ -172,7 +172,7 @@ def test_a_scenario_without_keys_is_told(whole: Results, tmp_path: Path) -> None
     path.write_text("{}".ljust(path.stat().st_size))
     run = path.with_name("run.json")
     run.write_text(json.dumps(json.loads(run.read_text()) | {"file_crc32": None}))
-    opened = weft.open(whole.root)
+    opened = weft.open_results(whole.root)
     with pytest.raises(weft.ResultsError, match=r"scenario.yaml can't be read: it has no topology, links"):
         opened.scenario(0)
     assert main(["report", str(whole.root), "--out", str(tmp_path / "page.html")]) == 0
@@ -182,7 +182,7 @@ def test_a_summary_that_does_not_say_how_it_ended_is_damaged(whole: Results) -> 
     path = whole.folder(0) / "summary.json"
     path.write_text(json.dumps({"result_model": RESULT_MODEL_VERSION}))
     path.with_name("run.json").unlink()
-    (damaged,) = weft.open(whole.root).damaged
+    (damaged,) = weft.open_results(whole.root).damaged
     assert "does not say how the run ended" in damaged.reason
 
 
@@ -191,10 +191,10 @@ def test_run_json_without_keys_is_coped_with(whole: Results) -> None:
     assert {"machine", "system", "threads", "started", "computed in", "speed"} <= {name for name, _ in kept}
     for point in range(len(whole)):
         (whole.folder(point) / "run.json").write_text("{}")
-    told = facts(Sources([weft.open(whole.root)]))["provenance"]
+    told = facts(Sources([weft.open_results(whole.root)]))["provenance"]
     assert [name for name, _ in told] == ["Weft", "result model", "seed", "command"]
     (whole.folder(0) / "run.json").write_text('{"machine": {"cpu": "Abacus"}, "seconds": 2}')
-    told = facts(Sources([weft.open(whole.root)]))["provenance"]
+    told = facts(Sources([weft.open_results(whole.root)]))["provenance"]
     assert told[4:] == [("machine", "Abacus"), ("computed in", "2 s in all, the longest point 2 s")]
 
 
@@ -204,7 +204,7 @@ def test_a_report_counts_and_names_damaged_points(
     cut(whole.folder(3) / "channels.parquet")
     assert main(["report", str(whole.root), "--out", str(tmp_path / "page.html")]) == 0
     assert "warning: 1 damaged point is left out" in capsys.readouterr().err
-    first = facts(Sources([weft.open(whole.root)]))["sentences"][0]
+    first = facts(Sources([weft.open_results(whole.root)]))["sentences"][0]
     assert first == "12 points: 1 is saturated, 1 is damaged."
 
 
@@ -270,4 +270,4 @@ def copies(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
     root = tmp_path_factory.mktemp("copies")
     (root / "small.yaml").write_text(SMALL, encoding="utf-8")
-    return weft.load(root / "small.yaml", set=KEPT).run(root / "out").root
+    return weft.load(root / "small.yaml", overrides=KEPT).run(root / "out").root

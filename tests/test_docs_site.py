@@ -278,7 +278,7 @@ def test_every_key_of_faults_is_documented(tmp_path: Path) -> None:
 
 
 def test_every_key_of_a_stall_is_documented(ring: Path, tmp_path: Path) -> None:
-    (summary,) = weft.load(ring, set={"traffic.load": 1.0}).run(out=tmp_path / "stalled").summaries
+    (summary,) = weft.load(ring, overrides={"traffic.load": 1.0}).run(out=tmp_path / "stalled").summaries
     assert (
         {"stall_packets", "stall_wait_for", "stall_halted"}
         <= set(summary)

@@ -138,7 +138,9 @@ def test_what_control_packets_say_is_said_of_kinds_that_there_are() -> None:
 def test_the_rank_of_a_link_of_a_star_is_that_of_the_engine(tmp_path: Path) -> None:
     """The next hub asks for its star; a link carries a flit per cycle at most, so that no count of flits is as high."""
     set = {"power.policy.tcep.rotate_hub": 1, "measure": {"window": "6000cycles", "control_packets": {}}}
-    values = weft.load(ROW_UNDER_TCEP, set=set).run(tmp_path / "tcep").control_packets(0)["value_flits"].drop_nulls()
+    values = (
+        weft.load(ROW_UNDER_TCEP, overrides=set).run(tmp_path / "tcep").control_packets(0)["value_flits"].drop_nulls()
+    )
     ranks = values.filter(values > 100_000)
     assert ranks.to_list() == [control_messages.FIRST_RANK] * len(ranks) != []
     told = str(_engine.recordings())

@@ -39,7 +39,7 @@ import sys, weft
 from concurrent.futures import ProcessPoolExecutor
 if __name__ == "__main__":
     with ProcessPoolExecutor(2) as pool:
-        weft.load(sys.argv[1], set={"measure.window": sys.argv[3]}).run(sys.argv[2], executor=pool)
+        weft.load(sys.argv[1], overrides={"measure.window": sys.argv[3]}).run(sys.argv[2], executor=pool)
 """
 
 
@@ -67,13 +67,13 @@ def test_an_executor_gives_the_results_of_a_local_run(small: Path, tmp_path: Pat
 
 
 def test_a_search_on_an_executor_finds_what_a_local_one_finds(small: Path, tmp_path: Path) -> None:
-    sweep = weft.load(small, set={"traffic.pattern": "tornado"})
+    sweep = weft.load(small, overrides={"traffic.pattern": "tornado"})
     with ProcessPoolExecutor(2) as executor:
         found = sweep.saturation(tmp_path / "out", tolerance=0.1, seeds=2, executor=executor)
         with pytest.raises(weft.WeftError, match="leave jobs out"):
             sweep.saturation(tmp_path / "out", tolerance=0.1, executor=executor, jobs=2)
     assert found.equals(sweep.saturation(tmp_path / "here", tolerance=0.1, seeds=2))
-    check_same(weft.open(tmp_path / "out"), weft.open(tmp_path / "here"))
+    check_same(weft.open_results(tmp_path / "out"), weft.open_results(tmp_path / "here"))
     assert not (tmp_path / "out" / "jobs").exists()
 
 
@@ -135,12 +135,12 @@ def test_a_worker_that_dies_is_told_and_finished_points_stay(small: Path, tmp_pa
         thread = threading.Thread(target=kill)
         thread.start()
         with pytest.raises(weft.WeftError, match="the executor failed: BrokenProcessPool"):
-            weft.load(small, set=SLOW).run(out, executor=executor)
+            weft.load(small, overrides=SLOW).run(out, executor=executor)
         thread.join()
     kept = finished(out)
     assert 2 <= len(kept) < 12
     with ProcessPoolExecutor(1) as executor:
-        weft.load(small, set=SLOW).run(out, executor=executor)
+        weft.load(small, overrides=SLOW).run(out, executor=executor)
     assert kept.items() <= finished(out).items()
     assert run_twice(out) == []
 
@@ -163,7 +163,7 @@ def test_an_interrupted_run_keeps_what_is_finished(small: Path, tmp_path: Path, 
     assert all(Store(out).sound(point) for point in kept)
     if how == signal.SIGINT:
         assert not (out / "jobs").exists()
-    weft.load(small, set=SLOW).run(out, executor=(pool := ThreadPoolExecutor(2)))
+    weft.load(small, overrides=SLOW).run(out, executor=(pool := ThreadPoolExecutor(2)))
     pool.shutdown()
     with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)  # processes of a killed pool wait for ever
@@ -180,7 +180,7 @@ def test_weft_cancel_ends_workers(small: Path, tmp_path: Path, capsys: pytest.Ca
 
     (thread := threading.Thread(target=cancel)).start()
     with ThreadPoolExecutor(1) as executor, pytest.raises(weft.WeftError, match="the run was cancelled"):
-        weft.load(small, set={"measure.window": "200000cycles"}).run(out, executor=executor)
+        weft.load(small, overrides={"measure.window": "200000cycles"}).run(out, executor=executor)
     thread.join()
     assert main(["cancel", str(out)]) == 0
     assert "nothing to cancel" in capsys.readouterr().out

@@ -62,7 +62,7 @@ def test_escape_rings_have_links_of_their_own(tmp_path: Path, capsys: pytest.Cap
         main(["run", str(file), "--set", "measure.window=2000cycles", "--out", str(tmp_path / "out"), "--no-picture"])
         == 0
     )
-    channels = weft.open(tmp_path / "out").channels(0)
+    channels = weft.open_results(tmp_path / "out").channels(0)
     carried = {name: frame["flits"].sum() for (name,), frame in channels.group_by("link_class")}
     assert carried["global"] > 0 == carried["ring_local"] == carried["ring_global"]
 
@@ -83,7 +83,7 @@ def test_the_latency_of_a_mix_is_that_of_its_longest_packet_and_says_so(
     small: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     mix = "{mix: [{size: 1flit, weight: 3}, {size: 9flits, weight: 1}]}"
-    facts = weft.load(small, set={"traffic.packet": mix}).points[0].explain_routing(3, 60)
+    facts = weft.load(small, overrides={"traffic.packet": mix}).points[0].explain_routing(3, 60)
     assert (facts["packet_flits"], facts["packet_lengths"]) == (9, 2)
     # as above, and 8 flits behind the head
     assert facts["paths"][0]["zero_load_latency"] == 3 + 20 + 2 + 1 + 8
@@ -95,7 +95,7 @@ def test_the_latency_of_a_mix_is_that_of_its_longest_packet_and_says_so(
 
 
 def test_valiant_shares_its_paths_out(small: Path) -> None:
-    facts = weft.load(small, set={"routing": "valiant"}).points[0].explain_routing(3, 60)
+    facts = weft.load(small, overrides={"routing": "valiant"}).points[0].explain_routing(3, 60)
     assert sum(path["probability"] for path in facts["paths"]) == pytest.approx(1)
     assert len(facts["paths"]) == facts["path_count"] == 16
 

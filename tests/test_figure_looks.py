@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from weft.api.results import Results
+    from weft.plot.kinds import KindName
     from weft.plot.style import Picture
 
 # Kinds that have no curves: bars, areas, maps and spans.
@@ -53,7 +54,7 @@ def batches(tmp_path_factory: pytest.TempPathFactory) -> Results:
 def day(tmp_path_factory: pytest.TempPathFactory) -> Results:
     """A point whose load changes in phases, with a bill of two of them."""
     bill = {"price_per_kwh": "0.2EUR", "profile": [{"share": 0.4, "phase": 2}, {"share": 0.6, "phase": 2}]}
-    return weft.load(DAY, set={"bill": bill}).run(tmp_path_factory.mktemp("day") / "day")
+    return weft.load(DAY, overrides={"bill": bill}).run(tmp_path_factory.mktemp("day") / "day")
 
 
 @pytest.fixture(scope="module")
@@ -67,7 +68,7 @@ def of_kind(recorded: Results, batches: Results, day: Results, ring: Results) ->
     """A function that draws a figure of a kind, with an appearance."""
     others = {"bill": day, "jobs": batches, "phases": day, "rank_states": ring, "solution": ring}
 
-    def draw(kind: str, **asked: Any) -> Figure:
+    def draw(kind: KindName, **asked: Any) -> Figure:
         one = 0 if kind == "rank_states" else None
         results, point = (others[kind], one) if kind in others else (recorded, suitable(kind) or None)
         return results.plot.figure(kind, **{"point": point} | asked)

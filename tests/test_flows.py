@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from weft.api.results import Results
+    from weft.plot.kinds import KindName
 
 # 36 terminals: one is the target, 9 are its sources, 27 are others.
 HOT: dict[str, Any] = {
@@ -116,7 +117,7 @@ def test_a_report_lists_the_flows_of_a_point(hot: Results) -> None:
 
 def test_an_export_has_means_over_seeds_per_flow(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     point = HOT["measure"] | {"warmup": "500cycles", "window": "1000cycles"}
-    seeds = weft.load(HOT, set={"sweep": {"seed": [1, 2, 3]}, "measure": point}).run(tmp_path / "seeds")
+    seeds = weft.load(HOT, overrides={"sweep": {"seed": [1, 2, 3]}, "measure": point}).run(tmp_path / "seeds")
     assert main(["export", str(seeds.root), "--table", "flows", "--out", str(tmp_path / "flows.csv")]) == 0
     rows = pl.read_csv(tmp_path / "flows.csv").to_dicts()
     assert [(row["flow"], row["runs"]) for row in rows] == [("hot", 3), ("cold", 3), ("rest", 3)]
@@ -132,7 +133,7 @@ def test_an_export_has_means_over_seeds_per_flow(tmp_path: Path, capsys: pytest.
 
 
 def test_a_comparison_has_rows_per_flow(hot: Results, tmp_path: Path) -> None:
-    other = weft.load(HOT, set={"seed": 2}).run(tmp_path / "other")
+    other = weft.load(HOT, overrides={"seed": 2}).run(tmp_path / "other")
     rows = hot.compare(other)
     assert rows["flow"].unique(maintain_order=True).to_list() == ["all", "hot", "cold", "rest"]
     accepted = rows.filter((pl.col("quantity") == "accepted_load") & (pl.col("flow") == "cold"))
@@ -173,6 +174,8 @@ def test_the_tree_counts_the_full_ports_by_distance(hot: Results) -> None:
         ("congestion_tree", {"at": 10**9}, "the samples are of cycles 100 to"),
     ],
 )
-def test_options_that_show_nothing_are_refused(hot: Results, kind: str, options: dict[str, Any], words: str) -> None:
+def test_options_that_show_nothing_are_refused(
+    hot: Results, kind: KindName, options: dict[str, Any], words: str
+) -> None:
     with pytest.raises(WeftError, match=words):
         hot.plot.figure(kind, point=0, **options)

@@ -36,7 +36,7 @@ def test_the_folder_has_the_name_of_the_file(here: Path) -> None:
     assert main(["run", "my.yaml", "--no-picture"]) == 0
     assert main(["status", "results/my"]) == 0
     assert main(["report", "results/my"]) == 0
-    assert weft.open("results/my").name == "my-dragonfly"
+    assert weft.open_results("results/my").name == "my-dragonfly"
     assert {path.name for path in here.iterdir()} == {"my.yaml", "results"}
     assert [path.name for path in (here / "results").iterdir()] == ["my"]
 
@@ -45,7 +45,7 @@ def test_the_folder_has_the_name_of_the_file(here: Path) -> None:
 def test_no_name_leads_out_of_results(here: Path, name: str) -> None:
     """Of a scenario in memory, whose name is that of its folder; names that are refused lead nowhere."""
     try:
-        sweep = weft.load(text(name=name), set=ONE)
+        sweep = weft.load(text(name=name), overrides=ONE)
     except weft.ScenarioError:
         return
     assert sweep.folder.parent == Path("results")
@@ -91,7 +91,7 @@ def test_two_files_of_one_name_are_told_before_anything_is_replaced(
     assert out
     assert main([*command, "b/net.yaml", "--out", out[1]]) == 0
     assert main([*command, "a/net.yaml"]) == 0
-    assert weft.open(root).missing == 0
+    assert weft.open_results(root).missing == 0
 
 
 def test_a_file_that_was_changed_or_moved_with_its_results_goes_on(here: Path, tmp_path: Path) -> None:
@@ -135,16 +135,16 @@ def test_another_file_may_go_on_if_no_point_is_lost(here: Path) -> None:
     assert len(weft.load("more.yaml").run("results/net")) == 8
     with pytest.raises(weft.ResultsError, match="4 of its points would be lost"):
         weft.load("renamed.yaml").run("results/net")
-    assert len(weft.open("results/net")) == 8
+    assert len(weft.open_results("results/net")) == 8
     assert here.is_dir()
 
 
 def test_other_overrides_do_not_drop_points_of_the_same_file(here: Path) -> None:
     Path("net.yaml").write_text(text(), encoding="utf-8")
-    weft.load("net.yaml", set={"sweep.traffic.load": [0.1, 0.2]}).run("out")
+    weft.load("net.yaml", overrides={"sweep.traffic.load": [0.1, 0.2]}).run("out")
     with pytest.raises(weft.ResultsError, match="would be lost"):
-        weft.load("net.yaml", set={"sweep.traffic.load": [0.2, 0.3]}).run("out")
-    assert len(weft.load("net.yaml", set={"sweep.traffic.load": [0.1, 0.2, 0.3]}).run("out")) == 12
+        weft.load("net.yaml", overrides={"sweep.traffic.load": [0.2, 0.3]}).run("out")
+    assert len(weft.load("net.yaml", overrides={"sweep.traffic.load": [0.1, 0.2, 0.3]}).run("out")) == 12
     assert here.is_dir()
 
 
@@ -154,7 +154,7 @@ def test_scenarios_in_memory_have_folders_of_their_own(here: Path) -> None:
     assert weft.load(text("[0.1]")).folder == first.folder, "the same text goes on"
     for sweep in (first, second):
         assert len(sweep.run()) == 4
-    assert weft.open(first.folder).missing == 0
+    assert weft.open_results(first.folder).missing == 0
     with pytest.raises(weft.ResultsError, match=r"in Python out="):
         second.run(first.folder)
     assert here.is_dir()
@@ -165,6 +165,6 @@ def test_the_replays_of_two_points_do_not_meet(ring: Path, here: Path, capsys: p
     replays = re.findall(r"replay: .*? run (.*)", capsys.readouterr().err)
     assert replays
     root = next((here / "results").iterdir())
-    for point in weft.open(root).points:
+    for point in weft.open_results(root).points:
         scenario = root / "points" / point["hash"] / "scenario.yaml"
         assert main(["run", str(scenario), "--no-picture", "--out", str(root / f"replay-{point['hash']}")]) == 4

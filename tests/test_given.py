@@ -64,8 +64,8 @@ def test_what_is_no_scenario_is_refused(wrong: Any) -> None:
 def test_whatever_is_loaded_is_a_sweep_or_an_error_of_weft() -> None:
     networkx = pytest.importorskip("networkx")
     try_all(weft.load)
-    try_all(lambda wrong: weft.load(SCENARIO, set=wrong))
-    try_all(lambda wrong: weft.load(SCENARIO, set={"traffic.load": wrong}))
+    try_all(lambda wrong: weft.load(SCENARIO, overrides=wrong))
+    try_all(lambda wrong: weft.load(SCENARIO, overrides={"traffic.load": wrong}))
     try_all(lambda wrong: weft.load(SCENARIO | {"name": wrong}))
     try_all(lambda wrong: weft.load(SCENARIO | {"topology": wrong}))
     try_all(lambda wrong: weft.load(SCENARIO, topology=wrong))
@@ -74,7 +74,7 @@ def test_whatever_is_loaded_is_a_sweep_or_an_error_of_weft() -> None:
     try_all(weft.Scenario.from_file)
     try_all(weft.Scenario.from_dict)
     try_all(weft.Sweep.of)
-    try_all(weft.open)
+    try_all(weft.open_results)
     try_all(weft.Search)
 
 
@@ -105,7 +105,7 @@ def test_folders_of_results_are_paths(sweep: Sweep, tmp_path: Path, monkeypatch:
     try_all(sweep.run)
     wrong: list[Any] = [5, b"x", "", "a\0b", "x" * 5000, "x/" * 3000, [], {}, object()]
     for each in wrong:
-        for call in (sweep.run, sweep.saturation, weft.open):
+        for call in (sweep.run, sweep.saturation, weft.open_results):
             with pytest.raises(weft.WeftError) as told:
                 call(each)
             assert told.value.help

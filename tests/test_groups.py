@@ -59,7 +59,7 @@ def test_the_rows_of_groups_add_up_to_the_summary(tree: Results) -> None:
 def test_spines_sleep_at_a_low_load_and_pay_less(tree: Results) -> None:
     low, high = (row["routers_asleep_share"] for row in tree.summaries)
     assert 0 < high < low < 8 / 12, "leaves have terminals, so they never sleep"
-    awake = weft.load(TREE, set={"power.router_price.asleep": "20W", "sweep.traffic.load": [0.004]})
+    awake = weft.load(TREE, overrides={"power.router_price.asleep": "20W", "sweep.traffic.load": [0.004]})
     (other,) = awake.run(tree.root.parent / "awake").summaries
     saved = other["power_mean_w"] - tree.summaries[0]["power_mean_w"]
     # 18 W less of each of 12 routers for the share of its time that it sleeps
@@ -117,7 +117,7 @@ def test_a_point_without_groups_says_how_to_have_them(tmp_path: Path, capsys: py
         encoding="utf-8",
     )
     assert main(["run", str(file), "--out", str(tmp_path / "plain"), "--no-picture"]) == 0
-    plain = weft.open(tmp_path / "plain")
+    plain = weft.open_results(tmp_path / "plain")
     with pytest.raises(ResultsError, match=r"power\.groups=\{by: router\}"):
         plain.groups(0)
     capsys.readouterr()
@@ -128,11 +128,11 @@ def test_a_point_without_groups_says_how_to_have_them(tmp_path: Path, capsys: py
     remedy = "power.groups={by: router}"
     assert remedy in told
     assert main(["run", str(file), "--set", remedy, "--out", str(tmp_path / "again"), "--no-picture"]) == 0
-    assert weft.open(tmp_path / "again").groups(0)["group"].to_list() == ["0"]
+    assert weft.open_results(tmp_path / "again").groups(0)["group"].to_list() == ["0"]
 
 
 def test_the_example_has_cabinets_that_sleep(tmp_path: Path) -> None:
-    sweep = weft.load(EXAMPLE, set={"sweep.traffic.load": [0.001], "measure.window": "5us"})
+    sweep = weft.load(EXAMPLE, overrides={"sweep.traffic.load": [0.001], "measure.window": "5us"})
     results = sweep.run(tmp_path / "cabinets")
     assert results.groups(0)["group"].to_list() == ["leaves", "spines A", "spines B"]
     asleep = results.groups(0)["routers_asleep_cycles"].to_list()

@@ -127,7 +127,7 @@ def test_the_longer_phase_that_is_asked_for_is_sound(waking: Results, tmp_path: 
         {"from": f"{end}cycles", "load": 0.3},
         {"from": f"{end + 10_000}cycles", "load": 0.1},
     ]
-    longer = weft.load(WAKING, set={"traffic.phases": phases, "measure.window": f"{end - 10_000}cycles"})
+    longer = weft.load(WAKING, overrides={"traffic.phases": phases, "measure.window": f"{end - 10_000}cycles"})
     assert longer.run(tmp_path / "longer").phases["flaw"].to_list() == [None] * 4
 
 
@@ -141,7 +141,7 @@ def test_its_power_is_in_no_bill(waking: Results) -> None:
 
 def test_the_usual_figure_of_loads_that_change_shows_the_phases_of_all_points(waking: Results, tmp_path: Path) -> None:
     policies = ["always_on", waking.scenario(0)["power"]["policy"]]
-    both = weft.load(WAKING, set={"sweep.power.policy": policies}).run(tmp_path / "both")
+    both = weft.load(WAKING, overrides={"sweep.power.policy": policies}).run(tmp_path / "both")
     drawing = both.plot.figure("phases")
     words = [text.get_text() for text in drawing.legends[0].get_texts()]
     assert {"always_on", "load as set", "not settled"} <= set(words)

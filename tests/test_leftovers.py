@@ -44,7 +44,7 @@ def parts(root: Path) -> list[Path]:
 
 def test_the_next_run_clears_what_a_killed_one_left_and_nothing_else(small: Path, tmp_path: Path) -> None:
     root = tmp_path / "out"
-    sweep = weft.load(small, set={"sweep.traffic.load": [0.1]})
+    sweep = weft.load(small, overrides={"sweep.traffic.load": [0.1]})
     sweep.run(root)
     with start(root / "points" / "abc", root / "table.csv") as alive:
         living = parts(root)

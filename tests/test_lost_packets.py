@@ -47,7 +47,7 @@ SLEEPS = [{"elastic_tree": {"epoch": "200cycles", "wake": "100cycles"}}]
 def _run(folder: Path, name: str, more: dict[str, Any]) -> Results:
     file = folder / f"{name}.yaml"
     file.write_text(TREE, encoding="utf-8")
-    return weft.load(file, set=more).run(folder / name)
+    return weft.load(file, overrides=more).run(folder / name)
 
 
 @pytest.fixture(scope="module")
@@ -202,7 +202,7 @@ def test_a_network_that_drops_its_packets_carries_no_load(tmp_path: Path, capsys
 def test_a_search_says_how_much_is_dropped(tmp_path: Path) -> None:
     file = tmp_path / "tree.yaml"
     file.write_text(TREE, encoding="utf-8")
-    sweep = weft.load(file, set={"fault_model": RANDOM})
+    sweep = weft.load(file, overrides={"fault_model": RANDOM})
     (row,) = sweep.saturation(tmp_path / "found", tolerance=0.1, upper=0.2).iter_rows(named=True)
     assert row["verdict"] == "below_range"
     assert row["dropped_share"] > 0.03
@@ -213,6 +213,8 @@ def test_large_units_are_read(tmp_path: Path) -> None:
     file.write_text(TREE, encoding="utf-8")
     prices = {"router_price": {"static": "0.12kW"}}
     random = {"random": {"of": "links", "mtbf": "10h", "mttr": "10min"}}
-    (point,) = weft.load(file, set={"sweep": None, "traffic.load": 0.1, "power": prices, "fault_model": random}).points
+    (point,) = weft.load(
+        file, overrides={"sweep": None, "traffic.load": 0.1, "power": prices, "fault_model": random}
+    ).points
     assert point.resolved["power"]["router_price"]["static"] == "120W"
     assert point.resolved["fault_model"]["random"]["mtbf"] == "36000s"

@@ -58,7 +58,7 @@ def test_ofar_fills_its_queues_later_at_a_lower_load_and_the_remedy_tells_it(tmp
     assert "and 0.4 is not" in told
     remedy = dict(re.findall(r"`(measure\.\w+): (\d+cycles)`", told))
     assert remedy.keys() == {"measure.warmup", "measure.window"}
-    later = weft.load(ADVERSE, set=remedy).run(tmp_path / "later")
+    later = weft.load(ADVERSE, overrides=remedy).run(tmp_path / "later")
     assert mixed_verdicts.sentences(later) == []
     for load, summary in zip((0.2, 0.4), later.summaries, strict=True):
         assert summary["saturated"] is False

@@ -30,7 +30,7 @@ RECORDED = {
 def lanes(tmp_path_factory: pytest.TempPathFactory) -> Results:
     """The example: two loads under four policies."""
     folder = tmp_path_factory.mktemp("lanes")
-    return weft.load(ROOT / "examples" / "lanes.yaml", set=RECORDED).run(folder / "results", watch=False)
+    return weft.load(ROOT / "examples" / "lanes.yaml", overrides=RECORDED).run(folder / "results", watch=False)
 
 
 def test_check_prints_the_modes_of_each_policy_with_rates_and_prices(capsys: pytest.CaptureFixture[str]) -> None:
@@ -89,7 +89,9 @@ def test_a_report_holds_the_modes_of_the_scenario(lanes: Results) -> None:
 def test_points_with_and_without_named_modes_are_drawn_together(lanes: Results, tmp_path: Path) -> None:
     quarter = {"idle_timeout": {"idle": "1us", "transition": "1us", "to": "quarter"}}
     plain = {"power.modes": None, "power.prices": None, "sweep": {"traffic.load": [0.02, 0.1]}, "power.policy": quarter}
-    others = weft.load(ROOT / "examples" / "lanes.yaml", set=RECORDED | plain).run(tmp_path / "others", watch=False)
+    others = weft.load(ROOT / "examples" / "lanes.yaml", overrides=RECORDED | plain).run(
+        tmp_path / "others", watch=False
+    )
     drawing = figure("residency", Choice.of([lanes, others], []))
     named = {text.get_text() for legend in drawing.legends for text in legend.get_texts()}
     assert {"one", "quarter"} <= named

@@ -74,7 +74,7 @@ def test_numbers_that_are_not_known_well_have_their_marks(tmp_path: Path) -> Non
 def test_a_sweep_says_how_many_of_its_points_are_to_run(tmp_path: Path) -> None:
     sweep = weft.load(SCENARIO)
     assert "4 points to run" in sweep._repr_html_()
-    half = weft.load(SCENARIO, set={"sweep.traffic.load": [0.05]})
+    half = weft.load(SCENARIO, overrides={"sweep.traffic.load": [0.05]})
     half.run(out=tmp_path / "out")
     assert "2 points, all finished" in half._repr_html_()
     (tmp_path / "out" / "points" / half.points[0].hash).rename(tmp_path / "gone")
@@ -135,7 +135,7 @@ def test_a_bar_shows_how_far_the_points_are(notebook: Display) -> None:
 
 
 def test_a_search_shows_a_bar_too(notebook: Display, tmp_path: Path) -> None:
-    sweep = weft.load(SCENARIO, set={"power.policy": "always_on"})
+    sweep = weft.load(SCENARIO, overrides={"power.policy": "always_on"})
     sweep.saturation(out=tmp_path / "out", tolerance=0.4)
     assert "saturation" in notebook.pictures[-1]
 

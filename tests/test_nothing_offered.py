@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from weft.api.results import Results
+    from weft.plot.kinds import KindName
 
 SILENT = """\
 topology: {hyperx: {widths: [4, 4], terminals_per_router: 1}}
@@ -36,7 +37,7 @@ def silent(tmp_path_factory: pytest.TempPathFactory) -> Results:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_figure_of_nothing_is_drawn_or_refused(silent: Results, kind: str, tmp_path: Path) -> None:
+def test_a_figure_of_nothing_is_drawn_or_refused(silent: Results, kind: KindName, tmp_path: Path) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         try:
@@ -50,6 +51,6 @@ def test_a_figure_of_nothing_is_drawn_or_refused(silent: Results, kind: str, tmp
 
 def test_points_without_packets_stand_in_the_legend_of_latency_over_time(tmp_path: Path) -> None:
     loads = [[], [{"terminals": [0, 15], "load": 0}]]
-    results = weft.load(SILENT, set={"sweep.traffic.loads": loads}).run(tmp_path)
+    results = weft.load(SILENT, overrides={"sweep.traffic.loads": loads}).run(tmp_path)
     legend = results.plot.figure("transient").legends[0]
     assert sum("no packet delivered" in text.get_text() for text in legend.get_texts()) == 1

@@ -66,7 +66,7 @@ def test_what_was_not_recorded_is_recorded_in_a_folder_of_its_own(
     assert found, told
     done = pasted(found[2])
     assert done.returncode == 0, done.stderr
-    assert weft.open(results).missing == 0, "the results that were there stay"
+    assert weft.open_results(results).missing == 0, "the results that were there stay"
     words = [word.format(found[1]) for word in after]
     assert main([*words, "--out", "out.csv" if "export" in words else "out.png"]) == 0
 

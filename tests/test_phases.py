@@ -189,7 +189,7 @@ def test_a_fat_tree_uses_the_links_that_each_load_of_a_day_needs(tmp_path: Path)
     """The example on a tree of 16 terminals. Night, morning and evening need no more than a spanning tree there."""
     policies = ["always_on", {"elastic_tree": {"epoch": "1us", "wake": "1us"}}]
     example = Path(__file__).parent.parent / "examples" / "fat_tree_day.yaml"
-    scenario = weft.load(example, set={"topology.fat_tree.k": 4, "sweep.power.policy": policies})
+    scenario = weft.load(example, overrides={"topology.fat_tree.k": 4, "sweep.power.policy": policies})
     always, elastic = scenario.run(tmp_path / "day").phases.partition_by("power.policy", maintain_order=True)
     assert elastic["accepted_load"].to_list() == pytest.approx(always["accepted_load"].to_list(), rel=0.03)
     night, morning, noon, evening = elastic["power_mean_w"] / always["power_mean_w"]

@@ -44,7 +44,7 @@ def test_a_model_without_parameters_goes_before_its_variants(tmp_path: Path) -> 
     results = made(tmp_path / "tcep", runs)
     assert points(results, "policy=tcep") == [0]
     assert points(results, "policy=tcep(hub 1)") == points(results, {"power.policy": variant}) == [1]
-    assert Chosen.named(f"{results.root}:policy=tcep", weft.open).points == [0], "as `weft compare` chooses"
+    assert Chosen.named(f"{results.root}:policy=tcep", weft.open_results).points == [0], "as `weft compare` chooses"
     assert points(made(tmp_path / "variants", runs[1:]), "policy=tcep") == [0, 1], "the name stands for all of them"
 
 
@@ -103,7 +103,7 @@ def test_the_method_takes_one_point_some_or_all(made_up: Results) -> None:
 def test_loads_with_many_digits_can_be_chosen(tmp_path: Path) -> None:
     results = made(tmp_path / "fine", [({"traffic.load": load}, {}) for load in (0.3046875, 0.3046876)])
     assert points(results, "load=0.3046875") == points(results, {"load": 0.3046875}) == [0]
-    assert Chosen.named(f"{results.root}:load=0.3046875", weft.open).points == [0]
+    assert Chosen.named(f"{results.root}:load=0.3046875", weft.open_results).points == [0]
 
 
 def test_commands_choose_by_the_same_rules(tmp_path: Path) -> None:
@@ -122,8 +122,8 @@ def test_commands_choose_by_the_same_rules(tmp_path: Path) -> None:
         "routing=ugal_p(threshold 2flits, nonminimal 3),a.vcs=2": [1],
         "b.vcs=4,routing=minimal": [0],
     }.items():
-        assert Chosen.named(f"{results.root}:{words}", weft.open).points == points(results, words) == expected
-    for choose in (lambda: Chosen.named(f"{results.root}:vcs=2", weft.open), lambda: points(results, "vcs=2")):
+        assert Chosen.named(f"{results.root}:{words}", weft.open_results).points == points(results, words) == expected
+    for choose in (lambda: Chosen.named(f"{results.root}:vcs=2", weft.open_results), lambda: points(results, "vcs=2")):
         with pytest.raises(weft.ResultsError, match=r"vcs may be links\.a\.vcs or links\.b\.vcs"):
             choose()
 
@@ -167,7 +167,7 @@ def test_too_many_points_are_answered_with_how_to_choose(made_up: Results) -> No
 
 
 def test_results_of_one_name_are_told_apart_by_their_folders(made_up: Results, small: Path, tmp_path: Path) -> None:
-    runs = [weft.load(small, set={"traffic.load": 0.1}).run(tmp_path / name) for name in ("left", "right")]
+    runs = [weft.load(small, overrides={"traffic.load": 0.1}).run(tmp_path / name) for name in ("left", "right")]
     assert [part.name for part in Choice.of(runs).parts] == ["left", "right"]
     assert [part.name for part in Choice.of([runs[0], made_up]).parts] == [runs[0].title, "made up"]
 
@@ -176,7 +176,7 @@ def test_series_of_several_results_carry_what_only_one_of_them_set(
     recorded: Results, small: Path, tmp_path: Path
 ) -> None:
     """Neither sweep sets the policy, but the two differ in it."""
-    other = weft.load(small, set={"traffic.load": 0.1, "name": "awake"}).run(tmp_path / "awake")
+    other = weft.load(small, overrides={"traffic.load": 0.1, "name": "awake"}).run(tmp_path / "awake")
     rows = Choice.of([recorded, other]).panels()
     assert [panel.title for panel in rows] == ["uniform", "tornado"]
     assert [curve.label for curve in rows[0].curves] == [
@@ -188,8 +188,10 @@ def test_series_of_several_results_carry_what_only_one_of_them_set(
 
 def test_what_one_sweep_did_not_set_is_looked_up_in_its_scenarios(small: Path, tmp_path: Path) -> None:
     one = {"traffic.load": 0.1, "routing": "ugal_p", "traffic.pattern": "uniform"}
-    swept = weft.load(small, set=one | {"sweep.links.default.vcs": [4, 6], "name": "swept"}).run(tmp_path / "swept")
-    fixed = weft.load(small, set=one | {"links.default.vcs": 4, "name": "fixed"}).run(tmp_path / "fixed")
+    swept = weft.load(small, overrides=one | {"sweep.links.default.vcs": [4, 6], "name": "swept"}).run(
+        tmp_path / "swept"
+    )
+    fixed = weft.load(small, overrides=one | {"links.default.vcs": 4, "name": "fixed"}).run(tmp_path / "fixed")
     (panel,) = Choice.of([swept, fixed]).panels()
     assert [curve.label.rpartition(", ")[2] for curve in panel.curves] == ["vcs 4", "vcs 6", "vcs 4"]
 

@@ -70,7 +70,7 @@ def test_every_kind_is_a_method(made_up: Results, tmp_path: Path) -> None:
     assert made_up.plot.mean_hops(tmp_path / "hops.pdf", point={"load": 0.1}).is_file()
     assert made_up.plot() == made_up.root / "plot.png"
     with pytest.raises(AttributeError, match="no kind of figure 'pie'"):
-        made_up.plot.pie()
+        made_up.plot.pie()  # type: ignore[attr-defined]
 
 
 def test_endings_may_be_in_capitals(made_up: Results, tmp_path: Path) -> None:
@@ -142,7 +142,7 @@ def test_a_stall_is_drawn_as_the_cycle_that_it_is(
     capsys.readouterr()
     assert main(["explain", "stall", str(out)]) == 0
     told = capsys.readouterr().out
-    results = weft.open(out)
+    results = weft.open_results(out)
     (row, words), *_ = results.stalls
     members = results.summaries[row]["stall_wait_for"]
     assert words in told

@@ -174,7 +174,9 @@ def test_the_band_of_one_seed_is_that_of_its_batches(recorded: Results) -> None:
 
 
 def test_results_lie_over_each_other_under_their_names(recorded: Results, tmp_path: Path) -> None:
-    other = weft.load(recorded.root / "points" / recorded.points[0]["hash"] / "scenario.yaml", set={"name": "other"})
+    other = weft.load(
+        recorded.root / "points" / recorded.points[0]["hash"] / "scenario.yaml", overrides={"name": "other"}
+    )
     drawing = figure("overlay", Choice.of([recorded, other.run(tmp_path / "other")], ["load=0.05"]))
     labels = [text.get_text() for text in drawing.legends[0].get_texts()]
     assert labels[:2] == ["recorded, dimension_order", "recorded, ugal_p"]

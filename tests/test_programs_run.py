@@ -38,7 +38,7 @@ def test_a_program_answers_with_its_run_time(tmp_path: Path) -> None:
     # 10 cycles at each end, 100 flits, and 3 cycles until the first one has crossed the router
     assert "run time" in done.stdout
     assert "123 ns" in done.stdout
-    results = weft.open(tmp_path / "results")
+    results = weft.open_results(tmp_path / "results")
     job = results.summaries[0]["jobs"][0]
     assert (job["run_time_cycles"], job["messages"], job["message_bytes"]) == (123, 1, 100)
     ranks = pl.read_parquet(results.folder(0) / "ranks.parquet")

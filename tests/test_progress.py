@@ -142,7 +142,7 @@ def test_a_terminal_shows_a_bar_per_point() -> None:
 
 def test_a_run_tells_of_its_points_in_flight(small: Path, tmp_path: Path) -> None:
     statuses: list[Status] = []
-    sweep = weft.load(small, set={"measure.window": "30000cycles"})
+    sweep = weft.load(small, overrides={"measure.window": "30000cycles"})
     sweep.run(tmp_path, jobs=2, watch=statuses.append)
     flights = [flight for each in statuses for flight in each.flying]
     assert max(len(each.flying) for each in statuses) == 2

@@ -34,7 +34,7 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Results:
         "measure": {"warmup": "500cycles", "window": "500cycles"},
         "sweep": {"traffic.load": [0.1, 0.3], "routing": ["dimension_order", {"ugal_p": {"threshold": "5flits"}}]},
     }
-    return weft.load(scenario, set=KEPT).run(root / "it's [1] *")
+    return weft.load(scenario, overrides=KEPT).run(root / "it's [1] *")
 
 
 def rows(database: Database, sql: str) -> list[tuple[object, ...]]:
@@ -75,7 +75,7 @@ def test_jobs_have_their_points(kept: Results) -> None:
 
 
 def test_two_sets_have_a_column_of_their_own(kept: Results, small: Path, tmp_path: Path) -> None:
-    other = weft.load(small, set={"traffic.load": 0.1}).run(tmp_path)
+    other = weft.load(small, overrides={"traffic.load": 0.1}).run(tmp_path)
     with Database([kept, other]) as database:
         counts = rows(database, "select results, count(*) from points group by all order by 1")
         assert counts == sorted([(kept.name, 4), (other.name, 4)])
@@ -199,5 +199,7 @@ def test_many_points_are_asked_at_once(kept: Results, tmp_path: Path) -> None:
         shutil.copytree(kept.folder(number % 4), folder / "points" / key)
         listed.append({"hash": key, "coordinates": {"number": number}})
     (folder / "sweep.json").write_text(json.dumps({"name": "many", "points": listed}), encoding="utf-8")
-    answer = weft.open(folder).query("select number, sum(flits) from channels join points using (point) group by all")
+    answer = weft.open_results(folder).query(
+        "select number, sum(flits) from channels join points using (point) group by all"
+    )
     assert answer.height == 500

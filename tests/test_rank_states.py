@@ -180,7 +180,7 @@ def test_a_record_without_room_has_no_path(tmp_path: Path, capsys: pytest.Captur
     assert main(["explain", "program", str(tmp_path / "short")]) == 2
     assert "raise measure.rank_states.max_spans" in capsys.readouterr().err
     # the remedy works
-    more = weft.load(short, set={"measure.rank_states.max_spans": 1000}).run(tmp_path / "more", watch=False)
+    more = weft.load(short, overrides={"measure.rank_states.max_spans": 1000}).run(tmp_path / "more", watch=False)
     assert critical_path.of(more, 0)[0].cycles == RUN_TIME
 
 

@@ -223,13 +223,13 @@ def test_the_answer_names_where_curves_saturate(results: Results) -> None:
 
 def test_half_widths_are_those_of_the_run_or_of_the_seeds(small: Path, tmp_path: Path) -> None:
     one_curve = {"sweep.traffic.pattern": ["uniform"], "sweep.routing": ["ugal_p"], "sweep.traffic.load": [0.05, 0.1]}
-    several = weft.load(small, set=one_curve | {"sweep.seed": [1, 2, 3]}).run(out=tmp_path / "seeds")
+    several = weft.load(small, overrides=one_curve | {"sweep.seed": [1, 2, 3]}).run(out=tmp_path / "seeds")
     (curve,) = collect(Sources([several]))["curves"]
     for points, half in zip(curve["points"], curve["half"]["packet_latency_mean_cycles"], strict=True):
         means = [several.summaries[point]["packet_latency_mean_cycles"] for point in points]
         # Student's t for two degrees of freedom
         assert half == pytest.approx(4.3027 * np.std(means, ddof=1) / np.sqrt(3), rel=1e-3)
-    alone = weft.load(small, set=one_curve).run(out=tmp_path / "alone")
+    alone = weft.load(small, overrides=one_curve).run(out=tmp_path / "alone")
     (curve,) = collect(Sources([alone]))["curves"]
     assert curve["half"]["packet_latency_mean_cycles"] == pytest.approx(
         [summary["packet_latency_ci95_cycles"] for summary in alone.summaries], rel=1e-6
@@ -271,7 +271,7 @@ def test_several_results_stand_in_one_report(results: Results, small: Path, tmp_
 
 def test_a_damaged_table_is_named_and_the_rest_stays(results: Results, tmp_path: Path) -> None:
     shutil.copytree(results.root, tmp_path / "copy")
-    copy = weft.open(tmp_path / "copy")
+    copy = weft.open_results(tmp_path / "copy")
     torn = copy.folder(1) / "channels.parquet"
     torn.write_bytes(torn.read_bytes()[:100])
     (copy.folder(0) / "scenario.yaml").write_text("topology: [", encoding="utf-8")
@@ -360,7 +360,9 @@ def test_a_scenario_behind_an_option_that_takes_it_is_told(
 def test_a_folder_whose_name_is_no_text_has_a_report(tmp_path: Path) -> None:
     folder = tmp_path / os.fsdecode(b"caf\xe9")
     (tmp_path / "one.yaml").write_text(SLEEPING, encoding="utf-8")
-    results = weft.load(tmp_path / "one.yaml", set={"traffic.load": 0.1, "traffic.pattern": "uniform"}).run(folder)
+    results = weft.load(tmp_path / "one.yaml", overrides={"traffic.load": 0.1, "traffic.pattern": "uniform"}).run(
+        folder
+    )
     assert embedded(results.report())["title"] == results.title
     assert "caf\\udce9" in (folder / "report.html").read_text(encoding="utf-8")
     with pytest.raises(weft.ResultsError, match="not UTF-8"):
@@ -418,7 +420,7 @@ def test_five_hundred_points_are_small(tmp_path: Path) -> None:
         (folder.parent / hash / "summary.json").write_text(json.dumps(summary), encoding="utf-8")
         manifest["points"].append({"hash": hash, "coordinates": {"seed": number % 5, "traffic.load": load}})
     (one.root / "sweep.json").write_text(json.dumps(manifest), encoding="utf-8")
-    page = weft.open(one.root).report()
+    page = weft.open_results(one.root).report()
     assert page.stat().st_size < 6_000_000
     assert len(embedded(page)["points"]["hash"]) == 500
 

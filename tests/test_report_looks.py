@@ -264,7 +264,9 @@ def test_the_phases_of_all_points_stand_beside_each_other(
 ) -> None:
     phases = {"traffic.phases": [{"from": "200cycles", "load": 0.9}, {"from": "300cycles", "load": 0.05}]}
     sets = phases | {"sweep.traffic.load": [0.05], "traffic.pattern": "uniform"}
-    shown = Page(driver, weft.load(SLEEPING, set=sets).run(out=tmp_path_factory.mktemp("phases") / "out").report())
+    shown = Page(
+        driver, weft.load(SLEEPING, overrides=sets).run(out=tmp_path_factory.mktemp("phases") / "out").report()
+    )
     assert without_legend(shown) == []
     for name in ("accepted", "latency", "power"):
         words = shown.texts(f"#chart-phases-{name} .legendtext")

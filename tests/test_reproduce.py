@@ -477,7 +477,7 @@ def test_frames_are_those_of_the_results(tmp_path: Path) -> None:
         "zip.power.policy": ["always_on"],
         "zip.measure.warmup_limit": ["20000cycles"],
     }
-    results = weft.load(text, set=small | alone).run(tmp_path)
+    results = weft.load(text, overrides=small | alone).run(tmp_path)
     rows = frame(results)
     assert rows.schema == pl.Schema(SCHEMA)
     baseline, dvfs = rows.iter_rows(named=True)
@@ -499,7 +499,7 @@ def test_links_that_stay_on_are_scaled_too(tmp_path: Path) -> None:
         "zip.routing": ["dimension_order", "pal"],
         "zip.power.policy": ["always_on", "tcep"],
     }
-    rows = frame(weft.load(text, set=two).run(tmp_path))
+    rows = frame(weft.load(text, overrides=two).run(tmp_path))
     energy = dict(zip(rows["mechanism"], rows["energy_network_per_bit_pj"], strict=True))
     assert rows.filter(pl.col("derived"))["mechanism"].to_list() == [DVFS, COMBINED]
     assert energy[COMBINED] / energy[TCEP] == pytest.approx(0.54)
@@ -628,7 +628,7 @@ def test_only_what_is_missing_or_damaged_is_run_again(tmp_path: Path) -> None:
 
 
 def test_a_folder_of_another_sweep_is_not_taken(tmp_path: Path, small: Path) -> None:
-    weft.load(small, set={"sweep.traffic.load": [0.05]}).run(tmp_path / "runs" / "root")
+    weft.load(small, overrides={"sweep.traffic.load": [0.05]}).run(tmp_path / "runs" / "root")
     with pytest.raises(ResultsError, match="another sweep"):
         reproduce(SMALLEST, out=tmp_path)
 
@@ -651,7 +651,7 @@ def test_the_quick_run_varies_what_the_full_one_does() -> None:
         [
             point.resolved["power"]["policy"]
             for _, sets in each.sweeps(quick=quick)
-            for point in weft.load(PAPER.path("epochs.yaml"), set=sets).points
+            for point in weft.load(PAPER.path("epochs.yaml"), overrides=sets).points
         ]
         for quick in (False, True)
     )
@@ -661,7 +661,7 @@ def test_the_quick_run_varies_what_the_full_one_does() -> None:
 
 def _loads(experiment: Experiment, sets: Mapping[str, Any]) -> Counter[tuple[str, float | None]]:
     """How often each policy runs at each load."""
-    points = weft.load(PAPER.path(f"{experiment.name}.yaml"), set=sets).points
+    points = weft.load(PAPER.path(f"{experiment.name}.yaml"), overrides=sets).points
     policies = (next(iter(point.resolved["power"]["policy"].items())) for point in points)
     # the starts of TCEP differ, and the literal reading of SLaC comes on top
     names = ("literal" if keys.get("release") == "below_low" else name for name, keys in policies)

@@ -249,6 +249,6 @@ def test_every_experiment_runs_is_drawn_and_judged(tmp_path: Path, monkeypatch: 
 def test_scenarios_are_sound(each: Experiment) -> None:
     """The quick sweeps, or else the full ones; others of the paper's size take minutes to check."""
     for _, sets in each.sweeps(quick=bool(each.quick)):
-        sweep = weft.load(PAPER.path(each.file), set=sets)
+        sweep = weft.load(PAPER.path(each.file), overrides=sets)
         assert sweep.points
         assert sweep.name.startswith(f"congestion-{each.file.removesuffix('.yaml')}")

@@ -250,7 +250,7 @@ def tiny(each: Experiment) -> Experiment:
     sets |= {"measure.drain_limit": "100cycles", "sweep.traffic.load": [0.5]}
     if each.name == "candidates":
         sets["sweep.traffic.pattern"] = ["random_permutation"]
-    found = [point.resolved["topology"] for point in weft.load(PAPER.path(f"{each.name}.yaml"), set=sets).points]
+    found = [point.resolved["topology"] for point in weft.load(PAPER.path(f"{each.name}.yaml"), overrides=sets).points]
     if each.name not in ("layers", "larger"):
         sets["zip.topology"] = [{name: small[name]} for (name,) in found]
     if each.name in ("bit_complement", "bit_reverse", "shuffle", "transpose"):

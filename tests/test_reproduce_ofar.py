@@ -87,9 +87,11 @@ def test_bounds_agree_with_those_of_the_engine(h: int, shift: int) -> None:
     sizes = {"routers_per_group": 2 * h, "terminals_per_router": h, "global_links_per_router": h}
     sets: dict[str, Any] = {f"topology.dragonfly.{name}": value for name, value in sizes.items()}
     sets["sweep.traffic.pattern"] = [{"group_shift": {"shift": shift}}]
-    (point,) = weft.load(PAPER.path("offsets.yaml"), set=sets).points
+    (point,) = weft.load(PAPER.path("offsets.yaml"), overrides=sets).points
     assert 8 * point.imply()["channel_load_bound"] == pytest.approx(valiant_bound(h, shift).load, rel=1e-6)
-    (point,) = weft.load(PAPER.path("minimal.yaml"), set={k: v for k, v in sets.items() if "topology" in k}).points
+    (point,) = weft.load(
+        PAPER.path("minimal.yaml"), overrides={k: v for k, v in sets.items() if "topology" in k}
+    ).points
     assert 8 * point.imply()["channel_load_bound"] == pytest.approx(minimal_bound(h))
 
 
@@ -97,7 +99,7 @@ def test_the_cost_of_a_ring_is_that_of_the_networks_that_are_built() -> None:
     for h in (2, 3):
         sizes = {"routers_per_group": 2 * h, "terminals_per_router": h, "global_links_per_router": h}
         sets = {f"topology.dragonfly.{name}": value for name, value in sizes.items()}
-        built = weft.load(PAPER.path("uniform.yaml"), set=sets).points[0].imply()
+        built = weft.load(PAPER.path("uniform.yaml"), overrides=sets).points[0].imply()
         cost, links = ring_cost(h), built["links"]
         assert (cost.routers, cost.terminals) == (built["routers"], built["terminals"])
         ring = links["ring_local"] + links["ring_global"]

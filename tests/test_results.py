@@ -43,8 +43,8 @@ def test_a_dict_and_a_text_give_the_same_point() -> None:
 
 
 def test_overrides_come_before_the_sweep(small: Path) -> None:
-    assert len(weft.load(small, set={"traffic.load": 0.2})) == 4
-    assert len(weft.load(small, set={"routing": "valiant"})) == 6
+    assert len(weft.load(small, overrides={"traffic.load": 0.2})) == 4
+    assert len(weft.load(small, overrides={"routing": "valiant"})) == 6
 
 
 def test_an_error_has_a_place_and_a_remedy(small: Path) -> None:
@@ -61,7 +61,7 @@ def test_an_error_has_a_place_and_a_remedy(small: Path) -> None:
 
 def test_flits_of_channels_are_the_hops_of_packets(tmp_path: Path) -> None:
     """At the seams: over a window in which nothing is missing, flits between routers = packets x hops (about)."""
-    results = weft.load(SCENARIO, set={"measure.window": "5000cycles"}).run(tmp_path)
+    results = weft.load(SCENARIO, overrides={"measure.window": "5000cycles"}).run(tmp_path)
     channels = results.channels(0)
     between = channels.filter(pl.col("link_class") != "terminal")["flits"].sum()
     row = results.frame.row(0, named=True)
@@ -70,7 +70,7 @@ def test_flits_of_channels_are_the_hops_of_packets(tmp_path: Path) -> None:
 
 def test_results_open_again(small: Path, tmp_path: Path) -> None:
     written = weft.load(small).run(tmp_path)
-    opened = weft.open(tmp_path)
+    opened = weft.open_results(tmp_path)
     assert opened.name == "small"
     assert opened.frame.equals(written.frame)
     assert opened.missing == 0
@@ -78,19 +78,22 @@ def test_results_open_again(small: Path, tmp_path: Path) -> None:
 
 def test_overrides_stand_in_the_title(small: Path, tmp_path: Path) -> None:
     """Two sweeps of one file are told apart by folder, table and picture."""
-    plain, other = weft.load(small), weft.load(small, set={"routing": {"ugal_p": {"threshold": "0flits"}}, "seed": 2})
+    plain, other = (
+        weft.load(small),
+        weft.load(small, overrides={"routing": {"ugal_p": {"threshold": "0flits"}}, "seed": 2}),
+    )
     assert (plain.name, plain.title) == ("small", "small")
     assert other.name.startswith("small-")
     assert other.title == "small (routing = ugal_p(threshold 0flits), seed = 2)"
     results = other.run(tmp_path)
-    assert weft.open(tmp_path).title == other.title
+    assert weft.open_results(tmp_path).title == other.title
     assert results.plot.figure("load").legends[0].get_title().get_text() == other.title
 
 
 def test_lists_and_empty_models_are_words_in_the_title(small: Path) -> None:
     sets = {"sweep.traffic.load": [0.1, 0.2], "measure.link_states": {}, "topology.hyperx.widths": [4, 4]}
     words = "sweep.traffic.load = 0.1, 0.2, measure.link_states = {}, topology.hyperx.widths = 4x4"
-    assert weft.load(small, set=sets).title == f"small ({words})"
+    assert weft.load(small, overrides=sets).title == f"small ({words})"
 
 
 def test_swept_models_are_told_apart_by_their_options(tmp_path: Path) -> None:
@@ -103,7 +106,7 @@ def test_swept_models_are_told_apart_by_their_options(tmp_path: Path) -> None:
 
 
 def test_the_name_of_a_scenario_is_its_title(small: Path) -> None:
-    assert weft.load(small, set={"name": "fig 7"}).title.startswith("fig 7 (")
+    assert weft.load(small, overrides={"name": "fig 7"}).title.startswith("fig 7 (")
     small.write_text("name: fig 7\n" + small.read_text(), encoding="utf-8")
     assert weft.load(small).title == "fig 7"
 
@@ -115,18 +118,18 @@ def test_what_was_not_recorded_is_refused(made_up: Results) -> None:
 
 def test_a_folder_without_results_is_refused(tmp_path: Path) -> None:
     with pytest.raises(weft.ResultsError, match="holds no results"):
-        weft.open(tmp_path)
+        weft.open_results(tmp_path)
 
 
 def test_folders_with_results_are_named_where_one_without_is_meant(made_up: Results) -> None:
     like = made_up.root.rename(made_up.root.with_name("sweep-1a2b3c4d"))
     with pytest.raises(weft.ResultsError, match=rf"wrote, such as {like}"):
-        weft.open(like.with_name("sweep"))
+        weft.open_results(like.with_name("sweep"))
 
 
 def test_missing_points_are_counted(made_up: Results) -> None:
     shutil.rmtree(made_up.folder(0))
-    opened = weft.open(made_up.root)
+    opened = weft.open_results(made_up.root)
     assert (len(opened), opened.missing, opened.damaged) == (15, 1, [])
 
 
@@ -170,7 +173,7 @@ def test_latencies_are_those_of_the_packets(tmp_path: Path) -> None:
 
 def test_the_command_runs_what_is_missing(small: Path, tmp_path: Path) -> None:
     out = tmp_path / "my results"
-    results = weft.load(small, set={"traffic.load": 0.1}).run(out)
+    results = weft.load(small, overrides={"traffic.load": 0.1}).run(out)
     assert results.command == f"weft run {small} --set traffic.load=0.1 --out '{out}'"
     assert weft.load(SCENARIO).run(tmp_path / "memory").command is None
 

@@ -36,11 +36,11 @@ SHORT = {"measure.window": f"{SLOW}cycles"}
 # What a person writes who wants the results of a sweep as far as it came.
 SCRIPT = """
 import sys, weft
-sweep = weft.load(sys.argv[1], set={"measure.window": "20000cycles"})
+sweep = weft.load(sys.argv[1], overrides={"measure.window": "20000cycles"})
 try:
     sweep.run(sys.argv[2], jobs=1)
 except KeyboardInterrupt:
-    results = weft.open(sys.argv[2])
+    results = weft.open_results(sys.argv[2])
     print("kept", len(results), "missing", results.missing, "rows", results.frame.height)
 """
 
@@ -96,14 +96,14 @@ def test_a_run_that_ends_early_loses_only_points_in_flight(
     assert at_work(out) == [], "nobody is at work any longer"
 
     statuses: list[Status] = []
-    results = weft.load(small, set=SHORT).run(out, watch=statuses.append)
+    results = weft.load(small, overrides=SHORT).run(out, watch=statuses.append)
     assert statuses[0].reused == len(before)
     assert statuses[-1].done == statuses[-1].total == 12
     after = finished(out)
     assert {hash: after[hash] for hash in before} == before, "finished points were not run again"
     assert not list(out.glob(".running.*")), "what a killed run leaves is removed"
     if how == signal.SIGKILL and count:
-        assert results.frame.equals(weft.load(small, set=SHORT).run(reference).frame)
+        assert results.frame.equals(weft.load(small, overrides=SHORT).run(reference).frame)
 
 
 def test_a_run_that_is_killed_again_and_again_comes_to_its_end(small: Path, tmp_path: Path) -> None:
@@ -123,11 +123,11 @@ def test_a_run_that_is_killed_again_and_again_comes_to_its_end(small: Path, tmp_
         assert all(Store(out).sound(hash) for hash in now)
         known = now
     statuses: list[Status] = []
-    results = weft.load(small, set={"measure.window": "3000cycles"}).run(out, watch=statuses.append)
+    results = weft.load(small, overrides={"measure.window": "3000cycles"}).run(out, watch=statuses.append)
     assert statuses[0].reused == len(known)
     assert results.frame.height == 12
     assert not list(out.rglob(".*.part")), "what the killed runs were writing is removed"
-    never_killed = weft.load(small, set={"measure.window": "3000cycles"}).run(tmp_path / "reference")
+    never_killed = weft.load(small, overrides={"measure.window": "3000cycles"}).run(tmp_path / "reference")
     for path in never_killed.root.glob("points/*/*"):
         if path.name != "run.json":
             assert path.read_bytes() == (out / path.relative_to(never_killed.root)).read_bytes()
@@ -143,8 +143,8 @@ def test_ctrl_c_stops_soon_and_keeps_what_is_finished(small: Path, tmp_path: Pat
     assert process.returncode == 130, told
     assert "interrupted" in told
     kept = finished(out)
-    assert 1 <= len(kept) == len(weft.open(out))
-    assert weft.open(out).missing >= 1
+    assert 1 <= len(kept) == len(weft.open_results(out))
+    assert weft.open_results(out).missing >= 1
     assert not list(out.glob("points/.*")), "no half-written folder is left"
     with start(small, out, command) as process:
         wait_for_points(process, out, len(kept) + 1)
@@ -197,7 +197,7 @@ def test_the_folder_of_another_sweep_is_refused_before_anything_runs(
 ) -> None:
     """A folder that has one of the points, or none but the name, is gone on with."""
     out, one = tmp_path / "out", {"routing": "ugal_p", "traffic.pattern": "uniform"}
-    weft.load(small, set=one | {"traffic.load": 0.1}).run(out)
+    weft.load(small, overrides=one | {"traffic.load": 0.1}).run(out)
     before = (out / "sweep.json").read_bytes()
     for words in (["run", "--watch", "0:0", "--"], ["saturation"]):
         assert main([*words[:1], "--out", str(out), *words[1:], str(ring)]) == 2
@@ -206,9 +206,9 @@ def test_the_folder_of_another_sweep_is_refused_before_anything_runs(
         assert "name another folder with --out" in told.err
         assert (told.out, (out / "sweep.json").read_bytes()) == ("", before)
     assert len(list(out.glob("points/*"))) == 1
-    assert len(weft.load(small, set=one).run(out)) == 3
+    assert len(weft.load(small, overrides=one).run(out)) == 3
     small.write_text(small.read_text(encoding="utf-8").replace("seed: 1", "") + "seed: 2\n", encoding="utf-8")
-    assert len(weft.load(small, set=one).run(out)) == 3
+    assert len(weft.load(small, overrides=one).run(out)) == 3
 
 
 def test_writers_of_one_file_do_not_meet(tmp_path: Path) -> None:

@@ -138,10 +138,10 @@ def test_a_warm_up_that_came_to_its_limit_says_why(tmp_path: Path, capsys: pytes
 
 def test_a_load_that_follows_the_network_is_not_searched(small: Path, tmp_path: Path) -> None:
     with pytest.raises(weft.ScenarioError, match="the load follows the network") as caught:
-        weft.load(small, set={"traffic.reply": {"outstanding": 4}}).saturation(tolerance=0.1)
+        weft.load(small, overrides={"traffic.reply": {"outstanding": 4}}).saturation(tolerance=0.1)
     assert caught.value.path == "traffic.reply.outstanding"
     # the remedy: requests that wait for no reply
-    open_loop = weft.load(small, set={**TORNADO, "traffic.reply": {}, "routing": "dimension_order"})
+    open_loop = weft.load(small, overrides={**TORNADO, "traffic.reply": {}, "routing": "dimension_order"})
     assert open_loop.saturation(tmp_path, tolerance=0.4, lower=0.1)["verdict"].to_list() == ["found"]
 
 
@@ -158,13 +158,13 @@ traffic:
         weft.load(path).saturation(tolerance=0.1)
     assert caught.value.path == "traffic.workload"
     with_pattern = {"traffic.workload": None, "traffic.pattern": "uniform", "traffic.load": 0.1}
-    found = weft.load(path, set=with_pattern).saturation(tmp_path / "found", tolerance=0.4, lower=0.1)
+    found = weft.load(path, overrides=with_pattern).saturation(tmp_path / "found", tolerance=0.4, lower=0.1)
     assert found.height == 1
 
 
 def test_tornado_saturates_at_its_bound(small: Path, tmp_path: Path) -> None:
     statuses: list[Status] = []
-    sweep = weft.load(small, set=TORNADO)
+    sweep = weft.load(small, overrides=TORNADO)
     frame = sweep.saturation(tmp_path, tolerance=0.01, lower=0.1, upper=0.5, watch=statuses.append)
     assert frame["routing"].to_list() == ["dimension_order", "ugal_p"]
     row = frame.row(0, named=True)
@@ -175,11 +175,11 @@ def test_tornado_saturates_at_its_bound(small: Path, tmp_path: Path) -> None:
     assert row["accepted_load"] == pytest.approx(BOUND, rel=0.01)
     assert frame["steady_load"][1] > row["saturated_load"], "UGAL goes round"
     assert statuses[-1].done == statuses[-1].total == frame["runs"].sum()
-    assert len(weft.open(tmp_path)) == frame["runs"].sum()
+    assert len(weft.open_results(tmp_path)) == frame["runs"].sum()
 
 
 def test_what_was_found_is_not_run_again(small: Path, tmp_path: Path) -> None:
-    sweep = weft.load(small, set={**TORNADO, "routing": "dimension_order"})
+    sweep = weft.load(small, overrides={**TORNADO, "routing": "dimension_order"})
     first = sweep.saturation(tmp_path, tolerance=0.05)
     times = {path: path.stat().st_mtime_ns for path in tmp_path.glob("points/*/summary.json")}
     assert sweep.saturation(tmp_path, tolerance=0.05).equals(first)
@@ -276,10 +276,10 @@ def test_a_search_whose_loads_had_not_settled_praises_none() -> None:
 
 
 def test_every_load_is_run_with_every_seed(small: Path, tmp_path: Path) -> None:
-    sweep = weft.load(small, set={**TORNADO, "routing": "dimension_order"})
+    sweep = weft.load(small, overrides={**TORNADO, "routing": "dimension_order"})
     frame = sweep.saturation(tmp_path, tolerance=0.05, lower=0.1, upper=0.5, seeds=3)
     assert frame["runs"][0] % 3 == 0
-    assert sorted(set(weft.open(tmp_path).frame["seed"])) == [1, 2, 3]
+    assert sorted(set(weft.open_results(tmp_path).frame["seed"])) == [1, 2, 3]
 
 
 def test_a_scenario_needs_no_load(tmp_path: Path, small: Path) -> None:
@@ -324,7 +324,7 @@ def _exported(folder: Path, out: Path, capsys: pytest.CaptureFixture[str]) -> No
 def test_without_a_search_the_command_that_makes_one_is_told(
     small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    results = weft.load(small, set={"sweep": None, "traffic.load": 0.1}).run(tmp_path / "plain")
+    results = weft.load(small, overrides={"sweep": None, "traffic.load": 0.1}).run(tmp_path / "plain")
     assert main(["export", str(results.root), "--table", "saturation"]) == 2
     told = capsys.readouterr().err
     assert f"{results.root}: there is no table saturation" in told
@@ -363,7 +363,7 @@ def test_a_range_that_is_none_is_refused(
 
 def test_loads_above_the_peak_of_bursts_are_refused_before_anything_runs(small: Path, tmp_path: Path) -> None:
     bursts = {"on_off": {"mean_on": "100cycles", "peak": 0.5}}
-    sweep = weft.load(small, set={**TORNADO, "traffic.injection": bursts, "routing": "dimension_order"})
+    sweep = weft.load(small, overrides={**TORNADO, "traffic.injection": bursts, "routing": "dimension_order"})
     with pytest.raises(weft.ScenarioError, match=r"search up to 0\.5 \(--to 0\.5"):
         sweep.saturation(tmp_path / "out", tolerance=0.1)
     assert not (tmp_path / "out").exists()
@@ -383,6 +383,6 @@ def test_loads_above_the_peak_of_bursts_are_refused_before_anything_runs(small: 
 def test_a_load_that_decides_nothing_is_refused(small: Path, traffic: dict[str, Any], path: str) -> None:
     sets = {f"traffic.{key}": value for key, value in ({"pattern": "uniform"} | traffic).items()}
     with pytest.raises(weft.ScenarioError) as caught:
-        weft.load(small, set=sets).saturation(tolerance=0.1)
+        weft.load(small, overrides=sets).saturation(tolerance=0.1)
     assert caught.value.path == path
     assert caught.value.help

@@ -134,7 +134,7 @@ def test_queues_that_built_up_while_links_woke_are_no_latency_of_a_policy(
     assert "write a load 5 % lower (0.475 in place of 0.5): near the capacity" in told
     lower = ["--set", "traffic.load=0.475", "--out", str(tmp_path / "lower")]
     assert main([*run, *lower]) == 0
-    assert weft.open(tmp_path / "lower").flaws == [None]
+    assert weft.open_results(tmp_path / "lower").flaws == [None]
 
 
 def test_the_lower_load_that_is_told_where_latencies_still_grow_settles(
@@ -149,13 +149,13 @@ def test_the_lower_load_that_is_told_where_latencies_still_grow_settles(
     assert main([*run, "--set", "traffic.load=0.5", "--out", str(tmp_path / "full")]) == 0
     told = " ".join(capsys.readouterr().out.split())
     assert "queues not settled: the latency still grows" in told
-    assert weft.open(tmp_path / "full").summaries[0]["latency_growth_share"] > 0.05
+    assert weft.open_results(tmp_path / "full").summaries[0]["latency_growth_share"] > 0.05
     ((warmup, window),) = re.findall(r"write `measure.warmup: (\w+)` and `measure.window: (\w+)`, or more; if", told)
     (lower,) = re.findall(r"if that is not enough, .* 5 % lower \((\S+) in place of 0.5\)", told)
     longer = [f"measure.warmup={warmup}", f"measure.window={window}"]
     sets = [word for setting in (f"traffic.load={lower}", *longer) for word in ("--set", setting)]
     assert main([*run, *sets, "--out", str(tmp_path / "lower")]) == 0
-    assert weft.open(tmp_path / "lower").flaws == [None]
+    assert weft.open_results(tmp_path / "lower").flaws == [None]
 
 
 def test_nothing_is_compared_with_a_reference_that_is_saturated(tmp_path: Path) -> None:

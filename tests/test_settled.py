@@ -68,7 +68,7 @@ def test_a_window_that_begins_with_the_backlog_of_an_unmeasured_phase_is_flawed(
         results.bill({"price_per_kwh": "0.25EUR", "profile": [{"share": 1, "phase": 2}]})
     # the remedy
     (longer,) = set(re.findall(r"write `measure.warmup: (\w+)`", told))
-    later = weft.load(BURST, set={"measure.warmup": longer}).run(tmp_path / "later")
+    later = weft.load(BURST, overrides={"measure.warmup": longer}).run(tmp_path / "later")
     assert later.flaws == [None]
     assert later.phases["flaw"].to_list() == ["without a measured packet", None]
 
@@ -76,13 +76,13 @@ def test_a_window_that_begins_with_the_backlog_of_an_unmeasured_phase_is_flawed(
 def test_a_backlog_that_a_window_hardly_delivers_is_seen_by_its_queues(tmp_path: Path) -> None:
     """At 98 % of the capacity a queue falls by 2 % of it only: what is accepted is nearly what is offered."""
     phases = [{"from": "5us", "load": 0.245}]
-    results = weft.load(BURST, set={"traffic.phases": phases}).run(tmp_path / "near")
+    results = weft.load(BURST, overrides={"traffic.phases": phases}).run(tmp_path / "near")
     summary = results.summaries[0]
     assert summary["accepted_load"] < 1.03 * summary["offered_load"]
     assert results.flaws == ["not settled (began with a backlog)"]
     assert "lower the load of the phase before: the network hardly delivers what was left" in _told(results)
     # the remedy
-    lower = weft.load(BURST, set={"traffic.phases": phases, "traffic.load": 0.2}).run(tmp_path / "lower")
+    lower = weft.load(BURST, overrides={"traffic.phases": phases, "traffic.load": 0.2}).run(tmp_path / "lower")
     assert lower.flaws == [None]
 
 
@@ -91,20 +91,20 @@ def test_a_backlog_of_the_warm_up_is_one_without_phases(tmp_path: Path) -> None:
     faults = [{"link": [0, 1], "at": "1000cycles", "until": "6000cycles"}]
     keys = {"routing": "shortest_path", "faults": faults, "traffic.load": 0.2, "traffic.pattern": "uniform"}
     keys |= {"measure.window": "5000cycles"}
-    results = weft.load(ROW, set=keys | {"measure.warmup": "6000cycles"}).run(tmp_path / "fault")
+    results = weft.load(ROW, overrides=keys | {"measure.warmup": "6000cycles"}).run(tmp_path / "fault")
     assert results.flaws == ["not settled (began with a backlog)"]
     left = results.summaries[0]["backlog_before_packets"]
     told = _told(results)
     assert f"began with a backlog of {left} packets left by the warm-up: 0.2979 of 0.1988" in told
     (longer,) = re.findall(r"write `measure.warmup: (\w+)` or more", told)
-    later = weft.load(ROW, set=keys | {"measure.warmup": longer}).run(tmp_path / "later")
+    later = weft.load(ROW, overrides=keys | {"measure.warmup": longer}).run(tmp_path / "later")
     assert later.flaws == [None]
 
 
 def test_queues_are_judged_under_random_faults(tmp_path: Path) -> None:
     model = {"random": {"of": "links", "mtbf": "200us", "mttr": "5us"}, "rebuild_delay": "1us"}
     keys = {"fault_model": model, "routing": "shortest_path", "sweep.traffic.load": [0.05, 0.235]}
-    results = weft.load(ROW, set=keys).run(tmp_path / "random")
+    results = weft.load(ROW, overrides=keys).run(tmp_path / "random")
     low, near = results.summaries
     assert low["queue_memory_cycles"] is not None
     assert low["queues_settled"] is True
@@ -115,7 +115,7 @@ def test_queues_are_judged_under_random_faults(tmp_path: Path) -> None:
 def test_a_load_at_the_bound_of_its_paths_is_not_settled(tmp_path: Path) -> None:
     policies: list[Any] = ["always_on", {"rate_ladder": {"epoch": "1us", "transition": "100ns"}}]
     keys = {"sweep.power.policy": policies, "sweep.traffic.load": [0.1, 0.25]}
-    results = weft.load(ROW, set=keys).run(tmp_path / "full")
+    results = weft.load(ROW, overrides=keys).run(tmp_path / "full")
     assert [summary["path_bound_load"] for summary in results.summaries] == pytest.approx([0.25] * 4)
     assert [summary["below_path_bound"] for summary in results.summaries] == [True, False] * 2
     full = "not settled (offered what its paths can just carry, or more)"
@@ -126,7 +126,7 @@ def test_a_load_at_the_bound_of_its_paths_is_not_settled(tmp_path: Path) -> None
     assert "measure.warmup" not in told, "no time is long enough"
     # the remedy
     (lower,) = set(re.findall(r"write a load of ([\d.]+) or less", told))
-    fine = weft.load(ROW, set=keys | {"sweep.traffic.load": [float(lower)]}).run(tmp_path / "below")
+    fine = weft.load(ROW, overrides=keys | {"sweep.traffic.load": [float(lower)]}).run(tmp_path / "below")
     assert fine.flaws == [None, None]
 
 
@@ -145,7 +145,7 @@ def test_a_search_never_carries_more_than_the_paths(tmp_path: Path, capsys: pyte
 
 
 def test_points_of_few_packets_are_marked_everywhere(tmp_path: Path) -> None:
-    few = weft.load(ROW, set={"sweep.traffic.load": [0.0005, 0.1], "measure.warmup": "1us"}).run(tmp_path / "few")
+    few = weft.load(ROW, overrides={"sweep.traffic.load": [0.0005, 0.1], "measure.warmup": "1us"}).run(tmp_path / "few")
     assert few.flaws == ["with fewer than 30 packets", None]
     (line,) = [line for line in tables.loads(few).splitlines() if line.startswith("0.0005")]
     assert "*" in line
@@ -213,9 +213,9 @@ def test_a_longer_run_settles_a_load_far_below_the_capacity(tmp_path: Path) -> N
     ((warmup, window),) = re.findall(
         r"write `measure.warmup: (\w+)` and `measure.window: (\w+)`, or more", _told(short)
     )
-    lower = weft.load(SLEEPY, set={"traffic.load": 0.285}).run(tmp_path / "lower")
+    lower = weft.load(SLEEPY, overrides={"traffic.load": 0.285}).run(tmp_path / "lower")
     assert lower.flaws == ["not settled (queues)"], "no lower load helps"
-    longer = weft.load(SLEEPY, set={"measure.warmup": warmup, "measure.window": window}).run(tmp_path / "longer")
+    longer = weft.load(SLEEPY, overrides={"measure.warmup": warmup, "measure.window": window}).run(tmp_path / "longer")
     assert longer.flaws == [None]
 
 
@@ -223,22 +223,22 @@ def test_a_longer_phase_settles_a_load_far_below_the_capacity(tmp_path: Path) ->
     begin, warmup = 5000, 8000
     keys: dict[str, Any] = {"traffic.load": 0.1, "traffic.phases": [{"from": f"{begin}cycles", "load": 0.3}]}
     keys["measure.warmup"] = f"{warmup}cycles"
-    short = weft.load(SLEEPY, set=keys | {"measure.window": "16000cycles"}).run(tmp_path / "short")
+    short = weft.load(SLEEPY, overrides=keys | {"measure.window": "16000cycles"}).run(tmp_path / "short")
     assert short.flaws == ["not settled (queues)"]
     (lasting,) = re.findall(r"to settle: let phase 2 last for (\d+) cycles or more", _told(short))
     window = f"{begin + int(lasting) - warmup}cycles"
-    assert weft.load(SLEEPY, set=keys | {"measure.window": window}).run(tmp_path / "longer").flaws == [None]
+    assert weft.load(SLEEPY, overrides=keys | {"measure.window": window}).run(tmp_path / "longer").flaws == [None]
 
 
 def test_a_window_in_which_nothing_is_created_takes_a_longer_one_or_a_higher_load(tmp_path: Path) -> None:
     low: dict[str, Any] = {"traffic.load": 1e-4, "measure.window": "1us"}
-    silent = weft.load(ROW, set=low).run(tmp_path / "silent")
+    silent = weft.load(ROW, overrides=low).run(tmp_path / "silent")
     assert silent.summaries[0]["offered_load"] == 0
     told = _told(silent)
     assert "lower" not in told
     ((window, load),) = re.findall(r"write `measure.window: (\w+)` or more, or a load of (\S+) or more", told)
     for number, keys in enumerate(({"measure.window": window}, {"traffic.load": float(load)})):
-        results = weft.load(ROW, set=low | keys).run(tmp_path / str(number))
+        results = weft.load(ROW, overrides=low | keys).run(tmp_path / str(number))
         assert results.flaws == [None]
 
 
@@ -267,7 +267,7 @@ def test_every_policy_that_is_said_to_leave_all_links_on_does(tmp_path: Path) ->
         text = ROW.replace("routing: minimal", f"routing: {routings.get(name, 'minimal')}")
         text = text.replace("widths: [4]", "widths: [4, 2]")
         value = f"{{{name}: {parameters}}}" if parameters else name
-        results = weft.load(f"{text}power: {{policy: {value}}}\n", set={"traffic.load": 0.1}).run(
+        results = weft.load(f"{text}power: {{policy: {value}}}\n", overrides={"traffic.load": 0.1}).run(
             tmp_path / f"{number}"
         )
         summary = results.summaries[0]
@@ -304,4 +304,4 @@ def test_a_load_above_what_a_vc_carries_has_no_longer_run_as_its_remedy(tmp_path
     assert set(re.findall(r"`(links.dim0.buffer: \d+flits)`", told)) == {"links.dim0.buffer: 2002flits"}
     for buffer, load in (("2002flits", 0.9), ("1800flits", 0.854), ("500flits", 0.237)):
         remedy = {"sweep": None, "links.dim0.buffer": buffer, "traffic.load": load}
-        assert weft.load(WIDE_AREA, set=remedy).run(tmp_path / buffer).flaws == [None]
+        assert weft.load(WIDE_AREA, overrides=remedy).run(tmp_path / buffer).flaws == [None]

@@ -139,5 +139,5 @@ def test_results_of_an_older_weft_are_refused(tmp_path: Path) -> None:
         file.write_text(json.dumps(summary), encoding="utf-8")
         (file.parent / "run.json").unlink()
     with pytest.raises(ResultsError, match="older Weft") as refused:
-        tables.loads(weft.open(old), units="si")
+        tables.loads(weft.open_results(old), units="si")
     assert "--force" in refused.value.help

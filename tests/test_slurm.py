@@ -105,7 +105,7 @@ def test_an_array_gives_the_results_of_a_local_run(
     assert "%1\n" in script
     assert "\nexport WEFT_SET_UP=yes\n" in script
     assert (told(out, capsys)["done"], told(out, capsys)["arrays"]) == (12, [])
-    check_same(weft.open(out), weft.load(small).run(tmp_path / "reference"))
+    check_same(weft.open_results(out), weft.load(small).run(tmp_path / "reference"))
     before = finished(out)
     assert main(command) == 0
     assert "Jain index" in capsys.readouterr().out, "all is done: the table"
@@ -176,7 +176,7 @@ def test_jobs_that_died_are_told_and_their_points_handed_over_again(
     (slurm / "hold").unlink()
     assert main(shlex.split(go_on)) == 0
     wait_for_the_end(slurm)
-    assert len(weft.open(out)) == 12
+    assert len(weft.open_results(out)) == 12
 
 
 def test_cancelled_jobs_end_and_keep_what_is_finished(
@@ -205,7 +205,7 @@ def test_cancelled_jobs_end_and_keep_what_is_finished(
     assert main(command) == 0
     wait_for_the_end(slurm)
     assert {hash: time for hash, time in finished(out).items() if hash in kept} == kept
-    assert len(weft.open(out)) == 12
+    assert len(weft.open_results(out)) == 12
 
 
 def test_what_can_not_be_submitted_is_refused(
@@ -267,8 +267,11 @@ def test_jobs_that_end_at_their_time_limit_go_on_from_checkpoints(
     assert kept["cycle"] > 20000
     assert main(command) == 0, "what is there is used, also without further checkpoints"
     wait_for_the_end(slurm)
-    check_same(weft.open(out), weft.load(small, set=dict(each.split("=") for each in one[1::2])).run(tmp_path / "ref"))
-    assert weft.open(out).run_info(0)["resumed"] == 2
+    check_same(
+        weft.open_results(out),
+        weft.load(small, overrides=dict(each.split("=") for each in one[1::2])).run(tmp_path / "ref"),
+    )
+    assert weft.open_results(out).run_info(0)["resumed"] == 2
     assert not (out / "checkpoints").exists()
 
 
@@ -313,7 +316,7 @@ def test_a_search_for_saturation_is_one_job(
     assert "submitted the search as job 1\n" in capsys.readouterr().out
     assert main(command) == 0
     assert "submitted nothing: job 1 searches in this folder" in capsys.readouterr().out
-    again = weft.load(small, set={"traffic.pattern": "tornado"}).submit_saturation(out=out, tolerance=0.1)
+    again = weft.load(small, overrides={"traffic.pattern": "tornado"}).submit_saturation(out=out, tolerance=0.1)
     assert again.array
     assert (again.array.job, again.plan) == ("1", None)
     (array,) = told(out, capsys)["arrays"]
@@ -332,7 +335,7 @@ def test_a_search_for_saturation_is_one_job(
     assert (told(out, capsys)["missing"], told(out, capsys)["arrays"]) == (0, [])
     assert main(command) == 0
     assert capsys.readouterr().out.rpartition("points   ")[0].splitlines()[-6:] == table
-    check_same(weft.open(out), weft.open(here))
+    check_same(weft.open_results(out), weft.open_results(here))
     assert finished(out) == before
 
 
@@ -352,9 +355,9 @@ def test_a_search_goes_on_where_its_job_was_ended(
     wait_for_the_end(slurm)
     assert kept.items() <= finished(out).items()
     sets = {"traffic.pattern": "tornado", "measure.window": "400000cycles", "sweep": None}
-    frame = weft.load(small, set=sets).saturation(tmp_path / "here", tolerance=0.1)
-    assert weft.load(small, set=sets).saturation(out, tolerance=0.1).equals(frame)
-    check_same(weft.open(out), weft.open(tmp_path / "here"))
+    frame = weft.load(small, overrides=sets).saturation(tmp_path / "here", tolerance=0.1)
+    assert weft.load(small, overrides=sets).saturation(out, tolerance=0.1).equals(frame)
+    check_same(weft.open_results(out), weft.open_results(tmp_path / "here"))
 
 
 def test_what_a_search_can_not_use_is_refused(
@@ -391,7 +394,7 @@ def test_jobs_of_another_cluster_are_not_taken_for_dead(
     (slurm / "hold").unlink()
     assert main(command) == 0
     wait_for_the_end(slurm)
-    assert len(weft.open(out)) == 12
+    assert len(weft.open_results(out)) == 12
 
 
 def test_submitit_that_is_not_installed(

@@ -51,7 +51,7 @@ def test_a_finished_sweep(small: Path, tmp_path: Path, capsys: pytest.CaptureFix
 def test_stalled_missing_and_damaged_points_are_counted(
     ring: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    results = weft.load(ring, set={"sweep.traffic.load": [0.01, 0.02, 1.0]}).run(tmp_path / "out")
+    results = weft.load(ring, overrides={"sweep.traffic.load": [0.01, 0.02, 1.0]}).run(tmp_path / "out")
     (results.folder(0) / "summary.json").write_text("{")
     for path in results.folder(1).iterdir():
         path.unlink()
@@ -157,7 +157,7 @@ def test_a_search_for_saturation_has_status_queries_and_comparisons(
     sql = 'select max("traffic.load") from points where not saturated'
     assert main(["query", str(out), sql, "--json"]) == 0
     (steady,) = json.loads(capsys.readouterr().out)[0].values()
-    frame, store = weft.load(small, set=sets).saturation(out, tolerance=0.1), Store(out)
+    frame, store = weft.load(small, overrides=sets).saturation(out, tolerance=0.1), Store(out)
     assert steady == frame["steady_load"].item()
     assert ResultSet(store).missing == 0
     assert main(["compare", str(out), str(out)]) == 0
@@ -170,7 +170,7 @@ def test_a_folder_without_results_is_refused(tmp_path: Path, capsys: pytest.Capt
 
 def test_status_finds_what_a_run_finds(small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A byte of each file in turn is another; the sizes stay."""
-    sweep = weft.load(small, set={"sweep.traffic.load": [0.1], "sweep.traffic.pattern": ["uniform"]})
+    sweep = weft.load(small, overrides={"sweep.traffic.load": [0.1], "sweep.traffic.pattern": ["uniform"]})
     results = sweep.run(tmp_path / "out")
     for path in sorted(path for path in results.folder(0).iterdir() if path.name != "run.json"):
         whole = path.read_bytes()

@@ -37,7 +37,7 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Results]:
             words = shlex.split(command)
             assert main(words) == 0
             out = words[words.index("--out") + 1]
-            runs[Path(out).name] = weft.open(folder / out)
+            runs[Path(out).name] = weft.open_results(folder / out)
     return runs
 
 
@@ -76,11 +76,11 @@ def test_a_figure_has_an_arrow_for_every_packet_that_came(shown: dict[str, Resul
 
 def test_no_control_packets_are_told(tmp_path: Path, shown: dict[str, Results]) -> None:
     scenario = shown["off"].file(0, "scenario.yaml")
-    quiet = weft.load(scenario, set={"power.policy": "always_on"}).run(tmp_path / "quiet")
+    quiet = weft.load(scenario, overrides={"power.policy": "always_on"}).run(tmp_path / "quiet")
     assert quiet.control_packets(0).is_empty()
     with pytest.raises(weft.ResultsError, match="routers send no control packets under always_on"):
         figure("control_packets", Choice.of([quiet], ["0"]))
-    silent = weft.load(scenario, set={"measure.window": "10cycles"}).run(tmp_path / "silent")
+    silent = weft.load(scenario, overrides={"measure.window": "10cycles"}).run(tmp_path / "silent")
     with pytest.raises(weft.ResultsError, match="no router sent a control packet"):
         figure("control_packets", Choice.of([silent], ["0"]))
 
@@ -91,7 +91,7 @@ def test_a_record_of_control_packets_that_ended_is_told(tmp_path: Path, shown: d
     assert whole > 1
     for most in (1, whole - 1):
         asked = {"measure.control_packets": {"max_packets": most}}
-        cut = weft.load(scenario, set=asked).run(tmp_path / f"cut{most}")
+        cut = weft.load(scenario, overrides=asked).run(tmp_path / f"cut{most}")
         assert cut.summaries[0]["control_packets_complete"] is False
         if cut.control_packets(0).is_empty():
             with pytest.raises(weft.ResultsError, match=f"ended before it held one: max_packets is {most}\n") as caught:

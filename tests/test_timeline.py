@@ -109,7 +109,7 @@ def test_a_trace_is_valid_and_its_tracks_have_names(traced: dict[str, Any]) -> N
 
 
 def test_slices_are_the_steps_and_the_states_of_the_run(small: Path, tmp_path: Path, traced: dict[str, Any]) -> None:
-    sweep = weft.load(small, set=SLEEPY)
+    sweep = weft.load(small, overrides=SLEEPY)
     results: Results = sweep.run(tmp_path / "run")
     tracks = validate(traced)
     spans = results.link_states(0)
@@ -131,7 +131,7 @@ def test_slices_are_the_steps_and_the_states_of_the_run(small: Path, tmp_path: P
 
 
 def test_named_packets_in_a_part_of_the_run(small: Path) -> None:
-    point = weft.load(small, set=SLEEPY).points[0]
+    point = weft.load(small, overrides=SLEEPY).points[0]
     trace = laid_out(trace_file.record(point, ["3:0-2"], from_cycle=100, to_cycle=200))
     tracks = validate(trace)
     slices = [event for track in tracks.values() for event in track]
@@ -190,7 +190,7 @@ def test_a_stuck_network_is_told_and_its_packets_are_drawn_to_the_end(
     trace = json.loads(out.read_text(encoding="utf-8"))
     end = trace["otherData"]["cycles_total"]
     tracks = validate(trace)
-    lives = weft.load(ring, set={"traffic.load": 1.0}).journeys(["0:0-9"])
+    lives = weft.load(ring, overrides={"traffic.load": 1.0}).journeys(["0:0-9"])
     made = [each["life"] for each in lives if each["life"]]
     stuck = [tid for tid, life in enumerate(made, start=1) if life["delivered_cycle"] is None]
     assert stuck
@@ -203,7 +203,7 @@ def test_a_stuck_network_is_told_and_its_packets_are_drawn_to_the_end(
 
 
 def test_cycles_that_are_no_whole_nanoseconds_are_drawn_as_one(small: Path) -> None:
-    point = weft.load(small, set={"cycle": "250ps"}).points[0]
+    point = weft.load(small, overrides={"cycle": "250ps"}).points[0]
     trace = laid_out(trace_file.record(point, first=20))
     slices = [event for track in validate(trace).values() for event in track]
     assert all(
@@ -282,7 +282,7 @@ def marks(trace: dict[str, Any]) -> list[tuple[int, str, int]]:
 
 def test_control_packets_are_arrows_from_where_they_leave_to_where_they_come(talk: Path, tmp_path: Path) -> None:
     trace = told(tmp_path, talk)
-    results = weft.load(talk, set={"measure.control_packets": {}}).run(tmp_path / "run")
+    results = weft.load(talk, overrides={"measure.control_packets": {}}).run(tmp_path / "run")
     sent = results.control_packets(0)
     assert sent["kind"].to_list() == ["activate", "ack", "state", "state"]
     ends: dict[int, dict[str, tuple[int, float]]] = defaultdict(dict)

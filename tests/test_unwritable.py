@@ -71,13 +71,13 @@ def test_results_stay_when_their_disk_is_full(
     told = capsys.readouterr().err
     assert "can't be written: the disk is full" in told
     assert "finished points stay" in told
-    assert weft.open(out).frame.equals(before)
+    assert weft.open_results(out).frame.equals(before)
 
 
 def test_an_old_result_comes_back_if_the_new_one_can_not_take_its_place(
     small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    sweep = weft.load(small, set={"sweep.traffic.load": [0.1]})
+    sweep = weft.load(small, overrides={"sweep.traffic.load": [0.1]})
     before = sweep.run(tmp_path).frame
     rename, moved = Path.rename, []
 
@@ -91,7 +91,7 @@ def test_an_old_result_comes_back_if_the_new_one_can_not_take_its_place(
     with pytest.raises(WriteError, match="your share of the disk"):
         sweep.run(tmp_path, force=True, jobs=1)
     monkeypatch.undo()
-    assert weft.open(tmp_path).frame.equals(before)
+    assert weft.open_results(tmp_path).frame.equals(before)
 
 
 PLACES = ["file", "file/below", "folder/report.html/below"]
@@ -130,7 +130,9 @@ def test_a_folder_of_the_system_is_told_as_such(small: Path, capsys: pytest.Capt
 
 def test_a_report_and_a_picture_that_can_not_be_written_are_errors_of_weft(small: Path, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    results = weft.load(small, set={"sweep.traffic.load": [0.1], "sweep.routing": ["ugal_p"]}).run(tmp_path / "out")
+    results = weft.load(small, overrides={"sweep.traffic.load": [0.1], "sweep.routing": ["ugal_p"]}).run(
+        tmp_path / "out"
+    )
     for write, name in ((results.report, "x.html"), (results.plot, "x.png")):
         for path in (tmp_path / "file" / name, Path("/proc/weft") / name, tmp_path / ("x" * 300 + name)):
             with pytest.raises(WriteError, match="can't be written") as told:

@@ -82,7 +82,7 @@ def test_a_search_warns_and_claims_no_load_that_was_not_run(tmp_path: Path, caps
     assert "every load" not in told.out
     (row,) = pl.read_csv(tmp_path / "out" / "saturation.csv").rows(named=True)
     assert (row["loads_run"], row["warned_of"]) == ("0.05 0.9", "power.policy.idle_timeout.idle")
-    between = weft.load(file, set={"sweep.traffic.load": [0.2]}).run(tmp_path / "between")
+    between = weft.load(file, overrides={"sweep.traffic.load": [0.2]}).run(tmp_path / "between")
     assert between.summaries[0]["saturated"] is True
 
 
@@ -90,14 +90,14 @@ def test_the_remedy_of_a_policy_that_collapses_names_its_parameter(tmp_path: Pat
     """At a load that links carry which are always on; the remedy works."""
     keys: dict[str, Any] = {"measure": {"warmup": "4000cycles", "window": "2000cycles"}, "traffic.load": 0.2}
     policies = ["always_on", {"idle_timeout": {"idle": "60cycles", "transition": "100cycles"}}]
-    results = weft.load(SLEEPY_NETWORK, set=keys | {"sweep.power.policy": policies}).run(tmp_path / "collapsed")
+    results = weft.load(SLEEPY_NETWORK, overrides=keys | {"sweep.power.policy": policies}).run(tmp_path / "collapsed")
     assert [summary["saturated"] for summary in results.summaries] == [False, True]
     told = " ".join(savings.lines(results, width=200))
     assert "1 saturated. What to do: power.policy.idle_timeout.idle may be why: write an idle time of 100cycles" in told
     bill = {"price_per_kwh": "0.2EUR", "profile": [{"share": 1, "load": 0.2}]}
     assert "power.policy.idle_timeout.idle may be why: write" in str(results.bill(bill))
     longer = {"power.policy": {"idle_timeout": {"idle": "100cycles", "transition": "100cycles"}}}
-    assert weft.load(SLEEPY_NETWORK, set=keys | longer).run(tmp_path / "longer").flaws == [None]
+    assert weft.load(SLEEPY_NETWORK, overrides=keys | longer).run(tmp_path / "longer").flaws == [None]
 
 
 def test_of_a_warned_curve_only_the_loads_that_were_run_are_told(tmp_path: Path) -> None:

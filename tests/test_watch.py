@@ -42,7 +42,7 @@ def test_too_many_packets_are_refused() -> None:
 
 
 def test_steps_follow_each_other_and_add_up(small: Path) -> None:
-    journeys = weft.load(small, set=ADAPTIVE).journeys(PACKETS)
+    journeys = weft.load(small, overrides=ADAPTIVE).journeys(PACKETS)
     assert [(each["terminal"], each["seq"]) for each in journeys] == [*((5, k) for k in range(10)), (17, 3)]
     for life in (journey["life"] for journey in journeys):
         latency = life["latency"]
@@ -57,7 +57,7 @@ def test_steps_follow_each_other_and_add_up(small: Path) -> None:
 
 
 def test_threads_and_blocks_tell_the_same(small: Path) -> None:
-    sweep = weft.load(small, set=ADAPTIVE)
+    sweep = weft.load(small, overrides=ADAPTIVE)
     assert sweep.journeys(PACKETS) == sweep.journeys(PACKETS, threads=2, blocks=5)
 
 
@@ -66,7 +66,7 @@ def test_the_words_are_those_of_the_data(small: Path, tmp_path: Path, capsys: py
     out = str(tmp_path / "out")
     assert main(["run", str(small), *sets, "--out", out, "--watch", *PACKETS]) == 0
     text = capsys.readouterr().out
-    journeys = weft.load(small, set=ADAPTIVE).journeys(PACKETS)
+    journeys = weft.load(small, overrides=ADAPTIVE).journeys(PACKETS)
     for journey in journeys:
         assert "\n".join(packet_lives.lines(journey, {})) in text
     adaptive = [choice for journey in journeys for choice in _choices(journey) if len(choice["candidates"]) > 1]
@@ -90,7 +90,7 @@ def _choices(journey: dict[str, Any]) -> list[dict[str, Any]]:
 
 def test_a_head_that_chooses_again_tells_each_change(small: Path) -> None:
     sets = {"routing": "minimal_adaptive", "traffic.load": 0.6, "traffic.pattern": "uniform"}
-    journeys = weft.load(small, set=sets).journeys(["5:100-120"])
+    journeys = weft.load(small, overrides=sets).journeys(["5:100-120"])
     choices = [choice for journey in journeys for choice in _choices(journey)]
     assert any(each["credits"] is not None for choice in choices for each in choice["candidates"])
     for journey in journeys:
@@ -101,7 +101,7 @@ def test_a_head_that_chooses_again_tells_each_change(small: Path) -> None:
 
 
 def test_packets_of_a_stuck_network_are_told_as_far_as_they_came(ring: Path) -> None:
-    sweep = weft.load(ring, set={"traffic.load": 1.0})
+    sweep = weft.load(ring, overrides={"traffic.load": 1.0})
     lines = packet_lives.lines(sweep.journeys(["0:2"])[0], {})
     assert "not delivered when the run ended" in lines[-1]
 
@@ -135,12 +135,12 @@ def test_packets_that_exist_are_told_beside_one_that_does_not(
 
 def test_a_longer_window_is_no_remedy_for_a_stuck_network(ring: Path) -> None:
     with pytest.raises(ScenarioError, match="the network got stuck in cycle") as refused:
-        weft.load(ring, set={"traffic.load": 1.0}).journeys(["0:100000"])
+        weft.load(ring, overrides={"traffic.load": 1.0}).journeys(["0:100000"])
     assert "measure.window" not in refused.value.text
 
 
 def test_a_stuck_packet_waits_until_the_run_ends(ring: Path) -> None:
-    sweep = weft.load(ring, set={"traffic.load": 1.0})
+    sweep = weft.load(ring, overrides={"traffic.load": 1.0})
     finished = watch.run(sweep.points[0], watch.packets(["0:0-9"]))
     made = [journey["life"] for journey in finished.journeys if journey["life"]]
     last = [life["routers"][-1] for life in made if life["routers"]]
@@ -165,7 +165,7 @@ def test_a_discarded_packet_is_told_as_such(tmp_path: Path, capsys: pytest.Captu
     # router 1 has terminals 4 to 7
     assert main([*command, "--watch", "4:0-180"]) == 0
     text = capsys.readouterr().out
-    (summary,) = weft.open(tmp_path / "out").summaries
+    (summary,) = weft.open_results(tmp_path / "out").summaries
     assert summary["dropped_packets"] > 0
     assert summary["missing_packets"] == 0
     lives = [life for life in re.split(r"\n\n(?=packet )", text) if life.startswith("packet ")]

@@ -30,7 +30,7 @@ ROUTER = {"faults": [{"router": 0, "at": "1000cycles"}]}
 
 
 def test_a_fault_in_the_window_has_ways_around_and_no_command(tmp_path: Path) -> None:
-    results = weft.load(MESH, set=LINK).run(out=tmp_path / "link")
+    results = weft.load(MESH, overrides=LINK).run(out=tmp_path / "link")
     assert results.summaries[0]["dropped_packets"] > 0
     told = "\n".join(tables.faults(results))
     assert "dimension_order drops packets although the network is still connected" in told
@@ -69,7 +69,7 @@ def test_links_that_are_broken_from_the_start_are_known_and_the_command_loses_no
     assert any("the first tables of these routings know what is broken" in line for line in lines)
     assert not any("measure.warmup" in word for word in command)
     assert main([*command, "--no-picture"]) == 0
-    (summary,) = weft.open(command[command.index("--out") + 1]).summaries
+    (summary,) = weft.open_results(command[command.index("--out") + 1]).summaries
     assert (summary["dropped_packets"], summary["saturated"], summary["delivered_share"]) == (0, False, 1)
     # 5 % of the 16 pairs of a leaf and a router above it are 0.8; each pair has 2 of the 32 links
     capsys.readouterr()
@@ -88,12 +88,12 @@ def test_a_fault_in_the_warm_up_has_a_command_with_a_longer_one(
     # broken in cycle 300, and 10,000 cycles of 1 ns until the tables are there; then the 500 cycles that were written
     assert "measure.warmup=10800cycles" in command
     assert main([*command, "--no-picture"]) == 0
-    (summary,) = weft.open(command[command.index("--out") + 1]).summaries
+    (summary,) = weft.open_results(command[command.index("--out") + 1]).summaries
     assert (summary["dropped_packets"], summary["saturated"], summary["delivered_share"]) == (0, False, 1)
 
 
 def test_the_mark_of_drops_stands_only_where_packets_were_dropped(tmp_path: Path) -> None:
-    results = weft.load(MESH, set=LINK | {"measure.warmup": "200cycles"}).run(out=tmp_path / "out")
+    results = weft.load(MESH, overrides=LINK | {"measure.warmup": "200cycles"}).run(out=tmp_path / "out")
     told = tables.faults(results)
     heads, row = told[1].split(), told[3].split()
     before, during = row[heads.index("before")], row[heads.index("during")]
@@ -103,7 +103,7 @@ def test_the_mark_of_drops_stands_only_where_packets_were_dropped(tmp_path: Path
 
 def test_nothing_is_told_where_every_routing_loses_packets(tmp_path: Path) -> None:
     """The terminals of a router that fails are cut off, whatever the routing."""
-    results = weft.load(MESH, set=ROUTER).run(out=tmp_path / "router")
+    results = weft.load(MESH, overrides=ROUTER).run(out=tmp_path / "router")
     assert results.summaries[0]["dropped_packets"] > 0
     assert ways_around.lines(results) == []
 
@@ -132,9 +132,9 @@ def test_a_check_lists_the_share_that_fails(tmp_path: Path, capsys: pytest.Captu
 
 def test_only_routings_that_compute_new_tables_are_built(tmp_path: Path) -> None:
     """LASH has no new tables, and the answer that it has none is there long before LASH is built."""
-    results = weft.load(MESH, set=LINK | TORUS).run(out=tmp_path / "torus")
+    results = weft.load(MESH, overrides=LINK | TORUS).run(out=tmp_path / "torus")
     assert results.summaries[0]["dropped_packets"] > 0
-    (lash,) = weft.load(MESH, set=LINK | TORUS | {"routing": "lash"}).points
+    (lash,) = weft.load(MESH, overrides=LINK | TORUS | {"routing": "lash"}).points
     began = time.process_time()
     lash.check_network()
     built = time.process_time()
@@ -162,10 +162,10 @@ def test_each_routing_that_is_named_carries_the_load_and_loses_nothing(
         "traffic.load": load,
     }
     sets |= {"links.default.vcs": 16, "links.default.buffer": "64flits", "measure.window": "5000cycles"}
-    results = weft.load(MESH, set=sets).run(out=tmp_path / "ring")
+    results = weft.load(MESH, overrides=sets).run(out=tmp_path / "ring")
     assert results.summaries[0]["dropped_packets"] > 0
     ways = ways_around.able(results, 0)
     assert [way.name for way in ways] == named
     for way in ways:
-        (summary,) = weft.load(MESH, set=sets | {"routing": way.name}).run(out=tmp_path / way.name).summaries
+        (summary,) = weft.load(MESH, overrides=sets | {"routing": way.name}).run(out=tmp_path / way.name).summaries
         assert (summary["dropped_packets"], summary["saturated"], summary["delivered_share"]) == (0, False, 1), way

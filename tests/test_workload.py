@@ -46,7 +46,7 @@ def test_a_job_is_a_row(jobs: Path, tmp_path: Path, capsys: pytest.CaptureFixtur
     assert lines[head + 2].split()[-1] == "-"
     assert "Jain index of the sources" in told
     assert (tmp_path / "out" / "jobs.csv").is_file()
-    frame = weft.open(tmp_path / "out").jobs
+    frame = weft.open_results(tmp_path / "out").jobs
     assert frame["job"].to_list() == ["steady", "burst"] * 2
     assert frame["traffic.load"].to_list() == [0.05, 0.05, 0.1, 0.1]
 
@@ -63,7 +63,7 @@ def test_what_ends_by_itself_says_when(small: Path, tmp_path: Path, capsys: pyte
 
 def test_what_was_recorded_is_a_frame(small: Path, tmp_path: Path) -> None:
     recorded = {"measure.series": {"every": "100cycles"}, "measure.transient": {"bin": "100cycles"}}
-    results = weft.load(small, set={"traffic.load": 0.1, **recorded}).run(tmp_path)
+    results = weft.load(small, overrides={"traffic.load": 0.1, **recorded}).run(tmp_path)
     assert results.series(0).height > 0
     assert results.transient(0).height > 0
 

@@ -20,7 +20,7 @@ from weft.errors import PeerError, ResultsError, ScenarioError, WeftError, WeftW
 
 if TYPE_CHECKING:
     from weft.api.loading import load
-    from weft.api.results import Results, open
+    from weft.api.results import Results, open_results
     from weft.api.sweep import Implied, Sweep
     from weft.runs.bisection import Search
     from weft.runs.checkpoints import CheckpointWarning
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from weft.runs.slurm_jobs import SlurmJobs
     from weft.runs.slurm_search import SearchSubmission
     from weft.runs.watch import journeys
+    from weft.scenario.model import model
     from weft.scenario.scenario import Scenario
 
 __all__ = [
@@ -52,7 +53,8 @@ __all__ = [
     "WriteError",
     "journeys",
     "load",
-    "open",
+    "model",
+    "open_results",
 ]
 
 _HOME = {
@@ -69,14 +71,22 @@ _HOME = {
     "Sweep": "weft.api.sweep",
     "journeys": "weft.runs.watch",
     "load": "weft.api.loading",
-    "open": "weft.api.results",
+    "model": "weft.scenario.model",
+    "open_results": "weft.api.results",
 }
+# New names by old ones, which still work for a minor version.
+_RENAMED = {"open": "open_results"}
 
 
 def __getattr__(name: str) -> object:
     """Import a public name where it is first used, so that the command line starts at once."""
     from importlib import import_module
 
+    if new := _RENAMED.get(name):
+        import warnings
+
+        warnings.warn(f"weft.{name} is now called weft.{new}", DeprecationWarning, stacklevel=2)
+        name = new
     if name not in _HOME:
         raise AttributeError(f"module 'weft' has no attribute {name!r}")
     return getattr(import_module(_HOME[name]), name)

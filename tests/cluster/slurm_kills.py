@@ -133,7 +133,7 @@ def window(tmp_path_factory: pytest.TempPathFactory) -> str:
     """A window with which a point takes about two seconds here: kills hit points, results and jobs that begin."""
     begun, cycles = time.monotonic(), 20_000
     points = len(
-        weft.load(SMALL, set={"measure.window": f"{cycles}cycles"}).run(tmp_path_factory.mktemp("tried"), jobs=1)
+        weft.load(SMALL, overrides={"measure.window": f"{cycles}cycles"}).run(tmp_path_factory.mktemp("tried"), jobs=1)
     )
     return f"{round(cycles * POINT_SECONDS * points / (time.monotonic() - begun))}cycles"
 
@@ -151,7 +151,8 @@ def test_sweeps_survive_kills(slurm: SlurmHere, window: str, small: Path, tmp_pa
         before = done.total()
         submissions = killed(["run", str(small), *words], Kills(slurm, out, draw), done, partial(whole, out))
         check_same(
-            results := weft.open(out), weft.load(small, set={"measure.window": window}).run(tmp_path / "reference")
+            results := weft.open_results(out),
+            weft.load(small, overrides={"measure.window": window}).run(tmp_path / "reference"),
         )
         resumed = sum(results.run_info(point).get("resumed", 0) for point in range(len(results)))
         assert seed % 2 or not resumed
@@ -178,9 +179,9 @@ def test_a_search_survives_kills(slurm: SlurmHere, window: str, small: Path, tmp
         words += ["--checkpoint-every", "5000cycles"]
         table = out / "saturation.csv"
         submissions = killed(["saturation", str(small), *words], Kills(slurm, out, draw), done, table.exists)
-        frame = weft.load(small, set=sets).saturation(tmp_path / "reference", tolerance=0.05)
+        frame = weft.load(small, overrides=sets).saturation(tmp_path / "reference", tolerance=0.05)
         assert table.read_text(encoding="utf-8") == frame.write_csv()
-        check_same(weft.open(out), weft.open(tmp_path / "reference"))
+        check_same(weft.open_results(out), weft.open_results(tmp_path / "reference"))
         print(f"\nsearch, {out.name}: {submissions} submissions; {dict(done)}", flush=True)
 
 

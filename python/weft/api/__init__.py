@@ -1,1 +1,1 @@
-"""The names of `import weft`: `load`, `open`, `Sweep` and `Results`. The command line and papers also use it."""
+"""The names of `import weft`: `load`, `open_results`, `Sweep` and `Results`. The command line uses it, too."""

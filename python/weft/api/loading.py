@@ -13,15 +13,17 @@ from weft.errors import ScenarioError
 from weft.scenario import attach
 from weft.scenario.scenario import Scenario
 from weft.text import given
+from weft.text.renamed import renamed
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 
+@renamed(set="overrides")
 def load(
     scenario: str | Path | Mapping[str, Any] | Scenario,
     *,
-    set: Mapping[str, Any] | None = None,
+    overrides: Mapping[str, Any] | None = None,
     topology: object = None,
     terminals_per_router: int | None = None,
     matrix: ArrayLike | None = None,
@@ -32,12 +34,12 @@ def load(
     ----------
     scenario : path, YAML text, dict or Scenario
         A string with a line break is taken as text, any other as the path of a file.
-    set : mapping of str to value, optional
-        Overrides by dotted path, as ``--set`` on the command line.
+    overrides : mapping of str to value, optional
+        Values by dotted path, as ``--set`` on the command line: texts, numbers, lists and dicts, arrays of NumPy.
     topology : networkx.Graph, optional
         A network in place of that of the scenario: nodes are routers, in their order; the node attribute ``terminals``
-        says how many terminals a router has, the edge attribute ``class`` names the class of a link. Other attributes
-        are read with `set`: ``{"topology.graph.attributes": {"bandwidth": {"from": "capacity", "unit": "Gb/s"}}}``.
+        says how many terminals a router has, the edge attribute ``class`` names the class of a link. `overrides` reads
+        other attributes: ``{"topology.graph.attributes": {"bandwidth": {"from": "capacity", "unit": "Gb/s"}}}``.
         Faults, jobs and results name a router by its node: by ``str(node)`` if the node is neither a whole number nor a
         text.
     terminals_per_router : int, optional
@@ -64,7 +66,7 @@ def load(
         scenario = Scenario.from_file(scenario)
     remedy = 'write e.g. weft.load("my.yaml")'
     given.instance(scenario, Scenario, "load", "path, text or dict of a scenario", remedy, ScenarioError)
-    overrides = given.keyed(set or {}, "set", "{'traffic.load': 0.3}")
+    overrides = given.keyed(overrides or {}, "overrides", "{'traffic.load': 0.3}")
     attached: dict[str, Any] = {}
     files = dict(scenario.files)
     if topology is not None:
@@ -73,14 +75,14 @@ def load(
         attached["topology"] = {"graph": {"file": attach.GRAPH} | each}
     elif terminals_per_router is not None:
         what = "terminals_per_router says something about a topology that is not given"
-        raise ScenarioError.saying(what, "give topology too, or set={'topology.hyperx.terminals_per_router': 4}")
+        raise ScenarioError.saying(what, "give topology too, or overrides={'topology.hyperx.terminals_per_router': 4}")
     if matrix is not None:
         files[attach.MATRIX] = attach.matrix(matrix)
         attached["traffic.pattern"] = {"matrix": {"file": attach.MATRIX}}
     sweep = Sweep.of(replace(scenario, files=files), attached | overrides)
     for path, word, name in (("topology", "topology", attach.GRAPH), ("traffic.pattern", "matrix", attach.MATRIX)):
         if path in attached and not any(_uses(point.resolved, name) for point in sweep.points):
-            what = f"{word}= has no effect: `set`, or patterns that all jobs have of their own, replace it"
+            what = f"{word}= has no effect: `overrides`, or patterns that all jobs have of their own, replace it"
             raise ScenarioError.saying(what, f"leave out {word}=, or what replaces it", path)
     return sweep
 

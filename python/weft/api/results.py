@@ -131,7 +131,7 @@ class Results(ResultSet):
         from weft.results.choose import Chosen
         from weft.results.comparison import compare
 
-        given.instance(other, ResultSet, "compare", "set of results", 'write e.g. weft.open("results/my")')
+        given.instance(other, ResultSet, "compare", "set of results", 'write e.g. weft.open_results("results/my")')
         on = None if on is None else given.words(on, "on", "traffic.load")
         return compare(Chosen.all_of(self), Chosen.all_of(other), on).frame
 
@@ -217,7 +217,7 @@ class Results(ResultSet):
         return Plots(self)
 
 
-def open(folder: str | Path) -> Results:
+def open_results(folder: str | Path) -> Results:
     """Open the folder of a sweep.
 
     Points that are damaged are left out; `Results.damaged` names them.

@@ -84,15 +84,15 @@ class Sweep:
         self._root: Path | None = None  # of its last run
 
     @classmethod
-    def of(cls, scenario: Scenario, set: Mapping[str, Any] | None = None) -> Self:
+    def of(cls, scenario: Scenario, overrides: Mapping[str, Any] | None = None) -> Self:
         """Check a scenario and expand its sweep.
 
         Parameters
         ----------
         scenario : Scenario
             What a person wrote.
-        set : mapping of str to value, optional
-            Overrides by dotted path, applied before the sweep expands: ``{"power.policy": "always_on"}``.
+        overrides : mapping of str to value, optional
+            Values by dotted path, applied before the sweep expands: ``{"power.policy": "always_on"}``.
             Values are strings as on the command line, or anything that JSON can write.
 
         Raises
@@ -102,8 +102,8 @@ class Sweep:
         """
         remedy = "weft.load makes a sweep of a file, text or dict"
         given.instance(scenario, Scenario, "Sweep.of", "weft.Scenario", remedy, ScenarioError)
-        overrides = given.keyed(set or {}, "set", "{'traffic.load': 0.3}")
-        sets = [(path, written(value)) for path, value in overrides.items()]
+        keyed = given.keyed(overrides or {}, "overrides", "{'traffic.load': 0.3}")
+        sets = [(path, written(value)) for path, value in keyed.items()]
         return cls(scenario, scenario.points(sets), sets)
 
     def __len__(self) -> int:

@@ -26,7 +26,7 @@ def opened(folder: str) -> Results:
     from weft.api import results
     from weft.results import notes
 
-    read = results.open(folder)
+    read = results.open_results(folder)
     if lines := notes.damage(read):
         print(
             "\n".join(f"warning: {line}" if not number else line for number, line in enumerate(lines)), file=sys.stderr

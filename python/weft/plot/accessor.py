@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NoReturn, TypedDict, Unpack, overload
 
 from weft.errors import ResultsError
 from weft.plot import phases
@@ -19,49 +18,148 @@ from weft.text import given
 from weft.text.file_names import as_path
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
+    from weft.plot.appearance import AskedLimits
+    from weft.plot.kinds import KindName
     from weft.plot.style import Picture
     from weft.results.choose import Wanted
+
+
+class Looks(TypedDict, total=False):
+    """Appearance of a figure, as `weft.plot.appearance.Appearance.of` reads it."""
+
+    width: str | float | None
+    height: str | float | None
+    labels: Mapping[str, str] | Iterable[str] | None
+    title: str | bool | None
+    legend: str | None
+    order: str | Iterable[str] | None
+    xlim: AskedLimits | None
+    ylim: AskedLimits | Mapping[str, AskedLimits] | Iterable[str] | None
+    style: str | Path | None
+    panels: str | Iterable[str] | None
+    units: str | None
+
+
+class Asked(TypedDict, total=False):
+    """Content of a figure: the parameters of `Plots.draw` between `path` and the appearance."""
+
+    point: Wanted | Iterable[Wanted] | None
+    job: str | Iterable[str]
+    at: int | None
+    full: float | None
+    others: Sequence[ResultSet]
+
+
+class Options(Asked, Looks, total=False):
+    """All parameters of a figure."""
+
+    csv: bool
+
+
+class OneKind:
+    """A kind of figure of some results: a call draws it into a file, `figure` makes it."""
+
+    def __init__(self, plots: Plots, kind: KindName) -> None:
+        self._plots, self._kind = plots, kind
+        self.__doc__ = f"Draws {KINDS[kind].summary}. The parameters are those of `Plots.draw` after `kind`."
+
+    def __call__(self, path: str | Path | None = None, **options: Unpack[Options]) -> Path:
+        """Draw it into a file, and write its numbers next to it; returns the path of the figure."""
+        return self._plots.draw(self._kind, path, **options)
+
+    def figure(self, **options: Unpack[Shown]) -> Picture:
+        """Make a matplotlib figure to be shown or changed."""
+        return self._plots.figure(self._kind, **options)
+
+
+class Shown(Asked, Looks, total=False):
+    """All parameters of a figure that is not written."""
+
+
+class Drawn:
+    """An attribute of `Plots` that draws the kind of its name."""
+
+    def __set_name__(self, owner: type[Plots], name: KindName) -> None:
+        self._kind: KindName = name
+
+    @overload
+    def __get__(self, plots: None, owner: type[Plots]) -> Drawn: ...
+
+    @overload
+    def __get__(self, plots: Plots, owner: type[Plots]) -> OneKind: ...
+
+    def __get__(self, plots: Plots | None, owner: type[Plots]) -> OneKind | Drawn:
+        return self if plots is None else OneKind(plots, self._kind)
 
 
 class Plots:
     """Figures of results: ``results.plot()`` draws the usual one, ``results.plot.KIND(path)`` one of another kind.
 
-    Every method takes the parameters of `draw` after `kind`. ``results.plot.figure(kind)`` gives the matplotlib
-    figure itself, which a notebook shows; its attribute ``numbers`` is the frame of its data.
+    Every kind takes the parameters of `draw` after `kind`. ``results.plot.KIND.figure()`` and
+    ``results.plot.figure(kind)`` give the matplotlib figure itself, which a notebook shows; its attribute ``numbers``
+    is the frame of its data.
 
     Examples
     --------
     ``results.plot.load("fig3.pdf", width="column", title=False, labels={"ugal_p": "UGAL"}, legend="below")``
     """
 
+    load = Drawn()
+    latency_accepted = Drawn()
+    overlay = Drawn()
+    percentiles = Drawn()
+    latency_cdf = Drawn()
+    latency_ccdf = Drawn()
+    latency_pdf = Drawn()
+    hops = Drawn()
+    mean_hops = Drawn()
+    minimal_share = Drawn()
+    channel_heatmap = Drawn()
+    dimension_heatmap = Drawn()
+    channel_curve = Drawn()
+    fairness = Drawn()
+    power = Drawn()
+    energy = Drawn()
+    energy_delay = Drawn()
+    residency = Drawn()
+    transitions = Drawn()
+    link_states = Drawn()
+    rank_states = Drawn()
+    control_packets = Drawn()
+    series = Drawn()
+    router_sleep = Drawn()
+    transient = Drawn()
+    congestion_tree = Drawn()
+    phases = Drawn()
+    bill = Drawn()
+    solution = Drawn()
+    jobs = Drawn()
+
     def __init__(self, results: ResultSet) -> None:
         self._results = results
 
-    def __call__(self, path: str | Path | None = None, **options: Any) -> Path:
+    def __call__(self, path: str | Path | None = None, **options: Unpack[Options]) -> Path:
         """Draw what suits the results: programs, completion of batches, phases of a load, or quantities over load.
 
         The options are those of `draw`; by default the file is ``plot.png`` of the folder.
         """
         changes = all(phases.reached(summary) for summary in self._results.summaries)
-        kind = phases.KIND if changes and 0 < len(self._results) <= MOST else DEFAULT
+        kind: KindName = phases.KIND if changes and 0 < len(self._results) <= MOST else DEFAULT
         kind = PROGRAMS if of_programs.answer(self._results) else kind
         kind = JOBS if self._results.summaries and batch_table.have_no_load(self._results.summaries) else kind
         return self.draw(kind, self._results.root / "plot.png" if path is None else path, **options)
 
-    def __getattr__(self, kind: str) -> Callable[..., Path]:
-        if kind not in KINDS:
-            raise AttributeError(f"there is no kind of figure {kind!r}; the kinds are {', '.join(KINDS)}")
-        return partial(self.draw, kind)
+    if not TYPE_CHECKING:  # type checkers know all kinds
 
-    def __dir__(self) -> list[str]:
-        return [*KINDS, "draw", "figure"]
+        def __getattr__(self, kind: str) -> NoReturn:
+            raise AttributeError(f"there is no kind of figure {kind!r}; the kinds are {', '.join(KINDS)}")
 
     def draw(
         self,
-        kind: str,
+        kind: KindName,
         path: str | Path | None = None,
         *,
         point: Wanted | Iterable[Wanted] | None = None,
@@ -70,7 +168,7 @@ class Plots:
         full: float | None = None,
         others: Sequence[ResultSet] = (),
         csv: bool = True,
-        **appearance: Any,
+        **appearance: Unpack[Looks],
     ) -> Path:
         """Draw a figure into a file, and write its numbers next to it; returns the path of the figure.
 
@@ -113,14 +211,14 @@ class Plots:
 
     def figure(
         self,
-        kind: str,
+        kind: KindName,
         *,
         point: Wanted | Iterable[Wanted] | None = None,
         job: str | Iterable[str] = (),
         at: int | None = None,
         full: float | None = None,
         others: Sequence[ResultSet] = (),
-        **appearance: Any,
+        **appearance: Unpack[Looks],
     ) -> Picture:
         """Make a matplotlib figure to be shown or changed; the parameters are those of `draw`."""
         jobs = [job] if isinstance(job, str) else list(job)
@@ -132,8 +230,8 @@ class Plots:
     def _choice(
         self, point: Wanted | Iterable[Wanted] | None, others: Sequence[ResultSet], appearance: Appearance
     ) -> Choice:
-        for other in given.listed(others, "others", 'weft.open("results/my")'):
-            remedy = 'write e.g. others=[weft.open("results/my")]'
+        for other in given.listed(others, "others", 'weft.open_results("results/my")'):
+            remedy = 'write e.g. others=[weft.open_results("results/my")]'
             given.instance(other, ResultSet, "others", "set of results", remedy, ResultsError)
         several = isinstance(point, Iterable) and not isinstance(point, str | Mapping)
         wanted: list[Wanted] = [] if point is None else list(point) if several else [point]  # type: ignore[arg-type,list-item] # as just asked

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from weft.errors import WeftError
 from weft.text.meant import meant
@@ -50,10 +50,44 @@ class Kind:
     of_queues: bool = False
 
 
+# The names, for type checkers: those of `KINDS`.
+KindName = Literal[
+    "load",
+    "latency_accepted",
+    "overlay",
+    "percentiles",
+    "latency_cdf",
+    "latency_ccdf",
+    "latency_pdf",
+    "hops",
+    "mean_hops",
+    "minimal_share",
+    "channel_heatmap",
+    "dimension_heatmap",
+    "channel_curve",
+    "fairness",
+    "power",
+    "energy",
+    "energy_delay",
+    "residency",
+    "transitions",
+    "link_states",
+    "rank_states",
+    "control_packets",
+    "series",
+    "router_sleep",
+    "transient",
+    "congestion_tree",
+    "phases",
+    "bill",
+    "solution",
+    "jobs",
+]
 FORMATS = ("pdf", "svg", "png")
-DEFAULT = "load"
+DEFAULT: KindName = "load"
 # The kinds that show batches, and programs.
-JOBS, PROGRAMS = "jobs", "solution"
+JOBS: KindName = "jobs"
+PROGRAMS: KindName = "solution"
 KINDS = {
     kind.name: kind
     for kind in (

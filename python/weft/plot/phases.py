@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from weft.plot.choice import Choice, Spot
+    from weft.plot.kinds import KindName
     from weft.plot.style import Look, Picture
 
 _ALWAYS_ON = q.POWERS[0].always_on
@@ -43,7 +44,7 @@ _OF_ONE: tuple[tuple[tuple[str, str, dict[str, Any]], ...], ...] = (
 _LABELS = ("Load [flits/terminal/cycle]", q.LATENCY.axis, q.POWER.axis)
 _COLUMNS = (q.SET_LOAD, q.OFFERED, q.ACCEPTED, q.LATENCY, q.POWER, _ALWAYS_ON)
 _HEIGHT = 1.6
-KIND = "phases"
+KIND: KindName = "phases"
 
 
 def figure(choice: Choice) -> Picture:

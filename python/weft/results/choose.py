@@ -54,7 +54,7 @@ class Chosen:
         return cls(results, list(range(len(results))), str(results.root) if name is None else name)
 
     @classmethod
-    def named(cls, text: str, open: Callable[[str], ResultSet]) -> Chosen:
+    def named(cls, text: str, opened: Callable[[str], ResultSet]) -> Chosen:
         """Points that a text names: a folder, or ``folder:path=value,...``; the end of a path is enough.
 
         Raises
@@ -64,8 +64,8 @@ class Chosen:
         """
         folder, colon, words = (text, "", "") if Path(text).is_dir() else text.rpartition(":")
         if not colon:
-            return cls.all_of(open(text))
-        results = open(folder)
+            return cls.all_of(opened(text))
+        results = opened(folder)
         wanted = parsed(words, results.coordinates)
         (points,) = matching([results], wanted)
         fixed = results.points[points[0]]["coordinates"] if isinstance(wanted, int) else wanted

@@ -40,7 +40,7 @@ def graph(network: Any) -> bytes:
         raise ScenarioError.saying(what, help) from problem
     if not isinstance(network, networkx.Graph):
         what = f"a topology is given as a {type(network).__name__}, which is no NetworkX graph"
-        raise ScenarioError.saying(what, "give a networkx.Graph; a model is set with set={'topology': {...}}")
+        raise ScenarioError.saying(what, "give a networkx.Graph; a model is set with overrides={'topology': {...}}")
     return node_link(network, {})
 
 

@@ -182,12 +182,12 @@ def _loaded(paper: Paper, experiment: Experiment, sets: Mapping[str, Any], seeds
     """A sweep, with so many seeds at most."""
     path = paper.path(experiment.file)
     if seeds is None:
-        return load(path, set=sets)
+        return load(path, overrides=sets)
     if _SEEDS in sets:
-        return load(path, set=dict(sets) | {_SEEDS: sets[_SEEDS][:seeds]})
-    sweep = load(path, set=sets)
+        return load(path, overrides=dict(sets) | {_SEEDS: sets[_SEEDS][:seeds]})
+    sweep = load(path, overrides=sets)
     found = list(dict.fromkeys(point.coordinates[SEED] for point in sweep.points if SEED in point.coordinates))
-    return sweep if seeds >= len(found) else load(path, set=dict(sets) | {_SEEDS: found[:seeds]})
+    return sweep if seeds >= len(found) else load(path, overrides=dict(sets) | {_SEEDS: found[:seeds]})
 
 
 def _frames(paper: Paper, ran: Sequence[tuple[Experiment, ResultSet]]) -> dict[str, pl.DataFrame]:

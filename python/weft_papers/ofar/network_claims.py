@@ -41,7 +41,7 @@ def _network(h: int, name: str = "minimal") -> dict[str, Any]:
     """What the network of a scenario implies at this size, as the engine builds it."""
     sizes = {"routers_per_group": 2 * h, "terminals_per_router": h, "global_links_per_router": h}
     sets = {f"topology.dragonfly.{key}": value for key, value in sizes.items()}
-    return dict(load(_PATH / f"{name}.yaml", set=sets).points[0].imply())
+    return dict(load(_PATH / f"{name}.yaml", overrides=sets).points[0].imply())
 
 
 def _count(h: int) -> Callable[[Measured], str]:

@@ -1,0 +1,54 @@
+"""`weft.model`: a model with its parameters as a Python object, checked before any scenario is read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from weft.errors import ScenarioError
+from weft.scenario import parameters as of_models
+from weft.text.meant import meant
+
+
+def model(name: str, /, **parameters: Any) -> dict[str, Any]:
+    """Make a model for a scenario: a topology, a routing, a pattern, a power policy, ...
+
+    Parameters
+    ----------
+    name : str
+        The name, as `weft list` prints it.
+    **parameters : value
+        The parameters of the model: quantities as texts with a unit, lists and arrays, or other models.
+
+    Returns
+    -------
+    dict
+        The model in the shape of a scenario. `weft.load` takes it under its key, in a list of a sweep, and among
+        `overrides`.
+
+    Raises
+    ------
+    ScenarioError
+        If there is no model of this name, or none of them has a parameter.
+
+    Examples
+    --------
+    >>> weft.model("torus", widths=[4, 4], terminals_per_router=2)
+    {'torus': {'widths': [4, 4], 'terminals_per_router': 2}}
+    """
+    from weft import _engine
+
+    families = [family for family, models in _engine.models().items() if any(each["name"] == name for each in models)]
+    if not families:
+        names = sorted({each["name"] for models in _engine.models().values() for each in models})
+        remedy = meant(str(name), names, "`weft list` prints all models")
+        raise ScenarioError.saying(f"there is no model {name!r}", remedy)
+    schema = _engine.schema()
+    known: dict[str, None] = {}
+    for family in families:
+        own = {key.key: None for key in of_models.keys(schema, of_models.model(schema, family, name))}
+        if parameters.keys() <= own.keys():
+            return {name: parameters}
+        known |= own
+    wrong = next(key for key in parameters if key not in known or len(families) > 1)
+    listed = f"its parameters: {', '.join(known)}" if known else "it has no parameters: leave it out"
+    raise ScenarioError.saying(f"the model {name!r} has no parameter {wrong!r}", meant(wrong, known, listed))

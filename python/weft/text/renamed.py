@@ -1,0 +1,41 @@
+"""Parameters with a new name: the old one is still read for a minor version, with a `DeprecationWarning`."""
+
+from __future__ import annotations
+
+import functools
+import warnings
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+Parameters = ParamSpec("Parameters")
+Answer = TypeVar("Answer")
+
+
+def renamed(**names: str) -> Callable[[Callable[Parameters, Answer]], Callable[Parameters, Answer]]:
+    """Let a function also take keyword arguments under their old names.
+
+    Parameters
+    ----------
+    **names : str
+        New names by old ones. Type checkers see only the new ones.
+    """
+
+    def wrap(function: Callable[Parameters, Answer]) -> Callable[Parameters, Answer]:
+        @functools.wraps(function)
+        def call(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Answer:
+            for old in names.keys() & kwargs.keys():
+                new = names[old]
+                if new in kwargs:
+                    raise TypeError(
+                        f"{function.__name__}() got {old}= and {new}=, which are the same: leave out {old}="
+                    )
+                what = f"the parameter {old}= of {function.__name__} is now called {new}="
+                warnings.warn(what, DeprecationWarning, stacklevel=2)
+                kwargs[new] = kwargs.pop(old)
+            return function(*args, **kwargs)
+
+        return call
+
+    return wrap
