@@ -206,7 +206,8 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> weft.Results:
         "congestion_control": {"dcqcn": {"mark_from": "64B", "mark_to": "1KB"}},
         "interface": {"queues": "per_destination"},
         "topology": {"torus": {"widths": [5], "terminals_per_router": 2}},
-        "links": {"default": {"latency": "1cycle", "vcs": 2, "buffer": "4flits"}},
+        "queueing": {"recn": {"queues": 1}},
+        "links": {"default": {"latency": "1cycle", "vcs": 4, "buffer": "4flits"}, "terminal": {"vcs": 2}},
         "routing": "dimension_order",
         "traffic": {
             "packet": "4flits",

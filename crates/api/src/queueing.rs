@@ -4,10 +4,11 @@
 //! A lane is a part of its VC class, so a circle of lanes would be one of VC classes. Therefore the proof of the routing holds, and
 //! allocators and credits stay as they are.
 
+use crate::base::kept::Value;
 use std::fmt::Debug;
 use std::sync::Arc;
 use weft_topology::Graph;
-use weft_units::Refusal;
+use weft_units::{Refusal, Share, Time};
 
 /// A channel that a packet crosses, as a scheme sees it. It sees nothing of the packet but its terminals, so that the
 /// same lane comes out wherever it is asked.
@@ -32,9 +33,52 @@ pub trait Scheme: Debug + Send + Sync {
     /// The lane of a packet on a channel, below `lanes`. (Channels to terminals have one lane, and are not asked for.)
     fn lane(&self, crossing: &Crossing) -> u32;
 
+    /// Whether lanes are given to packets while a run lasts, so that every lane counts as reached.
+    fn is_dynamic(&self) -> bool {
+        false
+    }
+
     /// Whether the lane depends on `Crossing::src`. If not, packets of all sources are followed together before a run.
     fn looks_at_sources(&self) -> bool {
         true
+    }
+}
+
+/// Lanes that are given to congested outputs while a run lasts. Lane 0 of each VC class is the normal queue, the others are set aside.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SetAside {
+    /// Queues of a channel that can be set aside, in each VC class.
+    pub queues: u8,
+    /// An output counts as congested if so many flits wait for it in the normal queues of its router.
+    pub detect: u32,
+    /// A router tells its neighbours upstream once a queue set aside at the next router holds so many flits.
+    pub spread: u32,
+    /// Cycles that an empty queue stays set aside.
+    pub linger: u64,
+}
+
+/// Properties of the network by which a scheme sets queues aside.
+#[derive(Debug, Clone, Copy)]
+pub struct BufferSite {
+    /// Length of a cycle \[fs\].
+    pub cycle_fs: u128,
+    /// Flits that the smallest queue of a channel to a router holds.
+    pub queue: u32,
+}
+
+impl BufferSite {
+    /// A share of the smallest queue in flits, rounded up. Refuses nothing, and more than the whole; `path`: where the share is written.
+    pub fn flits(&self, share: Share, path: &str) -> Result<u32, Refusal> {
+        if !share.is_part() {
+            let what = format!("{share}: it is a share of a queue of {} flits", self.queue);
+            return Err(Refusal::new(path, what, "write more than 0% and at most 100%"));
+        }
+        Ok((share.of(self.queue as usize).ceil() as u32).max(1))
+    }
+
+    /// The cycles of a time, rounded up. Refuses none; `path`: where the time is written.
+    pub fn cycles(&self, time: Time, path: &str) -> Result<u64, Refusal> {
+        Ok(time.rounded_up(self.cycle_fs).duration(self.cycle_fs, path)?.above_zero(path)?.cycles)
     }
 }
 
@@ -61,6 +105,17 @@ pub trait QueueingModel {
         self.queues(graph) * classes
     }
 
+    /// Whether congested outputs get lanes while a run lasts. Then terminals need a queue per destination.
+    fn sets_aside(&self) -> bool {
+        false
+    }
+
+    /// Lanes that congested outputs get while a run lasts; `None`: all lanes are those that [`Scheme::lane`] names. Refuses thresholds
+    /// that can't be reached.
+    fn set_aside(&self, _site: &BufferSite) -> Result<Option<SetAside>, Refusal> {
+        Ok(None)
+    }
+
     /// The scheme on a graph that fits. Refuses parameters that do not go with the graph.
     fn build(&self, graph: &Graph) -> Result<Arc<dyn Scheme>, Refusal>;
 
@@ -69,4 +124,33 @@ pub trait QueueingModel {
     fn examples() -> Vec<Self>
     where
         Self: Sized;
+}
+
+/// Queues that were set aside in a run.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Value)]
+pub struct SetAsideCount {
+    /// Tokens of the whole run: those given to routers and terminals upstream, and those returned.
+    pub given: u64,
+    pub returned: u64,
+    /// Notes in the whole run: each token is one, and each that is returned.
+    pub sent: u64,
+    pub arrived: u64,
+    /// Packets in the whole run that waited in a queue set aside for older packets in other queues of the channel.
+    pub fenced: u64,
+    /// Heads in normal queues that found all queues of their channel set aside for others, in the window.
+    pub unserved: u64,
+    /// Queues set aside, added over the cycles of the window.
+    pub line_cycles: u64,
+}
+
+impl SetAsideCount {
+    pub fn add(&mut self, other: &Self) {
+        self.given += other.given;
+        self.returned += other.returned;
+        self.sent += other.sent;
+        self.arrived += other.arrived;
+        self.fenced += other.fenced;
+        self.unserved += other.unserved;
+        self.line_cycles += other.line_cycles;
+    }
 }

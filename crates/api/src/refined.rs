@@ -108,6 +108,11 @@ impl Refined {
         Hop { class: first + lane, ..hop }
     }
 
+    /// The router behind an output; `None`: a terminal, or nothing.
+    pub fn next(&self, router: u32, port: u16) -> Option<u32> {
+        self.output(router, port).next
+    }
+
     /// `hop` as the routing knows it.
     pub fn routed(&self, router: u32, hop: Hop) -> Hop {
         let link = &self.links[usize::from(self.output(router, hop.port).link)];

@@ -43,4 +43,5 @@ pub fn assert_same(a: &Outcome, b: &Outcome, what: &str) {
     assert!(a.sums == b.sums, "{what}: {:?} and {:?}", a.sums, b.sums);
     assert!(numbers(a) == numbers(b), "{what}: the same sums, but other numbers differ");
     assert_eq!(a.congestion, b.congestion, "{what}");
+    assert_eq!(a.set_aside, b.set_aside, "{what}");
 }

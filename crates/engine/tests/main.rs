@@ -32,6 +32,7 @@ mod programs;
 mod properties;
 mod queueing;
 mod rank_states;
+mod recn;
 mod refused;
 mod saturation;
 mod slac;

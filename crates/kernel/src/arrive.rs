@@ -21,6 +21,12 @@ impl<const W: usize, const V: usize> Routers<W, V> {
             if net.shortcuts.has(Kind::Prefetch) {
                 self.fabric.bring_for_flits(&self.beside.shortcuts, net, (first, len));
             }
+            if let Some(rules) = &net.set_aside {
+                for k in 0..len {
+                    let flit = self.fabric.wires.flits.item(first, k);
+                    self.fabric.note_arrival::<SINGLE>(net, rules, flit);
+                }
+            }
             match (!SINGLE && self.beside.shortcuts.streams.are_on(), self.beside.shortcuts.lone_trial.heads_try) {
                 (false, true) if net.chooses => self.receive_chunk::<SINGLE, true, true>(net, (first, len)),
                 (false, true) => self.receive_chunk::<SINGLE, true, false>(net, (first, len)),
@@ -35,6 +41,9 @@ impl<const W: usize, const V: usize> Routers<W, V> {
         }
         if net.fast_links {
             while let Some(flit) = self.fabric.wires.paces.arriving.pop() {
+                if let Some(rules) = &net.set_aside {
+                    self.fabric.note_arrival::<SINGLE>(net, rules, flit);
+                }
                 self.receive::<SINGLE, false, false>(net, flit);
             }
         }

@@ -10,6 +10,7 @@ use crate::parts::pace::{Paces, Slowed};
 use crate::parts::power::Power;
 use crate::parts::profile::Profile;
 use crate::parts::queues::Queues;
+use crate::parts::set_aside::{Note, SetAsides};
 use crate::parts::streams::Streams;
 use crate::parts::watch::Watch;
 use crate::recorders::Recorders;
@@ -47,6 +48,8 @@ pub struct Mail {
     pub slowed: Vec<(u64, Slowed)>,
     /// Control packets: (arrival, packet).
     pub messages: Vec<(u64, Arrival)>,
+    /// (arrival, note about a queue that is set aside).
+    pub notes: Vec<(u64, Note)>,
 }
 
 /// The outputs of router `$r` as a routing sees them. (A function would borrow the whole fabric.)
@@ -101,6 +104,8 @@ pub struct Fabric<const W: usize, const V: usize> {
     pub switch: Switch<W>,
     /// The states of the links of subnetworks, as each router knows them.
     pub views: Views,
+    /// Queues that are set aside for congested outputs; empty if there are none.
+    pub set_asides: SetAsides,
 }
 
 /// The parts that act and count beside the fabric.
@@ -304,6 +309,7 @@ impl Mail {
             credits: Vec::with_capacity(mail.credits.capacity()),
             slowed: Vec::with_capacity(mail.slowed.capacity()),
             messages: Vec::with_capacity(mail.messages.capacity()),
+            notes: Vec::with_capacity(mail.notes.capacity()),
         }
     }
 }

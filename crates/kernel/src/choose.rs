@@ -31,6 +31,9 @@ impl<const W: usize, const V: usize> Routers<W, V> {
         if net.router.closes_vcs && !self.fabric.buffers.is_open(i, v, self.fabric.now) {
             return None;
         }
+        if let Some(rules) = &net.set_aside {
+            key = self.key_set_aside(net, rules, (i, v), packet, key)?;
+        }
         if net.watches {
             self.fabric.watch_front(&mut self.beside.observers, net, i, v, packet, key);
         }

@@ -30,6 +30,10 @@ impl<const W: usize, const V: usize> Block<W, V> {
                 net,
             );
         }
+        // notes -> queues set aside for congested outputs
+        if let Some(rules) = &net.set_aside {
+            self.reach.keep_set_asides::<SINGLE>(net, rules);
+        }
         // flits -> VC queues, route of new heads
         self.reach.routers.receive_flits::<SINGLE>(net);
         self.reach.ask_for_closed(net);
@@ -105,6 +109,9 @@ impl<const W: usize, const V: usize> Block<W, V> {
         });
         mail.messages.drain(..).for_each(|(at, arrival)| {
             self.reach.routers.beside.policy.control.post_in(self.reach.routers.fabric.now, at, arrival)
+        });
+        mail.notes.drain(..).for_each(|(at, note)| {
+            self.reach.routers.fabric.set_asides.notes.push(self.reach.routers.fabric.now, at, note)
         });
         mail.flits.clear();
         mail.packets.clear();

@@ -39,6 +39,9 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         if net.shortcuts.has(Kind::Prefetch) && !SINGLE {
             self.routers.fabric.bring_for_moves(base, count);
         }
+        if let Some(rules) = &net.set_aside {
+            self.routers.fabric.note_departures::<SINGLE>(rules, base, count);
+        }
         for k in 0..count {
             self.send::<SINGLE>(net, r, base, k, earliest);
         }

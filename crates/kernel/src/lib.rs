@@ -33,6 +33,7 @@ pub mod power;
 mod queued;
 mod queued_interface;
 pub mod recorders;
+mod set_aside;
 pub mod shortcuts;
 pub mod spy;
 pub mod switch_allocation;

@@ -3,6 +3,7 @@
 use crate::parts::pace::Rates;
 use crate::parts::profile::{HeadPath, Profile, Set};
 use crate::parts::queues::InterfaceRules;
+use crate::parts::set_aside::SetAsideRules;
 use std::sync::Arc;
 use weft_api::age::Priority;
 use weft_api::base::unchecked::Hot;
@@ -118,6 +119,8 @@ pub struct Net {
     pub interface: Option<InterfaceRules>,
     /// Congestion control, if there is one. Then network interfaces have a queue per destination.
     pub congestion: Option<Arc<dyn Control>>,
+    /// Queues are set aside for congested outputs.
+    pub set_aside: Option<SetAsideRules>,
     /// By message class: how many priorities are higher.
     pub class_ranks: Vec<u64>,
     /// VC classes are finer than those of the routing: message classes have VCs of their own, or a queueing scheme has lanes.

@@ -132,12 +132,18 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         };
         let place = self.interfaces.queues.place(t, q);
         let (left, vc) = (self.interfaces.queues.of[place].left, self.interfaces.queues.of[place].vc);
-        let &Ready { packet, flits, class, lane, stream, .. } = self.interfaces.queues.front(t, q);
+        let &Ready { packet, flits, class, stream, .. } = self.interfaces.queues.front(t, q);
+        let vcs = self.routers.fabric.vcs_of_front(&self.interfaces, net, rules, (t, q));
         let notice = stream == NONE;
         let measured = if notice { 0 } else { measured };
         let terminal = &mut self.interfaces.terminals[t];
         (terminal.packet, terminal.left, terminal.vc) = (packet, left, vc);
-        let sent = self.send_flit::<SINGLE, true>(net, t, measured, rules.vcs(class, lane));
+        let begins = vc == u8::MAX && net.set_aside.is_some();
+        if begins {
+            let o = terminal.out as usize;
+            self.routers.fabric.mark_from_terminal(net, o, vcs, packet);
+        }
+        let sent = self.send_flit::<SINGLE, true>(net, t, measured, vcs);
         let terminal = &mut self.interfaces.terminals[t];
         terminal.packet = NONE;
         if sent == Sent::Nothing {
@@ -145,6 +151,10 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         }
         let queue = &mut self.interfaces.queues.of[place];
         (queue.left, queue.vc) = (terminal.left, terminal.vc);
+        if begins {
+            let (o, vc) = (terminal.out as usize, usize::from(queue.vc));
+            self.routers.fabric.has_left_terminal(net, o, vc);
+        }
         if left == flits {
             queue.begin(self.routers.fabric.now, flits);
             if let Some(control) = &net.congestion {
@@ -440,8 +450,20 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         if queue.opens > self.now || is_amid && (net.router.hold_switch || out.is_closed()) {
             return false;
         }
-        let front = queues.front(t, q);
-        let vcs = rules.vcs(front.class, front.lane);
+        let vcs = self.vcs_of_front(interfaces, net, rules, (t, q));
         out.is_closed() || out.available_vcs::<SINGLE>() & vcs != 0
+    }
+
+    /// The VCs that the first packet of queue `q` of terminal `t` may take.
+    fn vcs_of_front(&self, interfaces: &Interfaces, net: &Net, rules: &InterfaceRules, (t, q): (usize, usize)) -> u16 {
+        let front = interfaces.queues.front(t, q);
+        let lane = match &net.set_aside {
+            None => front.lane,
+            Some(_) => {
+                let packet = &self.buffers.packets.items[front.packet as usize];
+                self.lane_ahead(net, (interfaces.terminals[t].out as usize, 0), packet)
+            }
+        };
+        rules.vcs(front.class, lane)
     }
 }

@@ -44,7 +44,7 @@ pub enum ClassVcsConfig {
 pub struct InterfaceConfig {
     /// Which packets of a terminal wait behind each other: all (`one`), those of a message class (`per_class`), those for
     /// the same terminal (`per_destination`), or those of a lane of the queueing scheme on the link from the terminal (`per_lane`).
-    /// Default: `one`; with a queueing scheme `per_lane`.
+    /// Default: `one`; with a queueing scheme `per_lane`; with one that sets queues aside, or with congestion control, `per_destination`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queues: Option<Queueing>,
     /// Which queue sends the next flit, among those that can: `round_robin`, `priority` (of the message class of its first packet),
@@ -72,11 +72,11 @@ impl InterfaceConfig {
     /// As the engine takes it.
     fn spec(
         &self,
-        (has_lanes, is_controlled): (bool, bool),
+        (has_lanes, sets_aside, is_controlled): (bool, bool, bool),
         rate: impl Fn(Bandwidth, &str) -> Result<Rate, Refusal>,
     ) -> Result<InterfaceSpec, Refusal> {
         let mut usual = InterfaceSpec::default();
-        let by_default = match (is_controlled, has_lanes) {
+        let by_default = match (is_controlled || sets_aside, has_lanes) {
             (true, _) => Queueing::PerDestination,
             (false, true) => Queueing::PerLane,
             (false, false) => usual.queueing,
@@ -143,7 +143,9 @@ impl Scenario {
             })
         };
         let classes = self.classes.iter().map(class).collect::<Result<_, Refusal>>()?;
-        Ok((classes, self.interface.spec((!self.queueing.is_usual(), !self.congestion_control.is_usual()), rate)?))
+        let sets_aside = self.queueing.model().sets_aside();
+        let has = (!self.queueing.is_usual(), sets_aside, !self.congestion_control.is_usual());
+        Ok((classes, self.interface.spec(has, rate)?))
     }
 
     /// Number of the message class that a job names at `path`, or of the only one there is.

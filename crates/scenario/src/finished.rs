@@ -18,7 +18,9 @@ use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use weft_engine::Spec;
-use weft_engine::outcome::{Cause, ClassOutcome, Ending, JobOutcome, Outcome, Progress, Queue, Stall, Waiting};
+use weft_engine::outcome::{
+    Cause, ClassOutcome, Ending, JobOutcome, Outcome, Progress, Queue, SetAside, Stall, Waiting,
+};
 use weft_engine::recording::{Column, RecordingConfig, Table};
 use weft_engine::spec::Job;
 use weft_topology::Graph;
@@ -67,6 +69,7 @@ impl Finished {
         summary.insert("whole_periods".to_owned(), json!(periods::whole(outcome.window, spec)?));
         summary.extend(control(outcome));
         summary.extend(congestion(outcome));
+        summary.extend(set_aside(outcome));
         summary.extend(completeness(outcome));
         summary.extend(short_tables(outcome));
         summary.extend(fairness(spec, outcome));
@@ -256,6 +259,19 @@ fn congestion(outcome: &Outcome) -> Map<String, Value> {
         "mean_queue_at_outputs_flits": told.counts.waited as f64 / told.counts.looked.max(1) as f64,
         "limited_flows": flows,
         "limited_rate": (flows > 0).then_some(rate),
+    }))
+}
+
+/// Queues set aside for congested outputs, with a scheme that does so only.
+fn set_aside(outcome: &Outcome) -> Map<String, Value> {
+    let Some(SetAside { counts, lines, .. }) = &outcome.set_aside else { return Map::new() };
+    object(json!({
+        "set_aside_tokens": counts.given,
+        "set_aside_tokens_returned": counts.returned,
+        "set_aside_queues_mean": counts.line_cycles as f64 / outcome.window.max(1) as f64,
+        "set_aside_queues_at_end": lines,
+        "set_aside_unserved_heads": counts.unserved,
+        "set_aside_fenced_packets": counts.fenced,
     }))
 }
 

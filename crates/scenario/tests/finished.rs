@@ -108,6 +108,7 @@ fn outcome(ending: Ending) -> Outcome {
         ],
         control: None,
         congestion: None,
+        set_aside: None,
         journeys: Vec::new(),
         flit_hops: 160,
         phases: Vec::new(),

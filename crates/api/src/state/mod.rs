@@ -414,6 +414,10 @@ pub const AROUND: u8 = 8;
 pub const MARKED: u8 = 16;
 /// The packet notifies its destination of marks on packets that it has sent.
 pub const NOTICE: u8 = 32;
+/// The packet is the first of its VC class in a queue that is set aside. It waits there for older packets in other queues of the channel.
+pub const FENCED: u8 = 64;
+/// The packet waits in a normal queue, and is counted at its output.
+pub const COUNTED: u8 = 128;
 
 /// A packet: one cache line, written by its source and by the routing.
 #[derive(Debug, Clone, Copy, Default, Value)]

@@ -7,6 +7,7 @@ use crate::network::faults;
 use crate::network::pairs;
 use crate::network::policy;
 use crate::network::rebuild;
+use crate::network::set_aside;
 use crate::network::spec::{LinkClass, Spec};
 pub(crate) use builder::{Builder, blocks};
 pub(crate) use partition::{notes_after, partition, usual_blocks};
@@ -65,7 +66,9 @@ pub(crate) fn net_with(
     let (watches, rates) = (watches(spec)?, parameters::rates(spec)?);
     let faults = rules::faults(spec, &*routing, tables);
     let router = rules::router(spec, &needs, &common, rates.is_some())?;
-    let facts = rules::facts(spec, &needs, (&router, &faults), (watches, rates.is_some()), &sets);
+    let set_aside = set_aside::rules(spec, &*routing, &needs, &links, &sets)?;
+    let facts =
+        rules::facts(spec, &needs, (&router, &faults), (watches, rates.is_some()), (&sets, set_aside.is_some()));
     let (shortcuts, chooses) = (Profile::of(&facts), facts.chooses());
     Ok(Net {
         coords: routing.all_coordinates(graph),
@@ -92,6 +95,7 @@ pub(crate) fn net_with(
         places: Places::new(graph.terminals(), spec.traffic.jobs.iter().map(|job| &*job.terminals)),
         congestion: spec.control()?,
         interface: spec.interface_rules(&sets),
+        set_aside,
         class_ranks: spec.class_ranks(),
         refined,
         keeps: spec.keeps_packets(),

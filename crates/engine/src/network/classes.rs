@@ -113,6 +113,11 @@ impl VcSets {
         Err(Refusal::new("links.terminal.vcs", what, help))
     }
 
+    /// How many sets there are.
+    pub(crate) fn set_count(&self) -> u32 {
+        self.own.len() as u32
+    }
+
     /// Lanes of a channel from a terminal.
     pub(crate) fn lanes_from_terminals(&self) -> u8 {
         self.lanes.as_ref().map_or(1, |lanes| lanes.from_terminals)

@@ -19,6 +19,7 @@ pub mod rebuild;
 pub mod recordings;
 pub mod rows;
 pub mod scaling;
+mod set_aside;
 pub mod simulation;
 pub mod spec;
 pub(crate) mod steady;

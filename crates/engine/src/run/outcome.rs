@@ -7,6 +7,7 @@ use std::fmt::{Display, Formatter};
 use weft_api::base::kept::Value;
 pub use weft_api::congestion::MarkCount;
 pub use weft_api::control::ControlCount;
+pub use weft_api::queueing::SetAsideCount;
 use weft_api::recording::Table;
 use weft_api::state::PerMode;
 pub use weft_api::state::sums::{Arrived, Measured, PacketSums};
@@ -19,6 +20,15 @@ pub struct Congestion {
     pub counts: MarkCount,
     /// The flows that are limited when the run ends, by source and destination.
     pub limited: Vec<LimitedFlow>,
+}
+
+/// Queues set aside for congested outputs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SetAside {
+    pub counts: SetAsideCount,
+    /// At the end of the run: tokens that have not come back, and queues that are set aside. All other tokens are under way.
+    pub out: u64,
+    pub lines: u64,
 }
 
 /// A flow whose source sends at a limited rate.
@@ -419,6 +429,8 @@ pub struct Outcome {
     pub control: Option<ControlCount>,
     /// Marks and notifications of congestion control, and the flows that it limits at the end; `None` without it.
     pub congestion: Option<Congestion>,
+    /// Queues set aside for congested outputs; `None` if the scheme sets none aside.
+    pub set_aside: Option<SetAside>,
     /// The journeys of the watched packets.
     pub journeys: Vec<Journey>,
     /// The phases of a load that changes, as far as they lie in the window; empty if it does not change.

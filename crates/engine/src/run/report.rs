@@ -8,6 +8,7 @@ use crate::run::journey;
 use crate::run::measure::Findings;
 use crate::run::outcome::{
     Batch, ChannelCount, ClassOutcome, Congestion, JobOutcome, LimitedFlow, MarkCount, Measured, Outcome, PacketSums,
+    SetAside, SetAsideCount,
 };
 use weft_api::activity;
 use weft_api::classes::MessageClass;
@@ -32,6 +33,19 @@ impl Simulation {
         }
         limited.sort_unstable_by_key(|flow| (flow.src, flow.dst));
         Some(Congestion { counts, limited })
+    }
+
+    /// Queues set aside for congested outputs; `None` if the scheme sets none aside.
+    fn set_aside(&self) -> Option<SetAside> {
+        self.net.set_aside.as_ref()?;
+        let mut all = SetAside { counts: SetAsideCount::default(), out: 0, lines: 0 };
+        for block in &self.blocks {
+            let asides = block.set_asides();
+            all.counts.add(&asides.counts);
+            all.out += asides.tokens.out();
+            all.lines += asides.lines.in_use.len() as u64;
+        }
+        Some(all)
     }
 
     pub(crate) fn outcome(mut self, spec: &Spec, found: Findings) -> Outcome {
@@ -82,6 +96,7 @@ impl Simulation {
             recorded,
             control: found.control,
             congestion: self.congestion(),
+            set_aside: self.set_aside(),
             journeys: journey::all(&self.net, &spec.graph, &self.blocks, &spec.watched, spec.router.delay),
             flit_hops: tally.flit_hops,
             serial_cycles: tally.serial_cycles,

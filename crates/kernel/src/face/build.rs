@@ -12,6 +12,7 @@ use crate::net::Net;
 use crate::parts::fresh::LoneTrial;
 use crate::parts::pace::{Paces, Rates};
 use crate::parts::profile::Kind;
+use crate::parts::set_aside::SetAsides;
 use crate::parts::streams::Streams;
 use crate::switch_allocation::SwitchAllocator;
 use std::sync::Arc;
@@ -108,13 +109,17 @@ where
     Widths: ForPorts<V>,
 {
     let Units { ins, outs, next_router, cuts } = units(net, &plan.ports);
-    let back = plan.ports.iter().map(|port| port.back).collect();
+    let back: Vec<u8> = plan.ports.iter().map(|port| port.back).collect();
     let Plan { routers, trunks, outbox, interfaces, policy, observers, room, .. } = plan;
     let routers: Vec<Router<W>> =
         routers.iter().map(|&Place { id, base }| Router { id, base, ..Router::default() }).collect();
     let (inputs, outputs) = (ins.len(), outs.len());
     let history = (net.needs.sensor == Some(Sensor::HistoryWindow))
         .then(|| History::new(outputs, net.links.iter().map(|l| l.latency), room.horizon));
+    let set_asides = match &net.set_aside {
+        None => SetAsides::none(),
+        Some(rules) => SetAsides::new(rules.rules.queues.into(), (inputs, outputs), room.horizon, back.clone()),
+    };
     let mut block = Block {
         reach: Reach {
             routers: Routers {
@@ -137,6 +142,7 @@ where
                     switch: switch::<W, V>(net, &routers, inputs),
                     requests: requests::<W, V>(net, routers, inputs),
                     views: Views::none(),
+                    set_asides,
                 },
                 beside: Beside { policy, observers, shortcuts: shortcuts(net, inputs, outputs) },
             },

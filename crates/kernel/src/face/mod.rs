@@ -11,6 +11,7 @@ pub mod widths;
 
 use crate::block::{Interfaces, Mail, Observers, PolicySide, Shortcuts};
 use crate::net::Net;
+use crate::parts::set_aside::SetAsides;
 use crate::shortcuts::steady::Flow;
 pub use of_widths::OfWidths;
 use std::any::Any;
@@ -27,6 +28,7 @@ use weft_api::subnetworks::Views;
 pub trait AnyBlock: Any + Debug + Send + Kept {
     // ---- parts and records
     fn interfaces(&self) -> &Interfaces;
+    fn set_asides(&self) -> &SetAsides;
     fn policy(&self) -> &PolicySide;
     fn policy_mut(&mut self) -> &mut PolicySide;
     fn views(&self) -> &Views;

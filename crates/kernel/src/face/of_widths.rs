@@ -4,6 +4,7 @@ use super::AnyBlock;
 use super::views::{Input, Output, Place, Records};
 use crate::block::{Beside, Block, Interfaces, Mail, Observers, PolicySide, Reach, Routers, Shortcuts};
 use crate::net::Net;
+use crate::parts::set_aside::SetAsides;
 use crate::shortcuts::steady::{Flow, Snapshot};
 use crate::switch_allocation::SwitchAllocator;
 use std::sync::Arc;
@@ -28,6 +29,10 @@ pub struct OfWidths<const W: usize, const V: usize> {
 impl<const W: usize, const V: usize> AnyBlock for OfWidths<W, V> {
     fn interfaces(&self) -> &Interfaces {
         &self.block.reach.interfaces
+    }
+
+    fn set_asides(&self) -> &SetAsides {
+        &self.block.reach.routers.fabric.set_asides
     }
 
     fn policy(&self) -> &PolicySide {

@@ -53,5 +53,6 @@ impl<const W: usize, const V: usize> Block<W, V> {
         // those of one-flit packets have the numbers of their packets, and are not in use by themselves
         assert!(net.single || self.reach.routers.fabric.buffers.segments.in_use() == 0);
         assert!(self.reach.routers.fabric.requests.have_chosen.is_empty());
+        assert!(self.reach.routers.fabric.set_asides.are_empty());
     }
 }

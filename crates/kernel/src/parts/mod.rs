@@ -10,5 +10,6 @@ pub mod pace;
 pub mod power;
 pub mod profile;
 pub mod queues;
+pub mod set_aside;
 pub mod streams;
 pub mod watch;

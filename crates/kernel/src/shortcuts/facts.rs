@@ -33,6 +33,8 @@ pub struct Facts<'a> {
     pub keeps: bool,
     /// Packets are marked as they leave an output, by the flits that wait for it.
     pub marks: bool,
+    /// Queues are set aside for congested outputs.
+    pub sets_aside: bool,
     /// VC classes are finer than those of the routing: message classes have VCs of their own, or a queueing scheme has lanes.
     pub classes_apart: bool,
 }

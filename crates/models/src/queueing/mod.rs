@@ -13,6 +13,7 @@ weft_units::registry! {
     "bbq" => bbq::Bbq,
     "h2lq" => h2lq::H2lq,
     "map" => map::Map,
+    "recn" => recn::Recn,
 }
 
 mod coordinates;

@@ -47,13 +47,14 @@ pub(super) fn faults(spec: &Spec, routing: &dyn AnyRouting, tables: Vec<Tables>)
     }
 }
 
-/// The facts by which the shortcuts are chosen. `watches`: packets are watched. `paced`: some link is paced.
+/// The facts by which the shortcuts are chosen. `watches`: packets are watched. `paced`: some link is paced. `sets_aside`: queues are set
+/// aside for congested outputs.
 pub(super) fn facts<'a>(
     spec: &Spec,
     needs: &'a Needs,
     (router, faults): (&RouterRules, &FaultRules),
     (watches, paced): (bool, bool),
-    sets: &VcSets,
+    (sets, sets_aside): (&VcSets, bool),
 ) -> Facts<'a> {
     let graph = &*spec.graph;
     let mut facts = Facts {
@@ -74,9 +75,10 @@ pub(super) fn facts<'a>(
         keeps: spec.keeps_packets(),
         marks: !spec.congestion.is_usual(),
         classes_apart: sets.are_finer(),
+        sets_aside,
     };
     let chooses_at_head = facts.chooses() && needs.decides == Decides::AtHead;
-    facts.slow_heads = router.by_age || watches || router.closes_vcs || facts.faults || chooses_at_head;
+    facts.slow_heads = router.by_age || watches || sets_aside || router.closes_vcs || facts.faults || chooses_at_head;
     facts
 }
 

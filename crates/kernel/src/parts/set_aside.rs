@@ -1,0 +1,505 @@
+//! Queues that are set aside for congested outputs: the queue of each output, and the tokens of the routers upstream.
+//!
+//! A channel has a number of queues that can be set aside in each VC class. Its sender gives them to roots, which are congested outputs
+//! (`Lines`). Its receiver names a root to the sender by a token (`Tokens`). There are no more tokens than queues, so the sender has a
+//! queue for each token. The token goes back when two things hold. Its queue has been empty for a while, and all tokens are back that
+//! the sender's own router gave because of it.
+
+use weft_api::base::kept::{Kept, Value};
+use weft_api::base::wheel::Wheel;
+use weft_api::queueing::{SetAside, SetAsideCount};
+use weft_api::state::NONE;
+
+/// An output of a router: router << 16 | port.
+pub type Root = u64;
+
+/// No root has the queue.
+const NOBODY: Root = Root::MAX;
+
+/// Rules of all channels of a run.
+#[derive(Debug)]
+pub struct SetAsideRules {
+    pub rules: SetAside,
+    /// By link class; at the end the channels from terminals.
+    pub channels: Vec<OfChannel>,
+}
+
+/// The VCs of a channel.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct OfChannel {
+    /// By VC: its lane, and all VCs of the same VC class of the routing and the same message classes.
+    pub lane_of: [u8; 16],
+    pub group_of: [u16; 16],
+    /// By lane: its VCs.
+    pub vcs_of: [u16; 16],
+}
+
+impl OfChannel {
+    /// Enters the VCs of a lane; `group`: those of all lanes of the same VC class of the routing and the same message classes.
+    pub fn add(&mut self, vcs: u16, lane: u8, group: u16) {
+        self.vcs_of[usize::from(lane)] |= vcs;
+        for vc in (0..16).filter(|vc| vcs >> vc & 1 != 0) {
+            (self.lane_of[vc], self.group_of[vc]) = (lane, group);
+        }
+    }
+}
+
+impl SetAsideRules {
+    /// The VCs of channels of a link class between routers.
+    pub fn between(&self, class: u8) -> &OfChannel {
+        &self.channels[usize::from(class)]
+    }
+
+    /// The VCs of channels from terminals.
+    pub fn from_terminals(&self) -> &OfChannel {
+        &self.channels[self.channels.len() - 1]
+    }
+}
+
+/// A queue of a channel that can be set aside, as its sender knows it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Value)]
+pub struct Line {
+    pub root: Root,
+    /// Tokens given upstream because of it that have not been returned.
+    pub tokens: u32,
+    /// VCs on which it has sent no packet yet.
+    pub fresh: u16,
+    /// The last cycle in which it was not empty.
+    pub used: u64,
+}
+
+impl Line {
+    const FREE: Self = Self { root: NOBODY, tokens: 0, fresh: 0, used: 0 };
+
+    fn is_free(&self) -> bool {
+        self.root == NOBODY
+    }
+}
+
+/// The queues of the channels of a block that can be set aside, in so many places for each channel.
+#[derive(Debug, Default, Kept)]
+pub struct Lines {
+    #[kept(fixed)]
+    each: usize,
+    #[kept(each)]
+    all: Vec<Line>,
+    /// By channel: how many are set aside.
+    #[kept(each)]
+    count: Vec<u8>,
+    /// Channels and queues that are set aside, in the order in which they were.
+    pub in_use: Vec<(u32, u8)>,
+}
+
+impl Lines {
+    pub fn new(each: usize, channels: usize) -> Self {
+        Self { each, all: vec![Line::FREE; each * channels], count: vec![0; channels], in_use: Vec::new() }
+    }
+
+    /// The queues of channel `o`, from number 1 on.
+    fn of(&self, o: usize) -> &[Line] {
+        &self.all[o * self.each..(o + 1) * self.each]
+    }
+
+    /// Whether channel `o` has a queue that is set aside.
+    #[inline(always)]
+    pub fn any(&self, o: usize) -> bool {
+        self.count[o] != 0
+    }
+
+    /// Queue `lane` of channel `o`.
+    pub fn at(&mut self, o: usize, lane: u8) -> &mut Line {
+        &mut self.all[o * self.each + usize::from(lane) - 1]
+    }
+
+    /// The queue of channel `o` for `root`, from 1 on; 0 if it has none.
+    pub fn lane(&self, o: usize, root: Root) -> u8 {
+        self.of(o).iter().position(|line| line.root == root).map_or(0, |k| k as u8 + 1)
+    }
+
+    /// The sender of channel `o` hears in cycle `now` that `root` is congested, and gives it a queue.
+    ///
+    /// # Panics
+    /// If all queues are set aside: then the receiver gave more tokens than there are queues.
+    pub fn assign(&mut self, o: usize, root: Root, now: u64) {
+        let free = self.of(o).iter().position(Line::is_free).expect("a queue for each token");
+        self.all[o * self.each + free] = Line { root, tokens: 0, fresh: u16::MAX, used: now };
+        self.count[o] += 1;
+        self.in_use.push((o as u32, free as u8 + 1));
+    }
+
+    /// Queue `lane` of channel `o` is free again. Returns the root whose token goes back.
+    pub fn release(&mut self, o: usize, lane: u8) -> Root {
+        self.count[o] -= 1;
+        self.in_use.retain(|&line| line != (o as u32, lane));
+        std::mem::replace(self.at(o, lane), Line::FREE).root
+    }
+}
+
+/// A token that the receiver of a channel has given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Value)]
+pub struct Token {
+    pub root: Root,
+    /// The output of the receiver's router whose queue is the reason; `NONE` if the root is an output of that router.
+    pub because_of: u32,
+}
+
+/// The tokens that the receivers of a block have given, in so many places for each input.
+#[derive(Debug, Default, Kept)]
+pub struct Tokens {
+    #[kept(fixed)]
+    each: usize,
+    #[kept(each)]
+    all: Vec<Token>,
+}
+
+/// Whether the sender of a channel is told of a root.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Told {
+    Now,
+    Before,
+    /// It has no queue left.
+    Never,
+}
+
+impl Tokens {
+    const FREE: Token = Token { root: NOBODY, because_of: NONE };
+
+    pub fn new(each: usize, inputs: usize) -> Self {
+        Self { each, all: vec![Self::FREE; each * inputs] }
+    }
+
+    fn of(&mut self, i: usize) -> &mut [Token] {
+        &mut self.all[i * self.each..(i + 1) * self.each]
+    }
+
+    /// Gives the sender of input `i` a token for a root, unless it has one or has no queue left.
+    pub fn give(&mut self, i: usize, token: Token) -> Told {
+        let of = self.of(i);
+        if of.iter().any(|given| given.root == token.root) {
+            return Told::Before;
+        }
+        let Some(free) = of.iter_mut().find(|given| given.root == NOBODY) else { return Told::Never };
+        *free = token;
+        Told::Now
+    }
+
+    /// The token for `root` comes back to input `i`. Returns the output whose queue was the reason, or `NONE`.
+    ///
+    /// # Panics
+    /// If there is no such token out.
+    pub fn take_back(&mut self, i: usize, root: Root) -> u32 {
+        let given = self.of(i).iter_mut().find(|given| given.root == root).expect("a token that was given");
+        std::mem::replace(given, Self::FREE).because_of
+    }
+
+    /// Tokens that have not come back.
+    pub fn out(&self) -> u64 {
+        self.all.iter().filter(|token| token.root != NOBODY).count() as u64
+    }
+}
+
+/// A message between the two ends of a channel.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Value)]
+pub struct Note {
+    /// The output that gets a token, or the input that gets one back.
+    pub port: u32,
+    pub root: Root,
+    pub returns: bool,
+}
+
+/// A packet in a queue that is set aside, which waits for older packets in other queues of its channel.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Value)]
+pub struct Fence {
+    pub input: u32,
+    pub vc: u8,
+    /// By VC: how many packets that came before it are still there.
+    pub before: [u16; 16],
+}
+
+/// All that a block knows of queues that are set aside; empty without them.
+#[derive(Debug, Kept)]
+pub struct SetAsides {
+    pub lines: Lines,
+    pub tokens: Tokens,
+    /// By output: flits of packets in normal queues of its router that ask for it, whose head has not left. Packets for which a queue
+    /// is set aside are not counted: another output is the reason that they wait.
+    #[kept(each)]
+    pub waiting: Vec<u32>,
+    /// By input * 16 + VC: packets whose head has come and whose tail has not left.
+    #[kept(each)]
+    pub held: Vec<u16>,
+    /// By input: VCs whose head is fenced.
+    #[kept(each)]
+    pub fenced: Vec<u16>,
+    pub fences: Vec<Fence>,
+    /// Heads (input, VC) that may ask for an output from the next cycle on.
+    pub opened: Vec<(u32, u8)>,
+    pub notes: Wheel<Note, 16>,
+    pub counts: SetAsideCount,
+    /// By input: the link class of the channel that comes in.
+    #[kept(fixed)]
+    pub back: Vec<u8>,
+}
+
+impl SetAsides {
+    pub fn none() -> Self {
+        Self::new(0, (0, 0), 0, Vec::new())
+    }
+
+    /// `each`: queues of a channel that can be set aside. `horizon`: most cycles that a note is under way.
+    pub fn new(each: usize, (inputs, channels): (usize, usize), horizon: u64, back: Vec<u8>) -> Self {
+        Self {
+            lines: Lines::new(each, channels),
+            tokens: Tokens::new(each, inputs),
+            waiting: vec![0; inputs],
+            held: vec![0; inputs * 16],
+            fenced: vec![0; inputs],
+            fences: Vec::new(),
+            opened: Vec::new(),
+            notes: Wheel::new(horizon, inputs),
+            counts: SetAsideCount::default(),
+            back,
+        }
+    }
+
+    /// Whether no packet is in the network.
+    pub fn are_empty(&self) -> bool {
+        let nothing = self.waiting.iter().all(|&flits| flits == 0) && self.held.iter().all(|&packets| packets == 0);
+        nothing && self.fences.is_empty() && self.opened.is_empty()
+    }
+
+    /// The first packet of its VC class has come into a queue that is set aside, VC `v` of input `i`. It waits for the packets that
+    /// are in other VCs of its `group`.
+    pub fn fence(&mut self, (i, v): (usize, usize), group: u16) -> bool {
+        let mut before = [0; 16];
+        let others = (0..16).filter(|&other| other != v && group >> other & 1 != 0);
+        others.for_each(|other| before[other] = self.held[i * 16 + other]);
+        let waits = before.iter().any(|&count| count > 0);
+        if waits {
+            self.fenced[i] |= 1 << v;
+            self.fences.push(Fence { input: i as u32, vc: v as u8, before });
+        }
+        waits
+    }
+
+    /// The tail of a packet has left VC `v` of input `i`.
+    pub fn leave(&mut self, i: usize, v: usize) {
+        self.held[i * 16 + v] -= 1;
+        if self.fenced[i] == 0 {
+            return;
+        }
+        let (opened, fenced) = (&mut self.opened, &mut self.fenced);
+        self.fences.retain_mut(|fence| {
+            if fence.input as usize == i && fence.before[v] > 0 {
+                fence.before[v] -= 1;
+                if fence.before.iter().all(|&count| count == 0) {
+                    fenced[i] &= !(1 << fence.vc);
+                    opened.push((fence.input, fence.vc));
+                    return false;
+                }
+            }
+            true
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::{BTreeSet, VecDeque};
+
+    const ROOTS: [Root; 3] = [1, 2, 3];
+    const QUEUES: usize = 2;
+
+    /// Two routers: the second one tells the first of congested outputs, and the first tells a terminal behind it.
+    #[derive(Clone)]
+    struct Pair {
+        /// Queues of the channels: 0 from the first router to the second, 1 from the terminal to the first.
+        lines: Lines,
+        /// Tokens given by the second router (input 0) and by the first (input 1).
+        tokens: Tokens,
+        /// Packets in the queues of each channel, 0 or 1.
+        filled: [[bool; QUEUES]; 2],
+        /// Notes under way: on each channel those up and those down, in order.
+        up: [VecDeque<Root>; 2],
+        down: [VecDeque<Root>; 2],
+    }
+
+    impl Clone for Lines {
+        fn clone(&self) -> Self {
+            Self { each: self.each, all: self.all.clone(), count: self.count.clone(), in_use: self.in_use.clone() }
+        }
+    }
+
+    impl Clone for Tokens {
+        fn clone(&self) -> Self {
+            Self { each: self.each, all: self.all.clone() }
+        }
+    }
+
+    impl Pair {
+        fn new() -> Self {
+            Self {
+                lines: Lines::new(QUEUES, 2),
+                tokens: Tokens::new(QUEUES, 2),
+                filled: [[false; QUEUES]; 2],
+                up: Default::default(),
+                down: Default::default(),
+            }
+        }
+
+        fn key(&self) -> String {
+            let lines: Vec<_> = self.lines.all.iter().map(|line| (line.root, line.tokens)).collect();
+            let tokens: Vec<_> = self.tokens.all.iter().map(|token| (token.root, token.because_of)).collect();
+            format!("{lines:?}{tokens:?}{:?}{:?}{:?}", self.filled, self.up, self.down)
+        }
+
+        fn give(mut self, i: usize, token: Token) -> Option<Self> {
+            if self.tokens.give(i, token) != Told::Now {
+                return None;
+            }
+            if token.because_of != NONE {
+                let lane = self.lines.lane(0, token.root);
+                self.lines.at(0, lane).tokens += 1;
+            }
+            self.up[i].push_back(token.root);
+            Some(self)
+        }
+
+        /// All states that may follow.
+        fn next(&self) -> Vec<Self> {
+            let mut all = Vec::new();
+            let mut add = |then: &dyn Fn(&mut Self) -> bool| {
+                let mut next = self.clone();
+                if then(&mut next) {
+                    all.push(next);
+                }
+            };
+            for channel in 0..2 {
+                // a token arrives, or comes back
+                add(&|next| next.up[channel].pop_front().map(|root| next.lines.assign(channel, root, 0)).is_some());
+                add(&|next| {
+                    let Some(root) = next.down[channel].pop_front() else { return false };
+                    if next.tokens.take_back(channel, root) != NONE {
+                        let lane = next.lines.lane(0, root);
+                        next.lines.at(0, lane).tokens -= 1;
+                    }
+                    true
+                });
+                for lane in 1..=QUEUES as u8 {
+                    let k = usize::from(lane) - 1;
+                    // a packet comes into a queue that is set aside, or the last one leaves any
+                    add(&|next| {
+                        let is_free = next.lines.at(channel, lane).is_free();
+                        !is_free && !std::mem::replace(&mut next.filled[channel][k], true)
+                    });
+                    add(&|next| std::mem::replace(&mut next.filled[channel][k], false));
+                    // an empty queue whose tokens are back is free
+                    add(&|next| {
+                        let line = *next.lines.at(channel, lane);
+                        if line.is_free() || line.tokens > 0 || next.filled[channel][k] {
+                            return false;
+                        }
+                        let root = next.lines.release(channel, lane);
+                        next.down[channel].push_back(root);
+                        true
+                    });
+                }
+            }
+            // an output of the second router is congested; a queue of the first channel fills
+            all.extend(ROOTS.iter().filter_map(|&root| self.clone().give(0, Token { root, because_of: NONE })));
+            for k in (0..QUEUES).filter(|&k| self.filled[0][k]) {
+                let root = self.lines.of(0)[k].root;
+                all.extend(self.clone().give(1, Token { root, because_of: 0 }));
+            }
+            all
+        }
+
+        /// Each token is a queue of its root, or is under way; a queue that holds a packet is set aside; no root has two queues.
+        fn check(&self) {
+            for channel in 0..2 {
+                let given = self.tokens.all[channel * QUEUES..(channel + 1) * QUEUES].iter().map(|token| token.root);
+                let mut given: Vec<Root> = given.filter(|&root| root != NOBODY).collect();
+                let lines = self.lines.of(channel).iter().map(|line| line.root).filter(|&root| root != NOBODY);
+                let mut held: Vec<Root> =
+                    lines.chain(self.up[channel].iter().copied()).chain(self.down[channel].iter().copied()).collect();
+                given.sort_unstable();
+                held.sort_unstable();
+                assert_eq!(given, held);
+                assert!(held.windows(2).all(|two| two[0] != two[1]));
+                assert!((0..QUEUES).all(|k| !self.filled[channel][k] || !self.lines.of(channel)[k].is_free()));
+                assert_eq!(
+                    usize::from(self.lines.count[channel]),
+                    self.lines.of(channel).iter().filter(|l| !l.is_free()).count()
+                );
+            }
+            // tokens that the first router gave because of a queue are counted there
+            let counted: u32 = self.lines.of(0).iter().map(|line| line.tokens).sum();
+            assert_eq!(
+                u64::from(counted),
+                self.tokens.all[QUEUES..].iter().filter(|token| token.root != NOBODY).count() as u64
+            );
+        }
+
+        /// Whether nothing is set aside, held or under way.
+        fn is_idle(&self) -> bool {
+            self.tokens.out() == 0 && self.filled.iter().flatten().all(|&filled| !filled)
+        }
+    }
+
+    /// All states of two routers and a terminal with 2 queues on each channel and 3 congested outputs, notes in any order between channels.
+    /// From each state all tokens can come back, without another output that gets congested.
+    #[test]
+    fn two_routers_never_lose_a_queue_or_a_token() {
+        let (mut seen, mut open) = (BTreeSet::new(), vec![Pair::new()]);
+        seen.insert(open[0].key());
+        let mut states = 0;
+        while let Some(state) = open.pop() {
+            state.check();
+            states += 1;
+            // the last packets leave, notes arrive, and empty queues become free, in some order: then all is idle
+            let mut settling = state.clone();
+            while !settling.is_idle() {
+                let before = settling.clone();
+                settling.filled = [[false; QUEUES]; 2];
+                for channel in 0..2 {
+                    while let Some(root) = settling.up[channel].pop_front() {
+                        settling.lines.assign(channel, root, 0);
+                    }
+                    for lane in 1..=QUEUES as u8 {
+                        let line = *settling.lines.at(channel, lane);
+                        if !line.is_free() && line.tokens == 0 {
+                            let root = settling.lines.release(channel, lane);
+                            settling.down[channel].push_back(root);
+                        }
+                    }
+                    while let Some(root) = settling.down[channel].pop_front() {
+                        if settling.tokens.take_back(channel, root) != NONE {
+                            let lane = settling.lines.lane(0, root);
+                            settling.lines.at(0, lane).tokens -= 1;
+                        }
+                    }
+                }
+                assert_ne!(before.key(), settling.key(), "a queue that never becomes free");
+            }
+            open.extend(state.next().into_iter().filter(|next| seen.insert(next.key())));
+        }
+        assert!(states > 1000, "{states} states");
+    }
+
+    #[test]
+    fn a_fence_opens_when_all_older_packets_have_left_in_any_order() {
+        let mut asides = SetAsides::new(2, (1, 1), 8, vec![1]);
+        asides.held[..3].copy_from_slice(&[2, 1, 0]);
+        assert!(asides.fence((0, 2), 0b111));
+        asides.held[2] += 1;
+        asides.held[0] += 1; // a younger one
+        for (v, opens) in [(0, false), (1, false), (0, true)] {
+            asides.leave(0, v);
+            assert_eq!(asides.opened == [(0, 2)], opens);
+        }
+        assert_eq!((asides.fenced[0], asides.held[0]), (0, 1));
+        // packets of other VC classes are no reason to wait
+        assert!(!asides.fence((0, 2), 0b110));
+    }
+}

@@ -1,0 +1,381 @@
+//! Queues that are set aside for congested outputs, in the loop.
+//!
+//! A head in a normal queue may find many flits before it at its output. Or its packet goes on into a queue set aside, and that queue is
+//! filled. Then the router sends a note over the channel on which the packet came. Its sender puts packets that will cross the congested
+//! output (the root) into a queue of their own. Notes travel beside the link, as credits do.
+//!
+//! The first packet in such a queue waits at the far end until older packets in other queues of the channel have left. So packets
+//! of a flow stay in order.
+
+use crate::block::{Fabric, Interfaces, Reach, Routers};
+use crate::net::Net;
+use crate::parts::set_aside::{Line, Note, OfChannel, Root, SetAsideRules, Token, Told};
+use weft_api::base::arrays::At;
+use weft_api::routing::Hop;
+use weft_api::state::{
+    COUNTED, ChannelEnd, FENCED, Flit, Move, NO_REQUEST, NONE, Packet, Segment, UNDECIDED, key_of, port_and_vc, split,
+};
+
+impl<const W: usize, const V: usize> Reach<W, V> {
+    /// Notes arrive, fenced heads whose time has come ask for their outputs, and empty queues become free.
+    #[inline(never)]
+    pub(crate) fn keep_set_asides<const SINGLE: bool>(&mut self, net: &Net, rules: &SetAsideRules) {
+        let now = self.routers.fabric.now;
+        for note in self.routers.fabric.due_notes() {
+            if note.returns {
+                self.routers.fabric.take_token_back(note);
+            } else {
+                self.routers.fabric.set_asides.lines.assign(note.port as usize, note.root, now);
+                self.routers.fabric.sort_heads::<SINGLE>(&mut self.interfaces, net, rules, note.port as usize);
+            }
+        }
+        let mut opened = std::mem::take(&mut self.routers.fabric.set_asides.opened);
+        opened.sort_unstable();
+        for (i, v) in opened {
+            let (i, v) = (i as usize, usize::from(v));
+            let head = *self.routers.fabric.buffers.ins[i].head.at(v);
+            let Segment { packet, key, .. } = self.routers.fabric.buffers.segments.items[head as usize];
+            self.routers.new_head::<SINGLE, false, false>(net, i, v, packet, key);
+        }
+        self.routers.fabric.free_empty(&mut self.interfaces, net, rules);
+        if self.routers.beside.observers.tally.inside(now) {
+            let asides = &mut self.routers.fabric.set_asides;
+            asides.counts.line_cycles += asides.lines.in_use.len() as u64;
+        }
+    }
+}
+
+impl<const W: usize, const V: usize> Routers<W, V> {
+    /// The route key of packet `id`, the head of VC `v` of input `i`, in the queue of its packet at the next router. `None`: it has to
+    /// wait for older packets in other queues.
+    #[inline(never)]
+    pub(crate) fn key_set_aside(
+        &mut self,
+        net: &Net,
+        rules: &SetAsideRules,
+        (i, v): (usize, usize),
+        id: u32,
+        key: u16,
+    ) -> Option<u16> {
+        let fabric = &mut self.fabric;
+        if fabric.set_asides.fenced[i] >> v & 1 != 0 {
+            return None;
+        }
+        let base = fabric.buffers.ins[i].base(i);
+        let (p, class) = split(key, net.class_bits);
+        let o = base + p;
+        let lane = fabric.lane_ahead(net, (o, class), &fabric.buffers.packets.items[id as usize]);
+        if fabric.channel_into(rules, i).lane_of[v] == 0
+            && let Some(token) = fabric.congested(net, rules, o, (p, lane, class))
+        {
+            match fabric.set_asides.tokens.give(i, token) {
+                Told::Now => fabric.tell_upstream(net, i, token),
+                Told::Before => {}
+                Told::Never => {
+                    let counts = self.beside.observers.tally.inside(fabric.now);
+                    fabric.set_asides.counts.unserved += u64::from(counts);
+                }
+            }
+        }
+        Some(key_of(p, class + usize::from(lane), net.class_bits))
+    }
+}
+
+impl<const W: usize, const V: usize> Fabric<W, V> {
+    /// The VCs of the channel that comes into input `i`.
+    fn channel_into<'a>(&self, rules: &'a SetAsideRules, i: usize) -> &'a OfChannel {
+        if self.buffers.ins[i].class == 0 {
+            return rules.from_terminals();
+        }
+        rules.between(self.set_asides.back[i])
+    }
+
+    /// The VCs of channel `o`, which leads to a router.
+    fn channel_out<'a>(&self, rules: &'a SetAsideRules, o: usize) -> &'a OfChannel {
+        let out = &self.wires.outs[o];
+        if out.is(ChannelEnd::Injection) { rules.from_terminals() } else { rules.between(out.class) }
+    }
+
+    /// The queue of a packet behind channel `o`, which it crosses next. Of the congested outputs on its path the last one counts. `class`:
+    /// a VC class of the channel for the packet, on any lane.
+    pub(crate) fn lane_ahead(&self, net: &Net, (o, class): (usize, usize), packet: &Packet) -> u8 {
+        if !self.set_asides.lines.any(o) {
+            return 0;
+        }
+        let (Some(refined), out) = (&net.refined, &self.wires.outs[o]) else { return 0 };
+        let mut packet = *packet;
+        let mut at = if out.is(ChannelEnd::Injection) {
+            self.requests.routers[self.buffers.ins[out.peer as usize].router as usize].id
+        } else {
+            let router = &self.requests.routers[out.router as usize];
+            let hop = Hop { port: (o - router.base as usize) as u16, class: class as u8 };
+            net.routing.taken(net.coords[router.id as usize], &mut packet, refined.routed(router.id, hop));
+            self.wires.next_router[o]
+        };
+        let mut lane = 0;
+        while let Some(hop) = net.routing.take_next(net.coords[at as usize], &mut packet, net.seed) {
+            let found = self.set_asides.lines.lane(o, root_of(at, hop.port.into()));
+            if found != 0 {
+                lane = found;
+            }
+            let Some(next) = refined.next(at, hop.port) else { break };
+            at = next;
+        }
+        lane
+    }
+
+    /// The token for the sender of a head that goes to output `o` on this queue. `None`: the output is not congested, and the queue at the
+    /// next router is not filled.
+    fn congested(
+        &mut self,
+        net: &Net,
+        rules: &SetAsideRules,
+        o: usize,
+        (p, lane, class): (usize, u8, usize),
+    ) -> Option<Token> {
+        let out = &self.wires.outs[o];
+        if lane == 0 {
+            let root = root_of(self.requests.routers[out.router as usize].id, p);
+            let full = self.set_asides.waiting[o] >= rules.rules.detect;
+            return full.then_some(Token { root, because_of: NONE });
+        }
+        let stored = net.links.of(out.class).buffer - out.credits[class + usize::from(lane)];
+        let root = self.set_asides.lines.at(o, lane).root;
+        (u32::from(stored) >= rules.rules.spread).then_some(Token { root, because_of: o as u32 })
+    }
+
+    /// The sender of input `i` gets a token.
+    fn tell_upstream(&mut self, net: &Net, i: usize, token: Token) {
+        if token.because_of != NONE {
+            let o = token.because_of as usize;
+            let lane = self.set_asides.lines.lane(o, token.root);
+            self.set_asides.lines.at(o, lane).tokens += 1;
+        }
+        self.set_asides.counts.given += 1;
+        let port = &self.buffers.ins[i];
+        let (upstream, at) = (port.upstream(), self.now + net.links.of(port.class).credit_latency);
+        self.send_note(port.is_remote(), upstream, at, Note { port: 0, root: token.root, returns: false });
+    }
+
+    /// A note to the other end of a channel, which is `port` of this block, or, if it `is_cut`, channel `port` to another block.
+    fn send_note(&mut self, is_cut: bool, port: u32, at: u64, note: Note) {
+        self.set_asides.counts.sent += 1;
+        if is_cut {
+            let cut = self.wires.cuts[port as usize];
+            self.wires.outbox[cut.block as usize].notes.push((at, Note { port: cut.port, ..note }));
+        } else {
+            self.set_asides.notes.push(self.now, at, Note { port, ..note });
+        }
+    }
+
+    /// The notes of this cycle, in an order that does not depend on the division into blocks.
+    fn due_notes(&mut self) -> Vec<Note> {
+        let mut due = Vec::new();
+        while let Some((first, len)) = self.set_asides.notes.due(self.now) {
+            due.extend((0..len).map(|k| self.set_asides.notes.item(first, k)));
+            self.set_asides.notes.release(self.now);
+        }
+        due.sort_unstable();
+        self.set_asides.counts.arrived += due.len() as u64;
+        due
+    }
+
+    fn take_token_back(&mut self, note: Note) {
+        self.set_asides.counts.returned += 1;
+        let because_of = self.set_asides.tokens.take_back(note.port as usize, note.root);
+        if because_of != NONE {
+            let lane = self.set_asides.lines.lane(because_of as usize, note.root);
+            self.set_asides.lines.at(because_of as usize, lane).tokens -= 1;
+        }
+    }
+
+    /// A queue of channel `o` has been set aside: heads that wait for the channel take the queues of their packets.
+    fn sort_heads<const SINGLE: bool>(
+        &mut self,
+        interfaces: &mut Interfaces,
+        net: &Net,
+        rules: &SetAsideRules,
+        o: usize,
+    ) {
+        let out = &self.wires.outs[o];
+        if out.is(ChannelEnd::Injection) {
+            interfaces.stop_waiting(out.router as usize);
+            return;
+        }
+        let (r, lanes) = (out.router as usize, *rules.between(out.class));
+        let base = self.requests.routers[r].base as usize;
+        let end = self.requests.routers.get(r + 1).map_or(self.buffers.ins.len(), |next| next.base as usize);
+        for i in base..end {
+            for v in 0..V {
+                self.count_again(net, (i, v), o);
+                let old = *self.buffers.ins[i].requests.at(v);
+                if old == NO_REQUEST || old == UNDECIDED || base + net.port(old) != o {
+                    continue;
+                }
+                let (p, class) = split(old, net.class_bits);
+                let head = *self.buffers.ins[i].head.at(v);
+                let packet = self.buffers.segments.items[head as usize].packet;
+                let lane = self.lane_ahead(net, (o, class), &self.buffers.packets.items[packet as usize]);
+                let class = class - usize::from(lanes.lane_of[class]) + usize::from(lane);
+                let key = key_of(p, class, net.class_bits);
+                if key != old {
+                    *self.buffers.ins[i].requests.at_mut(v) = key;
+                    self.withdraw(net, r, i, old);
+                    self.request_vc::<SINGLE>(net, i, p, class);
+                }
+            }
+        }
+    }
+
+    /// Of the packets in VC `v` of input `i` that are counted at output `o`, those that have got a queue are not counted any more.
+    fn count_again(&mut self, net: &Net, (i, v): (usize, usize), o: usize) {
+        let base = self.buffers.ins[i].base(i);
+        let mut id = *self.buffers.ins[i].head.at(v);
+        while id != NONE {
+            let Segment { packet, next, sent, key, .. } = self.buffers.segments.items[id as usize];
+            let (p, class) = split(key, net.class_bits);
+            if sent == 0 && base + p == o {
+                let record = &self.buffers.packets.items[packet as usize];
+                if record.flags & COUNTED != 0 && self.lane_ahead(net, (o, class), record) != 0 {
+                    self.count_no_more(o, packet);
+                }
+            }
+            id = next;
+        }
+    }
+
+    /// Queues that have been empty for long enough, and whose tokens are all back, are free again.
+    fn free_empty(&mut self, interfaces: &mut Interfaces, net: &Net, rules: &SetAsideRules) {
+        let mut free = Vec::new();
+        let in_use = std::mem::take(&mut self.set_asides.lines.in_use);
+        for &(o, lane) in &in_use {
+            let empty = self.is_empty(net, rules, o as usize, lane);
+            let line = self.set_asides.lines.at(o as usize, lane);
+            if !empty || line.tokens > 0 {
+                line.used = self.now;
+            } else if self.now - line.used >= rules.rules.linger {
+                free.push((o as usize, lane));
+            }
+        }
+        self.set_asides.lines.in_use = in_use;
+        for (o, lane) in free {
+            let root = self.set_asides.lines.release(o, lane);
+            let out = &self.wires.outs[o];
+            let (is_cut, peer) = (out.is(ChannelEnd::Remote), out.peer);
+            let at = self.now + net.router.after_grant + net.links.of(out.class).latency;
+            if out.is(ChannelEnd::Injection) {
+                interfaces.stop_waiting(out.router as usize);
+            }
+            self.send_note(is_cut, peer, at, Note { port: 0, root, returns: true });
+        }
+    }
+
+    /// Whether no packet is in queue `lane` behind channel `o`, nor about to enter it.
+    fn is_empty(&self, net: &Net, rules: &SetAsideRules, o: usize, lane: u8) -> bool {
+        let out = &self.wires.outs[o];
+        let vcs = self.channel_out(rules, o).vcs_of[usize::from(lane)];
+        let buffer = net.links.of(out.class).buffer;
+        let home = |vc: usize| vcs >> vc & 1 == 0 || out.credits[vc] == buffer;
+        // between routers each VC class has one VC, of the same number
+        let asked = !out.is(ChannelEnd::Injection) && out.requested & vcs != 0;
+        !asked && out.free_vcs & vcs == vcs && (0..V).all(home)
+    }
+
+    /// A flit, maybe a head, has arrived: counts its packet.
+    #[inline(never)]
+    pub(crate) fn note_arrival<const SINGLE: bool>(&mut self, net: &Net, rules: &SetAsideRules, flit: Flit) {
+        if !SINGLE && flit.packet == NONE {
+            return;
+        }
+        let (i, v) = port_and_vc::<V>(flit.to);
+        let packet = self.buffers.packets.items[flit.packet as usize];
+        let channel = self.channel_into(rules, i);
+        let (lane, group) = (channel.lane_of[v], channel.group_of[v]);
+        if lane == 0 {
+            let (p, class) = split(flit.key, net.class_bits);
+            let o = self.buffers.ins[i].base(i) + p;
+            if self.lane_ahead(net, (o, class), &packet) == 0 {
+                self.buffers.packets.items[flit.packet as usize].flags |= COUNTED;
+                self.set_asides.waiting[o] += u32::from(packet.len);
+            }
+        } else if packet.flags & FENCED != 0 {
+            let fenced = self.set_asides.fence((i, v), group);
+            self.set_asides.counts.fenced += u64::from(fenced);
+        }
+        self.set_asides.held[i * 16 + v] += 1;
+    }
+
+    /// Called before the first `count` moves of the router whose ports begin at `base`. Counts the packets that leave, and marks the first
+    /// ones in queues that are set aside.
+    #[inline(never)]
+    pub(crate) fn note_departures<const SINGLE: bool>(&mut self, rules: &SetAsideRules, base: usize, count: usize) {
+        for k in 0..count {
+            let Move { i, v, p, vc } = self.switch.moves[k];
+            let (i, v, o) = (base + usize::from(i), usize::from(v), base + usize::from(p));
+            let id = *self.buffers.ins[i].head.at(v);
+            let Segment { packet, sent, len, .. } = self.buffers.segments.items[id as usize];
+            let (packet, head, tail) = if SINGLE { (id, true, true) } else { (packet, sent == 0, sent + 1 == len) };
+            if head {
+                self.count_no_more(o, packet);
+                let to = (o, usize::from(vc));
+                self.mark_if_first(rules, to, packet);
+                self.has_begun(rules, to);
+            }
+            if tail {
+                self.set_asides.leave(i, v);
+            }
+        }
+    }
+
+    /// Packet `id` waits no more for output `o`, or waits because of another output.
+    fn count_no_more(&mut self, o: usize, id: u32) {
+        let packet = &mut self.buffers.packets.items[id as usize];
+        if packet.flags & COUNTED != 0 {
+            packet.flags &= !COUNTED;
+            self.set_asides.waiting[o] -= u32::from(packet.len);
+        }
+    }
+
+    /// Packet `id` is about to leave on VC `vc` of channel `o`. Marks the first packet there since the queue was set aside.
+    fn mark_if_first(&mut self, rules: &SetAsideRules, (o, vc): (usize, usize), id: u32) {
+        let first = self.line_of(rules, o, vc).is_some_and(|line| line.fresh >> vc & 1 != 0);
+        let flags = &mut self.buffers.packets.items[id as usize].flags;
+        *flags = if first { *flags | FENCED } else { *flags & !FENCED };
+    }
+
+    /// A packet has begun to leave on VC `vc` of channel `o`: the next one is not the first.
+    fn has_begun(&mut self, rules: &SetAsideRules, (o, vc): (usize, usize)) {
+        if let Some(line) = self.line_of(rules, o, vc) {
+            line.fresh &= !(1 << vc);
+        }
+    }
+
+    /// The queue that is set aside to which VC `vc` of channel `o` belongs; `None` if it is of a normal queue.
+    fn line_of(&mut self, rules: &SetAsideRules, o: usize, vc: usize) -> Option<&mut Line> {
+        if self.wires.outs[o].is(ChannelEnd::Ejection) || !self.set_asides.lines.any(o) {
+            return None;
+        }
+        match self.channel_out(rules, o).lane_of[vc] {
+            0 => None,
+            lane => Some(self.set_asides.lines.at(o, lane)),
+        }
+    }
+
+    /// Packet `id` may begin to leave terminal channel `o` now, on the only one of `vcs`. See `mark_if_first`.
+    pub(crate) fn mark_from_terminal(&mut self, net: &Net, o: usize, vcs: u16, id: u32) {
+        if let Some(rules) = &net.set_aside {
+            self.mark_if_first(rules, (o, vcs.trailing_zeros() as usize), id);
+        }
+    }
+
+    /// A packet has begun to leave terminal channel `o` on VC `vc`.
+    pub(crate) fn has_left_terminal(&mut self, net: &Net, o: usize, vc: usize) {
+        if let Some(rules) = &net.set_aside {
+            self.has_begun(rules, (o, vc));
+        }
+    }
+}
+
+fn root_of(router: u32, port: usize) -> Root {
+    u64::from(router) << 16 | port as u64
+}

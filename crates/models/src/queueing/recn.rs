@@ -1,0 +1,118 @@
+//! Queues that are set aside for congested outputs while they are congested, in the manner of RECN.
+//!
+//! # Source
+//! J. Duato et al., "A New Scalable and Cost-Effective Congestion Management Strategy for Lossless Multistage Interconnection
+//! Networks" (RECN), HPCA 2005; for memory at inputs alone US patent 8509077. Neither text was read: the protocol follows
+//! their abstracts and claims.
+//! # Parameters
+//! queues: queues of a port that can be set aside, for each VC class of the routing \[count\]. detect: an output is congested if so large
+//! a share of a queue waits for it in normal queues \[percent\]. spread: neighbours upstream are told when a queue set aside is filled to
+//! this share \[percent\]. linger: time that an empty queue stays set aside \[time\].
+//! # Guarantees
+//! Packets of a flow stay in order. Each token stands for one queue, or is under way, and is returned. A router knows its own queues and
+//! the tokens of its neighbours, nothing else. With 0 queues nothing changes.
+//! # Not modelled
+//! Memory that all queues of a port share: each has its part, and credits stop its sender in place of Xon and Xoff. Tokens travel as
+//! credits do, and take no bandwidth. A packet that has come into a normal queue stays there: packets for a congested output leave it
+//! only as fast as that output takes them.
+//! # Validation
+//! `kernel/src/parts/set_aside.rs`: two routers, explored exhaustively. `engine/tests/recn.rs`: tokens and queues are
+//! returned. `tests/test_recn.py`: cold flows beside a hot spot, as with a queue per destination. `conformance/src/queueing.rs`: order, no stall, blocks, checkpoints.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+use weft_api::queueing::{BufferSite, Crossing, QueueingModel, Scheme, SetAside};
+use weft_topology::Graph;
+use weft_units::{Refusal, Share, Time};
+
+/// Most queues of a port that can be set aside: a channel has 16 VCs, and one is the normal queue.
+const MOST: u32 = 15;
+
+/// Queues that are set aside for congested outputs while they are congested (after RECN).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Recn {
+    /// Queues of a port that can be set aside, for each VC class of the routing.
+    pub queues: u32,
+    /// Flits in the normal queues of a router that wait for an output, from which it is congested: a share of a queue.
+    pub detect: Share,
+    /// Share of a queue set aside: when the queue is filled to it, neighbours upstream set queues aside as well.
+    pub spread: Share,
+    /// Time that an empty queue stays set aside.
+    pub linger: Time,
+}
+
+impl Default for Recn {
+    fn default() -> Self {
+        let share = |text: &str| text.parse().expect("a share");
+        Self { queues: 3, detect: share("100%"), spread: share("1%"), linger: "5us".parse().expect("a time") }
+    }
+}
+
+impl QueueingModel for Recn {
+    fn networks(&self) -> &'static str {
+        "any network; the routing names all its hops ahead"
+    }
+
+    fn fits(&self, _graph: &Graph) -> bool {
+        true
+    }
+
+    fn queues(&self, _graph: &Graph) -> u32 {
+        self.queues.saturating_add(1)
+    }
+
+    fn build(&self, _graph: &Graph) -> Result<Arc<dyn Scheme>, Refusal> {
+        if self.queues > MOST {
+            let what = format!("{} queues; beside the normal queue a port has {MOST} at most", self.queues);
+            return Err(Refusal::new("queueing.recn.queues", what, format!("write 0 to {MOST}")));
+        }
+        Ok(Arc::new(ByCongestion { lanes: self.queues + 1 }))
+    }
+
+    fn sets_aside(&self) -> bool {
+        self.queues > 0
+    }
+
+    fn set_aside(&self, site: &BufferSite) -> Result<Option<SetAside>, Refusal> {
+        let set_aside = SetAside {
+            queues: self.queues as u8,
+            detect: site.flits(self.detect, "queueing.recn.detect")?,
+            spread: site.flits(self.spread, "queueing.recn.spread")?,
+            linger: site.cycles(self.linger, "queueing.recn.linger")?,
+        };
+        Ok(self.sets_aside().then_some(set_aside))
+    }
+
+    fn examples() -> Vec<Self> {
+        let early = |text: &str| text.parse().expect("a share");
+        let eager =
+            Self { queues: 1, detect: early("10%"), spread: early("10%"), linger: "5ns".parse().expect("a time") };
+        vec![Self::default(), eager, Self { queues: 0, ..Self::default() }]
+    }
+}
+
+/// Every packet begins in the normal queue.
+#[derive(Debug)]
+struct ByCongestion {
+    lanes: u32,
+}
+
+impl Scheme for ByCongestion {
+    fn lanes(&self) -> u32 {
+        self.lanes
+    }
+
+    fn lane(&self, _crossing: &Crossing) -> u32 {
+        0
+    }
+
+    fn is_dynamic(&self) -> bool {
+        self.lanes > 1
+    }
+
+    fn looks_at_sources(&self) -> bool {
+        false
+    }
+}

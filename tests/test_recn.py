@@ -1,0 +1,81 @@
+"""Queues set aside for congested outputs, as a user runs them: cold flows beside a hot spot, and refusals."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import weft
+from weft.errors import ScenarioError
+
+EXAMPLE = Path(__file__).parents[1] / "examples" / "recn.yaml"
+
+SMALL = """\
+topology: {mesh: {widths: [3, 3], terminals_per_router: 1}}
+routing: dimension_order
+links: {default: {vcs: 4}}
+queueing: recn
+traffic: {pattern: uniform, load: 0.2}
+measure: {warmup: 100cycles, window: 200cycles}
+"""
+
+
+@pytest.fixture(scope="module")
+def summaries(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
+    return weft.load(EXAMPLE).run(tmp_path_factory.mktemp("recn"), jobs=1, watch=False).summaries
+
+
+def accepted(summary: dict[str, Any]) -> dict[str, float]:
+    return {job["job"]: job["accepted_load"] for job in summary["jobs"]}
+
+
+def test_queues_set_aside_free_the_cold_flows_as_a_queue_per_destination_does(summaries: list[dict[str, Any]]) -> None:
+    """11 sources offer 0.4 in packets of 4 flits for 20,000 cycles. A packet begins in a cycle with p = 0.1.
+
+    So the standard deviation of the load of the window is 4 sqrt(p (1 - p) / (11 * 20,000)).
+    """
+    deviation = 4 * math.sqrt(0.1 * 0.9 / (11 * 20_000))
+    one_queue, _, voqnet, recn, _ = (accepted(summary) for summary in summaries)
+    assert one_queue["cold"] < 0.4 - 10 * deviation
+    assert abs(recn["cold"] - voqnet["cold"]) < 3 * deviation
+    assert recn["cold"] > 0.4 - 3 * deviation
+    # terminal 0 takes a flit per cycle from the 5 terminals of its job
+    assert recn["hot"] == pytest.approx(1 / 5, rel=0.01)
+
+
+def test_the_summary_counts_tokens_and_queues(summaries: list[dict[str, Any]]) -> None:
+    recn = summaries[3]
+    given, returned, at_end = (recn[f"set_aside_{key}"] for key in ("tokens", "tokens_returned", "queues_at_end"))
+    # each token is a queue, or is under way on a link: a mesh of 16 routers has 48 channels, and 16 come from terminals
+    assert 0 <= given - returned - at_end <= 64 * 3
+    assert given > 0
+    assert 0 < recn["set_aside_queues_mean"] <= 64 * 3
+    assert "set_aside_tokens" not in summaries[0]
+
+
+REFUSED = [
+    ("interface", {"queues": "per_lane"}, "interface.queues", {"queues": "per_destination"}),
+    ("router", {"vc_realloc": 1}, "router.vc_realloc", {"vc_realloc": 0}),
+    ("links.default.vcs", 6, "links.terminal.vcs", 4),
+    ("queueing", {"recn": {"queues": 16}}, "queueing.recn.queues", {"recn": {"queues": 3}}),
+    ("queueing", {"recn": {"detect": "0%"}}, "queueing.recn.detect", {"recn": {"detect": "50%"}}),
+    ("queueing", {"recn": {"spread": "101%"}}, "queueing.recn.spread", {"recn": {"spread": "100%"}}),
+    ("queueing", {"recn": {"linger": "0ns"}}, "queueing.recn.linger", {"recn": {"linger": "1ns"}}),
+    ("faults", [{"link": [0, 1], "at": "10cycles"}], "queueing.recn", None),
+]
+
+
+@pytest.mark.parametrize(("key", "bad", "path", "good"), REFUSED, ids=[f"{row[0]}: {row[1]}" for row in REFUSED])
+def test_what_does_not_go_with_it_is_refused_with_a_remedy_that_works(
+    key: str, bad: object, path: str, good: object, tmp_path: Path
+) -> None:
+    scenario = tmp_path / "small.yaml"
+    scenario.write_text(SMALL, encoding="utf-8")
+    with pytest.raises(ScenarioError) as refused:
+        weft.load(scenario, set={key: bad}).check()
+    assert refused.value.path == path
+    remedied = {} if good is None else {key: good}
+    weft.load(scenario, set=remedied).check()
