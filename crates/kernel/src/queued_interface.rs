@@ -403,6 +403,12 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
     ) -> Option<usize> {
         let queues = &interfaces.queues;
         let (filled, turn) = (queues.filled[t], usize::from(queues.turns[t]));
+        if filled.is_power_of_two() {
+            // the usual case at low load: no other queue is amid a packet, and the rule has nothing to choose
+            let q = filled.trailing_zeros() as usize;
+            let is_amid = queues.of[queues.place(t, q)].is_amid();
+            return self.can_send::<SINGLE>(interfaces, net, rules, (t, q), is_amid).then_some(q);
+        }
         let is_amid = interfaces.some_queue_is_amid(t);
         let notices = queues.of_notices();
         if rules.notifies
