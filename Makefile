@@ -60,12 +60,13 @@ test-all: test-rust test-installed
 # A worker takes the next file in the order of tests/conftest.py, not the one with the most tests. There is one more of them than
 # cores that it may use, as some tests wait: for the disk, a browser, a process that they have killed.
 WORKERS = $(shell $(PYTHON) -c "import os; print((len(os.sched_getaffinity(0)) if hasattr(os, 'sched_getaffinity') else os.cpu_count()) + 1)")
-PYTEST = $(BIN)/python -m pytest --quiet --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder
+PYTEST = $(BIN)/python -m pytest --quiet --durations 25 --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder
 
+# TIMINGS=--timings writes a page with the compile time of each crate to target/cargo-timings, as CI does.
 # All targets at once, the bindings among them, so that nothing is compiled a second time with other features. On all cores,
 # not as one of make's jobs.
 compiled: $(VENV)/.made
-	MAKEFLAGS= $(CARGO) build --workspace --all-targets --locked --quiet
+	MAKEFLAGS= $(CARGO) build --workspace --all-targets --locked --quiet $(TIMINGS)
 
 test-rust: compiled
 	$(CARGO) test --workspace --locked --quiet
