@@ -75,7 +75,7 @@ def test_what_does_not_go_with_it_is_refused_with_a_remedy_that_works(
     scenario = tmp_path / "small.yaml"
     scenario.write_text(SMALL, encoding="utf-8")
     with pytest.raises(ScenarioError) as refused:
-        weft.load(scenario, set={key: bad}).check()
+        weft.load(scenario, overrides={key: bad}).check()
     assert refused.value.path == path
     remedied = {} if good is None else {key: good}
-    weft.load(scenario, set=remedied).check()
+    weft.load(scenario, overrides=remedied).check()
