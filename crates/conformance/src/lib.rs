@@ -57,6 +57,11 @@ use weft_engine::recording::{AddedRecording, RecordingConfig};
 use weft_engine::routing::{AddedRouting, RoutingConfig};
 use weft_engine::spec::Execution;
 use weft_engine::workload::{AddedWorkload, WorkloadConfig};
+use weft_programs::collectives::algorithms::AddedAlgorithm;
+use weft_programs::collectives::tables::AddedTable;
+use weft_programs::collectives::{AlgorithmConfig, Chooses, Expands, TableConfig};
+use weft_programs::generators::{AddedGenerator, Generates, GeneratorConfig};
+use weft_programs::laws;
 use weft_topology::{AddedTopology, TopologyConfig, TopologyModel};
 use weft_traffic::injection::{AddedInjection, InjectionConfig, InjectionModel};
 use weft_traffic::pattern::{AddedPattern, PatternConfig, PatternModel};
@@ -185,6 +190,47 @@ pub fn injection<M: InjectionModel + Configuration>(name: &'static str) {
     check_reads_back(&examples, &AddedInjection::new::<M>(name, ()));
     assert_some(name, &examples);
     examples.iter().for_each(traffic::check_injection);
+}
+
+/// Runs the laws of generators of programs on a generator that no registry knows.
+///
+/// # Panics
+/// With what is wrong, if the generator does not conform.
+pub fn generator<M: Generates + Configuration>(name: &'static str) {
+    let examples = M::examples().into_iter();
+    let examples: Vec<GeneratorConfig> = examples.map(|config| GeneratorConfig::outside(name, (), config)).collect();
+    let added = AddedGenerator::new::<M>(name, ());
+    check_reads_back(&examples, &added);
+    assert_some(name, &examples);
+    for example in &examples {
+        laws::check_generator(example, &|parameters| {
+            added.read(&mut <dyn AnyText<'_>>::erase(parameters)).map_err(|error| error.to_string())
+        });
+    }
+}
+
+/// Runs the laws of algorithms of collectives on an algorithm that no registry knows.
+///
+/// # Panics
+/// With what is wrong, if the algorithm does not conform.
+pub fn algorithm<M: Expands + Configuration>(name: &'static str) {
+    let examples = M::examples().into_iter();
+    let examples: Vec<AlgorithmConfig> = examples.map(|config| AlgorithmConfig::outside(name, (), config)).collect();
+    check_reads_back(&examples, &AddedAlgorithm::new::<M>(name, ()));
+    assert_some(name, &examples);
+    examples.iter().for_each(laws::check_algorithm);
+}
+
+/// Runs the laws of tables of algorithms on a table that no registry knows.
+///
+/// # Panics
+/// With what is wrong, if the table does not conform.
+pub fn table<M: Chooses + Configuration>(name: &'static str) {
+    let examples = M::examples().into_iter();
+    let examples: Vec<TableConfig> = examples.map(|config| TableConfig::outside(name, (), config)).collect();
+    check_reads_back(&examples, &AddedTable::new::<M>(name, ()));
+    assert_some(name, &examples);
+    examples.iter().for_each(laws::check_table);
 }
 
 /// Each configuration is the same after it was written and read.

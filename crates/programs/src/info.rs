@@ -1,6 +1,6 @@
 //! Facts of a program: operations, messages, and bytes between ranks.
 
-use crate::collectives::Rules;
+use crate::collectives::{Call, Rules};
 use crate::form::{Kind, Op, Operation, Program};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashMap};
@@ -112,6 +112,27 @@ pub fn matrix(program: &Program, rules: &Rules) -> Result<Vec<(u32, u32, u64, u6
         }
     }
     Ok(pairs.into_iter().map(|((from, to), (bytes, messages))| (from, to, bytes, messages)).collect())
+}
+
+/// Bytes that all ranks give together: those of their sends, and in collectives those of their data that other ranks need.
+pub fn given(program: &Program) -> u64 {
+    let mut given = 0u64;
+    for (rank, of) in program.ranks.iter().enumerate() {
+        for op in of.ops.ops() {
+            let bytes = match op.kind() {
+                Kind::Send => op.size(),
+                Kind::Collective(operation) => {
+                    let (ranks, me) = of.place_in(op.comm(), rank as u32, program.len());
+                    let (root, bytes) = (op.root(), op.size());
+                    let sizes = of.ops.sizes(op.sizes()).map(|sizes| &**sizes);
+                    Call { operation, ranks, me, root, bytes, sizes, of_vector: false }.given()
+                }
+                Kind::Compute | Kind::Receive => 0,
+            };
+            given = given.saturating_add(bytes);
+        }
+    }
+    given
 }
 
 /// Collectives of a rank: how often, and their bytes together, by kind and communicator size.

@@ -9,6 +9,7 @@
 //! - [`mpi`]: programs from recorded MPI calls of all ranks.
 //! - [`readers`]: the GOAL formats, and the formats of traces.
 //! - [`generators`], [`ai`]: programs from a few parameters.
+//! - [`laws`]: rules that every generator and every algorithm of a collective keeps.
 
 #![cfg_attr(doc, doc = include_str!("../README.md"))]
 
@@ -19,6 +20,7 @@ pub mod face;
 pub mod form;
 pub mod generators;
 pub mod info;
+pub mod laws;
 pub mod loggops;
 pub mod mpi;
 pub mod rank;

@@ -9,6 +9,7 @@ mod half_awake;
 mod highest_first;
 mod in_rounds;
 
+use announcement::{Announcement, DownTheLine};
 use answer::Answer;
 use bow_tie::BowTie;
 use half_awake::HalfAwake;
@@ -21,6 +22,9 @@ use weft_api::examples::Example;
 use weft_api::policy::{Offers, Policy, PolicyModel, Site};
 use weft_api::routing::RoutingModel;
 use weft_engine::power::{LinkState, Modes};
+use weft_programs::collectives::{Call, Expands, Into, Steps};
+use weft_programs::form::{Calls, Op, Operation, Program, RankProgram};
+use weft_programs::generators::{Generates, Line, Made};
 use weft_topology::{CompleteGroups, Graph, GraphBuilder, Groups, Peer, Port, Structure, TopologyModel};
 use weft_traffic::pattern::{AddedPattern, PatternConfig};
 use weft_units::outside::{in_order, is_taken};
@@ -73,6 +77,18 @@ fn an_injection_from_outside_conforms() {
     weft_conformance::injection::<weft_traffic::injection::on_off::OnOff>("bursts");
 }
 
+#[test]
+fn a_generator_and_an_algorithm_of_a_collective_from_outside_conform() {
+    weft_conformance::generator::<Announcement>("announcement");
+    weft_conformance::algorithm::<DownTheLine>("down_the_line");
+}
+
+/// A registered table under another name is also one from outside.
+#[test]
+fn a_table_from_outside_conforms() {
+    weft_conformance::table::<weft_programs::collectives::tables::openmpi::OpenMpi>("as_openmpi");
+}
+
 /// The message of the suite when it panics.
 fn words(suite: impl FnOnce() + std::panic::UnwindSafe) -> String {
     let panic = std::panic::catch_unwind(suite).expect_err("the suite finds nothing");
@@ -105,6 +121,70 @@ impl RoutingModel for TurnsBothWays {
 fn a_routing_whose_channels_depend_on_each_other_in_a_cycle_is_found_out() {
     let said = words(|| weft_conformance::routing::<TurnsBothWays>("turns_both_ways"));
     assert!(said.contains("turns_both_ways") && said.contains("channel dependencies have a cycle"), "{said}");
+}
+
+/// Rank 0 sends more than rank 1 expects if there are 5 ranks or more.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Mistaken {
+    ranks: u32,
+}
+
+impl Generates for Mistaken {
+    fn make(&self, _: &str) -> Result<Made, Refusal> {
+        let alone = |op: Op| {
+            let mut calls = Calls::default();
+            calls.blocking(op);
+            RankProgram::new(calls.finish())
+        };
+        let mut ranks = vec![RankProgram::new(Calls::default().finish()); self.ranks as usize];
+        ranks[0] = alone(Op::send(1, if self.ranks < 5 { 8 } else { 16 }, Some(0)));
+        ranks[1] = alone(Op::receive(Some(0), 8, Some(0)));
+        Ok(Made {
+            program: Program { ranks },
+            arithmetic: vec![Line::new("ranks", self.ranks.into(), "", "as written")],
+        })
+    }
+
+    fn examples() -> Vec<Self> {
+        vec![Self { ranks: 2 }]
+    }
+}
+
+#[test]
+fn a_generator_whose_receive_expects_other_bytes_is_found_out_at_another_number_of_ranks() {
+    let said = words(|| weft_conformance::generator::<Mistaken>("mistaken"));
+    assert!(said.contains("mistaken of 5 ranks: bytes from 0 to 1") && said.contains("16"), "{said}");
+}
+
+/// The last rank of 6 or more gets nothing.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+struct ForgetsTheLast {}
+
+impl Expands for ForgetsTheLast {
+    fn operations(&self) -> &'static [Operation] {
+        &[Operation::Broadcast]
+    }
+
+    fn expand(&self, call: &Call, steps: &mut Steps) {
+        let all = || std::iter::once(call.segment(0, call.vector()));
+        let reached = if call.ranks < 6 { call.ranks } else { call.ranks - 1 };
+        match call.from_root() {
+            0 => (1..reached).for_each(|other| steps.send(call.rank(other), 0, all())),
+            own if own < reached => steps.receive(call.rank(0), 0, Into::Copy, all()),
+            _ => {}
+        }
+    }
+
+    fn examples() -> Vec<Self> {
+        vec![Self {}]
+    }
+}
+
+#[test]
+fn an_algorithm_that_leaves_a_rank_without_its_data_is_found_out() {
+    let said = words(|| weft_conformance::algorithm::<ForgetsTheLast>("forgets_the_last"));
+    assert!(said.contains(r#"{"forgets_the_last":{}} broadcast 6 ranks: byte 0 at rank 1"#), "{said}");
 }
 
 /// Its links are off in cycle 0, and it declares that they are always on.

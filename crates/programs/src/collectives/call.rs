@@ -62,6 +62,43 @@ impl Call<'_> {
         self.sizes.filter(|_| is_whole).map_or(self.bytes, |sizes| sizes.iter().sum())
     }
 
+    /// Bytes of the data of this rank that other ranks need.
+    pub fn given(&self) -> u64 {
+        let (is_root, others) = (self.me == self.root, (0..self.ranks).filter(|&rank| rank != self.me));
+        let to = |rank: u32| u64::from(self.me) * u64::from(self.ranks) + u64::from(rank);
+        match self.operation {
+            _ if self.ranks < 2 => 0,
+            Operation::Barrier => 0,
+            Operation::Broadcast => {
+                if is_root {
+                    self.vector()
+                } else {
+                    0
+                }
+            }
+            Operation::Reduce => {
+                if is_root {
+                    0
+                } else {
+                    self.vector()
+                }
+            }
+            Operation::AllReduce => self.vector(),
+            Operation::ReduceScatter => self.vector() - self.share(self.me).bytes,
+            Operation::Gather => {
+                if is_root {
+                    0
+                } else {
+                    self.size_of(self.me.into())
+                }
+            }
+            Operation::AllGather => self.size_of(self.me.into()),
+            Operation::Scatter if is_root => others.map(|rank| self.size_of(rank.into())).sum(),
+            Operation::Scatter => 0,
+            Operation::AllToAll => others.map(|rank| self.size_of(to(rank))).sum(),
+        }
+    }
+
     /// Segment `segment` of the vector, of `size` bytes each; empty beyond the end.
     pub fn segment(&self, segment: u64, size: u64) -> Piece {
         let start = segment.saturating_mul(size).min(self.vector());

@@ -21,7 +21,7 @@ pub enum Into {
     Sum,
 }
 
-/// Data of an operation, for tests.
+/// Data of an operation, which `crate::laws` follows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Watched {
     pub op: u32,
@@ -50,8 +50,7 @@ impl Steps {
     }
 
     /// Steps that note the data of every message.
-    #[cfg(test)]
-    pub fn watched() -> Self {
+    pub(crate) fn watched() -> Self {
         Self { watched: Some(Vec::new()), lanes: vec![Default::default()], ..Self::default() }
     }
 
@@ -150,8 +149,7 @@ impl Steps {
     }
 
     /// The operations with their data.
-    #[cfg(test)]
-    pub fn finish_watched(self) -> (Ops, Vec<Watched>) {
+    pub(crate) fn finish_watched(self) -> (Ops, Vec<Watched>) {
         (self.draft.unchecked(), self.watched.unwrap_or_default())
     }
 }

@@ -38,7 +38,7 @@ pub struct BigFft {
     pub iterations: u32,
     /// Computation per point and 1-D transform.
     pub time_per_point: Time,
-    /// The iterations end before all ranks together send more.
+    /// The iterations end before all ranks together give more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub most_bytes: Option<Bytes>,
 }

@@ -46,7 +46,7 @@ pub struct FillBoundary {
     pub iterations: u32,
     /// Computation per cell and iteration.
     pub time_per_cell: Time,
-    /// The iterations end before all ranks together send more.
+    /// The iterations end before all ranks together give more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub most_bytes: Option<Bytes>,
 }

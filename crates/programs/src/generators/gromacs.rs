@@ -181,15 +181,16 @@ impl Generates for Gromacs {
 
     fn examples() -> Vec<Self> {
         let [particles, mesh] = [Time::Femtoseconds(2_000_000_000_000), Time::Femtoseconds(1_500_000_000_000)];
-        vec![Self {
-            particle_ranks: 24,
-            mesh_ranks: 8,
+        let of = |particle_ranks, mesh_ranks| Self {
+            particle_ranks,
+            mesh_ranks,
             steps: 3,
             energy_every: 2,
             halo: halo(),
             mesh_block: mesh_block(),
             particles,
             mesh,
-        }]
+        };
+        vec![of(24, 8), of(1, 1), of(7, 7), of(45, 15)]
     }
 }

@@ -37,17 +37,23 @@ pub struct Hilo {
     pub field: Bytes,
     /// Computation of an iteration.
     pub time: Time,
-    /// The iterations end before all ranks together put more into collectives.
+    /// The iterations end before all ranks together give more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub most_bytes: Option<Bytes>,
 }
+
+/// Bytes of the last sum.
+const SUM: u64 = 8;
 
 impl Generates for Hilo {
     fn make(&self, path: &str) -> Result<Made, Refusal> {
         within(path, "ranks", self.ranks.into(), 1, 1 << 20)?;
         within(path, "iterations", self.iterations.into(), 1, 1 << 20)?;
-        let of_rank = self.tallies.0.saturating_add(self.field.0).saturating_add(8);
-        let per_iteration = of_rank.saturating_mul(self.ranks.into());
+        // the field comes from rank 0, the tallies from all ranks, and the last sum from all ranks but 0
+        let others = u64::from(self.ranks) - 1;
+        let tallies = self.tallies.0.saturating_mul(self.ranks.into());
+        let all = self.field.0.saturating_add(tallies).saturating_add(SUM * others);
+        let per_iteration = if others > 0 { all } else { 0 };
         let iterations = iterations_within(path, self.iterations, self.most_bytes, per_iteration)?;
         not_too_many(path, u64::from(self.ranks) * u64::from(iterations) * 4)?;
         let compute = ns(&format!("{path}.time"), Some(self.time))?;
@@ -56,12 +62,17 @@ impl Generates for Hilo {
             calls.collective(Op::collective(Operation::Broadcast, 0, self.field.0, 0));
             calls.blocking(Op::compute(compute));
             calls.collective(Op::collective(Operation::AllReduce, 0, self.tallies.0, 0));
-            calls.collective(Op::collective(Operation::Reduce, 0, 8, 0));
+            calls.collective(Op::collective(Operation::Reduce, 0, SUM, 0));
         }
         let rank = RankProgram::new(calls.finish());
         let arithmetic = vec![
             Line::new("iterations", iterations.into(), "", ""),
-            Line::new("bytes of an iteration", per_iteration as f64, "B", "what all ranks put into collectives"),
+            Line::new(
+                "bytes of an iteration",
+                per_iteration as f64,
+                "B",
+                "field + ranks x tallies + 8 B x (ranks - 1)",
+            ),
             Line::new("computation of an iteration", compute as f64 * 1e-9, "s", "of each rank"),
         ];
         Ok(Made { program: Program { ranks: vec![rank; self.ranks as usize] }, arithmetic })

@@ -128,6 +128,7 @@ impl Generates for Linpack {
     }
 
     fn examples() -> Vec<Self> {
-        vec![Self { rows: 2, columns: 4, order: 300, block: 32, rate: Flops(1e10) }]
+        let of = |rows, columns| Self { rows, columns, order: 300, block: 32, rate: Flops(1e10) };
+        vec![of(2, 4), of(1, 2), of(5, 1), of(3, 7), of(8, 8)]
     }
 }

@@ -111,7 +111,7 @@ fn within(path: &str, name: &str, number: u64, least: u64, most: u64) -> Result<
     Err(Refusal::new(format!("{path}.{name}"), what, format!("write a number from {least} to {most}")))
 }
 
-/// How many of the `wanted` iterations send no more than `most` \[bytes\] together. Refuses at `path` a bound that the first exceeds.
+/// How many of the `wanted` iterations give no more than `most` \[bytes\] together, as [`crate::info::given`] counts. Refuses at `path` a bound that the first exceeds.
 fn iterations_within(path: &str, wanted: u32, most: Option<Bytes>, per_iteration: u64) -> Result<u32, Refusal> {
     let fits = match most {
         Some(most) if per_iteration > 0 => most.0 / per_iteration,
@@ -132,41 +132,4 @@ fn not_too_many(path: &str, operations: u64) -> Result<(), Refusal> {
     }
     let what = format!("the program would have {operations} operations, and {MOST} are the most");
     Err(Refusal::new(path, what, "make fewer steps, micro-batches or ranks"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::loggops::{self, Parameters};
-    use std::sync::Arc;
-
-    #[test]
-    fn every_example_is_made_the_same_twice_and_finishes() {
-        let examples = GeneratorConfig::examples();
-        assert!(GeneratorConfig::NAMES.iter().all(|name| examples.iter().any(|example| example.name() == *name)));
-        let at = Parameters {
-            unit_fs: 1000,
-            latency: 1_000_000,
-            overhead: 300_000,
-            gap: 100_000,
-            gap_per_byte: 20,
-            overhead_per_byte: 0,
-            eager: 1 << 16,
-        };
-        for example in examples {
-            let file = ProgramFile { program: example, collectives: RulesConfig::default() };
-            let text = serde_json::to_string(&file).unwrap();
-            assert_eq!(serde_json::from_str::<ProgramFile>(&text).unwrap(), file, "{text}");
-            let ((made, rules), (again, _)) = (file.make().unwrap(), file.make().unwrap());
-            assert_eq!(made.program, again.program, "{text}");
-            assert!(made.program.len() <= 64 && made.program.len() > 1 && !made.arithmetic.is_empty(), "{text}");
-            let answer = loggops::run(&made.program, &Arc::new(rules.clone()), at)
-                .unwrap_or_else(|failure| panic!("{text}: {failure:?}"));
-            assert!(answer.last().0 > 0 && answer.messages > 0, "{text}");
-            // by other rules
-            let nccl = r#"{"table": {"nccl": {}}}"#;
-            let nccl: RulesConfig = serde_json::from_str(nccl).unwrap();
-            assert!(loggops::run(&made.program, &Arc::new(nccl.build("c").unwrap()), at).is_ok(), "{text}");
-        }
-    }
 }

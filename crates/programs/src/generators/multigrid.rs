@@ -44,7 +44,7 @@ pub struct Multigrid {
     pub corners: bool,
     /// Computation per point and smoothing.
     pub time_per_point: Time,
-    /// The cycles end before all ranks together send more.
+    /// The cycles end before all ranks together give more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub most_bytes: Option<Bytes>,
 }
@@ -55,8 +55,11 @@ fn two() -> u32 {
 
 /// Bytes to the neighbour in a direction, on a level with `points` of a side.
 fn halo(points: u64, direction: [i64; 3]) -> u64 {
-    8 * direction.into_iter().map(|by| if by == 0 { points } else { 1 }).product::<u64>()
+    NUMBER * direction.into_iter().map(|by| if by == 0 { points } else { 1 }).product::<u64>()
 }
+
+/// Bytes of a number.
+const NUMBER: u64 = 8;
 
 impl Multigrid {
     /// Points of a side of each level, the finest first.
@@ -76,9 +79,9 @@ impl Multigrid {
         };
         for _ in 0..cycles {
             (0..levels.len()).for_each(|level| smooth(&mut calls, level));
-            calls.collective(Op::collective(Operation::AllGather, 0, 8, 0));
+            calls.collective(Op::collective(Operation::AllGather, 0, NUMBER, 0));
             (0..levels.len()).rev().for_each(|level| smooth(&mut calls, level));
-            calls.collective(Op::collective(Operation::AllReduce, 0, 8, 0));
+            calls.collective(Op::collective(Operation::AllReduce, 0, NUMBER, 0));
         }
         RankProgram::new(calls.finish())
     }
@@ -92,7 +95,9 @@ impl Generates for Multigrid {
         within(path, "smoothings", self.smoothings.into(), 1, 64)?;
         let (levels, all) = (self.levels(), directions(self.corners));
         let of_level = |points: u64| sent(self.ranks, &all, |direction| halo(points, direction));
-        let of_rank: u64 = levels.iter().map(|&points| 2 * u64::from(self.smoothings) * of_level(points)).sum();
+        let exchanged: u64 = levels.iter().map(|&points| 2 * u64::from(self.smoothings) * of_level(points)).sum();
+        // the point of the coarsest level, and the norm
+        let of_rank = exchanged + if self.ranks > 1 { 2 * NUMBER } else { 0 };
         let per_cycle = of_rank.saturating_mul(self.ranks.into());
         let cycles = iterations_within(path, self.cycles, self.most_bytes, per_cycle)?;
         let operations = 2 * levels.len() as u64 * u64::from(self.smoothings) * (2 * all.len() as u64 + 1) + 2;

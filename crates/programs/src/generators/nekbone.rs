@@ -39,10 +39,13 @@ pub struct Nekbone {
     pub iterations: u32,
     /// Computation per point and iteration.
     pub time_per_point: Time,
-    /// The iterations end before all ranks together send more.
+    /// The iterations end before all ranks together give more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub most_bytes: Option<Bytes>,
 }
+
+/// Bytes of a sum.
+const SUM: u64 = 8;
 
 impl Nekbone {
     /// Points along a side of the cube of a rank.
@@ -63,13 +66,14 @@ impl Generates for Nekbone {
         within(path, "order", self.order.into(), 1, 64)?;
         within(path, "iterations", self.iterations.into(), 1, 1 << 20)?;
         let all = directions(true);
-        let of_rank = sent(self.ranks, &all, |direction| self.halo(direction));
+        let sums = if self.ranks > 1 { 3 * SUM } else { 0 };
+        let of_rank = sent(self.ranks, &all, |direction| self.halo(direction)) + sums;
         let per_iteration = of_rank.saturating_mul(self.ranks.into());
         let iterations = iterations_within(path, self.iterations, self.most_bytes, per_iteration)?;
         not_too_many(path, u64::from(self.ranks) * u64::from(iterations) * 56)?;
         let points = (u64::from(self.elements) * (u64::from(self.order) + 1)).pow(3);
         let compute = ns(&format!("{path}.time_per_point"), Some(self.time_per_point))?.saturating_mul(points);
-        let sum = || Op::collective(Operation::AllReduce, 0, 8, 0);
+        let sum = || Op::collective(Operation::AllReduce, 0, SUM, 0);
         let rank = |rank| {
             let mut calls = Calls::default();
             for _ in 0..iterations {

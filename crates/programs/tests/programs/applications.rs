@@ -91,11 +91,12 @@ fn hilo_has_small_collectives_between_long_computations() {
 
 #[test]
 fn a_bound_on_bytes_ends_the_iterations_and_is_refused_below_one() {
-    // an iteration of Nekbone on 27 ranks, as above
-    let one = 27 * 8 * (6 * 33 * 33 + 12 * 33 + 8);
+    // an iteration of Nekbone on 27 ranks: the messages as above, and 8 bytes of each rank for each of three sums
+    let messages = 27 * 8 * (6 * 33 * 33 + 12 * 33 + 8);
+    let one = messages + 27 * 3 * 8;
     let bounded = |bytes: u64| make("nekbone", 0, |nekbone| nekbone["most_bytes"] = format!("{bytes}B").into());
-    assert_eq!(sent(&bounded(3 * one - 1).unwrap().program), 2 * one);
-    assert_eq!(sent(&bounded(100 * one).unwrap().program), 3 * one);
+    assert_eq!(sent(&bounded(3 * one - 1).unwrap().program), 2 * messages);
+    assert_eq!(sent(&bounded(100 * one).unwrap().program), 3 * messages);
     let told = bounded(one - 1).unwrap_err();
     assert!(
         told.starts_with("program.nekbone.most_bytes: one iteration sends")

@@ -9,6 +9,7 @@ mod dumpi;
 mod fuzz;
 mod generated;
 mod hand_worked;
+mod laws;
 mod liballprof;
 mod naive;
 mod recorded;

@@ -13,7 +13,7 @@
 //! The time of a sum, unless the rules give one; copies inside of a rank.
 //!
 //! # Validation
-//! `collectives/data_flow.rs`: the right data at every rank, and the bytes of each message, for 2 to 65 ranks.
+//! `laws/data_flow.rs`: the right data at every rank, and the bytes of each message, for 2 to 65 ranks.
 
 use super::Expands;
 use crate::collectives::call::Call;

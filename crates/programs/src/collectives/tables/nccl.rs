@@ -16,7 +16,7 @@
 //! Protocols change latencies in NCCL; here they only choose. NVLS, CollNet and PAT. Several channels per rank.
 //!
 //! # Validation
-//! The tests of this file: estimates worked out by hand. `collectives/data_flow.rs`: each choice.
+//! The tests of this file: estimates worked out by hand. `laws/data_flow.rs`: each choice.
 
 use super::Chooses;
 use crate::amounts::Bytes;

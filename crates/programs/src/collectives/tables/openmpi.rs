@@ -14,7 +14,7 @@
 //! Sums that are not commutative, tables of later versions, settings of a user.
 //!
 //! # Validation
-//! The tests of this file: each row of the table on both sides of its limit. `collectives/data_flow.rs`: each choice.
+//! The tests of this file: each row of the table on both sides of its limit. `laws/data_flow.rs`: each choice.
 
 use super::Chooses;
 use crate::amounts::Bytes;

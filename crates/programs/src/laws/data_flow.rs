@@ -1,10 +1,7 @@
-//! Every collective by every algorithm, among 2 to 65 ranks: data are followed from send to receive, and each rank must end
-//! with the right ones. A send has the data of the operations that it waits for, and no data of others.
+//! The law of every algorithm of a collective: data are followed from send to receive, and each rank must end with the right
+//! ones. A send has the data of the operations that it waits for, and no data of others.
 
-use super::algorithms::AlgorithmConfig;
-use super::call::Call;
-use super::steps::{Into, Steps, Watched};
-use super::tables::TableConfig;
+use crate::collectives::{Call, Expands, Into, Piece, Steps, Watched};
 use crate::form::{Kind, Operation, Ops, When};
 use std::collections::{HashMap, VecDeque};
 
@@ -99,13 +96,13 @@ fn given_and_wanted(call: &Call, starts: &[usize], rank: u32) -> (Data, Vec<(usi
     (given, wanted)
 }
 
-fn ranks_of(algorithm: &AlgorithmConfig, call: &Call, starts: &[usize]) -> Vec<Rank> {
+fn ranks_of(algorithm: &dyn Expands, call: &Call, starts: &[usize]) -> Vec<Rank> {
     let expand = |me: u32| {
         let mut steps = Steps::watched();
-        algorithm.model().expand(&Call { me, ..*call }, &mut steps);
+        algorithm.expand(&Call { me, ..*call }, &mut steps);
         let (ops, watched) = steps.finish_watched();
         let bytes = |of: &Watched| {
-            let of_piece = |piece: &super::call::Piece| {
+            let of_piece = |piece: &Piece| {
                 let first = starts[piece.block as usize] + piece.start as usize;
                 first..first + piece.bytes as usize
             };
@@ -122,8 +119,11 @@ fn ranks_of(algorithm: &AlgorithmConfig, call: &Call, starts: &[usize]) -> Vec<R
     (0..call.ranks).map(expand).collect()
 }
 
-/// Runs the messages of a call and checks what each rank holds at the end.
-fn check(algorithm: &AlgorithmConfig, call: &Call, name: &str) {
+/// Runs the messages of a call and checks what each rank holds at the end. The messages of a panic begin with `name`.
+///
+/// # Panics
+/// With what is wrong, if some rank ends without its data, or waits for ever.
+pub(super) fn check_call(algorithm: &dyn Expands, call: &Call, name: &str) {
     let starts = starts(call);
     let ranks = ranks_of(algorithm, call, &starts);
     let is_barrier = call.operation == Operation::Barrier;
@@ -209,117 +209,43 @@ fn check(algorithm: &AlgorithmConfig, call: &Call, name: &str) {
     }
 }
 
-fn call(operation: Operation, ranks: u32, root: u32, bytes: u64) -> Call<'static> {
-    Call { operation, ranks, me: 0, root, bytes, sizes: None, of_vector: false }
-}
+#[cfg(test)]
+mod tests {
+    use super::super::call;
+    use super::*;
+    use crate::collectives::algorithms::{AlgorithmConfig, hierarchical};
 
-/// Sizes for a call: blocks of a few bytes, vectors that do not come out even and one with fewer bytes than ranks.
-fn sizes(operation: Operation, ranks: u32) -> Vec<u64> {
-    match operation {
-        Operation::AllToAll | Operation::Gather | Operation::Scatter | Operation::AllGather => {
-            vec![if ranks > 16 { 1 } else { 3 }]
-        }
-        _ if ranks > 40 => vec![u64::from(ranks) + 1],
-        _ => vec![u64::from(ranks) * 2 + 1, 3],
-    }
-}
-
-/// 2 to 65 ranks. Above 33 only some around powers and multiples of 2, unless `make test-all` asks for all (WEFT_TEST_ROUNDS).
-fn numbers_of_ranks() -> impl Iterator<Item = u32> {
-    let all = std::env::var_os("WEFT_TEST_ROUNDS").is_some();
-    (2..=65).filter(move |ranks| all || *ranks <= 33 || [40, 47, 48, 63, 64, 65].contains(ranks))
-}
-
-#[test]
-fn every_algorithm_brings_the_right_data_to_2_to_65_ranks() {
-    let mut done = 0;
-    for algorithm in AlgorithmConfig::examples() {
-        for &operation in algorithm.model().operations() {
-            for ranks in numbers_of_ranks() {
-                for bytes in sizes(operation, ranks) {
-                    let call = call(operation, ranks, ranks / 3, bytes);
-                    if algorithm.model().refuses(&call).is_none() {
-                        check(&algorithm, &call, &format!("{algorithm:?} {} {ranks} ranks", operation.name()));
-                        done += 1;
-                    }
-                }
-            }
-        }
-    }
-    assert!(done > 1000, "{done}");
-}
-
-#[test]
-fn blocks_of_different_sizes_arrive_in_whole() {
-    let mut done = 0;
-    for algorithm in AlgorithmConfig::examples() {
-        for &operation in algorithm.model().operations() {
-            use Operation::{AllGather, AllToAll, Gather, ReduceScatter, Scatter};
-            if ![AllGather, AllToAll, Gather, ReduceScatter, Scatter].contains(&operation) {
-                continue;
-            }
-            for ranks in [2u32, 3, 4, 7, 8, 16] {
-                let count = if operation == AllToAll { ranks * ranks } else { ranks };
-                // 0, 1, 2, 3 or 4 bytes
-                let sizes: Vec<u64> = (0..count).map(|block| u64::from(block * 7 % 5)).collect();
-                let call = Call { sizes: Some(&sizes), ..call(operation, ranks, ranks - 1, 0) };
-                if algorithm.model().refuses(&call).is_none() {
-                    check(&algorithm, &call, &format!("{algorithm:?} {} {ranks} ranks", operation.name()));
-                    done += 1;
-                }
-            }
-        }
-    }
-    assert!(done > 80, "{done}");
-}
-
-#[test]
-fn every_choice_of_a_table_can_do_its_call() {
-    for table in TableConfig::examples() {
-        for word in Operation::NAMES {
-            let operation = super::rules::operation(word).expect("a collective");
-            for ranks in 2..=65 {
-                for bytes in [0, 1, 100, 1 << 10, 1 << 14, 1 << 20] {
-                    let call = call(operation, ranks, 0, bytes);
-                    let chosen = table.model().choose(&call);
-                    assert!(chosen.model().operations().contains(&operation), "{table:?} {word} {ranks}: {chosen:?}");
-                    assert_eq!(chosen.model().refuses(&call), None, "{table:?} {word} {ranks}");
-                }
-            }
-        }
-    }
-}
-
-/// Bytes that all ranks send together, by formula: ring and two trees 2 (n - 1) S, all-gather and all-to-all n (n - 1) blocks.
-#[test]
-fn bytes_are_those_of_the_formulas() {
-    let sent = |name: &str, operation, ranks: u32, bytes| {
-        let hierarchical = super::algorithms::hierarchical::Hierarchical { node: 4 };
-        let hierarchical = AlgorithmConfig::Hierarchical(hierarchical);
-        let is_it = |algorithm: &AlgorithmConfig| {
-            algorithm.name() == name && (name != "hierarchical" || *algorithm == hierarchical)
+    /// Bytes that all ranks send together, by formula: ring and two trees 2 (n - 1) S, all-gather and all-to-all n (n - 1) blocks.
+    #[test]
+    fn bytes_are_those_of_the_formulas() {
+        let sent = |name: &str, operation, ranks: u32, bytes| {
+            let hierarchical = hierarchical::Hierarchical { node: 4 };
+            let hierarchical = AlgorithmConfig::Hierarchical(hierarchical);
+            let is_it = |algorithm: &AlgorithmConfig| {
+                algorithm.name() == name && (name != "hierarchical" || *algorithm == hierarchical)
+            };
+            let algorithm = AlgorithmConfig::examples().into_iter().find(is_it).expect("an algorithm");
+            let of = |me| {
+                let mut steps = Steps::watched();
+                algorithm.model().expand(&Call { me, ..call(operation, ranks, 0, bytes) }, &mut steps);
+                steps.finish().ops().iter().filter(|op| op.kind() == Kind::Send).map(|op| op.size()).collect::<Vec<_>>()
+            };
+            (0..ranks).map(|me| of(me).iter().sum::<u64>()).collect::<Vec<_>>()
         };
-        let algorithm = AlgorithmConfig::examples().into_iter().find(is_it).expect("an algorithm");
-        let of = |me| {
-            let mut steps = Steps::watched();
-            algorithm.model().expand(&Call { me, ..call(operation, ranks, 0, bytes) }, &mut steps);
-            steps.finish().ops().iter().filter(|op| op.kind() == Kind::Send).map(|op| op.size()).collect::<Vec<_>>()
-        };
-        (0..ranks).map(|me| of(me).iter().sum::<u64>()).collect::<Vec<_>>()
-    };
-    for n in [2u32, 8, 13, 64] {
-        let (ranks, size) = (u64::from(n), u64::from(n) * 10);
-        assert_eq!(sent("ring", Operation::AllReduce, n, size), vec![2 * (ranks - 1) * 10; n as usize]);
-        assert_eq!(sent("double_tree", Operation::AllReduce, n, size).iter().sum::<u64>(), 2 * (ranks - 1) * size);
-        for name in ["ring", "bruck", "pairwise"] {
-            assert_eq!(sent(name, Operation::AllGather, n, 7), vec![7 * (ranks - 1); n as usize], "{name}");
+        for n in [2u32, 8, 13, 64] {
+            let (ranks, size) = (u64::from(n), u64::from(n) * 10);
+            assert_eq!(sent("ring", Operation::AllReduce, n, size), vec![2 * (ranks - 1) * 10; n as usize]);
+            assert_eq!(sent("double_tree", Operation::AllReduce, n, size).iter().sum::<u64>(), 2 * (ranks - 1) * size);
+            for name in ["ring", "bruck", "pairwise"] {
+                assert_eq!(sent(name, Operation::AllGather, n, 7), vec![7 * (ranks - 1); n as usize], "{name}");
+            }
+            assert_eq!(sent("pairwise", Operation::AllToAll, n, 7), vec![7 * (ranks - 1); n as usize]);
+            assert_eq!(sent("binomial", Operation::Broadcast, n, 9).iter().sum::<u64>(), 9 * (ranks - 1));
+            assert_eq!(sent("chain", Operation::Reduce, n, 9).iter().sum::<u64>(), 9 * (ranks - 1));
         }
-        assert_eq!(sent("pairwise", Operation::AllToAll, n, 7), vec![7 * (ranks - 1); n as usize]);
-        assert_eq!(sent("binomial", Operation::Broadcast, n, 9).iter().sum::<u64>(), 9 * (ranks - 1));
-        assert_eq!(sent("chain", Operation::Reduce, n, 9).iter().sum::<u64>(), 9 * (ranks - 1));
+        // Each of 64 ranks in nodes of 4 sends 2 * 3/4 of the vector inside of its node, and 2 * 15/16 of a quarter between nodes.
+        let whole = 64 * 16;
+        let sent = sent("hierarchical", Operation::AllReduce, 64, whole);
+        assert_eq!(sent, vec![2 * whole * 3 / 4 + 2 * (whole / 4) * 15 / 16; 64]);
     }
-    // Each of 64 ranks in nodes of 4 sends 2 * 3/4 of the vector inside of its node, and 2 * 15/16 of a quarter between nodes.
-    let whole = 64 * 16;
-    let sent = sent("hierarchical", Operation::AllReduce, 64, whole);
-    assert_eq!(sent, vec![2 * whole * 3 / 4 + 2 * (whole / 4) * 15 / 16; 64]);
 }
