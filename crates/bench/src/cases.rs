@@ -361,8 +361,7 @@ impl Case {
 
     /// Rows or groups of the network, which may lie in one block each.
     pub fn units(&self) -> Result<usize, Refusal> {
-        let graph = self.spec()?.graph;
-        Ok(graph.routers().div_ceil(graph.structure().grain()) as usize)
+        Ok(weft_engine::scaling::units(&self.spec()?.graph))
     }
 
     /// Flits per VC; virtual cut-through needs room for a packet, and two keep a link busy.

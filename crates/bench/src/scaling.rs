@@ -12,7 +12,7 @@ use std::hint::black_box;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 use weft_engine::Simulation;
-use weft_engine::scaling::{Observed, wait_together};
+use weft_engine::scaling::{Observed, Shares, wait_together};
 use weft_engine::spec::Execution;
 
 /// What the machine takes, beside the work of the blocks [s].
@@ -126,9 +126,7 @@ pub fn predict(observed: &Observed, units: usize, threads: usize, alone: f64, co
         slowest += window.chunks(share).map(of_thread).fold(0.0, f64::max);
         mean += of_thread(window) / threads_used as f64;
     }
-    let of_thread = |hops: &[u64]| hops.iter().sum::<u64>();
-    let most = observed.hops.chunks(share).map(of_thread).max().unwrap_or(0);
-    let counted = most as f64 * threads_used as f64 / of_thread(&observed.hops).max(1) as f64 - 1.0;
+    let shares = Shares::of(&observed.hops, threads, units);
     let between = |from: usize, to: usize| from / share != to / share;
     let pairs =
         (0..blocks).flat_map(|from| (0..blocks).map(move |to| (from, to))).filter(|&(from, to)| between(from, to));
@@ -145,8 +143,8 @@ pub fn predict(observed: &Observed, units: usize, threads: usize, alone: f64, co
         speed_up: alone / all,
         work_share: mean / all,
         imbalance_share: (slowest - mean) / all,
-        counted_imbalance: counted,
-        imbalance_of_whole_units: units.div_ceil(threads_used) as f64 * threads_used as f64 / units as f64 - 1.0,
+        counted_imbalance: shares.imbalance().unwrap_or(0.0),
+        imbalance_of_whole_units: shares.imbalance_of_whole_units(),
         mail_share: mail_seconds / all,
         barrier_share: waits / all,
         mail_bytes_per_window: mail as f64 / windows,

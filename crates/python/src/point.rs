@@ -110,6 +110,12 @@ impl Point {
         value::to_python(py, &estimated.map_err(|problem| errors::scenario_error(py, problem))?)
     }
 
+    /// How evenly this number of threads shares the flit-hops of the first `cycles` of a run.
+    fn work<'py>(&self, py: Python<'py>, threads: usize, cycles: u64) -> PyResult<Bound<'py, PyAny>> {
+        let work = py.detach(|| self.inner.work(threads, cycles));
+        value::to_python(py, &work.map_err(|problem| errors::scenario_error(py, problem))?)
+    }
+
     /// About how many cycles it runs after its window, until all packets of the window have been delivered.
     fn drain_cycles(&self, py: Python<'_>) -> PyResult<u64> {
         py.detach(|| self.inner.drain_cycles()).map_err(|problem| errors::scenario_error(py, problem))

@@ -13,6 +13,7 @@ use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
 use weft_engine::classes::MessageClass;
+use weft_engine::scaling::Shares;
 use weft_engine::spec::{Execution, Protocol, Watched};
 use weft_engine::{Outcome, Progress, Spec};
 use weft_units::{InputFile, Refusal};
@@ -144,6 +145,18 @@ impl Point {
     pub fn memory(&self, how: Execution) -> Result<Value, Diagnostic> {
         let memory = weft_engine::memory(&self.spec()?, how);
         Ok(json!({ "most_bytes": memory.most(), "at_load_bytes": memory.at_load() }))
+    }
+
+    /// How evenly this number of threads shares the flit-hops of the first `cycles` of a run. `imbalance` is by how much the busiest
+    /// thread has more than the mean, as a share of the mean; `null` if no flit moved.
+    pub fn work(&self, threads: usize, cycles: u64) -> Result<Value, Diagnostic> {
+        let counted = Shares::counted(&self.spec()?, threads, cycles);
+        let shares = counted.map_err(|refusal| self.explain(&refusal))?;
+        Ok(json!({
+            "threads": shares.threads, "blocks": shares.blocks, "cycles": cycles, "flit_hops": shares.flit_hops,
+            "most_flit_hops": shares.most, "imbalance": shares.imbalance(), "units": shares.units,
+            "imbalance_of_whole_units": shares.imbalance_of_whole_units(),
+        }))
     }
 
     /// About how many cycles it runs after its window, until all packets of the window have been delivered.

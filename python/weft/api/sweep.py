@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from weft.runs.slurm_jobs import SlurmJobs
     from weft.runs.slurm_search import SearchSubmission
 
+# Cycles of the run in which the work of threads is counted.
+_COUNTED_CYCLES = 1000
 # Keys of the resolved scenario that change neither these facts nor whether the network can run. `power.policy` changes
 # both: a routing need not go with every policy, and a policy may begin with links off.
 _FREE = ("name", "seed", "measure", "power.prices", "traffic.load", "traffic.loads")
@@ -133,7 +135,9 @@ class Sweep:
         """Folder of its results, if no other is named: it has the name of the scenario's file."""
         return Path("results") / self.named.folder
 
-    def check(self, *, jobs: int | None = None, force_memory: bool = False) -> list[Implied]:
+    def check(
+        self, *, jobs: int | None = None, force_memory: bool = False, threads: int | None = None
+    ) -> list[Implied]:
         """Check every point, and say what each combination of network, routing, power policy and pattern implies.
 
         Parameters
@@ -142,6 +146,11 @@ class Sweep:
             Points at a time, as for `run`: their memory together is compared with what is left.
         force_memory : bool
             Do not refuse points that need more memory than there is left.
+        threads : int, optional
+            Also count how evenly this number of threads shares the work of a run. The fact ``work`` holds ``threads``,
+            ``blocks``, ``cycles`` of the run that is counted, its ``flit_hops``, and ``most_flit_hops`` of a thread.
+            ``imbalance`` is by how much the busiest thread has more than the mean, as a share of the mean.
+            ``imbalance_of_whole_units`` is the same for whole rows or groups of equal work.
 
         Raises
         ------
@@ -151,7 +160,11 @@ class Sweep:
         bill_plan.check(self.points)
         if not force_memory:
             memory.refuse_too_much(self.points, jobs=jobs, threads=1, blocks=0)
-        return [Implied(points, points[0].imply() | _memory(points[0])) for points in self._alike()]
+        implied = [Implied(points, points[0].imply() | _memory(points[0])) for points in self._alike()]
+        if threads is not None:
+            for each in implied:
+                each.facts["work"] = each.points[0].work(threads, _COUNTED_CYCLES)
+        return implied
 
     def _alike(self) -> list[list[Point]]:
         """Points in groups with the same network, routing, power policy and pattern."""

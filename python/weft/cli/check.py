@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 from weft.cli import DONE, arguments, overrides, warned
@@ -84,14 +85,24 @@ def add(commands: Commands) -> None:
         type=arguments.positive,
         help="points that would run at the same time, for their memory (default: as many as cores)",
     )
+    parser.add_argument(
+        "--threads",
+        metavar="N",
+        type=arguments.positive,
+        help="also count how evenly N threads share the work, in the first 1,000 cycles of a run",
+    )
     arguments.add_force_memory(parser)
     arguments.add_units(parser)
+    parser.add_argument("--json", action="store_true", help="print the facts and the warnings as JSON")
 
 
 def main(options: argparse.Namespace) -> int:
     """Check and print; returns the exit status."""
     sweep = overrides.sweep(options)
-    implied = sweep.check(jobs=options.jobs, force_memory=options.force_memory)
+    implied = sweep.check(jobs=options.jobs, force_memory=options.force_memory, threads=options.threads)
+    if options.json:
+        print(json.dumps(_document(sweep, implied), indent=1))
+        return DONE
     print(sweep.points[0].resolved_yaml().rstrip())
     print(
         "\n".join(
@@ -107,12 +118,9 @@ def main(options: argparse.Namespace) -> int:
         print(line)
     for line in dict.fromkeys(line for each in implied for line in _drawn(each.facts)):
         print(line)
-    for line in dict.fromkeys("\n".join(_modes(each.facts)) for each in implied):
-        print(line, end="\n" if line else "")
-    for line in dict.fromkeys("\n".join(_queueing(each.facts)) for each in implied):
-        print(line, end="\n" if line else "")
-    for line in dict.fromkeys("\n".join(_marking(each.facts)) for each in implied):
-        print(line, end="\n" if line else "")
+    for part in (_modes, _queueing, _marking, _work):
+        for line in dict.fromkeys("\n".join(part(each.facts)) for each in implied):
+            print(line, end="\n" if line else "")
     for line in dict.fromkeys(line for each in implied for line in _classes(each.facts)):
         print(line)
     for line in _programs(sweep):
@@ -120,6 +128,31 @@ def main(options: argparse.Namespace) -> int:
     if told := [*warned.lines(sweep.points), *warned.hints(each.facts for each in implied)]:
         print("\n".join(["", *told]))
     return DONE
+
+
+def _document(sweep: Sweep, implied: list[Implied]) -> dict[str, Any]:
+    """The facts of each combination, with its first coordinates and its number of points; each warning once."""
+    groups = [
+        {"points": len(each.points), "coordinates": each.points[0].coordinates, "facts": each.facts} for each in implied
+    ]
+    warnings = {json.dumps(warning, sort_keys=True): warning for point in sweep.points for warning in point.warnings}
+    return {"points": len(sweep), "implied": groups, "warnings": list(warnings.values())}
+
+
+def _work(facts: dict[str, Any]) -> list[str]:
+    """How evenly threads share the flit-hops; none unless asked for."""
+    work = facts.get("work")
+    if work is None:
+        return []
+    head = f"work of {work['threads']} threads with {work['blocks']} blocks, by flit-hops in {work['cycles']:,} cycles"
+    if work["imbalance"] is None:
+        return ["", head, "  no flit moves in these cycles"]
+    rows = {
+        "busiest thread, above the mean": work["imbalance"],
+        f"the same with whole rows, groups or routers, {work['units']} in all": work["imbalance_of_whole_units"],
+    }
+    width = max(map(len, rows))
+    return ["", head, *(f"  {name.ljust(width)}  {share:.1%}" for name, share in rows.items())]
 
 
 def _programs(sweep: Sweep) -> list[str]:

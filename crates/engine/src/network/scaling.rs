@@ -1,10 +1,14 @@
-//! What each block of a network costs in each window: from it the time of a run on more threads can be predicted.
+//! What each block of a network costs in each window, from which the time of a run on more threads can be predicted. How evenly the
+//! threads of a run share its flit-hops.
 
 use crate::network::simulation::Simulation;
+use crate::network::spec::{Execution, Spec};
 use crate::network::threads::take_of_thread;
 use weft_api::base::barrier::Barrier;
 use weft_api::state::{Flit, Packet};
 use weft_kernel::block::Mail;
+use weft_topology::Graph;
+use weft_units::Refusal;
 
 /// What a network has cost while one thread advanced it.
 #[derive(Debug, Clone, PartialEq)]
@@ -16,6 +20,53 @@ pub struct Observed {
     pub hops: Vec<u64>,
     /// Bytes of mail from each block (row) to each other, in all windows together.
     pub mail_bytes: Vec<u64>,
+}
+
+/// How evenly the threads of a run share its work. The work of a thread is the flit-hops of its blocks, counted in a run. So
+/// it depends on no clock and on no machine.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Shares {
+    /// Threads that have work, at most those that were asked for.
+    pub threads: usize,
+    pub blocks: usize,
+    /// Flit-hops of all threads, and those of the thread that has most.
+    pub flit_hops: u64,
+    pub most: u64,
+    /// Rows or groups of the network, or routers where it has neither.
+    pub units: usize,
+}
+
+impl Shares {
+    /// Divides blocks with these flit-hops among so many threads, as a run does.
+    pub fn of(hops: &[u64], threads: usize, units: usize) -> Self {
+        let share = hops.len().div_ceil(threads.max(1)).max(1);
+        let of_thread = hops.chunks(share).map(|hops| hops.iter().sum::<u64>());
+        let most = of_thread.clone().max().unwrap_or(0);
+        Self { threads: of_thread.len(), blocks: hops.len(), flit_hops: hops.iter().sum(), most, units }
+    }
+
+    /// Counts in the first `cycles` of a run, with the blocks that so many threads get.
+    pub fn counted(spec: &Spec, threads: usize, cycles: u64) -> Result<Self, Refusal> {
+        let mut simulation = Simulation::new(spec, Execution::new(threads, 0))?;
+        simulation.advance(cycles);
+        let hops: Vec<u64> = simulation.hops_by_block().collect();
+        Ok(Self::of(&hops, threads, units(&spec.graph)))
+    }
+
+    /// By how much the thread with most flit-hops has more than the mean, as a share of the mean; `None` without flit-hops.
+    pub fn imbalance(&self) -> Option<f64> {
+        (self.flit_hops > 0).then(|| self.most as f64 * self.threads as f64 / self.flit_hops as f64 - 1.0)
+    }
+
+    /// The same if every thread had whole units, and all of these cost the same: ceil(u / t) t / u - 1.
+    pub fn imbalance_of_whole_units(&self) -> f64 {
+        (self.units.div_ceil(self.threads) * self.threads) as f64 / self.units as f64 - 1.0
+    }
+}
+
+/// Rows or groups of a network, which may lie in one block each.
+pub fn units(graph: &Graph) -> usize {
+    graph.routers().div_ceil(graph.grain()) as usize
 }
 
 impl Simulation {
@@ -76,4 +127,38 @@ pub fn wait_together(threads: usize, times: u64) {
             scope.spawn(move || (0..times).all(|_| barrier.wait()));
         }
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_imbalance_is_that_of_the_busiest_thread() {
+        // 50, 30 and 10 flit-hops on three threads of two blocks each; the mean is 30
+        let shares = Shares::of(&[40, 10, 10, 20, 10], 3, 7);
+        assert_eq!((shares.threads, shares.blocks, shares.flit_hops, shares.most), (3, 5, 90, 50));
+        assert!((shares.imbalance().expect("work") - 2.0 / 3.0).abs() < 1e-12);
+        // three of 7 units on one thread, where 7/3 are the mean
+        assert!((shares.imbalance_of_whole_units() - 2.0 / 7.0).abs() < 1e-12);
+        assert_eq!(Shares::of(&[0, 0], 2, 2).imbalance(), None);
+        // more threads than blocks: each block has one
+        assert_eq!(Shares::of(&[1, 1], 8, 2).threads, 2);
+    }
+
+    /// 22 rows on 16 threads: two rows each leave threads idle, and single routers do not.
+    #[test]
+    fn rows_that_do_not_come_out_even_are_split() {
+        let hyperx = r#"{"hyperx": {"widths": [22, 22], "terminals_per_router": 1}}"#;
+        let topology = serde_json::from_str(hyperx).expect("a topology");
+        let routing = serde_json::from_str(r#"{"dimension_order": {}}"#).expect("a routing");
+        let mut spec = Spec::new(&topology, routing).expect("a network");
+        spec.set_load(0.3);
+        let shares = Shares::counted(&spec, 16, 300).expect("a run");
+        assert_eq!((shares.threads, shares.units), (16, 22));
+        assert!((shares.imbalance_of_whole_units() - (2.0 * 16.0 / 22.0 - 1.0)).abs() < 1e-12);
+        // 484 routers: 31 of them on the largest thread, where 30.25 are the mean, and the noise of what was drawn
+        let imbalance = shares.imbalance().expect("flits move");
+        assert!(imbalance > 0.0 && imbalance < 0.15, "{imbalance}");
+    }
 }

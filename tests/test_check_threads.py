@@ -1,0 +1,54 @@
+"""``weft check --threads``: how evenly threads share the work of a run."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from weft.cli import main
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+RING = """\
+topology: {torus: {widths: [8], terminals_per_router: 1}}
+routing: dimension_order
+traffic: {pattern: uniform, load: 0.2}
+"""
+
+
+@pytest.fixture
+def ring(tmp_path: Path) -> str:
+    """A ring of 8 routers, which are one row."""
+    path = tmp_path / "ring.yaml"
+    path.write_text(RING)
+    return str(path)
+
+
+def test_the_work_of_threads_is_counted_in_flit_hops(ring: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", ring, "--threads", "4", "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    work = document["implied"][0]["facts"]["work"]
+    assert (work["threads"], work["blocks"], work["cycles"]) == (4, 4, 1000)
+    # 8 terminals send 0.2 flits per cycle. The distances to the 7 others are 1, 1, 2, 2, 3, 3, 4 links, so that a flit
+    # leaves 1 + 16/7 routers: 8 * 0.2 * 1,000 * 23/7 = 5,257, less the flits under way at the end
+    assert 0.85 * 5257 < work["flit_hops"] < 1.1 * 5257
+    assert work["imbalance"] == pytest.approx(work["most_flit_hops"] * 4 / work["flit_hops"] - 1)
+    # one row on 4 threads: the thread that has it has 4 times the mean
+    assert (work["units"], work["imbalance_of_whole_units"]) == (1, 3.0)
+    assert main(["check", ring, "--threads", "4"]) == 0
+    told = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
+    assert "work of 4 threads with 4 blocks, by flit-hops in 1,000 cycles" in told
+    assert f"busiest thread, above the mean {work['imbalance']:.1%}" in told
+    assert "the same with whole rows, groups or routers, 1 in all 300.0%" in told
+
+
+def test_without_threads_nothing_is_counted(ring: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", ring, "--json"]) == 0
+    assert "work" not in json.loads(capsys.readouterr().out)["implied"][0]["facts"]
+    assert main(["check", ring, "--threads", "2", "--set", "traffic.load=0"]) == 0
+    assert "no flit moves in these cycles" in capsys.readouterr().out
+    with pytest.raises(SystemExit):
+        main(["check", ring, "--threads", "0"])
