@@ -145,20 +145,4 @@ mod tests {
         // more threads than blocks: each block has one
         assert_eq!(Shares::of(&[1, 1], 8, 2).threads, 2);
     }
-
-    /// 22 rows on 16 threads: two rows each leave threads idle, and single routers do not.
-    #[test]
-    fn rows_that_do_not_come_out_even_are_split() {
-        let hyperx = r#"{"hyperx": {"widths": [22, 22], "terminals_per_router": 1}}"#;
-        let topology = serde_json::from_str(hyperx).expect("a topology");
-        let routing = serde_json::from_str(r#"{"dimension_order": {}}"#).expect("a routing");
-        let mut spec = Spec::new(&topology, routing).expect("a network");
-        spec.set_load(0.3);
-        let shares = Shares::counted(&spec, 16, 300).expect("a run");
-        assert_eq!((shares.threads, shares.units), (16, 22));
-        assert!((shares.imbalance_of_whole_units() - (2.0 * 16.0 / 22.0 - 1.0)).abs() < 1e-12);
-        // 484 routers: 31 of them on the largest thread, where 30.25 are the mean, and the noise of what was drawn
-        let imbalance = shares.imbalance().expect("flits move");
-        assert!(imbalance > 0.0 && imbalance < 0.15, "{imbalance}");
-    }
 }

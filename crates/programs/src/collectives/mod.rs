@@ -11,6 +11,6 @@ pub mod tables;
 pub use algorithms::{AlgorithmConfig, Expands};
 pub use call::{Call, Piece, part};
 pub use rules::{Rules, RulesConfig, operation};
-pub(crate) use steps::{Watched, numbered};
 pub use steps::{Into, Steps};
+pub(crate) use steps::{Watched, numbered};
 pub use tables::{Chooses, TableConfig};
