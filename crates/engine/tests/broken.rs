@@ -298,7 +298,7 @@ fn in_transit_routings_take_a_broken_output_for_one_that_is_taken() {
     // the first neighbour is in the group or row, the last one in another group or in the column
     const SLEEPY: &str = r#"{"idle_timeout": {"idle": "20ns", "transition": "10ns"}}"#;
     for (topology, ofar) in [(dragonfly, r#"{"dragonfly_ofar": {}}"#), (grid, r#"{"hyperx_ofar": {}}"#)] {
-        for trigger in [r#""granted""#, r#""unavailable""#] {
+        for trigger in [r#""granted""#, r#""granted_or_full""#, r#""unavailable""#] {
             for (policy_json, load) in [(r#"{"always_on": {}}"#, 0.1), (SLEEPY, 0.01)] {
                 let mut spec = spec(topology, &ofar.replace("{}", &format!(r#"{{"trigger": {trigger}}}"#)));
                 policy(&mut spec, policy_json);

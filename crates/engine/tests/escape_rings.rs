@@ -72,6 +72,7 @@ fn rings_of_their_own_wires_never_stall_and_empty() {
             let ring = format!(r#""directions": {directions}, "exits": {exits}"#);
             check(ofar(1, &ring, ""), NEXT, flits);
             check(ofar(2, &ring, r#", "trigger": "unavailable""#), UNIFORM, flits);
+            check(ofar(2, &ring, r#", "trigger": "granted_or_full""#), NEXT, flits);
         }
     }
 }
@@ -84,6 +85,7 @@ fn embedded_rings_never_stall_and_empty() {
                 let ring = format!(r#""rings": {rings}, "directions": {directions}"#);
                 check(ofar(0, &ring, ""), UNIFORM, flits);
                 check(ofar(0, &ring, r#", "trigger": "unavailable""#), NEXT, flits);
+                check(ofar(0, &ring, r#", "trigger": "granted_or_full""#), NEXT, flits);
             }
         }
     }
@@ -103,7 +105,7 @@ fn rings_of_a_hyperx_never_stall_and_empty() {
     // a minimal hop and a detour in each of the two dimensions
     let check = |ring: &str, more: &str, pattern: &str, flits: u32| check_with(hyperx(ring, more), pattern, flits, 4);
     for flits in [1, 3] {
-        for trigger in ["granted", "unavailable"] {
+        for trigger in ["granted", "granted_or_full", "unavailable"] {
             let free = format!(r#", "trigger": "{trigger}", "injection": {{"free": {{}}}}"#);
             check(r#""directions": 1"#, &free, COMPLEMENT, flits);
             check(r#""exits": 0"#, &free, UNIFORM, flits);

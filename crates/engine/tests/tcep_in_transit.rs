@@ -239,15 +239,17 @@ proptest! {
         (random, all_on, short_shadow, delayed, even) in any::<(bool, bool, bool, bool, bool)>(),
         (flits, small) in (prop::sample::select(vec![1u32, 5]), any::<bool>()),
         (rotate, exits, directions) in (0u32..4, 0u32..3, 1u32..3),
-        misrouting in prop::sample::select(vec!["mixed", "current_router", "neighbour_router", "random_router"]),
-        (unavailable, local) in any::<(bool, bool)>(),
+        misrouting in prop::sample::select(vec![
+            "mixed", "source_router", "current_router", "neighbour_router", "random_router",
+        ]),
+        trigger in prop::sample::select(vec!["granted", "granted_or_full", "unavailable"]),
+        local in any::<bool>(),
         seed in 1u64..1000,
     ) {
         let pick = |choice: bool, yes: &'static str, no: &'static str| if choice { yes } else { no };
         let mut spec = dragonfly(h, 1, &format!(
-            r#""local_misrouting": {local}, "global_misrouting": "{misrouting}", "trigger": "{}",
-            "ring": {{"exits": {exits}, "directions": {directions}}}"#,
-            pick(unavailable, "unavailable", "granted"),
+            r#""local_misrouting": {local}, "global_misrouting": "{misrouting}", "trigger": "{trigger}",
+            "ring": {{"exits": {exits}, "directions": {directions}}}"#
         ));
         spec.seed = seed;
         tcep(&mut spec, &format!(

@@ -95,6 +95,7 @@ impl InTransit {
     pub fn looks<Q: View + ?Sized>(&self, here: &Q, minimal: Hop) -> bool {
         match self.keys.trigger {
             Trigger::Granted => here.was_granted(minimal.port) || here.is_broken(minimal.port),
+            Trigger::GrantedOrFull => here.was_granted(minimal.port) || !self.has_room(here, minimal),
             Trigger::Unavailable => !here.is_open(minimal),
         }
     }
@@ -105,7 +106,11 @@ impl InTransit {
         // until an output is taken, neither what was granted nor the room behind it changes for the worse (a link that TCEP
         // means to switch off meanwhile still takes the packet)
         let is_free = matches!(self.keys.injection, Injection::Free {});
-        if is_free && self.keys.trigger == Trigger::Granted {
+        let stays = match self.keys.trigger {
+            Trigger::Granted | Trigger::GrantedOrFull => is_free,
+            Trigger::Unavailable => false,
+        };
+        if stays {
             here.told(Told::Stays);
         }
         minimal

@@ -2,13 +2,13 @@
 //!
 //! # Source
 //! M. Garcia, E. Vallejo, R. Beivide, M. Odriozola, C. Camarero, M. Valero, G. Rodriguez, J. Labarta, C. Minkenberg, "Bubble Flow
-//! Control in High-Radix Hierarchical Networks" (OFAR, OFAR-L), sections IV and V; the trigger `granted`, the rule of the
-//! ring (only where the minimal VC has no room, never from a source) and two directions are those of the authors' simulator
-//! FOGSim, first version. Bubble: C. Carrion et al., HiPC 1997. Links of groups that a power policy switches off are gone
-//! round as Kim et al., "TCEP", ISCA 2018, Section IV-E, do it, without their order of VC classes. `occupancy: waiting` is ours.
-//! Packets on a long global link count as used credits, so it looks fuller than a short minimal link, and sources do not misroute
-//! while global links idle ("phantom congestion"; the window against it is that of J. Won et al., HPCA 2015). Ours, too: a broken
-//! minimal link is one that is taken.
+//! Control in High-Radix Hierarchical Networks" (OFAR, OFAR-L), sections IV and V. `granted_or_full` and `unavailable` are
+//! readings of its section IV-B. The trigger `granted` and two directions of the ring are those of the authors' simulator FOGSim,
+//! first version. So is the rule of the ring: only where the minimal VC has no room, never from a source. Bubble: C. Carrion et
+//! al., HiPC 1997. Links of groups that a power policy switches off are gone round as in Kim et al., "TCEP", ISCA 2018, Section
+//! IV-E, without its order of VC classes. `occupancy: waiting` is ours. Packets on a long global link count as used credits, so
+//! it looks fuller than a short minimal link. Sources then do not misroute while global links idle ("phantom congestion"). The
+//! window against it is that of J. Won et al., HPCA 2015. That a broken minimal link counts as taken is ours.
 //! # Parameters
 //! `local_misrouting` (off: OFAR-L), `trigger`, `least_occupancy` Th_min \[share of a buffer\], `most_occupancy` Th_non-min
 //! (`relative`: \[share of the occupancy of the minimal output\], `fixed`: \[share of a buffer\]), `occupancy` (what both
@@ -90,6 +90,9 @@ pub enum GlobalMisrouting {
     /// From a source, one of its own router; from a local link, one of another router of the group (the paper).
     #[default]
     Mixed,
+    /// From a source, one of its own router; from a local link, none. A packet that has crossed a local link in its source
+    /// group then stays on its minimal path. With `local_misrouting: false` no packet ever misroutes locally.
+    SourceRouter,
     /// One of the router where the packet is.
     CurrentRouter,
     /// One of another router of the group.
@@ -169,6 +172,10 @@ impl RoutingModel for DragonflyOfar {
             example(
                 r#"{"local_misrouting": false, "global_misrouting": "current_router", "ring": {"exits": 0}}"#,
                 &[SMALL, PHYSICAL],
+            ),
+            example(
+                r#"{"trigger": "granted_or_full", "local_misrouting": false, "global_misrouting": "source_router"}"#,
+                &[SMALL, EMBEDDED],
             ),
             example(
                 r#"{"global_misrouting": "random_router", "most_occupancy": {"fixed": 0.5}, "ring": {"from_sources": true}}"#,

@@ -30,8 +30,11 @@ pub enum Trigger {
     /// `router.speedup: 1` a cycle has one step, and no packet takes a detour, except round a link that is broken or off.
     #[default]
     Granted,
-    /// It can't take its minimal output now: another packet crosses to it or is on the link, or there is no room (the words
-    /// of the paper).
+    /// The same, or no VC of its minimal output has room for the packet. The paper has it in brackets: the output is "already
+    /// assigned to another input or Q_min = 100 %".
+    GrantedOrFull,
+    /// It can't take its minimal output now: another packet crosses to it or is on the link, or there is no room (the
+    /// paper's "not available").
     Unavailable,
 }
 

@@ -122,9 +122,11 @@ impl Runtime {
             }
             let (global, local) = (Some(Kind::Global), (!has(LOCAL_DONE)).then_some(Kind::Local));
             return match (self.config.global_misrouting, has(FROM_LOCAL)) {
+                (GlobalMisrouting::SourceRouter, true) => [None, None],
                 // its local hop was one round a link that is off
                 _ if local.is_none() => [global, None],
-                (GlobalMisrouting::Mixed, false) | (GlobalMisrouting::CurrentRouter, _) => [global, None],
+                (GlobalMisrouting::Mixed | GlobalMisrouting::SourceRouter, false)
+                | (GlobalMisrouting::CurrentRouter, _) => [global, None],
                 (GlobalMisrouting::Mixed, true) | (GlobalMisrouting::NeighbourRouter, _) => [None, local],
                 (GlobalMisrouting::RandomRouter, _) => [global, local],
             };

@@ -67,6 +67,15 @@ fn a_packet_misroutes_once_globally_and_once_in_each_group() {
     assert_eq!((1..36).map(|to| longest("{}", to)).max(), Some(8));
     assert_eq!((1..36).map(|to| longest(r#"{"local_misrouting": false}"#, to)).max(), Some(6));
     assert_eq!((longest("{}", 1), longest(r#"{"local_misrouting": false}"#, 1)), (2, 1));
+    // No local misroute at all: l g l g l where the router behind the first local hop may misroute globally, g l g l where
+    // the source alone may. With local misroutes, but none for a global link: g l l g l l.
+    for (parameters, hops) in [
+        (r#"{"local_misrouting": false, "global_misrouting": "current_router"}"#, 5),
+        (r#"{"local_misrouting": false, "global_misrouting": "source_router"}"#, 4),
+        (r#"{"global_misrouting": "source_router"}"#, 6),
+    ] {
+        assert_eq!((1..36).map(|to| longest(parameters, to)).max(), Some(hops), "{parameters}");
+    }
 }
 
 #[test]

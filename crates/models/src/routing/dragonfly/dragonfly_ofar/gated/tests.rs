@@ -170,9 +170,12 @@ fn a_chosen_detour_needs_both_its_links() {
 
 #[test]
 fn no_way_is_longer_than_the_limit_whatever_links_are_on() {
-    for (exits, directions, local, misrouting) in
-        [(0, 2, true, "mixed"), (1, 1, true, "random_router"), (2, 2, false, "current_router"), (1, 2, true, "mixed")]
-    {
+    for (exits, directions, local, misrouting) in [
+        (0, 2, true, "mixed"),
+        (1, 1, true, "random_router"),
+        (2, 2, false, "current_router"),
+        (1, 2, false, "source_router"),
+    ] {
         let keys = format!(
             r#"{{"local_misrouting": {local}, "global_misrouting": "{misrouting}",
                 "ring": {{"exits": {exits}, "directions": {directions}}}}}"#
@@ -211,4 +214,24 @@ fn outside_the_ring_a_packet_crosses_11_links_at_most() {
     };
     assert_eq!(to(3), 3, "inside a group");
     assert_eq!((4..12).map(to).max(), Some(11));
+}
+
+/// What each trigger makes of a minimal output that is busy, and of one that is full: on over it, or over another router of
+/// the group. With the trigger `granted` a full one leaves the ring only, as nobody was granted it.
+#[test]
+fn a_full_output_and_a_busy_one_pull_other_triggers() {
+    let way = |trigger: &str, room: bool| {
+        let (_, mut routing) = of(&format!(r#"{{"trigger": "{trigger}"}}"#));
+        routing.go_by(LinkKnowledge::Nothing);
+        let here =
+            Router { room: [true, true, room], open: [true, true, false], ..router(&routing, LinkState::On, &[]) };
+        let hop = routing.each_step(1, &here, &mut packet(0), 7).expect("a hop");
+        here.local(hop.port).map(|k| [0, 2, 3][k])
+    };
+    assert_eq!((way("granted", true), way("granted", false)), (Some(3), None));
+    let (busy, full) = (way("granted_or_full", true), way("granted_or_full", false));
+    assert!(busy == Some(3) && [Some(0), Some(2)].contains(&full), "{busy:?} {full:?}");
+    for room in [true, false] {
+        assert!([Some(0), Some(2)].contains(&way("unavailable", room)), "{room}");
+    }
 }
