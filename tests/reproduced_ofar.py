@@ -114,9 +114,39 @@ def scarce() -> pl.DataFrame:
     )
 
 
+TRIGGERS = ("granted", "granted_or_full", "unavailable")
+
+
+def under(trigger: str, rows: pl.DataFrame, misroutes: str = "mixed") -> pl.DataFrame:
+    """The same rows, with the reading of the trigger and of OFAR-L under which they were run."""
+    return rows.with_columns(trigger=pl.lit(trigger), global_misroutes=pl.lit(misroutes))
+
+
+def readings() -> dict[str, pl.DataFrame]:
+    """The points of the readings: the same under each."""
+    full, far = FULL["UN"], FULL["ADV+6"]
+    plain = frame(accepting(name, "UN", 1.0, full[name]) for name in (MIN, PB))
+    ours = frame(accepting(name, "UN", 1.0, full[name]) for name in (OFAR, OFAR_L))
+    ring = frame([accepting(OFAR, "ADV+6", 0.6, far[OFAR])])
+    without = frame([accepting(OFAR_L, "ADV+6", 0.6, far[OFAR_L], ring_hops=0.0)])
+    change = transients().filter((pl.col("pattern") == "ADV+2") & (pl.col("then") == "ADV+6"))
+    choices = ("mixed", "current_router", "source_router")
+    return {
+        "read_uniform": pl.concat([plain, *(under(each, ours) for each in TRIGGERS)]),
+        "read_adversarial": pl.concat(
+            [under(each, ring) for each in TRIGGERS]
+            + [under(each, without, choice) for each in TRIGGERS for choice in choices]
+        ),
+        "read_scarce": pl.concat([under(each, scarce().filter(injection="free")) for each in TRIGGERS]),
+        "read_change": pl.concat(
+            [change.filter(mechanism=PB), *(under(each, change.filter(mechanism=OFAR)) for each in TRIGGERS)]
+        ),
+    }
+
+
 def ideal() -> Measured:
     """All experiments."""
-    frames = {
+    frames = readings() | {
         "uniform": over_load("UN"),
         "adv2": over_load("ADV+2"),
         "advh": over_load("ADV+6"),
@@ -129,12 +159,17 @@ def ideal() -> Measured:
         "offsets": frame(
             row(VAL, f"ADV+{shift}", 0.6, accepted_load=valiant_bound(6, shift).load) for shift in range(1, 13)
         ),
+        "knees": frame(
+            accepting(VAL, f"ADV+{shift}", load, valiant_bound(6, shift).load)
+            for shift, loads in ((1, (0.4, 0.44, 0.48, 0.52)), (6, (0.11, 0.12, 0.13, 0.14, 0.15)))
+            for load in loads
+        ),
         "minimal": frame([accepting(MIN, "ADV+1", 0.1, 1 / 72)]),
         "neighbours": frame([accepting(MIN, "matrix", 0.5, 1 / 6)]),
         "transients": transients(),
         "bursts": bursts(),
         "embedded": of_all_patterns(OFAR_E),
-        "unavailable": of_all_patterns(OFAR),
+        "triggers": pl.concat([under(each, of_all_patterns(OFAR)) for each in TRIGGERS[1:]]),
         "scarce": scarce(),
         "failures": frame(
             row(OFAR_E, "ADV+6", 0.6, rings=rings, broken=broken, accepted_load=0.4 - 0.01 * broken / rings)

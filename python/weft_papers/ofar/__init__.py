@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from weft_papers.common.paper import Experiment, Figure, Paper
-from weft_papers.ofar import beyond, bursts, network_claims, ofar_drawings, rings, steady, transients
+from weft_papers.ofar import beyond, bursts, network_claims, ofar_drawings, readings, rings, steady, transients
 from weft_papers.ofar.routings_run import frame
 
 # Size of the networks of a quick run; that of the paper is 6.
@@ -80,6 +80,20 @@ _BURSTS = tuple(
     for size, patterns, seeds in ((200, [*_PATTERNS, *_MIXES], [1, 2, 3]), (2000, [_FARTHEST, _MIXES[1]], [1]))
 )
 
+# VAL around its saturation under the offset that it carries most of, and under the worst one.
+_KNEES = tuple(
+    {"sweep.traffic.pattern": [{"group_shift": {"shift": shift}}], "sweep.traffic.load": _flits(*loads)}
+    for shift, loads in ((1, (0.4, 0.44, 0.48, 0.52)), (6, (0.11, 0.12, 0.13, 0.14, 0.15)))
+)
+# Claims whose answer the reading of the trigger, or of OFAR-L, may decide.
+_BY_READING = {
+    "O-012": (steady.HIGHER, False),
+    "O-018": (steady.AT_LOCAL_BOUND, True),
+    "O-019": (steady.FARTHEST, False),
+    "O-023": (transients.LATE, False),
+    "O-037": (rings.FALLS, False),
+}
+
 EXPERIMENTS = (
     _sweep("uniform", 0.1, 0.2, 0.3, 0.4, 0.6, 0.7, 0.8, 1.0),
     _sweep("adv2", 0.1, 0.2, 0.3, 0.4, 0.5, 0.6),
@@ -91,12 +105,14 @@ EXPERIMENTS = (
     ),
     Experiment("edge", ({"measure.warmup": "3000cycles", "measure.window": "6000cycles"},)),
     Experiment("offsets", ({"measure.warmup": "1500cycles", "measure.window": "1000cycles"},)),
+    Experiment(steady.KNEES, _KNEES, _KNEES, scenario="offsets"),
     Experiment("minimal"),
     Experiment("neighbours"),
     Experiment("transients", (_TRANSIENTS,), scaled="1 seed"),
     Experiment("bursts", _BURSTS, scaled=f"{_SCALED}, and two bursts of 2,000 packets in place of six"),
     _three_patterns("embedded"),
-    _three_patterns("unavailable"),
+    _three_patterns("triggers"),
+    *readings.experiments(),
     _sweep("scarce", 0.3, 0.6, 1.0, **{"sweep.traffic.pattern": ["uniform", _FARTHEST]}),
     _sweep(beyond.PATTERNS, 0.6, **{"sweep.traffic.pattern": _ALL_PATTERNS}),
     Experiment(beyond.BROKEN, (_SMALL | {"sweep.traffic.pattern": ["uniform", _NEXT, _FARTHEST]},), scaled=_SCALED),
@@ -116,6 +132,11 @@ EXPERIMENTS = (
 )
 
 _GRANTED = "OFAR's trigger is granted."
+_OF_TRIGGERS = (
+    "granted: its minimal output was granted to another input in this cycle, as in the authors' simulator; granted or "
+    "full: or no VC behind it has room, as the paper words it in brackets; unavailable: it can't be taken now, as the "
+    "paper words it before them."
+)
 _STEADY = (
     ("3", "uniform random traffic", steady.UN, "In the paper OFAR and OFAR-L saturate later than MIN and PB."),
     ("4", "ADV+2", steady.ADV2, "In the paper OFAR saturates at 0.45 and PB at 0.38."),
@@ -140,7 +161,7 @@ FIGURES = (
         "2b",
         "Throughput of Valiant routing under ADV+N",
         steady.fig2b,
-        (steady.OFFSETS,),
+        (steady.OFFSETS, steady.KNEES),
         reading="The bound follows from the loads of all channels; the paper gives the curve without numbers.",
     ),
     *(
@@ -196,13 +217,23 @@ FIGURES = (
     ),
     Figure(
         "triggers",
-        "Two readings of when a head looks for a detour",
+        "Readings of when a head looks for a detour",
         rings.trigger_figure,
-        (*steady.SWEEPS, rings.UNAVAILABLE),
+        (*steady.SWEEPS, rings.TRIGGERS),
         wide=True,
-        reading="granted: its minimal output was granted to another input in this cycle, as in the authors' simulator; "
-        "unavailable: it can't be taken now, as the paper words it.",
-        remark=steady.remark(rings.UNAVAILABLE),
+        reading=_OF_TRIGGERS,
+        remark=steady.remark(rings.TRIGGERS),
+    ),
+    Figure(
+        "readings",
+        "Which claims hold under which trigger, in the network of the paper",
+        None,
+        (steady.SATURATION, *readings.EXPERIMENTS_READ),
+        reading=f"{_OF_TRIGGERS} Far beyond saturation, 1,500 cycles after 1,500. OFAR-L does not allow for local "
+        "misroute. A head of OFAR in a local queue of its source group misroutes locally, and globally behind it. "
+        "OFAR-L does so all the same (as FOGSim does), misroutes globally at once, or not at all.",
+        rows=readings.figure_rows(_BY_READING),
+        remark=readings.on_ring,
     ),
     Figure(
         "ring",

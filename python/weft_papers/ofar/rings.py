@@ -1,4 +1,4 @@
-"""Section VII: where the escape ring is, what it costs, few VCs, broken rings; and the two readings of the trigger."""
+"""Section VII: place and cost of the escape ring, few VCs, broken rings; and the readings of the trigger."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from weft_papers.common.line_figures import Series, over_load
 from weft_papers.common.measured import LackingError
 from weft_papers.common.questions import greatest, of, unstalled
 from weft_papers.common.rules import Part, trend
+from weft_papers.ofar import readings
 from weft_papers.ofar.closed_forms import ring_cost
 from weft_papers.ofar.routings_run import MIN, OFAR, OFAR_E, VAL, adversarial
-from weft_papers.ofar.scale import PAPER_H, scaled, sizes, words
+from weft_papers.ofar.scale import PAPER_H, paper_only, scaled, sizes, words
 from weft_papers.ofar.steady import ACCEPTED, OFFERED, SATURATION, SIGNIFICANT, SWEEPS, at
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from weft_papers.common.measured import Measured
     from weft_papers.common.rules import Rule
 
-EMBEDDED, UNAVAILABLE, SCARCE, FAILURES = "embedded", "unavailable", "scarce", "failures"
+EMBEDDED, TRIGGERS, SCARCE, FAILURES = "embedded", "triggers", "scarce", "failures"
 _PHYSICAL = "physical ring"
 _IN_LINKS = "embedded ring"
 _CONTROLS = {"free": "no control", "bubble": "bubble at the source", "escape_occupancy": "by escape occupancy"}
@@ -62,17 +63,21 @@ def ring_figure(measured: Measured) -> Drawing:
 
 
 def trigger_figure(measured: Measured) -> Drawing:
-    """What OFAR accepts under both readings of its trigger, beside MIN or VAL."""
+    """The load that OFAR accepts under each reading of its trigger, beside MIN or VAL."""
     panels = {}
-    for name, (pattern, (granted, unavailable)) in zip(SWEEPS, _beside(measured, UNAVAILABLE).items(), strict=False):
+    for name, (pattern, (granted, others)) in zip(SWEEPS, _beside(measured, TRIGGERS).items(), strict=False):
         base = MIN if (measured[name]["mechanism"] == MIN).any() else VAL
         panels[pattern] = [
             over_load(of(measured[name], base), base, "accepted_load"),
-            over_load(granted, "granted", "accepted_load"),
-            over_load(unavailable, "unavailable", "accepted_load"),
+            over_load(granted, readings.TRIGGERS["granted"], "accepted_load"),
+            *(
+                over_load(rows, told, "accepted_load")
+                for trigger, told in readings.TRIGGERS.items()
+                if not (rows := others.filter(trigger=trigger)).is_empty()
+            ),
         ]
-    title = f"Two readings of OFAR's trigger (h = {sizes(measured, UNAVAILABLE)[0]})"
-    return line_figures.panels(title, panels, OFFERED, ACCEPTED, looks=(MIN, VAL, "granted", "unavailable"))
+    title = f"Readings of OFAR's trigger (h = {sizes(measured, TRIGGERS)[0]})"
+    return line_figures.panels(title, panels, OFFERED, ACCEPTED, looks=(MIN, VAL, *readings.TRIGGERS.values()))
 
 
 def scarce_figure(measured: Measured) -> Drawing:
@@ -239,6 +244,12 @@ _NO_FALL = (
     "cause not isolated; the authors' public simulator shows no fall in 5,000 cycles either, and here none came within "
     "20,000 cycles at h = 2 and 3, with the other trigger, or with fewer departures from the ring"
 )
+FALLS = trend(
+    "without control, under some pattern, at the highest load over 10 % less is accepted than at another one",
+    _falls,
+    SCARCE,
+    cause=_NO_FALL,
+)
 RULES: dict[str, Rule] = {
     "O-036": scaled(
         trend(
@@ -249,15 +260,8 @@ RULES: dict[str, Rule] = {
             EMBEDDED,
         )
     ),
-    "O-037": scaled(
-        trend(
-            "without control, under some pattern, at the highest load over 10 % less is accepted than at another one",
-            _falls,
-            SCARCE,
-            cause=_NO_FALL,
-        )
-    ),
-    "O-038": scaled(
+    "O-037": readings.read(FALLS, scaled(FALLS)),
+    "O-038": paper_only(
         trend("at the highest load at most 10 % less is accepted than at any other one", _constant, *SWEEPS, EMBEDDED)
     ),
 }

@@ -33,6 +33,8 @@ COLUMNS: dict[str, Any] = {
     "injection": pl.String,
     "rings": pl.Int64,
     "rule": pl.String,
+    "trigger": pl.String,
+    "global_misroutes": pl.String,
     "broken": pl.Int64,
     "down_share": pl.Float64,
     "per_terminal": pl.Int64,
@@ -55,7 +57,8 @@ def frame(results: ResultSet) -> pl.DataFrame:
     """A row per finished point, as `weft_papers.common.frames` makes it, with loads in phits/(node cycle).
 
     Further columns: ``pattern`` (as the paper calls it), ``then`` (the pattern after the change), ``h``, ``injection``
-    (its control), ``rings`` (escape rings), ``rule`` (which detours are open), ``broken`` (links that fail at a given
+    (its control), ``rings`` (escape rings), ``rule`` (which detours are open), ``trigger`` and ``global_misroutes`` (as
+    the routing `dragonfly_ofar` calls them), ``broken`` (links that fail at a given
     time), ``down_share`` (of the links, broken at a time where they break at random), ``per_terminal`` [packets of a
     burst], ``dropped_packets``, ``dropped_share`` (of what left the network), ``ring_hops`` (over wires of a ring, of a
     packet that was delivered); and where latencies by time of sending were recorded ``change_cycle``, and lists over
@@ -130,6 +133,7 @@ def _parameters(scenario: Mapping[str, Any]) -> dict[str, Any]:
     }
     if "ring" in routing:
         row |= {"injection": _named(routing["injection"])[0], "rings": routing["ring"]["rings"], "rule": _rule(routing)}
+        row |= {"trigger": routing["trigger"], "global_misroutes": routing["global_misrouting"]}
     return row
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import partial
 from math import inf
 from statistics import fmean
@@ -15,9 +16,10 @@ from weft_papers.common.line_figures import Series, latency_over_load, over_load
 from weft_papers.common.measured import LackingError
 from weft_papers.common.questions import beside, greatest, of, ratio, steady, throughput, unstalled
 from weft_papers.common.rules import Part, approx, constructed, exact, trend
+from weft_papers.ofar import readings
 from weft_papers.ofar.closed_forms import valiant_bound
 from weft_papers.ofar.routings_run import MIN, OFAR, OFAR_L, PB, PB_125, VAL, adversarial
-from weft_papers.ofar.scale import PAPER_H, scaled, sizes
+from weft_papers.ofar.scale import PAPER_H, paper_only, sizes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
 
 UN, ADV2, ADVH = "uniform", "adv2", "advh"
 SWEEPS = (UN, ADV2, ADVH)
-SATURATION, EDGE, OFFSETS = "saturation", "edge", "offsets"
+SATURATION, EDGE, OFFSETS, KNEES = "saturation", "edge", "offsets", "knees"
 # In a fixed order, so that they look the same in all figures.
 LOOKS = (MIN, VAL, PB, PB_125, OFAR, OFAR_L)
 UNIT = "phits/(node cycle)"
@@ -136,10 +138,10 @@ def _with_125(measured: Measured) -> tuple[float, str]:
     return value, f"{remark}; {at(measured, PB_125, adversarial(2))[0]:.3f} with a coefficient of 125 %"
 
 
-def _at_most(measured: Measured, mechanism: str) -> float:
+def _at_most(measured: Measured, mechanism: str, experiment: str = UN) -> float:
     """What a routing accepts at the highest load of uniform traffic that was run; the mean over seeds."""
-    points = of(measured[UN], mechanism).filter(pl.col("accepted_load") > 0)
-    load = greatest(measured[UN], "load")
+    points = of(measured[experiment], mechanism).filter(pl.col("accepted_load") > 0)
+    load = greatest(measured[experiment], "load")
     last = points.filter(pl.col("load") == load)["accepted_load"].to_list()
     if not last:
         raise LackingError(f"{mechanism} accepted nothing at load {load:g}, or stalled")
@@ -148,7 +150,7 @@ def _at_most(measured: Measured, mechanism: str) -> float:
 
 def _higher(measured: Measured) -> list[Part]:
     """OFAR and OFAR-L under uniform traffic against MIN and PB, far beyond saturation."""
-    found = {name: _at_most(measured, name) for name in (MIN, PB, OFAR, OFAR_L)}
+    found = {name: _at_most(measured, name, readings.UNIFORM) for name in (MIN, PB, OFAR, OFAR_L)}
     return [
         Part(found[ours] > found[theirs], f"{ours} {found[ours]:.3f}, {theirs} {found[theirs]:.3f}")
         for ours in (OFAR, OFAR_L)
@@ -193,20 +195,31 @@ def _all_at_local_bound(measured: Measured) -> list[Part]:
     printed = 0.166
     found = {name: at(measured, name, adversarial(PAPER_H))[0] for name in (VAL, PB, OFAR_L)}
     bound = valiant_bound(PAPER_H, PAPER_H).load
+    causes = {VAL: f"the loads of all channels bound VAL at {bound:.3f}, which is {bound / printed - 1:+.1%}"}
+    with suppress(LackingError):
+        causes[OFAR_L] = f"traffic that goes on by the ring, which the trigger decides: {readings.on_ring(measured)}"
     return [
         Part(
             abs(value / printed - 1) <= SIGNIFICANT,
             f"{name} {value:.3f} ({value / printed - 1:+.1%})",
-            f"the loads of all channels bound VAL at {bound:.3f}, which is {bound / printed - 1:+.1%}"
-            if name == VAL
-            else "",
+            causes.get(name, ""),
         )
         for name, value in found.items()
     ]
 
 
-def _depends(measured: Measured) -> tuple[bool, str]:
-    """Least and most over the offsets that were run, at least twice apart; and how far they are from their bounds."""
+def _knees(measured: Measured) -> tuple[bool, str]:
+    """The last loads below saturation at the best and at the worst offset, and in words an overload of every offset."""
+    rows = measured[KNEES]
+    found = {name: throughput(rows.filter(pattern=name), VAL) for name in rows["pattern"].unique(maintain_order=True)}
+    high, low = (end(found, key=lambda name: found[name].last) for end in (max, min))
+    told = ", ".join(f"{found[name].last:g} of {found[name].next:g} under {name}" for name in (high, low))
+    words = f"the last loads below saturation and the first ones beyond it are {told}"
+    return found[high].last >= 2 * found[low].last, f"{words}; {_depends(measured)}"
+
+
+def _depends(measured: Measured) -> str:
+    """Least and most of an overload over the offsets that were run; and how far they are from their bounds."""
     points = of(measured[OFFSETS], VAL).drop_nulls("accepted_load")
     if points.is_empty():
         raise LackingError("no offset accepted anything")
@@ -214,7 +227,7 @@ def _depends(measured: Measured) -> tuple[bool, str]:
     high, low = (end(loads, key=lambda name: loads[name][0]) for end in (max, min))
     shares = [load / valiant_bound(h, int(name.removeprefix("ADV+"))).load for name, (load, h) in loads.items()]
     told = f"{loads[high][0]:.3f} under {high}, {loads[low][0]:.3f} under {low}"
-    return loads[high][0] >= 2 * loads[low][0], f"{told}; {min(shares):.1%} to {max(shares):.1%} of the bounds"
+    return f"of an overload {told} is accepted, {min(shares):.1%} to {max(shares):.1%} of the bounds"
 
 
 def _bound_of_global(measured: Measured) -> float:  # noqa: ARG001 # as all measurements
@@ -236,20 +249,33 @@ def _saturates_pb(measured: Measured) -> tuple[bool, str]:
     return is_over, f"{states} ({'; '.join(told)}; h = {points['h'][0]})"
 
 
+HIGHER = trend(
+    "OFAR and OFAR-L accept more than MIN and PB at the highest load",
+    _higher,
+    readings.UNIFORM,
+    SATURATION,
+    *readings.EXPERIMENTS_READ,
+)
+AT_LOCAL_BOUND = trend("each within 10 % of 0.166", _all_at_local_bound, SATURATION)
+FARTHEST = approx(0.36, _saturates_at(OFAR, adversarial(PAPER_H)), SATURATION, unit=UNIT)
 RULES: dict[str, Rule] = {
     "O-007": constructed(exact(0.5, _bound_of_global, digits=1, unit=UNIT)),
     "O-008": exact(0.166, lambda _: valiant_bound(PAPER_H, PAPER_H).load, digits=3, unit=UNIT, cause=_L2_ALONE),
-    "O-009": scaled(trend("the most that is accepted at an offset is at least twice the least", _depends, OFFSETS)),
-    "O-012": scaled(trend("OFAR and OFAR-L accept more than MIN and PB at the highest load", _higher, UN)),
-    "O-013": scaled(
+    "O-009": trend(
+        "the last load below saturation is at least twice as high at one offset as at another", _knees, KNEES, OFFSETS
+    ),
+    "O-012": readings.read(HIGHER, readings.granted(HIGHER)),
+    "O-013": paper_only(
         trend("PB's latency is higher by 10 % or more, at the highest load up to half of what MIN carries", _larger, UN)
     ),
-    "O-014": scaled(trend("what is accepted at the highest load, and latencies, differ by less than 10 %", _same, UN)),
+    "O-014": paper_only(
+        trend("what is accepted at the highest load, and latencies, differ by less than 10 %", _same, UN)
+    ),
     "O-015": approx(0.45, _saturates_at(OFAR, adversarial(2)), SATURATION, unit=UNIT),
     "O-016": approx(0.38, _with_125, SATURATION, unit=UNIT, cause=_PB_LESS),
     "O-017": trend("OFAR accepts more than OFAR-L", _slightly_better, SATURATION),
-    "O-018": trend("each within 10 % of 0.166", _all_at_local_bound, SATURATION),
-    "O-019": approx(0.36, _saturates_at(OFAR, adversarial(PAPER_H)), SATURATION, unit=UNIT),
+    "O-018": readings.read(AT_LOCAL_BOUND),
+    "O-019": readings.read(FARTHEST),
     "O-020": constructed(exact(0.5, _bound_of_global, digits=1, unit=UNIT)),
     "O-024": trend("PB is saturated at 0.14", _saturates_pb, EDGE),
 }

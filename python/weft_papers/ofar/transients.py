@@ -15,6 +15,7 @@ from weft_papers.common.line_figures import Series
 from weft_papers.common.measured import LackingError
 from weft_papers.common.questions import of
 from weft_papers.common.rules import Part, trend
+from weft_papers.ofar import readings
 from weft_papers.ofar.routings_run import OFAR, OFAR_L, PB, UNIFORM
 from weft_papers.ofar.scale import scaled
 from weft_papers.ofar.steady import LOOKS
@@ -126,8 +127,9 @@ _NO_PERIOD = (
     "PB's latency is at once near its new mean, and swings around it; in the authors' public simulator it does the "
     "same (h = 3, loads 0.14 and 0.12)"
 )
+LATE = trend(_FIRST, _ofar_first("ADV+2"), TRANSIENTS, cause=_NO_PERIOD)
 RULES: dict[str, Rule] = {
     "O-021": scaled(trend(_FIRST, _ofar_first(UNIFORM), TRANSIENTS, cause=_NO_PERIOD)),
     "O-022": scaled(trend(_ALL, _all_fast("ADV+2"), TRANSIENTS)),
-    "O-023": scaled(trend(_FIRST, _ofar_first("ADV+2"), TRANSIENTS, cause=_NO_PERIOD)),
+    "O-023": readings.read(LATE, scaled(LATE)),
 }

@@ -1,0 +1,170 @@
+"""Which claims hold under which reading of OFAR's trigger, and of OFAR-L, in the network of the paper."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from weft_papers.common.measured import LackingError, Measured
+from weft_papers.common.paper import Experiment
+from weft_papers.common.rules import WORDS, Finding
+from weft_papers.ofar.routings_run import OFAR, OFAR_L
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from weft_papers.common.rules import Rule
+
+UNIFORM, ADVERSARIAL, FEW_VCS, CHANGE = "read_uniform", "read_adversarial", "read_scarce", "read_change"
+EXPERIMENTS_READ = (UNIFORM, ADVERSARIAL, FEW_VCS, CHANGE)
+# When a head looks for a detour: the value of the parameter, in words.
+TRIGGERS = {"granted": "granted", "granted_or_full": "granted or full", "unavailable": "unavailable"}
+# The global misroutes of OFAR-L in a local queue of the source group, where it may not misroute locally.
+MIXED = "mixed"
+MISROUTES = {
+    MIXED: "local, then global",
+    "current_router": "global at once",
+    "source_router": "none",
+}
+# The experiments at which rules look beside those of the readings.
+_SATURATION, _TRANSIENTS, _SCARCE = "saturation", "transients", "scarce"
+_PB = {"dragonfly_pb": {"sensor": "class_credits", "threshold": "0flits"}}
+# An eighth of the loads of the paper, which are in phits: 1 of uniform traffic, 0.6 of adversarial traffic.
+_ALL_UNIFORM = [0.125]
+_SHORT = {"measure.warmup": "1500cycles", "measure.window": "1500cycles", "measure.drain_limit": "0cycles"}
+
+
+def _ofar(trigger: str, misroutes: str | None = None, **more: Any) -> dict[str, Any]:
+    """OFAR, or OFAR-L if it is said what its packets do in place of a local misroute."""
+    without = {"local_misrouting": False, "global_misrouting": misroutes} if misroutes else {}
+    return {"dragonfly_ofar": {"trigger": trigger} | without | more}
+
+
+def _zipped(*routings: tuple[Any, int, int], **more: Any) -> dict[str, Any]:
+    """Routings with their VCs on local and on global links."""
+    names = ("zip.routing", "zip.links.local.vcs", "zip.links.global.vcs")
+    return dict(zip(names, map(list, zip(*routings, strict=True)), strict=True)) | more
+
+
+def _uniform() -> dict[str, Any]:
+    both = [(_ofar(trigger, misroutes), 3, 2) for trigger in TRIGGERS for misroutes in (None, MIXED)]
+    return _zipped(("dragonfly_minimal", 2, 1), (_PB, 3, 2), *both) | _SHORT | {"sweep.traffic.load": _ALL_UNIFORM}
+
+
+def _adversarial() -> dict[str, Any]:
+    routings = [(_ofar(trigger, misroutes), 3, 2) for trigger in TRIGGERS for misroutes in (None, *MISROUTES)]
+    farthest = [{"group_shift": {"shift": 6}}] * len(routings)
+    return _zipped(*routings) | _SHORT | {"zip.traffic.pattern": farthest, "sweep.seed": [1]}
+
+
+def _few_vcs() -> tuple[dict[str, Any], ...]:
+    routings = {"sweep.routing": [_ofar(trigger, ring={"kind": "embedded"}) for trigger in TRIGGERS]}
+    lasting = {"measure.warmup": "3000cycles", "measure.window": "2000cycles", "measure.drain_limit": "0cycles"}
+    loads = (("uniform", [0.0625, 0.125]), ({"group_shift": {"shift": 6}}, [0.0375, 0.075]))
+    return tuple(
+        routings | lasting | {"sweep.traffic.pattern": [pattern], "sweep.traffic.load": some} for pattern, some in loads
+    )
+
+
+def _change(seeds: Sequence[int]) -> dict[str, Any]:
+    """The change from ADV+2 to ADV+6, under the triggers that the figure does not have."""
+    change = [{"from": "2500cycles", "pattern": {"group_shift": {"shift": 6}}}]
+    return {
+        "zip.traffic.pattern": [{"group_shift": {"shift": 2}}],
+        "zip.traffic.phases": [change],
+        "zip.traffic.load": [0.015],
+        "measure.warmup": "1500cycles",
+        "measure.window": "3500cycles",
+        "sweep.routing": [_PB, *map(_ofar, TRIGGERS)],
+        "sweep.seed": list(seeds),
+    }
+
+
+def experiments() -> tuple[Experiment, ...]:
+    """The experiments of the readings, in the paper's network and at few loads in quick runs, too."""
+    uniform, adversarial, few = (_uniform(),), (_adversarial(),), _few_vcs()
+    return (
+        Experiment(UNIFORM, uniform, uniform, scenario="uniform"),
+        Experiment(ADVERSARIAL, adversarial, adversarial, scenario="saturation"),
+        Experiment(FEW_VCS, few, few, scenario="scarce"),
+        Experiment(CHANGE, (_change([1]),), (_change([1, 2, 3]),), scenario="transients"),
+    )
+
+
+def _as_read(measured: Measured, trigger: str, misroutes: str) -> Measured:
+    """The points of a reading, under the names that the rules know.
+
+    Routings without a trigger are the same under each.
+    """
+    local = pl.col("global_misroutes").is_null() | (pl.col("mechanism") != OFAR_L)
+    is_read = (pl.col("trigger").fill_null(trigger) == trigger) & (local | (pl.col("global_misroutes") == misroutes))
+    found = {name: measured[name].filter(is_read) for name in EXPERIMENTS_READ}
+    others = measured[_SATURATION].filter(~pl.col("mechanism").is_in([OFAR, OFAR_L]))
+    found[_SATURATION] = pl.concat([others, found[ADVERSARIAL]])
+    found |= {_TRANSIENTS: found[CHANGE], _SCARCE: found[FEW_VCS]}
+    return Measured(dict(measured.frames) | found, measured.quick)
+
+
+def granted(rule: Rule) -> Rule:
+    """A rule that looks at the points of the readings: those of the trigger of the figures."""
+    return replace(rule, judge=lambda measured: rule.judge(_as_read(measured, "granted", MIXED)))
+
+
+def _judged(rule: Rule, measured: Measured, trigger: str, misroutes: str) -> Finding:
+    try:
+        return rule.judge(_as_read(measured, trigger, misroutes))
+    except LackingError as problem:
+        return Finding("not run", because=str(problem))
+
+
+def table(rules: Mapping[str, tuple[Rule, bool]], measured: Measured) -> pl.DataFrame:
+    """A row per claim, and per reading of OFAR-L where it matters, with a column per trigger.
+
+    `rules` has for each claim its rule, and whether what OFAR-L does decides it.
+    """
+    rows = []
+    for claim, (rule, decides) in rules.items():
+        for misroutes, words in MISROUTES.items() if decides else ((MIXED, "-"),):
+            cells = {}
+            for trigger, told in TRIGGERS.items():
+                found = _judged(rule, measured, trigger, misroutes)
+                cells[told] = f"{WORDS[found.answer]}: {found.measured or found.because}"
+            rows.append(
+                {"claim": claim, "OFAR-L in a local queue of the source group": words, "asked": rule.words} | cells
+            )
+    return pl.DataFrame(rows)
+
+
+def read(rule: Rule, shown: Rule | None = None) -> Rule:
+    """The same rule, or `shown` of it, which also says under which triggers it holds, if their points are there."""
+    shown = shown or rule
+
+    def judge(measured: Measured) -> Finding:
+        found = shown.judge(measured)
+        if not measured.has((*EXPERIMENTS_READ, _SATURATION)):
+            return found
+        answers = {told: _judged(rule, measured, name, MIXED).answer for name, told in TRIGGERS.items()}
+        words = ", ".join(f"{WORDS[answer]} with the trigger {told}" for told, answer in answers.items())
+        return replace(found, measured="; ".join(filter(None, [found.measured, words])))
+
+    return replace(shown, judge=judge)
+
+
+def on_ring(measured: Measured) -> str:
+    """The load that OFAR-L accepts under ADV+h by trigger, with the hops of a packet over wires of the ring."""
+    rows = measured[ADVERSARIAL].filter((pl.col("mechanism") == OFAR_L) & (pl.col("global_misroutes") == MIXED))
+    told = [
+        f"{TRIGGERS[trigger]} {accepted:.3f} with {hops:.3f} hops of a packet on the ring"
+        for trigger, accepted, hops in rows.select("trigger", "accepted_load", "ring_hops").drop_nulls().rows()
+    ]
+    if not told:
+        raise LackingError(f"{OFAR_L} was not run under the other triggers")
+    return f"{OFAR_L} accepts: {'; '.join(told)}"
+
+
+def figure_rows(rules: Mapping[str, tuple[Rule, bool]]) -> partial[pl.DataFrame]:
+    """Makes the function that makes the table."""
+    return partial(table, rules)
