@@ -79,6 +79,7 @@ def pattern(name: str) -> pl.DataFrame:
         rows(TCEP, LOADS, _curve(full, 37.8, 1.2, 0.25)),
         rows(COMBINED, LOADS, _cheaper(_curve(full, 37.8, 1.2, 0.25), 0.8)),
         rows(SLAC, LOADS, slac),
+        rows(LITERAL, (0.05, 0.1), slac),
     )
 
 
@@ -170,6 +171,7 @@ def ideal() -> Measured:
             "jobs_uniform": _jobs(1.12, 1.05),
             "jobs_permutation": _jobs(3.7, 3.6),
             "epochs": _epochs(),
+            "from_few": pattern("uniform").filter(pl.col("load") >= 0.8),
             "own_policy": _own(),
             "root": root,
             "least": frame(

@@ -113,6 +113,15 @@ def compared(frame: pl.DataFrame, mechanism: str, reference: str = BASELINE) -> 
     return ours.last / theirs.last, told
 
 
+def between(frame: pl.DataFrame, mechanism: str, reference: str = BASELINE) -> tuple[float, float]:
+    """Bounds of the throughput of a mechanism over that of another one, as far as the loads that were run tell.
+
+    Each saturates somewhere from its last load below saturation to the next one.
+    """
+    ours, theirs = throughput(frame, mechanism), throughput(frame, reference)
+    return ours.last / theirs.next, ours.next / theirs.last
+
+
 def throughput(frame: pl.DataFrame, mechanism: str) -> Throughput:
     """The last load that is not too much, what is accepted at the next one, and the highest accepted load.
 
