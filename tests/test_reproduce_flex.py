@@ -143,6 +143,34 @@ def test_a_number_that_is_off_misses_its_claim(
     assert "is allowed" in finding.because or "; asked: " in finding.because or " is not " in finding.because
 
 
+def test_saturation_is_where_latency_becomes_steep_and_a_quick_run_does_not_judge_it() -> None:
+    """UGAL on Slim Fly accepts all of 0.5 at five times the least latency: three times lie half way from 0.4 to 0.5."""
+    slow = pl.col("mechanism").is_in(curve(UGAL, SLIM_FLY)) & (pl.col("load") == 0.5)
+    held = pl.col("mechanism").is_in(curve(UGAL, SLIM_FLY)) & (pl.col("load") <= 0.5)
+    off = changed(
+        "random_permutation",
+        lambda rows: rows.with_columns(
+            accepted_load=pl.when(held).then(pl.col("load")).otherwise(pl.col("accepted_load")),
+            packet_latency_mean_cycles=pl.when(slow).then(5.0).otherwise(1.0) * pl.col("packet_latency_mean_cycles"),
+        ),
+    )
+    assert "Slim Fly, UGAL: 0.450" in judged(off)["F-112"].finding.measured
+    unsettled = dataclasses.replace(
+        off,
+        frames=dict(off.frames)
+        | {"random_permutation": off["random_permutation"].with_columns(unsettled=pl.col("load") == 0.1)},
+    )
+    assert judged(unsettled)["F-112"].verdict.endswith("had not settled at load 0.1")
+    quick = judged(dataclasses.replace(ideal(), quick=True))
+    assert {quick[each].finding.answer for each in ("F-101", "F-105", "F-110", "F-118", "F-126")} == {"not run"}
+    assert {quick[each].finding.answer for each in ("F-106", "F-111", "F-117", "F-120")} == {"met"}
+
+
+def test_what_fig_15_leaves_out_is_named_as_the_cause() -> None:
+    for claim in ("F-137", "F-138"):
+        assert "HyperX 10x10x10 with 10 terminals per router" in as_printed()[claim].finding.cause
+
+
 def test_both_readings_of_tornado_are_told_and_one_is_judged() -> None:
     lost = changed("tornado_of_ids", scaled("accepted_load", 0.1, *curve(LBR, FLEX)))
     finding = PAPER.rules["F-116"].judge(lost)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from weft.results import quantities as q
+from weft.results import soundness
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -34,6 +35,8 @@ NUMBERS = (
     "warmup_cycles",
 )
 _FLAGS = ("saturated", "warmup_settled", "power_settled")
+# Whether a point that is not overloaded was measured before it had settled, for whatever reason.
+UNSETTLED = "unsettled"
 SCHEMA: dict[str, Any] = {
     "mechanism": pl.String,
     "policy": pl.String,
@@ -41,7 +44,7 @@ SCHEMA: dict[str, Any] = {
     "hops_max": pl.Int64,
     "stalled": pl.Boolean,
     "derived": pl.Boolean,
-    **dict.fromkeys(_FLAGS, pl.Boolean),
+    **dict.fromkeys((*_FLAGS, UNSETTLED), pl.Boolean),
     **dict.fromkeys(NUMBERS, pl.Float64),
 }
 
@@ -53,8 +56,8 @@ def rows(results: ResultSet, mechanism: Callable[[Mapping[str, Any]], str]) -> l
     -------
     list of dict
         ``mechanism``, ``policy`` (its parameters as JSON), ``load`` (as set) [flits/terminal/cycle], ``saturated``,
-        ``warmup_settled``, ``power_settled``, ``hops_max`` [links], ``stalled``, ``derived`` (whether a row was worked
-        out from another one: false here) and the numbers of `NUMBERS`.
+        ``warmup_settled``, ``power_settled``, ``unsettled``, ``hops_max`` [links], ``stalled``, ``derived`` (whether a
+        row was worked out from another one: false here) and the numbers of `NUMBERS`.
     """
     return [_row(results, point, mechanism) for point in range(len(results))]
 
@@ -77,5 +80,6 @@ def _row(results: ResultSet, point: int, mechanism: Callable[[Mapping[str, Any]]
         "hops_max": len(summary.get("hop_histogram") or [0]) - 1,
         "stalled": summary[q.ENDING.column] == q.STALLED,
         "derived": False,
+        UNSETTLED: soundness.is_unsettled(summary),
         **{name: summary.get(name) for name in (*_FLAGS, *NUMBERS)},
     }

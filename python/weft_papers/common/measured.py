@@ -18,9 +18,10 @@ class LackingError(Exception):
 def unsettled() -> pl.Expr:
     """Whether a point is not saturated, and was measured before its latencies or its power states had settled.
 
-    Not known, and so false, for points whose warm-up had a fixed length.
+    Where the warm-up had a fixed length, latencies that grow over the window say so.
     """
-    late = pl.any_horizontal(~pl.col("warmup_settled"), ~pl.col("power_settled")).fill_null(value=False)
+    late = pl.any_horizontal(~pl.col("warmup_settled"), ~pl.col("power_settled"), pl.col("unsettled"))
+    late = late.fill_null(value=False)
     return ~pl.col("saturated") & late
 
 

@@ -26,7 +26,7 @@ def facts(results: ResultSet) -> dict[str, Any]:
         "flit_hops": sum(summary["flit_hops"] for summary in summaries),
         "seconds": sum(seconds),
         "saturated": sum(map(soundness.is_over, summaries)),
-        "unsettled": sum(map(soundness.is_unsettled, summaries)) if any(map(_looked, summaries)) else None,
+        "unsettled": sum(map(soundness.is_unsettled, summaries)),
         "weft_versions": sorted({str(summary.get("weft_version")) for summary in summaries}),
         "hashes": [point["hash"] for point in results.points],
     }
@@ -36,8 +36,3 @@ def _span(values: Iterable[int]) -> list[int]:
     """Least and greatest value; empty if there are none."""
     known = sorted(values)
     return [known[0], known[-1]] if known else []
-
-
-def _looked(summary: dict[str, Any]) -> bool:
-    """Whether the warm-up ended by itself, instead of at a given length."""
-    return summary.get("warmup_settled") is not None

@@ -238,7 +238,8 @@ PAPER = Paper(
     figures=FIGURES,
     rules=RULES,
     frame=frame,
-    judging="Saturation is the most that is accepted up to the lowest load of which less than 95 % is; latencies are "
+    judging="Saturation is the most that is accepted up to the lowest load of which less than 95 % is, or the load at "
+    "which the latency is three times the least, if that comes before; only a full run judges it. Latencies are "
     "compared at the lowest load that saturates none of those compared. Loads are per terminal that sends: under bit "
     "patterns, and where only the first 1,000 ids count, some are silent.",
     quick="Tables and figures without a simulation are complete.",

@@ -207,6 +207,22 @@ def layers_figure(_: Measured) -> Drawing:
     return drawing
 
 
+def _of_table_6() -> float:
+    """The cost of a HyperX of three dimensions of the width and terminals per router of Table 6 [M$]."""
+    return _cost({"hyperx": {"widths": [10, 10, 10], "terminals_per_router": 10}}) / _MEGA
+
+
+def _size_decides(holds: bool) -> str:
+    """The cause of a miss about Fig. 15, if another HyperX of three dimensions would meet the claim."""
+    other = f"HyperX 10x10x10 with 10 terminals per router, as wide as in Table 6, costs {_of_table_6():.2f} M$"
+    return (
+        f"the size of the HyperX, which Fig. 15 leaves out: {other}, and meets it; in Figs. 16 and 17 it has as many "
+        "routers as FleX of 6 layers, so it is 6x6x6 there"
+        if holds
+        else ""
+    )
+
+
 def _between(_: Measured) -> list[Part]:
     """Whether 4 to 7 layers cost more than 3 and less than a HyperX of three dimensions."""
     parts = []
@@ -215,7 +231,8 @@ def _between(_: Measured) -> list[Part]:
         costs, most = [_cost(topology) / _MEGA for topology in flexes], _cost(rivals["HyperX 3D"]) / _MEGA
         inside = all(costs[0] < cost < most for cost in costs[1:])
         told = ", ".join(f"{cost:.2f}" for cost in costs)
-        parts.append(Part(inside, f"{words}: FleX of 3 to 7 layers {told} M$, HyperX 6x6x6 {most:.2f} M$"))
+        cause = _size_decides(all(costs[0] < cost < _of_table_6() for cost in costs[1:]))
+        parts.append(Part(inside, f"{words}: FleX of 3 to 7 layers {told} M$, HyperX 6x6x6 {most:.2f} M$", cause))
     return parts
 
 
@@ -223,7 +240,11 @@ def _dearer(_: Measured) -> list[Part]:
     dragonfly = _cost(TABLE_6[DRAGONFLY]) / _MEGA
     costs = {words: _cost(_grown(each)[0]["HyperX 3D"]) / _MEGA for words, each in _EACH.items()}
     return [
-        Part(cost > dragonfly, f"HyperX 6x6x6, {words}: {cost:.2f} M$; dragonfly {dragonfly:.2f} M$")
+        Part(
+            cost > dragonfly,
+            f"HyperX 6x6x6, {words}: {cost:.2f} M$; dragonfly {dragonfly:.2f} M$",
+            _size_decides(_of_table_6() > dragonfly),
+        )
         for words, cost in costs.items()
     ]
 

@@ -1,8 +1,9 @@
 """Claims about latency and saturation (sections IV-B and IV-C).
 
-Saturation is the most that is accepted up to the lowest load of which less than 95 % is. Latencies are compared at the
-lowest load that none of the compared networks is saturated at. "Similar", "comparable" and "close" are within 10 %,
-which is the tolerance of approximate claims; "slightly" is up to 25 %.
+Saturation is the most that is accepted up to the lowest load of which less than 95 % is, or the load at which the
+latency is three times the least, if that comes before. The windows of quick runs are too short for it. Latencies are
+compared at the lowest load at which no compared network is saturated. "Similar", "comparable" and "close" are within
+10 %, the tolerance of approximate claims. "Slightly" is up to 25 %.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import replace
 from itertools import pairwise
+from math import inf
 from statistics import fmean
 from typing import TYPE_CHECKING
 
@@ -17,6 +19,7 @@ import polars as pl
 
 from weft.results import quantities as q
 from weft_papers.common import bar_figures
+from weft_papers.common.frames import UNSETTLED
 from weft_papers.common.measured import LackingError
 from weft_papers.common.questions import beside, greatest, least, near, of, ratio, steady
 from weft_papers.common.rules import WITHIN, WITHIN_LATENCY, Finding, Part, approx, exact, trend, untestable
@@ -74,6 +77,8 @@ PATTERNS = (
 _SLIGHTLY = 0.25
 # A load is too much where less than this share of it is accepted.
 _ACCEPTED = 0.95
+# A curve of latency over load is steep from this multiple of its least latency on, as a reader takes it.
+_STEEP = 3.0
 # Measured apart: what LBR takes for a queue, and what it does at a tie, decide its latency at low loads.
 _OF_LATENCY = (
     "with flits that wait for a link as its queue (sensor: output_queue) and the minimal path where all are equal, LBR "
@@ -97,19 +102,31 @@ def _run(measured: Measured, pattern: str, *routings: str) -> list[str]:
 
 
 def saturation(measured: Measured, pattern: str, network: str, routing: str) -> float:
-    """Saturation of a network [flits per active terminal and cycle]."""
+    """Saturation of a network [flits per active terminal and cycle].
+
+    Raises
+    ------
+    LackingError
+        If the windows were those of a quick run, if no load was too much, or if points below had not settled.
+    """
+    _refuse_short(measured)
     return _knee(measured[pattern], mechanism(network, routing))
 
 
+def _refuse_short(measured: Measured) -> None:
+    if measured.quick:
+        raise LackingError("the windows of a quick run are too short for a saturation: run it with --full")
+
+
 def _knee(rows: pl.DataFrame, curve: str) -> float:
-    """The most that is accepted up to the lowest load that is too much.
+    """The most that is accepted up to the lowest load that is too much; at most the load where latency becomes steep.
 
     Beyond saturation some networks accept less than before: then it is what they carried of the load below.
 
     Raises
     ------
     LackingError
-        If no load was too much.
+        If no load was too much, or if points below had not settled.
     """
     points = of(rows, curve).drop_nulls("accepted_load")
     over = points.filter((pl.col("accepted_load") < _ACCEPTED * pl.col("load")) | (pl.col("load") >= 1))
@@ -118,7 +135,21 @@ def _knee(rows: pl.DataFrame, curve: str) -> float:
     found = greatest(points.filter(pl.col("load") <= over["load"][0]), "accepted_load")
     if found <= 0:
         raise LackingError(f"{curve} accepted nothing")
-    return found
+    below = points.filter(pl.col("load") < over["load"][0])
+    late = below.filter(pl.col(UNSETTLED).fill_null(value=False))
+    if not late.is_empty():
+        raise LackingError(f"{curve} had not settled at load {late['load'][0]:g}")
+    return min(found, _steep(below))
+
+
+def _steep(points: pl.DataFrame) -> float:
+    """The load at which the latency is `_STEEP` times the least, on the line between two loads; else infinite."""
+    rows = points.drop_nulls(q.LATENCY.column).select("load", q.LATENCY.column).sort("load").rows()
+    limit = _STEEP * min((latency for _, latency in rows), default=inf)
+    for (low, before), (high, after) in pairwise(rows):
+        if after > limit:
+            return float(low + (high - low) * (limit - before) / (after - before))
+    return inf
 
 
 def _latencies(measured: Measured, pattern: str, routing: str, networks: Iterable[str]) -> tuple[float, list[float]]:
@@ -314,6 +345,7 @@ def _local_decisions(measured: Measured) -> list[Part]:
     below = measured["transpose"].filter(~pl.col("saturated"))
     load, rows = least(below, q.LATENCY.column, *both)
     ours, theirs = (float(row[q.LATENCY.column]) for row in rows)
+    _refuse_short(measured)
     knees = [_knee(measured["transpose"], each) for each in both]
     return [
         Part(ours > theirs, f"latency at {load:g}: UGAL {ours:.1f}, minimal {theirs:.1f} cycles"),
@@ -362,7 +394,7 @@ def _mean_latency(measured: Measured) -> tuple[float, str]:
     """Latency of LBR over that of minimal routing in FleX, at loads up to half of what minimal routing carries."""
     means = {}
     for pattern in PATTERNS:
-        most = _LOW * saturation(measured, pattern, FLEX, MINIMAL)
+        most = _LOW * _knee(measured[pattern], mechanism(FLEX, MINIMAL))
         found = [times for load, times in _over_minimal(measured, pattern, LBR) if load <= most]
         if found:
             means[pattern] = fmean(found)
@@ -431,6 +463,7 @@ def _periods(measured: Measured) -> list[Part]:
     if len(periods) < 2 or not loads:
         raise LackingError("fewer than two periods were run, or at each load some period is saturated")
     load = max(loads)
+    _refuse_short(measured)
     latencies = [float(near(rows.filter(period=period), load)[q.LATENCY.column]) for period in periods]
     knees = [_knee(rows.filter(period=period), mechanism(FLEX, LBR)) for period in periods]
     told = ", ".join(f"{latency:.1f} (T = {period})" for period, latency in zip(periods, latencies, strict=True))
@@ -480,7 +513,7 @@ def _both_lower(measured: Measured) -> list[Part]:
 def _known(measured: Measured, pattern: str, routing: str) -> float | None:
     """Saturation of FleX; ``None`` if no load was too much."""
     with suppress(LackingError):
-        return saturation(measured, pattern, FLEX, routing)
+        return _knee(measured[pattern], mechanism(FLEX, routing))
     return None
 
 
