@@ -95,6 +95,7 @@ pub use workload::{BatchSize, JobConfig, Phase, TerminalLoad, Traffic};
 
 /// Version of the meaning of results. It is a part of the hash, so results of another model are never taken for these.
 ///
+/// 21: `most_bytes` of `nekbone`, `multigrid` and `hilo` counts the bytes that ranks give in collectives.
 /// 20: with several queues at a terminal, a window ends with its programs or batches. It lasted until `max_window`.
 /// 19: `transfer_cycles` of a rank counts each transfer that ends while it waits. This includes the rendezvous that it
 /// sends. The transfer of a rendezvous begins with the receive. The summary has the time to solution. 18: an automatic
@@ -119,4 +120,4 @@ pub use workload::{BatchSize, JobConfig, Phase, TerminalLoad, Traffic};
 /// state, control packets and faults, and `history_window` counts what the link has taken, not what has crossed the switch:
 /// numbers of runs with that sensor change. 4 adds keys to 3 (times, bits, references of energy, mean powers, states of links
 /// over time) and changes no number.
-pub const RESULT_MODEL_VERSION: u32 = 20;
+pub const RESULT_MODEL_VERSION: u32 = 21;
