@@ -440,8 +440,13 @@ fn links_that_sleep_while_ranks_compute_change_the_run_time_and_lose_nothing() {
 
 #[test]
 fn long_computations_are_skipped() {
-    let text = "num_ranks 2\nrank 0 {\nc: calc 9000000000\ns: send 8b to 1 tag 1\ns requires c\n}\nrank 1 {\nrecv 8b from 0 tag 1\n}\n";
-    let mut spec = with_goal(text, r#""overhead": "0ns""#, 2, 16);
-    spec.phases.window = 20_000_000_000;
-    assert_eq!(finish(&spec), 9_000_000_000 + 8 + 3);
+    // 4 s and 9 s are not below 2^31 cycles. In 32 bits the first is above 2^31, and the second below.
+    for cycles in [1_000_000_000, 4_000_000_000, 9_000_000_000] {
+        let text = format!(
+            "num_ranks 2\nrank 0 {{\nc: calc {cycles}\ns: send 8b to 1 tag 1\ns requires c\n}}\nrank 1 {{\nrecv 8b from 0 tag 1\n}}\n"
+        );
+        let mut spec = with_goal(&text, r#""overhead": "0ns""#, 2, 16);
+        spec.phases.window = 20_000_000_000;
+        assert_eq!(finish(&spec), cycles + 8 + 3);
+    }
 }

@@ -8,6 +8,9 @@
 use crate::network::simulation::Simulation;
 use weft_kernel::shortcuts::steady::Flow;
 
+/// Most cycles between two calls that renew old cycle stamps, and add the 32-bit counters to wider ones. A stamp of 32 bits can be read
+/// while it is less than 2^31 cycles old, and the call leaves none that is older than 2^30.
+const READABLE: u64 = 1 << 29;
 /// The longest period that is looked for, in steps of a cycle or of a window.
 const LONGEST: u64 = 64;
 /// Cycles until the next search after one that found nothing, and the most that they grow to.
@@ -69,6 +72,17 @@ impl Simulation {
 
     /// Advances the blocks to cycle `until`.
     pub(super) fn advance_blocks(&mut self, until: u64) {
+        while self.now < until {
+            let look = self.now.saturating_add(READABLE) / READABLE * READABLE;
+            self.advance_readable(until.min(look));
+            if self.now == look {
+                self.housekeeping();
+            }
+        }
+    }
+
+    /// The same, at most [`READABLE`] cycles.
+    fn advance_readable(&mut self, until: u64) {
         while self.now < until {
             if self.agents_wrote() {
                 self.steady.forget();

@@ -61,8 +61,6 @@ pub fn drain_cycles(spec: &Spec) -> u64 {
 /// Cycles between two checks whether the last batch is delivered, which ends the window. The window is billed up to a
 /// multiple of this.
 const COMPLETE_LOOK: u64 = 32;
-/// Most cycles between two calls that renew old cycle stamps, and add the 32-bit counters to wider ones.
-const HOUSEKEEPING: u64 = 1 << 28;
 
 /// What each job has offered in the window, with the packets that deliveries caused.
 #[derive(Debug, Clone, Default)]
@@ -312,12 +310,8 @@ impl Simulation {
             if course.stops {
                 return Some(Ending::Interrupted);
             }
-            let before = self.now;
             if self.advance_telling(self.look_end(look, until), course) {
                 return Some(Ending::Interrupted);
-            }
-            if self.now / HOUSEKEEPING != before / HOUSEKEEPING {
-                self.housekeeping();
             }
             if course.nothing_moved(self.now, self.flit_hops())
                 && self.has_packets()
