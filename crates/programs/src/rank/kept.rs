@@ -112,6 +112,6 @@ impl<C: Cursor, Handle: Copy> Machine<C, Handle> {
         let call = self.cursor.op(parent);
         let ops = self.messages_of(&Expansion::form(&call));
         let remaining = from.list()?;
-        (remaining.len() == ops.len()).then(|| Expansion { ops, remaining, left, parent, call })
+        (remaining.len() == ops.len()).then_some(Expansion { ops, remaining, left, parent, call })
     }
 }
