@@ -73,12 +73,19 @@ fn links_without_trunks_are_refused() {
 }
 
 #[test]
-fn members_that_fail_are_refused() {
-    let fault = ("faults", "[{link: [0, 1], at: 1us}]");
+fn a_member_that_fails_is_one_of_a_trunk() {
+    let fault = |keys: &str| format!("[{{{keys}, at: 1us}}]");
+    assert_eq!(said(&[("faults", &fault("link: [0, 1], member: 1"))]), None);
+    assert_eq!(said(&[("faults", &fault("link: [0, 1]"))]), None);
     check(
-        &[fault],
-        &["trunk does not replace links that fail", "write policy: always_on, or leave faults out"],
-        &[&[("power.policy", "always_on")], &[("faults", "null")]],
+        &[("faults", &fault("link: [0, 1], member: 9"))],
+        &["parallel links join routers 0 and 1", "write member: "],
+        &[&[("faults", &fault("link: [0, 1], member: 0"))]],
+    );
+    check(
+        &[("faults", &fault("router: 0, member: 1"))],
+        &["a router fails with all of its links", "leave member out, or write link: [0, 1]"],
+        &[&[("faults", &fault("router: 0"))], &[("faults", &fault("link: [0, 1], member: 1"))]],
     );
 }
 
