@@ -42,6 +42,6 @@ def check_report(
         for figure in paper.figures:
             if experiment in figure.needs:
                 with suppress(LackingError):
-                    numbers = figure.rows(measured) if figure.rows else line_figures.drawn(figure, measured).numbers
-                    assert numbers is not None
+                    shown = figure.rows(measured) if figure.rows else line_figures.drawn(figure, measured).numbers
+                    assert shown is not None
         yield measured

@@ -19,7 +19,7 @@ pub struct FaultConfig {
     /// The routers of the link that fails: numbers, or ids of a graph file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub link: Option<[RouterName; 2]>,
-    /// Link class: of the links between these routers only those of this class fail. If it is left out, all of them do.
+    /// Link class: of the links between these routers only those of this class fail. By default all do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub class: Option<String>,
     /// Of parallel links only this one fails: its number, from 0. Links of a trunk are numbered in the order of `channels`.
