@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import weft
+from weft.cli import main
 from weft.programs import bounds
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ def test_no_run_is_below_its_bounds(place: int, case: tuple[str, dict[str, Any]]
         file = tmp_path / f"{seed}.goal"
         file.write_text(goal(seed), encoding="utf-8")
         sweep = weft.load(scenario(network, workload, str(file)))
-        (bound,) = bounds.of_point(sweep.points[0], tmp_path)
+        (bound,) = bounds.of_point(sweep.points[0])
         (summary,) = sweep.run(tmp_path / f"out{seed}", watch=False).summaries
         assert summary["solution_seconds"] >= bound.least_s > 0, (seed, bound)
         # the mean over interfaces says nothing of the channels of one network, and everything of planes
@@ -78,7 +79,7 @@ def test_no_run_is_below_its_bounds(place: int, case: tuple[str, dict[str, Any]]
         assert (bound.channels_s is None) == rails_on_one
 
 
-def test_bounds_of_interfaces_are_those_of_the_formula(tmp_path: Path) -> None:
+def test_bounds_of_interfaces_are_those_of_the_formula() -> None:
     """An all-to-all of 8 ranks, 300 bytes to each, on 4 nodes of two ranks: 2 * 6 messages of 300 B leave a node."""
     collective = {"operation": "all_to_all", "ranks": RANKS, "bytes": "300B"}
     program = {"program": {"collective": collective}, "ranks_per_terminal": 2}
@@ -86,7 +87,7 @@ def test_bounds_of_interfaces_are_those_of_the_formula(tmp_path: Path) -> None:
     def of(**more: Any) -> bounds.Bounds:
         case = scenario("planes of a torus", {}, "")
         case["traffic"]["workload"] = {"programs": program | more}
-        (bound,) = bounds.of_point(weft.load(case).points[0], tmp_path)
+        (bound,) = bounds.of_point(weft.load(case).points[0])
         return bound
 
     # both rules divide a node's 3,600 B evenly over two interfaces of 1 B/ns
@@ -114,14 +115,14 @@ def test_bounds_in_grains_are_those_in_flits(tmp_path: Path) -> None:
     program = {"program": {"collective": {"operation": "all_to_all", "ranks": 16, "bytes": "4KiB"}}}
     case["traffic"] = {"packet": "64flits", "workload": {"programs": program}}
     sweep = weft.load(case)
-    fine, coarse = ([bound] for bound in bounds.of_sweep(sweep.points, tmp_path).values())
+    fine, coarse = ([bound] for bound in bounds.of_sweep(sweep.points).values())
     for ((bound,),), summary in zip((fine, coarse), sweep.run(tmp_path / "out", watch=False).summaries, strict=True):
         assert bound.injection_s == pytest.approx(960e-9)
         assert summary["solution_seconds"] >= bound.least_s
     assert fine[0][0].channels_s == pytest.approx(coarse[0][0].channels_s)
 
 
-def test_jobs_without_a_bound_are_named(tmp_path: Path) -> None:
+def test_jobs_without_a_bound_are_named() -> None:
     programs = {"program": {"collective": {"operation": "all_reduce", "ranks": RANKS, "bytes": "1KiB"}}}
     case = scenario("torus", {}, "")
     case["traffic"] = {
@@ -136,19 +137,54 @@ def test_jobs_without_a_bound_are_named(tmp_path: Path) -> None:
         ],
     }
     (point,) = weft.load(case).points
-    assert [bound.job for bound in bounds.of_point(point, tmp_path)] == ["one"]
+    assert [bound.job for bound in bounds.of_point(point)] == ["one"]
     assert bounds.without(point) == ["set"]
     (line,) = bounds.lines_without(point)
     assert line.startswith("least run time of job set: none:")
 
 
-def test_bounds_that_are_means_over_interfaces_say_so(tmp_path: Path) -> None:
+def test_bounds_that_are_means_over_interfaces_say_so() -> None:
     told = {}
     for choice in ("striping", "hash", "destination", "local_rank"):
         case = scenario("torus", {}, "")
         collective = {"operation": "all_to_all", "ranks": RANKS, "bytes": "300B"}
         programs = {"program": {"collective": collective}, "rails": 2, "rail_choice": choice}
         case["traffic"]["workload"] = {"programs": programs}
-        told[choice] = "\n".join(bounds.lines(bounds.of_point(weft.load(case).points[0], tmp_path)))
+        told[choice] = "\n".join(bounds.lines(bounds.of_point(weft.load(case).points[0])))
     assert {choice for choice, text in told.items() if "mean over its interfaces" in text} == {"striping", "hash"}
     assert {choice for choice, text in told.items() if "none: packets choose" in text} == {"striping", "hash"}
+
+
+def test_programs_and_networks_in_other_folders_have_the_same_bounds(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    inputs, cases = tmp_path / "inputs", tmp_path / "cases"
+    inputs.mkdir()
+    cases.mkdir()
+    (inputs / "p.goal").write_text(
+        "num_ranks 2\nrank 0 {\nsend 64000b to 1 tag 1\n}\nrank 1 {\nrecv 64000b from 0 tag 1\n}\n"
+    )
+    (inputs / "n.json").write_text(
+        '{"directed": false, "nodes": [{"id": 0, "terminals": 1}, {"id": 1, "terminals": 1}],'
+        ' "links": [{"source": 0, "target": 1}]}'
+    )
+    case = """\
+flit: 64B
+link_speed: 512Gb/s
+topology: {{graph: {{file: {0}n.json}}}}
+links: {{default: {{latency: 128ns, vcs: 2, buffer: 512flits}}}}
+routing: shortest_path
+traffic: {{packet: 64flits, workload: {{programs: {{file: {0}p.goal}}}}}}
+sweep: {{grain: [null, 4KiB]}}
+"""
+    told = []
+    for folder, files in ((cases, "../inputs/"), (cases, f"{inputs}/"), (inputs, "")):
+        (folder / "case.yaml").write_text(case.format(files))
+        assert main(["check", str(folder / "case.yaml")]) == 0
+        told.append(capsys.readouterr().out.replace(str(folder), ""))
+    # 1,000 flits of 64 B at a flit per ns
+    assert "1 µs" in told[0]
+    assert told[0].count("fullest channel") == told[2].count("fullest channel") == 2  # without and with a grain
+    assert [line for line in told[0].splitlines() if "µs" in line] == [
+        line for line in told[2].splitlines() if "µs" in line
+    ]

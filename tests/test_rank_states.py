@@ -192,7 +192,7 @@ def test_a_point_without_a_record_says_how_to_get_one(tmp_path: Path) -> None:
 
 
 def test_no_run_is_below_its_bounds(on_router: Results, tmp_path: Path) -> None:
-    (own,) = bounds.of_point(weft.load(ring()).points[0], tmp_path)
+    (own,) = bounds.of_point(weft.load(ring()).points[0])
     # a rank sends and receives as many messages as there are steps; a terminal sends m / P in each of them
     assert own.compute_s == pytest.approx((GAP + 2 * STEPS * OVERHEAD) * 1e-9)
     assert own.injection_s == pytest.approx(STEPS * BYTES / RANKS_OF_RING * 1e-9)
@@ -205,7 +205,7 @@ def test_no_run_is_below_its_bounds(on_router: Results, tmp_path: Path) -> None:
     for text in ("{program: {collective: {operation: all_to_all, ranks: 4, bytes: 300B}}, accepted: 1}",):
         each = ring() | {"traffic": {"packet": "16flits", "workload": f"{{programs: {text}}}"}}
         sweep = weft.load({**each, "traffic": {"packet": "16flits", "workload": {"programs": _yaml(text)}}})
-        (bound,) = bounds.of_point(sweep.points[0], tmp_path)
+        (bound,) = bounds.of_point(sweep.points[0])
         ran = sweep.run(tmp_path / "other", watch=False).summaries[0]["solution_seconds"]
         assert ran >= bound.least_s > 0
 

@@ -6,7 +6,7 @@ use crate::{errors, value};
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
-use pyo3::types::PyDict;
+use pyo3::types::{PyBytes, PyDict};
 use std::path::PathBuf;
 use std::sync::Arc;
 use weft_engine::spec::{Execution, Watched};
@@ -50,6 +50,16 @@ impl Point {
     /// The resolved scenario as the YAML that is saved beside the results.
     fn resolved_yaml(&self) -> String {
         self.inner.resolved_yaml()
+    }
+
+    /// The contents of the files that the scenario names, by the names of the files without their folders.
+    #[getter]
+    fn inputs<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let dict = PyDict::new(py);
+        for input in &self.inner.inputs {
+            dict.set_item(input.name(), PyBytes::new(py, input.bytes()))?;
+        }
+        Ok(dict)
     }
 
     /// Checks what `expand` does not: that the routing goes with the network and the policy, that links have enough VCs,

@@ -159,7 +159,7 @@ def _programs(sweep: Sweep) -> list[str]:
     """The bounds of the programs of a sweep, each once."""
     from weft.programs import bounds
 
-    found = bounds.of_sweep(sweep.points, bounds.folder_of(sweep.scenario))
+    found = bounds.of_sweep(sweep.points)
     told = dict.fromkeys("\n".join(["", *bounds.lines(each)]) for each in found.values() if each)
     silent = dict.fromkeys(line for point in sweep.points for line in bounds.lines_without(point))
     return [*told, *(["", *silent] if silent else [])]

@@ -121,7 +121,7 @@ def _bounds(sweep: Sweep, results: Results) -> list[str]:
         return []
 
     try:
-        return bounds.beside(results, bounds.of_sweep(sweep.points, bounds.folder_of(sweep.scenario)))
+        return bounds.beside(results, bounds.of_sweep(sweep.points))
     except ProgramError:  # it can't finish: the run has said why
         return []
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from io import BytesIO
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
 
     from weft._engine import Point, Program
     from weft.results.result_set import ResultSet
-    from weft.scenario.scenario import Scenario
 
 _MODEL = "programs"
 # Sections of a scenario that change no bound.
@@ -89,7 +87,7 @@ class Bounds:
         return max(strict)
 
 
-def of_point(point: Point, folder: Path) -> list[Bounds]:
+def of_point(point: Point) -> list[Bounds]:
     """The bounds of all programs of a point.
 
     Of nodes with several interfaces, a bound counts the flits of each interface where the scenario fixes which one
@@ -100,8 +98,6 @@ def of_point(point: Point, folder: Path) -> list[Bounds]:
     ----------
     point : Point
         A point that can run.
-    folder : Path
-        Where files that the scenario names are.
 
     Raises
     ------
@@ -111,17 +107,12 @@ def of_point(point: Point, folder: Path) -> list[Bounds]:
     facts = point.imply()
     if not facts["runs_programs"]:
         return []
-    return [_of_job(point, facts, folder, job) for job in _jobs(point.resolved) if job[2] == _MODEL]
+    return [_of_job(point, facts, job) for job in _jobs(point.resolved) if job[2] == _MODEL]
 
 
 def without(point: Point) -> list[str]:
     """Names of the jobs of a point that run programs and have no bound: their workload places ranks during the run."""
     return [name for name, _, model, _ in _jobs(point.resolved) if model != _MODEL]
-
-
-def folder_of(scenario: Scenario) -> Path:
-    """The folder of the files that a scenario names."""
-    return Path() if scenario.file is None else scenario.file.parent
 
 
 def _jobs(resolved: Mapping[str, Any]) -> Iterator[_Job]:
@@ -135,14 +126,14 @@ def _jobs(resolved: Mapping[str, Any]) -> Iterator[_Job]:
                 yield job.get("name", "all" if place is None else f"job {place}"), place, model, config
 
 
-def _of_job(point: Point, facts: Mapping[str, Any], folder: Path, of: _Job) -> Bounds:
+def _of_job(point: Point, facts: Mapping[str, Any], of: _Job) -> Bounds:
     job, number, _, config = of
-    program = _program(config, folder)
+    program = _program(config, point.inputs)
     cycle, bits, rate = facts["cycle_seconds"], facts["flit_bits"], facts["bandwidth"]["terminal"]
     processors = program.info()["cpus"]
     handled, parts = _work(program, _Rails.of(point.resolved, config), bits)
     overhead, scale = _seconds(config.get("overhead"), cycle), config.get("compute_scale", 1.0)
-    alone = [_implied(point, number, flits, folder) for flits in parts.on_network]
+    alone = [_implied(point, number, flits) for flits in parts.on_network]
     latency = max((each["zero_load_latency_cycles"] for each in alone if each), default=0.0) * cycle
     latency += _seconds(config.get("injection_latency"), cycle) + 2 * _seconds(config.get("host_latency"), cycle)
     answer = _loggops(program, latency, cycle / rate / parts.together, (bits, overhead), max(scale, _LEAST_SCALE))
@@ -257,7 +248,7 @@ def _work(program: Program, rails: _Rails, bits: int) -> tuple[NDArray[Any], _Pa
     return handled, _Parts(of_rails, on_network, is_unknown, together_at, is_known)
 
 
-def _implied(point: Point, number: int | None, flits: NDArray[Any], folder: Path) -> dict[str, Any] | None:
+def _implied(point: Point, number: int | None, flits: NDArray[Any]) -> dict[str, Any] | None:
     """The facts of the same network under packets of one flit with this matrix; ``None`` if no packet crosses it."""
     if not flits.any():
         return None
@@ -272,14 +263,15 @@ def _implied(point: Point, number: int | None, flits: NDArray[Any], folder: Path
     scenario["traffic"] = traffic
     file = BytesIO()
     np.save(file, flits)
-    (alone,) = _engine.expand(str(folder / "bounds.yaml"), json.dumps(scenario), [], [(_MATRIX, file.getvalue())])
+    attached = [*point.inputs.items(), (_MATRIX, file.getvalue())]
+    (alone,) = _engine.expand("bounds.yaml", json.dumps(scenario), [], attached)
     return alone.imply()
 
 
-def _program(config: Mapping[str, Any], folder: Path) -> Program:
+def _program(config: Mapping[str, Any], inputs: Mapping[str, bytes]) -> Program:
     if "file" in config:
         name, _, _ = config["file"].partition("#")  # behind it stands the digest of the file
-        return program_files.program(str(folder / name))
+        return program_files.attached(name, inputs[name])
     parts = {key: config[key] for key in ("program", "collectives") if key in config}
     return _engine.make_program(_MODEL, json.dumps(parts))
 
@@ -329,7 +321,7 @@ def _time(seconds: float) -> str:
     return f"{round(seconds * 1e15)}fs"
 
 
-def of_sweep(points: Sequence[Point], folder: Path) -> dict[str, list[Bounds]]:
+def of_sweep(points: Sequence[Point]) -> dict[str, list[Bounds]]:
     """The bounds of each point by its hash; points that differ only in power, recordings or seed share theirs."""
     known: dict[str, list[Bounds]] = {}
     found = {}
@@ -337,7 +329,7 @@ def of_sweep(points: Sequence[Point], folder: Path) -> dict[str, list[Bounds]]:
         alike = {key: value for key, value in point.resolved.items() if key not in _WITHOUT_BOUNDS}
         key = json.dumps(alike, sort_keys=True)
         if key not in known:
-            known[key] = of_point(point, folder)
+            known[key] = of_point(point)
         found[point.hash] = known[key]
     return found
 

@@ -57,6 +57,26 @@ def program(file: str, clock: str | None = None) -> _engine.Program:
     return _engine.read_program(file, content)
 
 
+def attached(name: str, content: bytes) -> _engine.Program:
+    """Read a program from the content of a file that a scenario names.
+
+    Parameters
+    ----------
+    name : str
+        Name of the file, for its ending and for messages.
+    content : bytes
+        GOAL as text or in binary form, packed or not, or parameters of a program in YAML.
+
+    Raises
+    ------
+    ProgramError
+        If it is no program, with the place and the remedy.
+    """
+    if Path(name).suffix in _PARAMETERS:
+        return _engine.make_program(name, content.decode(errors="surrogateescape"))
+    return _engine.read_program(name, _unpacked(name, content))
+
+
 def _without_clock(file: str, clock: str | None) -> None:
     if clock is not None:
         raise ProgramError.saying(f"{file} is no trace, and has no clocks", "leave out --clock")
