@@ -8,7 +8,7 @@ use crate::base::kept::Value;
 use std::fmt::Debug;
 use std::sync::Arc;
 use weft_topology::Graph;
-use weft_units::{Refusal, Share, Time};
+use weft_units::{Refusal, Share};
 
 /// A channel that a packet crosses, as a scheme sees it. It sees nothing of the packet but its terminals, so that the
 /// same lane comes out wherever it is asked.
@@ -74,11 +74,6 @@ impl BufferSite {
             return Err(Refusal::new(path, what, "write more than 0% and at most 100%"));
         }
         Ok((share.of(self.queue as usize).ceil() as u32).max(1))
-    }
-
-    /// The cycles of a time, rounded up. Refuses none; `path`: where the time is written.
-    pub fn cycles(&self, time: Time, path: &str) -> Result<u64, Refusal> {
-        Ok(time.rounded_up(self.cycle_fs).duration(self.cycle_fs, path)?.above_zero(path)?.cycles)
     }
 }
 

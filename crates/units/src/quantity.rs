@@ -94,6 +94,13 @@ impl Time {
     }
 }
 
+impl Time {
+    /// Whole cycles of a limit or a mean, rounded up. Refuses 0 cycles at `path`.
+    pub fn cycles_above_zero(self, cycle_fs: u128, path: &str) -> Result<Cycles, Refusal> {
+        Ok(self.rounded_up(cycle_fs).duration(cycle_fs, path)?.above_zero(path)?.cycles)
+    }
+}
+
 /// A time in cycles that also knows how the user wrote it, so that a refusal can say it in the same unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Duration {

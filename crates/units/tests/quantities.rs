@@ -160,6 +160,17 @@ fn a_duration_is_shown_as_it_was_written_with_its_cycles() {
 }
 
 #[test]
+fn a_limit_is_rounded_up_to_cycles_above_zero() {
+    let cycles = |text: &str| {
+        let time: Time = text.parse().expect("a time");
+        time.cycles_above_zero(600_000, "x.y")
+    };
+    // 10 cycles of 0.6 ns are 6 ns
+    assert_eq!((cycles("5.5ns"), cycles("6ns"), cycles("7cycles")), (Ok(10), Ok(10), Ok(7)));
+    assert_eq!(cycles("0ns").expect_err("no time").path, "x.y");
+}
+
+#[test]
 fn a_link_class_may_stand_without_a_list() {
     let names = |json: &str| read::<LinkClasses>(json).map(|LinkClasses(names)| names);
     assert_eq!(names(r#""dim0""#), Ok(vec!["dim0".to_owned()]));

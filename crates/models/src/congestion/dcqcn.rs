@@ -22,7 +22,7 @@
 //! 50 us the queues of 2, 4 and 10 sources are 26.3, 55.1 and 67.2 KB. The model has 20.2, 41.8 and 122.6 KB: it ignores that marks within
 //! 50 us after a cut have no effect. The rates of 10 sources swing. 32 sources use 94.4 % of the bottleneck.
 
-use super::{check_share, cycles, flits, flits_per_cycle};
+use super::{check_share, flits, flits_per_cycle};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -103,10 +103,10 @@ impl CongestionModel for Dcqcn {
         let hyper = self.hyper_increase.map(|rate| flits_per_cycle(site, rate, &path("hyper_increase")));
         Ok(Some(Arc::new(Rates {
             ramp: (flits(site, self.mark_from), flits(site, self.mark_to), self.mark_share),
-            interval: cycles(site, self.notify_every, &path("notify_every"))?,
+            interval: self.notify_every.cycles_above_zero(site.cycle_fs, &path("notify_every"))?,
             gain: self.gain,
-            alpha_timer: cycles(site, self.alpha_timer, &path("alpha_timer"))?,
-            rise_timer: cycles(site, self.rise_timer, &path("rise_timer"))?,
+            alpha_timer: self.alpha_timer.cycles_above_zero(site.cycle_fs, &path("alpha_timer"))?,
+            rise_timer: self.rise_timer.cycles_above_zero(site.cycle_fs, &path("rise_timer"))?,
             rise_flits: (flits(site, self.rise_bytes).round() as u64).max(1),
             fast_recovery: self.fast_recovery,
             increase,

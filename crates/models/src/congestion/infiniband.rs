@@ -17,7 +17,7 @@
 //! `conformance/src/congestion.rs`: bounds, conservation, faults. `engine/tests/congestion.rs`: fair shares of 32 sources at one
 //! bottleneck. They use 98.7 % of it, 8 sources use 83.8 %, and 2 sources use 26.0 %: marks come in bursts, and each adds an entry.
 
-use super::{check_share, cycles, flits};
+use super::{check_share, flits};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -76,7 +76,7 @@ impl CongestionModel for Infiniband {
             chance,
             increase: self.increase,
             limit: self.limit,
-            timer: cycles(site, self.timer, &path("timer"))?,
+            timer: self.timer.cycles_above_zero(site.cycle_fs, &path("timer"))?,
             step: 1.0 / f64::from(1u32 << self.shift),
             line: site.line.per_cycle(),
         })))

@@ -9,7 +9,7 @@ weft_units::registry! {
 }
 
 use weft_api::congestion::{CongestionModel, LineSite};
-use weft_units::{Bandwidth, Bits, Refusal, Time};
+use weft_units::{Bandwidth, Bits, Refusal};
 
 impl Default for CongestionConfig {
     fn default() -> Self {
@@ -22,11 +22,6 @@ impl CongestionConfig {
     pub fn is_usual(&self) -> bool {
         *self == Self::default()
     }
-}
-
-/// A time above zero \[cycles\].
-fn cycles(site: &LineSite, time: Time, path: &str) -> Result<u64, Refusal> {
-    Ok(time.rounded_up(site.cycle_fs).duration(site.cycle_fs, path)?.above_zero(path)?.cycles)
 }
 
 /// A bandwidth above zero \[flits per cycle\].

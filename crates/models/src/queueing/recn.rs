@@ -80,7 +80,7 @@ impl QueueingModel for Recn {
             queues: self.queues as u8,
             detect: site.flits(self.detect, "queueing.recn.detect")?,
             spread: site.flits(self.spread, "queueing.recn.spread")?,
-            linger: site.cycles(self.linger, "queueing.recn.linger")?,
+            linger: self.linger.cycles_above_zero(site.cycle_fs, "queueing.recn.linger")?,
         };
         Ok(self.sets_aside().then_some(set_aside))
     }
