@@ -116,9 +116,8 @@ fn cpu_seconds() -> f64 {
 /// The time of the observed windows on so many threads, beside `alone`, what they take on one thread with the blocks that it
 /// would have [s]. `units`: rows or groups of the network.
 pub fn predict(observed: &Observed, units: usize, threads: usize, alone: f64, costs: Costs) -> Prediction {
-    let blocks = observed.blocks;
-    let share = blocks.div_ceil(threads);
-    let threads_used = blocks.div_ceil(share);
+    let shares = Shares::of(&observed.hops, threads, units);
+    let (blocks, share, threads_used) = (observed.blocks, shares.blocks_of_thread, shares.threads);
     let windows = observed.windows.len() as f64;
     let (mut slowest, mut mean) = (0.0, 0.0);
     for window in &observed.windows {
@@ -126,7 +125,6 @@ pub fn predict(observed: &Observed, units: usize, threads: usize, alone: f64, co
         slowest += window.chunks(share).map(of_thread).fold(0.0, f64::max);
         mean += of_thread(window) / threads_used as f64;
     }
-    let shares = Shares::of(&observed.hops, threads, units);
     let between = |from: usize, to: usize| from / share != to / share;
     let pairs =
         (0..blocks).flat_map(|from| (0..blocks).map(move |to| (from, to))).filter(|&(from, to)| between(from, to));

@@ -3,7 +3,7 @@
 
 use crate::network::simulation::Simulation;
 use crate::network::spec::{Execution, Spec};
-use crate::network::threads::take_of_thread;
+use crate::network::threads::{blocks_of_thread, take_of_thread};
 use weft_api::base::barrier::Barrier;
 use weft_api::state::{Flit, Packet};
 use weft_kernel::block::Mail;
@@ -29,6 +29,8 @@ pub struct Shares {
     /// Threads that have work, at most those that were asked for.
     pub threads: usize,
     pub blocks: usize,
+    /// Blocks of a thread; the last one may have fewer.
+    pub blocks_of_thread: usize,
     /// Flit-hops of all threads, and those of the thread that has most.
     pub flit_hops: u64,
     pub most: u64,
@@ -39,10 +41,11 @@ pub struct Shares {
 impl Shares {
     /// Divides blocks with these flit-hops among so many threads, as a run does.
     pub fn of(hops: &[u64], threads: usize, units: usize) -> Self {
-        let share = hops.len().div_ceil(threads.max(1)).max(1);
-        let of_thread = hops.chunks(share).map(|hops| hops.iter().sum::<u64>());
+        let blocks_of_thread = blocks_of_thread(hops.len(), threads.max(1)).max(1);
+        let of_thread = hops.chunks(blocks_of_thread).map(|hops| hops.iter().sum::<u64>());
         let most = of_thread.clone().max().unwrap_or(0);
-        Self { threads: of_thread.len(), blocks: hops.len(), flit_hops: hops.iter().sum(), most, units }
+        let (threads, blocks) = (of_thread.len(), hops.len());
+        Self { threads, blocks, blocks_of_thread, flit_hops: hops.iter().sum(), most, units }
     }
 
     /// Counts in the first `cycles` of a run, with the blocks that so many threads get.
@@ -137,7 +140,8 @@ mod tests {
     fn the_imbalance_is_that_of_the_busiest_thread() {
         // 50, 30 and 10 flit-hops on three threads of two blocks each; the mean is 30
         let shares = Shares::of(&[40, 10, 10, 20, 10], 3, 7);
-        assert_eq!((shares.threads, shares.blocks, shares.flit_hops, shares.most), (3, 5, 90, 50));
+        assert_eq!((shares.threads, shares.blocks, shares.blocks_of_thread), (3, 5, 2));
+        assert_eq!((shares.flit_hops, shares.most), (90, 50));
         assert!((shares.imbalance().expect("work") - 2.0 / 3.0).abs() < 1e-12);
         // three of 7 units on one thread, where 7/3 are the mean
         assert!((shares.imbalance_of_whole_units() - 2.0 / 7.0).abs() < 1e-12);

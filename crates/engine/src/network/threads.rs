@@ -37,10 +37,14 @@ struct Slot(UnsafeCell<Mail>);
 // SAFETY: barriers separate all uses, see above; `advance_share` is the only user.
 unsafe impl Sync for Slot {}
 
+/// Blocks of each thread; the last one may have fewer. 4 blocks on 3 threads give 2 threads with 2 blocks each.
+pub(super) fn blocks_of_thread(blocks: usize, threads: usize) -> usize {
+    blocks.div_ceil(threads)
+}
+
 impl Post {
     pub(super) fn new(blocks: &[Box<dyn AnyBlock>], threads: usize) -> Self {
-        // 4 blocks on 3 threads give 2 threads with 2 blocks each
-        let share = blocks.len().div_ceil(threads);
+        let share = blocks_of_thread(blocks.len(), threads);
         let apart = |from: usize, to: usize| from / share != to / share;
         let slots = || {
             blocks.iter().enumerate().flat_map(|(from, block)| {
