@@ -262,6 +262,12 @@ impl SetAsides {
         }
     }
 
+    /// Whether no queue is set aside, and no fenced head is about to ask for its output. Then only notes cause work.
+    #[inline(always)]
+    pub fn are_quiet(&self) -> bool {
+        self.lines.in_use.is_empty() && self.opened.is_empty()
+    }
+
     /// Whether no packet is in the network.
     pub fn are_empty(&self) -> bool {
         let nothing = self.waiting.iter().all(|&flits| flits == 0) && self.held.iter().all(|&packets| packets == 0);

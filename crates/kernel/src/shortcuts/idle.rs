@@ -2,10 +2,11 @@
 //!
 //! # When it applies
 //!
-//! A block is *quiet* if no head, source or stream has work to do in this cycle. It then skips the cycles before its next event. A block
-//! is *idle* if nothing at all is under way: no packet, no credit, no control packet. Then only a source, a timer of agents or a fault
-//! can begin something. A timer can't if its agent says that its end changes nothing (`Agents::rests`). Sources and timers beyond the horizon of their wheels cause no event before they are due. So an idle network
-//! skips any number of cycles at once (`engine/src/network/idle.rs`).
+//! A block is *quiet* if no head, source or stream has work to do in this cycle, and no queue is set aside. It then skips the cycles
+//! before its next event. A block is *idle* if nothing at all is under way: no packet, no credit, no control packet, no note about queues
+//! set aside. Then only a source, a timer of agents or a fault can begin something. A timer can't if its agent says that its end changes
+//! nothing (`Agents::rests`). Sources and timers beyond the horizon of their wheels cause no event before they are due. So an idle
+//! network skips any number of cycles at once (`engine/src/network/idle.rs`).
 //!
 //! # What it hands back, and when it is settled
 //!
@@ -37,6 +38,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         self.reach.routers.fabric.requests.active.is_empty()
             && self.reach.interfaces.busy.is_empty()
             && self.reach.routers.beside.shortcuts.streams.are_quiet()
+            && self.reach.routers.fabric.set_asides.are_quiet()
     }
 
     /// The first cycle from now on, before `until`, in which an event is due; `until` if there is none. The block is quiet.
@@ -55,6 +57,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         next = self.reach.routers.fabric.wires.paces.events.next(now, next);
         next = self.reach.routers.beside.policy.control.arriving.next(now, next);
         next = self.reach.routers.beside.policy.power.next(now, next);
+        next = self.reach.routers.fabric.set_asides.notes.next(now, next);
         next = next.min(self.reach.routers.beside.policy.faults.next(now));
         if let Some(history) = &self.reach.routers.fabric.wires.history {
             next = history.next(now, next);
@@ -77,6 +80,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
             && self.reach.routers.fabric.wires.flits.is_empty()
             && self.reach.routers.fabric.wires.credits.is_empty()
             && self.reach.routers.fabric.buffers.turning.is_empty()
+            && self.reach.routers.fabric.set_asides.notes.is_empty()
             && self.reach.interfaces.deliveries.is_empty()
             && self.reach.routers.fabric.wires.paces.stand_still()
             && self.reach.routers.fabric.wires.history.as_ref().is_none_or(|history| history.is_empty())

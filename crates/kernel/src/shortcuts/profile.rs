@@ -3,14 +3,14 @@
 //!
 //! | lone | streams | steady | where |
 //! |---|---|---|---|
-//! | no | no | no | on demand, and where queues are set aside (`Profile::PLAIN`); one-flit packets whose heads read queues, or are watched, or may be rerouted |
+//! | no | no | no | on demand (`Profile::PLAIN`); where queues are set aside; one-flit packets whose heads read queues, or are watched, or may be rerouted |
 //! | no | no | yes | long packets, under such routings |
 //! | yes | no | no | one-flit packets; agents that are told of arrivals |
 //! | yes | no | yes | packets of 2 to 11 flits, or heads that choose in every step |
 //! | yes | yes | yes | packets of 12 flits and more |
 //! | yes | yes | no | the same, beside agents that are told of routed heads only: no policy has such |
 //!
-//! In each row but the first on demand, idle time is skipped. In each row, candidates may be compared, and records may be prefetched.
+//! In each row, except on demand, idle time is skipped. In each row, candidates may be compared, and records may be prefetched.
 
 use super::Shortcut;
 use super::facts::Facts;
@@ -52,9 +52,6 @@ each_shortcut!(dispatch);
 
 impl Profile {
     pub fn of(facts: &Facts) -> Self {
-        if facts.sets_aside {
-            return Self::PLAIN;
-        }
         let all = Self { set: Set::ALL, compares_credits_of: facts.needs.compares_credits_of };
         all.among(Set::of(|kind| kind.applies(facts)))
     }
@@ -152,10 +149,13 @@ mod tests {
         assert_eq!(of(&|facts| facts.outputs = streams::MAX_OUTPUTS + 1), at(LONE, true));
         assert_eq!(of(&|facts| facts.queues = true), at(LONE, false));
         assert_eq!(of(&|facts| facts.keeps = true), at(ALLOCATED, true));
-        assert_eq!(of(&|facts| facts.sets_aside = true), at(ALLOCATED, false));
         // these come with slow heads
-        let all: [fn(&mut Facts<'_>); 3] =
-            [|facts| facts.watches = true, |facts| facts.faults = true, |facts| facts.closes_vcs = true];
+        let all: [fn(&mut Facts<'_>); 4] = [
+            |facts| facts.watches = true,
+            |facts| facts.faults = true,
+            |facts| facts.closes_vcs = true,
+            |facts| facts.sets_aside = true,
+        ];
         for set in all {
             let with = |facts: &mut Facts<'_>| {
                 facts.slow_heads = true;

@@ -4,9 +4,12 @@ use super::Simulation;
 use super::trials::{self, DRAGONFLY, HYPERX, TORUS, TREE, told, told_plainly};
 use crate::network::assemble;
 use crate::network::spec::{Execution, Spec};
+use std::sync::Arc;
 use weft_api::base::hash::hash;
+use weft_api::classes::Queueing;
 use weft_api::workload::LoadPhase;
 use weft_models::power::PolicyConfig;
+use weft_traffic::{PatternConfig, Population};
 
 /// Lets all terminals send from some cycles on, at these loads.
 pub(super) fn set_loads(spec: &mut Spec, loads: &[(u64, f64)]) {
@@ -64,6 +67,41 @@ fn two_bursts((topology, routing, policy): (&str, &str, &str), cycles: u64) -> S
     spec.policy = serde_json::from_str(policy).expect("a policy");
     set_loads(&mut spec, &[(0, 0.2), (100, 0.0), (cycles - 100, 0.2)]);
     spec
+}
+
+/// Queues are set aside in the first burst, and all of them are free again some time after it.
+fn two_bursts_on_a_hot_spot(cycles: u64) -> Spec {
+    let mut spec = two_bursts((TORUS, ROUTINGS[0].1, r#"{"always_on": {}}"#), cycles);
+    let hot: PatternConfig =
+        serde_json::from_str(r#"{"hot_spot": {"targets": [0], "share": 0.7}}"#).expect("a pattern");
+    let hot = Arc::new(hot.build(&Population::of(spec.graph.terminals()), "pattern").expect("it fits"));
+    spec.traffic.jobs[0].phases.iter_mut().for_each(|phase| phase.pattern = hot.clone());
+    spec.queueing = serde_json::from_str(r#"{"recn": {"queues": 2, "linger": "100ns"}}"#).expect("a scheme");
+    (spec.interface.queueing, spec.interface.queues) = (Queueing::PerDestination, 16);
+    (spec.interface.depth, spec.phases.drain_limit) = (64, 40_000);
+    // three queues in each of two VC classes, and in the one of terminals
+    spec.links.iter_mut().for_each(|link| (link.vcs, link.buffer) = (6, 8));
+    spec.links[0].vcs = 3;
+    spec
+}
+
+/// Idle time is skipped while no queue is set aside, and the results are those of the plain loop.
+#[test]
+fn idle_time_is_skipped_where_queues_are_set_aside() {
+    for blocks in [1, 3] {
+        let what = format!("{blocks} blocks");
+        let spec = two_bursts_on_a_hot_spot(20_000);
+        let skipping = told(&spec, blocks, |_| ());
+        trials::assert_same(&skipping, &told_plainly(&spec, blocks), &what);
+        let spec = two_bursts_on_a_hot_spot(1_000_000);
+        let mut simulation = Simulation::new(&spec, Execution::new(1, blocks)).expect("a simulation");
+        simulation.advance(1_000_000);
+        // the burst, its packets to one terminal, the time that queues stay, and a stretch after each
+        let stepped = 1_000_000 - simulation.idle.skipped;
+        assert!(stepped < 8_000, "{what}: {stepped} cycles were not skipped");
+        let given = simulation.blocks.iter().map(|block| block.set_asides().counts.given).sum::<u64>();
+        assert!(given > 0, "{what}: no queue was set aside");
+    }
 }
 
 /// Policies that come to rest, each with the cycles that it may take to, after the first burst.
