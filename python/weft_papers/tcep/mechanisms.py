@@ -9,6 +9,7 @@ import polars as pl
 from weft.analysis import dvfs
 from weft_papers.common import frames
 from weft_papers.common.frames import BASELINE, ENERGY
+from weft_papers.tcep.application_programs import COLUMNS, of_job
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -34,15 +35,17 @@ _MECHANISMS = {
 
 
 def frame(results: ResultSet) -> pl.DataFrame:
-    """A row per finished point, as `weft_papers.common.frames` makes it.
+    """A row per finished point, as `weft_papers.common.frames` makes it, with the columns of applications.
 
     If there is a baseline, its points and those of TCEP have a second row (``derived``), with the energy of links at
-    the lowest rate that carries what they carried.
+    the lowest rate that carries what they carried. Applications have none: their links idle between bursts.
     """
-    rows = frames.rows(results, _mechanism)
-    if any(row["mechanism"] == BASELINE for row in rows):
+    rows = [
+        row | of_job(results.summaries[point]["jobs"]) for point, row in enumerate(frames.rows(results, _mechanism))
+    ]
+    if any(row["mechanism"] == BASELINE and row["work"] is None for row in rows):
         rows += _rated(results, rows)
-    return frames.frame(rows)
+    return frames.frame(rows, COLUMNS)
 
 
 def _mechanism(scenario: Mapping[str, Any]) -> str:

@@ -1,0 +1,137 @@
+"""The six applications of Table II as generated programs, and their runs: sizes, gaps and their sources.
+
+The traces of the paper are not public. So every number of an application comes from a generator (`weft trace make`),
+and is labelled as generated. All sizes and gaps were fixed before the first scoreboard was printed. A core is assumed
+to do 10 GFLOP/s. Rows on applications are judged at gaps of half, once and twice these lengths, and with ranks in the
+order of the nodes (linear) and at random nodes (random).
+
+===========  ===============================================================  ==========================================
+application  size, on 512 ranks                                               gap
+===========  ===============================================================  ==========================================
+BigFFT       mesh of 128 x 128 x 128, that of the recorded transform of       3.5 ns per point and 1-D transform:
+             mpi4py-fft; 16 x 32 pencils                                      5 log2(128) operations
+BoxMG        16 x 16 x 16 points of a rank, as in the recorded multigrid of   5.3 ns per point and smoothing: a stencil
+             PETSc; edges and corners are exchanged                           of 27 points has 53 operations
+HILO         tallies of 4 KiB, a field of 1 KiB: assumed                      50 us per iteration: assumed
+FB           a box of 32 cells of a side per rank, the default greatest box   1.3 ns per cell: a stencil of 7 points has
+             of AMReX in three dimensions; 1 ghost cell, 1 component:         13 operations
+             assumed
+MG           as BoxMG; only faces are exchanged                               1.3 ns, as FB
+NB           64 elements of order 8 per rank. The order is that of the        14.2 ns per point and iteration: Nekbone
+             motif of SWM, the number is assumed                              counts 12 (order + 1) + 34 operations
+===========  ===============================================================  ==========================================
+
+Every application makes 8 iterations in a full run, and 1 in a quick run. Messages are never cut. Power policies start as
+by default, TCEP from its root network and SLaC from its first stage. There is no warm-up.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from weft_papers.common.measured import LackingError
+from weft_papers.common.paper import Experiment
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from weft_papers.common.measured import Measured
+
+BIG_FFT, BOX_MG, HILO, FB, MG, NEKBONE = "BigFFT", "BoxMG", "HILO", "FB", "MG", "NB"
+APPLICATIONS = (BIG_FFT, BOX_MG, HILO, FB, MG, NEKBONE)
+# Factors of all gaps.
+SCALES = (0.5, 1.0, 2.0)
+LINEAR, RANDOM = "linear", "random"
+MAPPINGS: dict[str, Any] = {LINEAR: "rest", RANDOM: {"random": {"count": 512}}}
+RUNS, EPOCHS = "applications", "application_epochs"
+QUICK_ITERATIONS, FULL_ITERATIONS = 1, 8
+COLUMNS: dict[str, Any] = {"work": pl.String, "mapping": pl.String, "scale": pl.Float64}
+
+_RANKS = 512
+# By application: the generator, its sizes, the key of its iterations, and the key and length of its gap [ps].
+_PROGRAMS: dict[str, tuple[str, dict[str, Any], str, str, int]] = {
+    BIG_FFT: ("big_fft", {"points": 128}, "iterations", "time_per_point", 3_500),
+    BOX_MG: ("multigrid", {"points": 16, "corners": True}, "cycles", "time_per_point", 5_300),
+    HILO: ("hilo", {"tallies": "4KiB", "field": "1KiB"}, "iterations", "time", 50_000_000),
+    FB: ("fill_boundary", {"boxes": 1, "cells": 32}, "iterations", "time_per_cell", 1_300),
+    MG: ("multigrid", {"points": 16}, "cycles", "time_per_point", 1_300),
+    NEKBONE: ("nekbone", {"elements": 4, "order": 8}, "iterations", "time_per_point", 14_200),
+}
+
+
+def program(work: str, scale: float, iterations: int) -> dict[str, Any]:
+    """The parameters of a generated application, with gaps of `scale` times their length."""
+    generator, sizes, count, gap, ps = _PROGRAMS[work]
+    return {generator: {"ranks": _RANKS, **sizes, count: iterations, gap: f"{round(ps * scale)}ps"}}
+
+
+def _jobs(mapping: str, scale: float, iterations: int) -> list[list[dict[str, Any]]]:
+    """The jobs of all applications, one at a time: values of ``traffic.jobs``. Every message is eager, as recorded."""
+    return [
+        [
+            {
+                "name": f"{work} {mapping} {scale:g}",
+                "terminals": MAPPINGS[mapping],
+                "workload": {
+                    "programs": {
+                        "program": program(work, scale, iterations),
+                        "interface": "tcep",
+                        "eager": "1GB",
+                    }
+                },
+            }
+        ]
+        for work in APPLICATIONS
+    ]
+
+
+def _sweeps(mappings: Sequence[str], iterations: int) -> tuple[dict[str, Any], ...]:
+    """Overrides of a sweep for each mapping and scale."""
+    return tuple({"sweep.traffic.jobs": _jobs(mapping, scale, iterations)} for mapping in mappings for scale in SCALES)
+
+
+_SCALED = "one iteration of each application in place of 8"
+EXPERIMENTS = (
+    Experiment(RUNS, _sweeps([*MAPPINGS], QUICK_ITERATIONS), _sweeps([*MAPPINGS], FULL_ITERATIONS), scaled=_SCALED),
+    Experiment(
+        EPOCHS,
+        _sweeps([LINEAR], QUICK_ITERATIONS),
+        _sweeps([*MAPPINGS], FULL_ITERATIONS),
+        scaled=f"{_SCALED}, linear mapping only",
+        asked=True,
+    ),
+)
+
+
+def of_job(jobs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """``work``, ``mapping`` and ``scale`` of a point, from the name of its job; null where it runs no application."""
+    work, *more = jobs[0]["job"].split() if len(jobs) == 1 and jobs[0]["job"] else [None]
+    if work not in APPLICATIONS:
+        return dict.fromkeys(COLUMNS)
+    mapping, scale = more
+    return {"work": work, "mapping": mapping, "scale": float(scale)}
+
+
+def cases(measured: Measured, experiment: str = RUNS) -> list[tuple[str, float, pl.DataFrame]]:
+    """The points of each mapping and scale that was run: every claim is judged by each.
+
+    Raises
+    ------
+    LackingError
+        If a scale was not run, or a run did not end.
+    """
+    frame = measured[experiment].drop_nulls("work")
+    if frame["completion_cycles"].null_count():
+        raise LackingError("an application was not run to its end")
+    found = []
+    for mapping in frame["mapping"].unique(maintain_order=True):
+        for scale in SCALES:
+            rows = frame.filter(mapping=mapping, scale=scale)
+            if rows.is_empty():
+                raise LackingError(f"gaps of {scale:g} times their length were not run with the {mapping} mapping")
+            found.append((mapping, scale, rows))
+    if not found:
+        raise LackingError("no application was run")
+    return found
