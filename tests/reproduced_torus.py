@@ -8,8 +8,9 @@ import polars as pl
 
 from weft_papers.common.frames import SCHEMA
 from weft_papers.common.measured import Measured
+from weft_papers.common.shared_programs import SCALES
 from weft_papers.torus import causes
-from weft_papers.torus.applications import FOUR, GRAPH500, SCALES
+from weft_papers.torus.applications import FOUR, GRAPH500
 from weft_papers.torus.network_runs import (
     ALLOCATOR,
     CAUSES,

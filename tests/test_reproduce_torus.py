@@ -16,8 +16,9 @@ from weft_papers.common.measured import LackingError, Measured
 from weft_papers.common.paper import Experiment
 from weft_papers.common.reproduction import sweeps
 from weft_papers.common.rules import UNKNOWN
+from weft_papers.common.shared_programs import SCALES
 from weft_papers.torus import PAPER, applications, causes
-from weft_papers.torus.applications import APPLICATIONS, GRAPH500, MPIRA, NAMD, SCALES, SETS, SIZES
+from weft_papers.torus.applications import APPLICATIONS, GRAPH500, MPIRA, NAMD, SETS, SIZES
 from weft_papers.torus.network_runs import (
     ALLOCATOR,
     CAUSES,

@@ -68,7 +68,7 @@ class Figure:
     title : str
         One line.
     draw : callable or None
-        Draws it; ``None`` for a table, and for a figure that waits for something.
+        Draws it; ``None`` for a table.
     needs : tuple of str
         Names of experiments.
     reading : str
@@ -77,8 +77,6 @@ class Figure:
         Whether it takes the whole width of the report.
     remark : callable, optional
         Gives a remark on the points that were run, for the report; empty if there is none.
-    waits : str
-        What a figure that can't be drawn waits for.
     rows : callable, optional
         Makes the rows of a table, in columns called as their heads: a table is a figure without a drawing.
     """
@@ -90,7 +88,6 @@ class Figure:
     reading: str = ""
     wide: bool = False
     remark: Callable[[Measured], str] | None = None
-    waits: str = ""
     rows: Callable[[Measured], pl.DataFrame] | None = None
 
 

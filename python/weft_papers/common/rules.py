@@ -207,6 +207,16 @@ def _met_as(answer: Answer, rule: Rule) -> Rule:
     return replace(rule, judge=judge)
 
 
+def generated(rule: Rule) -> Rule:
+    """A rule whose measurements are of generated applications: what it tells begins with that word."""
+
+    def judge(measured: Measured) -> Finding:
+        found = rule.judge(measured)
+        return replace(found, measured=f"generated: {found.measured}") if found.measured else found
+
+    return replace(rule, judge=judge)
+
+
 def untestable(because: str, of: Callable[[Measured], str] | None = None, *needs: str) -> Rule:
     """A claim that no run can decide; the function gives a related measurement."""
 

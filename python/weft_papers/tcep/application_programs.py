@@ -21,8 +21,8 @@ NB           64 elements of order 8 per rank. The order is that of the        14
              motif of SWM, the number is assumed                              counts 12 (order + 1) + 34 operations
 ===========  ===============================================================  ==========================================
 
-Every application makes 8 iterations in a full run, and 1 in a quick run. Messages are never cut. Power policies start as
-by default, TCEP from its root network and SLaC from its first stage. There is no warm-up.
+Every application makes 8 iterations in a full run, and 1 in a quick run. Messages are never cut. Policies start as by
+default, TCEP from its root network and SLaC from its first stage. There is no warm-up.
 """
 
 from __future__ import annotations
@@ -33,6 +33,8 @@ import polars as pl
 
 from weft_papers.common.measured import LackingError
 from weft_papers.common.paper import Experiment
+from weft_papers.common.questions import unstalled
+from weft_papers.common.shared_programs import SCALES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -41,8 +43,6 @@ if TYPE_CHECKING:
 
 BIG_FFT, BOX_MG, HILO, FB, MG, NEKBONE = "BigFFT", "BoxMG", "HILO", "FB", "MG", "NB"
 APPLICATIONS = (BIG_FFT, BOX_MG, HILO, FB, MG, NEKBONE)
-# Factors of all gaps.
-SCALES = (0.5, 1.0, 2.0)
 LINEAR, RANDOM = "linear", "random"
 MAPPINGS: dict[str, Any] = {LINEAR: "rest", RANDOM: {"random": {"count": 512}}}
 RUNS, EPOCHS = "applications", "application_epochs"
@@ -107,10 +107,11 @@ EXPERIMENTS = (
 
 def of_job(jobs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """``work``, ``mapping`` and ``scale`` of a point, from the name of its job; null where it runs no application."""
-    work, *more = jobs[0]["job"].split() if len(jobs) == 1 and jobs[0]["job"] else [None]
+    name: str = jobs[0]["job"] or "" if len(jobs) == 1 else ""
+    work, _, rest = name.partition(" ")
     if work not in APPLICATIONS:
         return dict.fromkeys(COLUMNS)
-    mapping, scale = more
+    mapping, _, scale = rest.partition(" ")
     return {"work": work, "mapping": mapping, "scale": float(scale)}
 
 
@@ -122,7 +123,7 @@ def cases(measured: Measured, experiment: str = RUNS) -> list[tuple[str, float, 
     LackingError
         If a scale was not run, or a run did not end.
     """
-    frame = measured[experiment].drop_nulls("work")
+    frame = unstalled(measured[experiment].drop_nulls("work"))
     if frame["completion_cycles"].null_count():
         raise LackingError("an application was not run to its end")
     found = []

@@ -29,6 +29,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from weft_papers.common import shared_programs
+from weft_papers.common.shared_programs import DHFR, STMV
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -36,8 +39,6 @@ NAMD, GROMACS, LINPACK, MPIRA, GRAPH500 = "Namd", "Gromacs", "Linpack", "MPIRA",
 APPLICATIONS = (NAMD, GROMACS, LINPACK, MPIRA, GRAPH500)
 # The applications whose run time the network hardly changes, by the paper.
 FOUR = APPLICATIONS[:4]
-# Factors of all gaps.
-SCALES = (0.5, 1.0, 2.0)
 SIZES = (128, 256, 512)
 SETS = {
     "A": (NAMD, GROMACS, LINPACK, MPIRA, GRAPH500),
@@ -63,14 +64,7 @@ def program(name: str, ranks: int, *, scale: float, quick: bool) -> dict[str, An
         The sizes of a quick run.
     """
     made: dict[str, dict[str, Any]] = {
-        NAMD: {
-            "namd": {
-                "ranks": ranks,
-                "atoms": 23_558 if quick else 1_066_628,
-                "steps": 1,
-                "time_per_atom": f"{1800 * scale:g}ns",
-            }
-        },
+        NAMD: shared_programs.namd(ranks, DHFR if quick else STMV, scale),
         GROMACS: {
             "gromacs": {
                 "particle_ranks": 3 * ranks // 4,
@@ -85,14 +79,7 @@ def program(name: str, ranks: int, *, scale: float, quick: bool) -> dict[str, An
         MPIRA: {
             "random_access": {"ranks": ranks, "table": 256 if quick else 2048, "update": f"{100 * scale:g}ns"},
         },
-        GRAPH500: {
-            "graph500": {
-                "ranks": ranks,
-                "scale": 15 if quick else 20,
-                "searches": 1,
-                "time_per_edge": f"{10 * scale:g}ns",
-            }
-        },
+        GRAPH500: shared_programs.graph500(ranks, 15 if quick else 20, scale),
     }
     return made[name]
 

@@ -13,6 +13,7 @@ from weft.errors import ResultsError
 from weft_papers.common import frames
 from weft_papers.common.measured import LackingError
 from weft_papers.common.paper import Experiment
+from weft_papers.common.shared_programs import SCALES
 from weft_papers.torus import applications
 
 if TYPE_CHECKING:
@@ -58,13 +59,8 @@ EXPERIMENTS = (
     *(
         Experiment(
             name,
-            tuple(
-                {"sweep.traffic.jobs": applications.single(cores, [scale], quick=True)} for scale in applications.SCALES
-            ),
-            tuple(
-                {"sweep.traffic.jobs": applications.single(cores, [scale], quick=False)}
-                for scale in applications.SCALES
-            ),
+            tuple({"sweep.traffic.jobs": applications.single(cores, [scale], quick=True)} for scale in SCALES),
+            tuple({"sweep.traffic.jobs": applications.single(cores, [scale], quick=False)} for scale in SCALES),
             scaled="smaller problems",
         )
         for name, cores in ((SINGLE_64, 8), (SINGLE_256, 2))
@@ -72,10 +68,10 @@ EXPERIMENTS = (
     *(
         Experiment(
             name,
-            tuple({"sweep.traffic.jobs": applications.sets([scale], quick=True)} for scale in applications.SCALES),
+            tuple({"sweep.traffic.jobs": applications.sets([scale], quick=True)} for scale in SCALES),
             tuple(
                 {"sweep.traffic.jobs": applications.sets([scale], quick=False), "sweep.seed": _SEEDS}
-                for scale in applications.SCALES
+                for scale in SCALES
             ),
             scaled="smaller problems, one seed",
             asked=True,
@@ -197,8 +193,8 @@ def scales(measured: Measured, experiment: str) -> list[float]:
         If one was not run.
     """
     ran = set(measured[experiment]["scale"].drop_nulls())
-    lacking = [each for each in applications.SCALES if each not in ran]
+    lacking = [each for each in SCALES if each not in ran]
     if lacking:
         told = " and ".join(f"{each:g}" for each in lacking)
         raise LackingError(f"gaps of {told} times their length were not run: `--full` runs them")
-    return list(applications.SCALES)
+    return list(SCALES)

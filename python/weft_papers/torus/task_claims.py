@@ -17,6 +17,7 @@ from weft_papers.common.rules import (
     approx,
     constructed,
     exact,
+    generated,
     given,
     trend,
 )
@@ -82,16 +83,6 @@ def _hop(_: Measured) -> tuple[float, str]:
     return (least + most) / 2, f"{least:.1f} to {most:.1f} ns over the radix"
 
 
-def _generated(rule: Rule) -> Rule:
-    """The rule, whose measurements are of generated applications."""
-
-    def judge(measured: Measured) -> Any:
-        found = rule.judge(measured)
-        return replace(found, measured=f"generated: {found.measured}") if found.measured else found
-
-    return replace(rule, judge=judge)
-
-
 def _caused(rule: Rule, cause: str) -> Rule:
     """The rule, whose misses have this cause."""
 
@@ -115,7 +106,7 @@ def _each(words: str, experiments: Iterable[str], works: Iterable[str], of: Call
                     parts.append(Part(holds, f"{work} at gaps x {scale:g}: {told}"))
         return parts
 
-    return _generated(trend(f"{words}, at gaps x 0.5, 1 and 2", judge, *experiments))
+    return generated(trend(f"{words}, at gaps x 0.5, 1 and 2", judge, *experiments))
 
 
 def _within(value: float, printed: float, share: float = WITHIN) -> bool:
@@ -369,14 +360,14 @@ _JUDGED: dict[str, Rule] = {
         _saves_below("2D-4X", {False: 0.2, True: 0.4}),
     ),
     "R-040": _each("more than 1.5 times", [SINGLE_64], [GRAPH500], _greatly_increased),
-    "R-041": _generated(
+    "R-041": generated(
         trend("in the order of Run_task, at gaps x 0.5, 1 and 2 (2D-4X, idle share 0)", _idle_tasks_save, SINGLE_64)
     ),
     "R-042": _each("1D-16X takes least, then 2D-4X", [SINGLE_64], FOUR[:3], _one_then_two),
     "R-043": _each("within 3 points of 1.5 %", [SINGLE_256], [GRAPH500], _penalty("3D-4X", _near(0.015))),
     "R-044": _each("differs by less than 3 %", [SINGLE_256], FOUR, _penalty("3D-4X", _little, saves=None)),
-    "R-045": _generated(trend("within 10 % of 50 %, at gaps x 0.5, 1 and 2", _most_saved, SINGLE_256)),
-    "R-046": _generated(trend("within 3 points of 5 % and of 40 %, at gaps x 0.5, 1 and 2", _system_saved, SINGLE_256)),
+    "R-045": generated(trend("within 10 % of 50 %, at gaps x 0.5, 1 and 2", _most_saved, SINGLE_256)),
+    "R-046": generated(trend("within 3 points of 5 % and of 40 %, at gaps x 0.5, 1 and 2", _system_saved, SINGLE_256)),
     "R-047": _each("saves at every idle share", [SINGLE_256], [GRAPH500], _always("3D-4X")),
     "R-048": _each("within 3 points of 4.5 %", [SETS_64], ["A"], _penalty("1D-16X", _near(0.045))),
     "R-049": _each("less than 3 %", [SETS_64], ["A"], _penalty("2D-4X", _little, saves=None)),

@@ -1,0 +1,264 @@
+"""Claims about applications (Section VI-B): each is met only with every length of gaps and every mapping that was run.
+
+A change in per cent is compared within 3 points, as losses are. Ratios are compared within 10 %, those of latencies
+within 5 %.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from math import exp, log
+from statistics import fmean
+from typing import TYPE_CHECKING, Any
+
+from weft.results import quantities as q
+from weft_papers.common.frames import BASELINE
+from weft_papers.common.measured import LackingError
+from weft_papers.common.rules import POINTS, UNKNOWN, WITHIN, WITHIN_LATENCY, Part, generated, trend
+from weft_papers.tcep.application_programs import (
+    APPLICATIONS,
+    BIG_FFT,
+    BOX_MG,
+    EPOCHS,
+    HILO,
+    RUNS,
+    cases,
+)
+from weft_papers.tcep.mechanisms import SLAC, TCEP
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    import polars as pl
+
+    from weft_papers.common.measured import Measured
+    from weft_papers.common.rules import Rule
+
+LATENCY, ENERGY, HOPS, RUN_TIME = q.LATENCY.column, "energy_network_j", "hops_mean", "completion_cycles"
+_OTHERS = tuple(work for work in APPLICATIONS if work not in (BIG_FFT, BOX_MG))
+_EVERYWHERE = "at gaps x 0.5, 1 and 2, with each mapping"
+# Activation epoch and deactivation epoch over their default lengths. Where the activation epoch is varied, the
+# deactivation epoch stays ten times as long.
+SLOWER, SLOWEST, EAGER, PATIENT = (1.5, 1.5), (2.0, 2.0), (1.0, 0.5), (1.0, 1.5)
+VARIATIONS = {
+    SLOWER: "activation epoch x 1.5",
+    SLOWEST: "activation epoch x 2",
+    EAGER: "deactivation epoch x 0.5",
+    PATIENT: "deactivation epoch x 1.5",
+}
+# One factor changed at a time, on HILO, with gaps as they are (linear mapping unless another one is named).
+_START = "runs begin with the fewest links: with 8 iterations HILO has"
+_CAUSES = {
+    HOPS: "messages of 4 KiB wake links: with 64 B both stay in the minimum state, and SLaC takes +21 % hops (linear) "
+    "and -15 % (random)",
+    SLAC: f"{_START} +162 %, with one +467 %",
+    TCEP: f"{_START} +50 %, with one +160 %",
+    "control_share": f"{_START} 1.14 %, with one 1.44 %",
+    ENERGY: f"{_START} +26 %, with one +72 %",
+}
+_CYCLES = {"activation_epoch": 1000, "deactivation_epoch": 10_000}
+
+
+@dataclass(frozen=True)
+class Case:
+    """The runs of all applications with a mapping and a length of gaps.
+
+    Attributes
+    ----------
+    words : str
+        Mapping and length of gaps.
+    rows : mapping of (str, object) to mapping
+        By application and mechanism, or by application and factors of the epochs, the columns of the frame.
+    """
+
+    words: str
+    rows: Mapping[tuple[str, object], Mapping[str, Any]]
+
+    def ratio(self, column: str, work: str, one: object, other: object) -> float:
+        """A column of a run over that of another one.
+
+        Raises
+        ------
+        LackingError
+            If one of the two was not run, or the ratio is no positive number.
+        """
+        values = []
+        for which in (one, other):
+            if (row := self.rows.get((work, which))) is None:
+                raise LackingError(f"{work} was not run with {VARIATIONS.get(which, which)} ({self.words})")  # type: ignore[call-overload] # a name is no variation
+            values.append(row[column])
+        above, below = (float(value or 0) for value in values)
+        if not (above > 0 and below > 0):
+            raise LackingError(f"{work} has no {column} ({self.words})")
+        return above / below
+
+    def mean(self, column: str, one: object, other: object) -> float:
+        """Geometric mean of these ratios over all applications."""
+        return exp(fmean(log(self.ratio(column, work, one, other)) for work in APPLICATIONS))
+
+
+def factors(policy: str) -> tuple[float, float]:
+    """How many times as long as by default the epochs of TCEP are, from its parameters as JSON."""
+    parameters = json.loads(policy)["tcep"]
+    activation, deactivation = (int(parameters[key].removesuffix("cycles")) / _CYCLES[key] for key in _CYCLES)
+    return activation, deactivation
+
+
+def of_mechanisms(measured: Measured) -> list[Case]:
+    """The runs of Figs. 13 and 14."""
+    return [
+        Case(f"{mapping}, gaps x {scale:g}", {(row["work"], row["mechanism"]): row for row in rows.to_dicts()})
+        for mapping, scale, rows in cases(measured)
+    ]
+
+
+def of_epochs(measured: Measured) -> list[Case]:
+    """The runs of TCEP with other epochs, and of TCEP and SLaC as they are by default."""
+    default = {case.words: case for case in of_mechanisms(measured)}
+    found = []
+    for mapping, scale, rows in cases(measured, EPOCHS):
+        words = f"{mapping}, gaps x {scale:g}"
+        if words not in default:
+            raise LackingError(f"TCEP was not run with its default epochs ({words})")
+        varied: dict[tuple[str, object], Mapping[str, Any]] = {
+            (row["work"], factors(row["policy"])): row for row in rows.to_dicts()
+        }
+        found.append(Case(words, {**default[words].rows, **varied}))
+    return found
+
+
+def _rule(
+    words: str,
+    of: Callable[[Case], tuple[bool, str]],
+    *needs: str,
+    cases_of: Callable[[Measured], list[Case]],
+    cause: str = UNKNOWN,
+) -> Rule:
+    def judge(measured: Measured) -> list[Part]:
+        found = [(case, *of(case)) for case in cases_of(measured)]
+        return [Part(holds, f"{told} ({case.words})") for case, holds, told in found]
+
+    return generated(trend(f"{words}, {_EVERYWHERE}", judge, *needs, cause=cause))
+
+
+def _each(words: str, of: Callable[[Case], tuple[bool, str]], cause: str = UNKNOWN) -> Rule:
+    return _rule(words, of, RUNS, cases_of=of_mechanisms, cause=cause)
+
+
+def _varied(words: str, of: Callable[[Case], tuple[bool, str]]) -> Rule:
+    return _rule(words, of, RUNS, EPOCHS, cases_of=of_epochs)
+
+
+def _percent(ratio: float) -> str:
+    return f"{100 * (ratio - 1):+.1f} %"
+
+
+def _near(ratio: float, printed: float) -> bool:
+    return abs(ratio - 1 - printed) <= POINTS
+
+
+def _change(printed: float, of: Callable[[Case], float], what: str) -> Callable[[Case], tuple[bool, str]]:
+    """A change that is compared within 3 points."""
+
+    def judge(case: Case) -> tuple[bool, str]:
+        ratio = of(case)
+        return _near(ratio, printed), f"{what} {_percent(ratio)}"
+
+    return judge
+
+
+def _big_fft_slac(case: Case) -> tuple[bool, str]:
+    ratio = case.ratio(LATENCY, BIG_FFT, SLAC, BASELINE)
+    return abs(ratio / 4.5 - 1) <= WITHIN_LATENCY, f"{ratio:.2f} times"
+
+
+def _box_mg(case: Case) -> tuple[bool, str]:
+    latency, energy = (case.ratio(column, BOX_MG, SLAC, TCEP) for column in (LATENCY, ENERGY))
+    return latency < 1 < energy, f"latency {latency:.2f} times, energy {energy:.2f} times that of TCEP"
+
+
+def _control(case: Case) -> tuple[bool, str]:
+    shares = [case.rows[work, TCEP]["control_share"] for work in APPLICATIONS if (work, TCEP) in case.rows]
+    if len(shares) < len(APPLICATIONS) or None in shares:
+        raise LackingError(f"not every application has a share of control packets ({case.words})")
+    mean, most = 100 * fmean(shares), 100 * max(shares)
+    holds = all(abs(found / printed - 1) <= WITHIN for found, printed in ((mean, 0.34), (most, 0.65)))
+    return holds, f"{mean:.2f} % / {most:.2f} %"
+
+
+def _others_save(case: Case) -> tuple[bool, str]:
+    ratios = {work: case.ratio(ENERGY, work, SLAC, TCEP) for work in _OTHERS}
+    told = ", ".join(f"{work} {_percent(ratio)}" for work, ratio in ratios.items())
+    return all(_near(ratio, -0.05) for ratio in ratios.values()), told
+
+
+def _less_than(limit: float, some: Iterable[tuple[float, float]]) -> Callable[[Case], tuple[bool, str]]:
+    """Energies that change by less than a share."""
+
+    def judge(case: Case) -> tuple[bool, str]:
+        ratios = {VARIATIONS[which]: case.mean(ENERGY, which, TCEP) for which in some}
+        told = ", ".join(f"{words}: energy {100 * (ratio - 1):+.2f} %" for words, ratio in ratios.items())
+        return all(abs(ratio - 1) <= limit for ratio in ratios.values()), told
+
+    return judge
+
+
+def _most_sensitive(case: Case) -> tuple[bool, str]:
+    latency = case.ratio(LATENCY, BIG_FFT, SLOWEST, SLAC)
+    time = case.ratio(RUN_TIME, BIG_FFT, SLOWEST, TCEP)
+    told = f"latency {_percent(latency)} beside SLaC, run time {_percent(time)}"
+    return _near(latency, -0.12) and time - 1 < 0.005, told
+
+
+def _sensitivity(printed: float, which: tuple[float, float]) -> Rule:
+    told = _change(printed, lambda case: case.mean(LATENCY, which, TCEP), f"{VARIATIONS[which]}: latency")
+    return _varied(f"within 3 points of {100 * printed:+g} % (geometric mean of latencies)", told)
+
+
+def rates(rows: pl.DataFrame) -> dict[str, float]:
+    """Injection rate of each application in the baseline, the lowest first [flits/terminal/cycle]."""
+    base = rows.filter(mechanism=BASELINE).drop_nulls("accepted_load").sort("accepted_load")
+    return dict(base.select("work", "accepted_load").rows())
+
+
+RULES: dict[str, Rule] = {
+    "T-061": _each("within 5 % of 4.5 times", _big_fft_slac),
+    "T-062": _each(
+        "within 3 points of -68 %", _change(-0.68, lambda case: case.ratio(LATENCY, BIG_FFT, TCEP, SLAC), "TCEP")
+    ),
+    "T-063": _each(
+        "within 3 points of +15 %",
+        _change(0.15, lambda case: case.ratio(HOPS, HILO, SLAC, TCEP), "hops of SLaC"),
+        _CAUSES[HOPS],
+    ),
+    "T-064": _each("SLaC has less latency and takes more energy than TCEP", _box_mg),
+    "T-065": _each(
+        "within 3 points of +61 % (geometric mean)",
+        _change(0.61, lambda case: case.mean(LATENCY, SLAC, BASELINE), SLAC),
+        _CAUSES[SLAC],
+    ),
+    "T-066": _each(
+        "within 3 points of +15 % (geometric mean)",
+        _change(0.15, lambda case: case.mean(LATENCY, TCEP, BASELINE), TCEP),
+        _CAUSES[TCEP],
+    ),
+    "T-067": _each("mean and maximum within 10 % of 0.34 % and 0.65 %", _control, _CAUSES["control_share"]),
+    "T-068": _each(
+        "within 3 points of -19 %", _change(-0.19, lambda case: case.ratio(ENERGY, BOX_MG, TCEP, SLAC), "TCEP")
+    ),
+    "T-069": _each(
+        "within 3 points of -11 %", _change(-0.11, lambda case: case.ratio(ENERGY, BIG_FFT, TCEP, SLAC), "TCEP")
+    ),
+    "T-070": _each("SLaC within 3 points of -5 %, for HILO, FB, MG and NB", _others_save, _CAUSES[ENERGY]),
+    "T-071": _sensitivity(0.11, SLOWER),
+    "T-072": _sensitivity(0.19, SLOWEST),
+    "T-073": _varied("geometric mean of energies changes by at most 0.2 %", _less_than(0.002, (SLOWER, SLOWEST))),
+    "T-074": _varied(
+        "latency within 3 points of -12 % beside SLaC, run time up by less than 0.5 %, activation epoch x 2",
+        _most_sensitive,
+    ),
+    "T-075": _sensitivity(0.021, EAGER),
+    "T-076": _sensitivity(0.004, PATIENT),
+    "T-077": _varied("geometric mean of energies changes by at most 0.4 %", _less_than(0.004, (EAGER, PATIENT))),
+}
