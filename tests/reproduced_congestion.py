@@ -8,7 +8,9 @@ import polars as pl
 
 from weft_papers.common.frames import SCHEMA
 from weft_papers.common.measured import Measured
+from weft_papers.common.shared_programs import SCALES
 from weft_papers.congestion import one_factor
+from weft_papers.congestion.application_runs import RUNS as APPLICATIONS
 from weft_papers.congestion.hot_spot_networks import DRAGONFLY, NETWORKS, TORUS, TREE
 from weft_papers.congestion.hot_spot_runs import BUFFERS, COMBINATIONS, FILL, OWN, READINGS, TERMINALS
 from weft_papers.congestion.scheme_outcomes import (
@@ -107,5 +109,23 @@ def ideal() -> Measured:
         for network in NETWORKS
         for saving, share in ((NONE, 0.0), (LADDER, 0.85))
         for seed in (1.0, 2.0)
+    ]
+    found[APPLICATIONS] = [
+        row(
+            network,
+            name,
+            saving,
+            numbers,
+            work=work,
+            scale=scale,
+            link_use=use,
+            managed_j=energy,
+            runtime_us=100.0 / scale,
+        )
+        for network, schemes in PRINTED.items()
+        for name, numbers in schemes.items()
+        for saving, energy in ((NONE, 1.0), (ON_OFF, 0.1), (HIGH_LOW, 0.2))
+        for work, use in (("NAMD", 0.02), ("Graph500", 0.06))
+        for scale in SCALES
     ]
     return Measured({name: pl.DataFrame(rows, schema=SCHEMA | COLUMNS) for name, rows in found.items()})

@@ -26,7 +26,7 @@ from weft_papers.common import line_figures, scoreboard
 from weft_papers.common.frames import BASELINE, SCHEMA
 from weft_papers.common.measured import LackingError, Measured
 from weft_papers.common.reproduction import reproduce
-from weft_papers.common.rules import approx, constructed, exact, remains, trend, untestable, waits
+from weft_papers.common.rules import approx, constructed, exact, remains, trend, untestable
 from weft_papers.registry import paper
 from weft_papers.tcep import PAPER
 from weft_papers.tcep.application_programs import COLUMNS
@@ -122,8 +122,6 @@ def test_an_exact_claim_is_met_to_its_digits() -> None:
 
 def test_the_other_answers() -> None:
     assert trend("rises", lambda _: (True, "1 to 2")).judge(NOTHING).measured == "1 to 2"
-    assert waits(lambda _: "0.3 %").judge(NOTHING).measured == "0.3 %"
-    assert waits(lambda _: "0.3 %", "uniform").judge(NOTHING).measured == "", "what it would tell of was not run"
     assert untestable("nobody knows").judge(NOTHING).answer == "untestable"
 
     def lacking(_: Measured) -> float:
@@ -222,7 +220,7 @@ def test_every_row_has_what_is_printed_and_a_verdict_with_its_reason() -> None:
             told = row.document()
             assert told["printed"]
             assert told["rule"]
-            assert told["measured"] or told["answer"] in ("not run", "waits for traces", "not testable"), told
+            assert told["measured"] or told["answer"] in ("not run", "not testable"), told
             if told["answer"] in ("missed", "not testable", "not run"):
                 assert told["verdict"].startswith(f"{told['answer']} because {told['because']}")
                 assert told["because"]

@@ -20,13 +20,12 @@ if TYPE_CHECKING:
 
     from weft_papers.common.measured import Measured
 
-Answer = Literal["met", "by construction", "by selection", "missed", "waits", "untestable", "not run"]
+Answer = Literal["met", "by construction", "by selection", "missed", "untestable", "not run"]
 WORDS: dict[Answer, str] = {
     "met": "met",
     "by construction": "by construction",
     "by selection": "by selection",
     "missed": "missed",
-    "waits": "waits for traces",
     "untestable": "not testable",
     "not run": "not run",
 }
@@ -173,15 +172,6 @@ def trend(
         return _found(not failed, told, None, f"{off}; asked: {words}", causes)
 
     return Rule(words, needs, judge)
-
-
-def waits(of: Callable[[Measured], str] | None = None, *needs: str) -> Rule:
-    """A claim about application traces; the function says what synthetic traffic gives instead."""
-
-    def judge(measured: Measured) -> Finding:
-        return Finding("waits", _beside(of, needs, measured))
-
-    return Rule("application traces", (), judge)
 
 
 def given(words: str) -> Rule:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from weft_papers.common.paper import Experiment
-from weft_papers.congestion import one_factor
+from weft_papers.congestion import application_runs, one_factor
 from weft_papers.congestion.hot_spot_networks import DRAGONFLY, NETWORKS, SMALL, TORUS, TREE
 
 FILL, READINGS, TERMINALS = "fill", "readings", "terminals"
@@ -37,4 +37,5 @@ EXPERIMENTS = (
     Experiment(TERMINALS, (_zipped(*(each for each in NETWORKS for _ in range(2))),), scaled=_SCALED),
     *one_factor.EXPERIMENTS,
     *(Experiment(each) for each in (COMBINATIONS, BUFFERS, OWN)),
+    application_runs.EXPERIMENT,
 )

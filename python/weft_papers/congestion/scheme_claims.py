@@ -11,7 +11,8 @@ import polars as pl
 
 from weft.design.comparison_of_designs import compare
 from weft_papers.common.measured import LackingError
-from weft_papers.common.rules import WITHIN, Part, constructed, exact, given, trend, waits
+from weft_papers.common.rules import WITHIN, Part, constructed, exact, given, trend
+from weft_papers.congestion import application_outcomes
 from weft_papers.congestion.hot_spot_networks import DRAGONFLY, NAMES, NETWORKS, TORUS, TREE
 from weft_papers.congestion.hot_spot_runs import FILL
 from weft_papers.congestion.scheme_outcomes import (
@@ -414,8 +415,7 @@ _ALL: dict[str, Rule] = {
     "C-030": trend(
         "some scheme with a policy has less than 10 % more latency than without it, on each network", _no_slower, *_HOT
     ),
-    "C-031": waits(),
-    "C-032": waits(),
+    **application_outcomes.RULES,
     "C-033": given("a torus switch: 7 links of 4.104 W beside a core of 7.2 W are 80 %; the core was derived from it"),
     "C-034": constructed(exact(10909, lambda _: _SWITCH_POINT, digits=0, unit="bytes")),
 }

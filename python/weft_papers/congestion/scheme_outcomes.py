@@ -8,6 +8,7 @@ import polars as pl
 
 from weft_papers.common import frames
 from weft_papers.common.measured import LackingError
+from weft_papers.congestion.application_runs import of_job
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -56,6 +57,10 @@ COLUMNS: dict[str, Any] = {
     "port_kib": pl.Float64,
     "network_ports": pl.Float64,
     "power_w": pl.Float64,
+    "work": pl.String,
+    "scale": pl.Float64,
+    "runtime_us": pl.Float64,
+    "managed_j": pl.Float64,
 }
 
 Outcome = dict[tuple[str, str], dict[str, float]]
@@ -79,7 +84,9 @@ def frame(results: ResultSet) -> pl.DataFrame:
         [flits/cycle]. ``link_use`` is of the channels between routers [share], ``transitions`` is per such channel
         and second. ``saved_share`` is the energy that managed links save, as a share of the saving of links in
         proportion to their traffic. ``port_kib`` is the memory of a port between routers [KiB], ``network_ports`` the
-        number of such ports. ``power_w`` is the mean power of all links and routers [W].
+        number of such ports. ``power_w`` is the mean power of all links and routers [W]. ``work`` is the application,
+        ``scale`` the factor of its gaps, ``runtime_us`` its run time [us] and ``managed_j`` the energy of all links
+        [J]; null where a hot spot is run. Where an application is run, what is known of flows is null.
     """
     rows = frames.rows(results, lambda scenario: mechanism(_scheme(scenario), _saving(scenario)))
     more = [_more(results, point) for point in range(len(results))]
@@ -111,7 +118,6 @@ def _more(results: ResultSet, point: int) -> dict[str, Any]:
     summary, scenario = results.summaries[point], results.scenario(point)
     us = 1e6 * summary["cycle_seconds"]
     bits = summary["accepted_bits"] or float("nan")
-    flows = {each["flow"]: each for each in summary["flows"]}
     between = [each for each in summary["link_classes"] if each["link_class"] != "terminal"]
     channels = sum(each["channels"] for each in between)
     routers = summary.get("energy_routers_j") or 0.0
@@ -126,9 +132,6 @@ def _more(results: ResultSet, point: int) -> dict[str, Any]:
         "network_latency_us": _times(summary["network_latency_mean_cycles"], us),
         ENERGY: 1e9 * summary["energy_total_j"] / bits,
         "energy_between_nj": 1e9 * (summary["energy_network_j"] + routers) / bits,
-        "cold_load": flows["cold"]["source_accepted_load"],
-        "cold_latency_us": _times(flows["cold"]["packet_latency_mean_cycles"], us),
-        "hot_load": flows["hot"]["accepted_flits"] / summary["window_cycles"],
         "link_use": sum(each["utilisation_mean"] * each["channels"] for each in between) / channels,
         "transitions": summary["link_transitions"] / channels / summary["window_seconds"],
         "window_us": us * summary["window_cycles"],
@@ -136,6 +139,28 @@ def _more(results: ResultSet, point: int) -> dict[str, Any]:
         "port_kib": int(scenario["links"]["default"]["port_buffer"].removesuffix("b")) / (8 * 1024),
         "network_ports": channels,
         "power_w": summary["power_mean_w"],
+        **(_of_application(summary, us) if summary["flows"] is None else _of_flows(summary, us)),
+    }
+
+
+def _of_flows(summary: Mapping[str, Any], us: float) -> dict[str, Any]:
+    """What is known of hot and cold flows only; a cycle takes ``us``."""
+    flows = {each["flow"]: each for each in summary["flows"]}
+    return {
+        "cold_load": flows["cold"]["source_accepted_load"],
+        "cold_latency_us": _times(flows["cold"]["packet_latency_mean_cycles"], us),
+        "hot_load": flows["hot"]["accepted_flits"] / summary["window_cycles"],
+    }
+
+
+def _of_application(summary: Mapping[str, Any], us: float) -> dict[str, Any]:
+    """What is known of applications only; a cycle takes ``us``."""
+    work, scale = of_job(summary) or (None, None)
+    return {
+        "work": work,
+        "scale": scale,
+        "runtime_us": _times(summary["completion_cycles"], us),
+        "managed_j": summary["energy_managed_j"],
     }
 
 

@@ -1,0 +1,173 @@
+"""Every scheme with every policy under generated applications: claims on earlier work, a figure and a table."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+from matplotlib.lines import Line2D
+
+from weft.plot import style
+from weft_papers.common.measured import LackingError
+from weft_papers.common.questions import unstalled
+from weft_papers.common.rules import Part, generated, trend
+from weft_papers.common.shared_programs import SCALES
+from weft_papers.congestion.application_runs import APPLICATIONS, GRAPH500, NAMD, RUNS
+from weft_papers.congestion.hot_spot_networks import NAMES, NETWORKS, SMALLEST, TORUS
+from weft_papers.congestion.scheme_outcomes import ENERGY, NONE, ONE_QUEUE, POLICIES
+
+if TYPE_CHECKING:
+    from weft.plot.style import Picture as Drawing
+    from weft_papers.common.measured import Measured
+    from weft_papers.common.rules import Rule
+
+# The name of each network in a frame, which is that of its topology.
+_TOPOLOGY = {network: next(iter(SMALLEST[network])) for network in NETWORKS}
+# What earlier work printed: idle time of links in a torus, and the energy of links that policies save.
+IDLE, SAVED = {GRAPH500: 0.93, NAMD: 0.97}, 0.85
+_SIZES = (
+    "the sizes: on a torus of 64 nodes STMV (not DHFR) saves 93.2 % with on/off and 87.9 % with high/low, and Graph500 "
+    "of 2^20 (not 2^15) vertices -25.6 % and 45.0 %, at gaps x 1"
+)
+_TIME, _LINKS = "Run time [1q, none]", "Energy of links [1q, none]"
+
+
+def _runs(measured: Measured) -> pl.DataFrame:
+    """The runs, with run time and energy of links beside those without a policy, of the same scheme and of one queue.
+
+    Raises
+    ------
+    LackingError
+        If a run did not end.
+    """
+    rows = unstalled(measured[RUNS]).drop_nulls("work")
+    if rows.is_empty() or rows.select(pl.col("runtime_us", "managed_j").null_count()).row(0) != (0, 0):
+        raise LackingError("an application was not run to its end")
+    numbers = ("runtime_us", "managed_j")
+    for suffix, keys in (("always_on", ["scheme"]), ("one_queue", [])):
+        base = rows.filter(pl.col("saving") == NONE)
+        if not keys:
+            base = base.filter(pl.col("scheme") == ONE_QUEUE)
+        on = ["network", "work", "scale", *keys]
+        reference = base.select(*on, *(pl.col(each).alias(f"{each}_{suffix}") for each in numbers))
+        rows = rows.join(reference, on=on, how="left", maintain_order="left")
+    return rows
+
+
+def _one(rows: pl.DataFrame, network: str, saving: str, work: str, scale: float) -> dict[str, Any]:
+    """The run of an application with one queue."""
+    found = rows.filter(network=_TOPOLOGY[network], scheme=ONE_QUEUE, saving=saving, work=work, scale=scale)
+    if found.is_empty():
+        raise LackingError(f"{work} at gaps x {scale:g} was not run on the {NAMES[network]} with {saving}")
+    return found.row(0, named=True)
+
+
+def _saved(row: dict[str, Any]) -> float:
+    """The energy of links that a policy saves, beside that of the run without one."""
+    if not row["managed_j_always_on"]:
+        raise LackingError("the energy of links without a policy is not known")
+    return float(1 - row["managed_j"] / row["managed_j_always_on"])
+
+
+def _idle(measured: Measured) -> list[Part]:
+    rows = _runs(measured)
+    parts = []
+    for work, least in IDLE.items():
+        for scale in SCALES:
+            use = _one(rows, TORUS, NONE, work, scale)["link_use"]
+            if use is None:
+                raise LackingError("the use of links is not known")
+            parts.append(Part(1 - use > least, f"{work} at gaps x {scale:g}: {100 * (1 - use):.1f} %"))
+    return parts
+
+
+def _policies_save(measured: Measured) -> list[Part]:
+    rows = _runs(measured)
+    parts = []
+    for network in NETWORKS:
+        for work in APPLICATIONS:
+            for scale in SCALES:
+                saved = {
+                    saving: _saved(_one(rows, network, saving, work, scale)) for saving in POLICIES if saving != NONE
+                }
+                told = ", ".join(f"{saving} {100 * value:.1f} %" for saving, value in saved.items())
+                parts.append(Part(max(saved.values()) > SAVED, f"{NAMES[network]}, {work} at gaps x {scale:g}: {told}"))
+    return parts
+
+
+RULES: dict[str, Rule] = {
+    "C-031": generated(
+        trend("above 93 % for Graph500 and 97 % for NAMD, with one queue, at gaps x 0.5, 1 and 2", _idle, RUNS)
+    ),
+    "C-032": generated(
+        trend(
+            "the better policy saves more than 85 % on each network, with one queue, at gaps x 0.5, 1 and 2",
+            _policies_save,
+            RUNS,
+            cause=_SIZES,
+        )
+    ),
+}
+
+
+def time_and_energy(measured: Measured) -> Drawing:
+    """Energy of links over run time: a panel per network, a colour per scheme, a marker per policy."""
+    rows = _runs(measured).filter(scale=1.0)
+    names = rows["scheme"].unique(maintain_order=True).to_list()
+    colours = {name: style.COLOURS[number % len(style.COLOURS)] for number, name in enumerate(names)}
+    markers = dict(zip(POLICIES, style.MARKERS, strict=False))
+
+    def look(scheme: str, saving: str, work: str) -> dict[str, Any]:
+        face = "none" if work == GRAPH500 else colours[scheme]
+        return {"marker": markers[saving], "color": colours[scheme], "markerfacecolor": face, "markersize": 4}
+
+    entries = [
+        *(Line2D([], [], label=name, linestyle="", **look(name, NONE, NAMD)) for name in names),
+        *(Line2D([], [], label=each, marker=markers[each], color=style.GREY, linestyle="") for each in POLICIES),
+    ]
+    title = "Generated applications: NAMD filled, Graph500 hollow"
+    drawing = style.canvas(title, entries, width=style.PAGE, height=2.6)
+    for axes, network in zip(style.grid(drawing, len(NETWORKS), len(NETWORKS)), NETWORKS, strict=True):
+        for row in rows.filter(network=_TOPOLOGY[network]).iter_rows(named=True):
+            if row["runtime_us_one_queue"] and row["managed_j_one_queue"]:
+                x, y = (row[each] / row[f"{each}_one_queue"] for each in ("runtime_us", "managed_j"))
+                shown = look(row["scheme"], row["saving"], row["work"])
+                axes.plot([x], [y], linestyle="", label=f"_{row['mechanism']}, {row['work']}", **shown)
+        axes.set_title(NAMES[network], loc="left")
+        axes.set_xscale("log")
+        axes.set_yscale("log")
+        for axis in (axes.xaxis, axes.yaxis):
+            style.plain_log(axis)
+        axes.set_xlabel(_TIME)
+        axes.set_ylabel(_LINKS)
+    drawing.numbers = rows.select(
+        "network",
+        "scheme",
+        "saving",
+        "work",
+        (pl.col("runtime_us") / pl.col("runtime_us_one_queue")).alias(_TIME),
+        (pl.col("managed_j") / pl.col("managed_j_one_queue")).alias(_LINKS),
+    )
+    return drawing
+
+
+def _percent(share: pl.Expr) -> pl.Expr:
+    return (100 * share).round(1)
+
+
+def table(measured: Measured) -> pl.DataFrame:
+    """A row per run."""
+    return _runs(measured).select(
+        network=pl.col("network").replace({topology: NAMES[each] for each, topology in _TOPOLOGY.items()}),
+        application="work",
+        gaps="scale",
+        scheme="scheme",
+        policy="saving",
+        **{
+            "run time [µs]": pl.col("runtime_us").round(1),
+            "run time beside no policy [%]": _percent(pl.col("runtime_us") / pl.col("runtime_us_always_on") - 1),
+            "idle time of links [%]": _percent(1 - pl.col("link_use")),
+            "energy of links saved [%]": _percent(1 - pl.col("managed_j") / pl.col("managed_j_always_on")),
+            "energy per data [nJ/bit]": pl.col(ENERGY).round(2),
+        },
+    )
