@@ -32,19 +32,22 @@ from weft_papers.tcep.mechanisms import SLAC, TCEP, frame
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from weft_papers.common.scoreboard import Row
+    from weft_papers.common.rules import Finding
 
 CLAIMS = [f"T-{number:03}" for number in range(61, 78)]
 
 
-def judged(experiment: str, where: pl.Expr, column: str, factor: float) -> dict[str, Row]:
-    """The scoreboard if some runs of the printed numbers had another one."""
+PRINTED = ideal()
+
+
+def judged(claim: str, experiment: str, where: pl.Expr, column: str, factor: float) -> Finding:
+    """The finding of a claim if some runs of the printed numbers had another one."""
     change = paper_checks.scaled_where(where, column, factor)
-    return paper_checks.judged(PAPER, paper_checks.changed(ideal(), experiment, change))
+    return PAPER.rules[claim].judge(paper_checks.changed(PRINTED, experiment, change))
 
 
 def test_the_printed_numbers_meet_every_claim_on_applications() -> None:
-    rows = paper_checks.judged(PAPER, ideal())
+    rows = paper_checks.judged(PAPER, PRINTED)
     assert {claim: rows[claim].finding.answer for claim in CLAIMS} == dict.fromkeys(CLAIMS, "met")
     assert all(rows[claim].finding.measured.startswith("generated: ") for claim in CLAIMS)
     assert rows["T-063"].finding.measured.count("gaps x 0.5") == 2, "a part for each mapping"
@@ -79,10 +82,11 @@ def test_one_length_of_gaps_that_is_off_misses_the_claim(claim: str, off: tuple[
         where &= pl.col("mechanism") == which
     else:
         where &= pl.col("policy").map_elements(lambda policy: factors(policy) == which, return_dtype=pl.Boolean)
-    row = judged(experiment, where, column, factor)[claim]
-    assert row.finding.answer == "missed"
-    assert row.finding.because.count("gaps x") == 1 + row.rule.words.count("gaps x"), "only the part that is off"
-    assert "(random, gaps x 2)" in row.finding.because
+    finding = judged(claim, experiment, where, column, factor)
+    assert finding.answer == "missed"
+    asked = PAPER.rules[claim].words
+    assert finding.because.count("gaps x") == 1 + asked.count("gaps x"), "only the part that is off"
+    assert "(random, gaps x 2)" in finding.because
 
 
 def test_a_claim_needs_every_length_of_gaps_and_every_application() -> None:
@@ -90,9 +94,9 @@ def test_a_claim_needs_every_length_of_gaps_and_every_application() -> None:
         (pl.col("scale") != 2, "gaps of 2 times their length were not run with the linear mapping"),
         (pl.col("work") != HILO, "HILO was not run with SLaC (linear, gaps x 0.5)"),
     ):
-        few = paper_checks.changed(ideal(), RUNS, lambda rows, where=where: rows.filter(where))  # type: ignore[misc] # bound
+        few = paper_checks.changed(PRINTED, RUNS, lambda rows, where=where: rows.filter(where))  # type: ignore[misc] # bound
         assert paper_checks.judged(PAPER, few)["T-065"].verdict == f"not run because {told}"
-    without = dataclasses.replace(ideal(), frames={RUNS: ideal()[RUNS]})
+    without = dataclasses.replace(PRINTED, frames={RUNS: PRINTED[RUNS]})
     assert paper_checks.judged(PAPER, without)["T-071"].verdict.endswith("--only sensitivity varied, or with --full")
 
 
@@ -110,12 +114,12 @@ def test_figure_1_counts_the_latencies_of_an_iteration() -> None:
 def test_figures_have_the_applications_by_their_injection_rate() -> None:
     (figure,) = PAPER.chosen(["13"])
     assert figure.remark
-    told = figure.remark(ideal())
+    told = figure.remark(PRINTED)
     places = [told.index(f" {work} ") for work in APPLICATIONS]
     assert places == sorted(places), "the printed numbers have rising rates in this order"
-    rows = application_figures.table(ideal())
+    rows = application_figures.table(PRINTED)
     assert rows.height == len(APPLICATIONS) * 3 * 3 * 2
-    assert application_figures.epochs_table(ideal())["mechanism"].n_unique() == 4
+    assert application_figures.epochs_table(PRINTED)["mechanism"].n_unique() == 4
 
 
 def test_a_run_of_a_smaller_application_has_its_columns(tmp_path: Path) -> None:

@@ -1,0 +1,166 @@
+"""Table and figure of the page on energy to solution, from a folder of results of examples/energy_to_solution.yaml.
+
+python docs/howto/energy_to_solution.py results/energy_to_solution docs/_static/energy_to_solution.png
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+from matplotlib.lines import Line2D
+
+import weft
+from weft.plot import sheet, style
+from weft.plot.draw import save
+from weft.plot.finish import finish
+from weft.results.confidence import quantile95
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+PROGRAM = "traffic.jobs.0.workload.programs.program"
+APPLICATIONS = {"big_fft": "BigFFT", "nekbone": "Nekbone", "multigrid": "MG", "collective": "all-reduce"}
+NETWORKS = {"k_ary_n_tree": "tree", "dragonfly": "dragonfly", "hyperx": "HyperX", "flex": "FleX", "torus": "torus"}
+ON = "always_on"
+
+
+def runs(folder: str) -> pl.DataFrame:
+    """A row per run: application, network, policy, seed, run time [us], energy [mJ]."""
+    results = weft.open_results(folder)
+    rows = []
+    for point, summary in enumerate(results.summaries):
+        ((program, _),) = results.points[point]["coordinates"][PROGRAM].items()
+        rows.append(
+            {
+                "application": APPLICATIONS[program],
+                "network": NETWORKS[summary["topology"]],
+                "policy": summary["policy"],
+                "seed": summary["seed"],
+                "time": 1e6 * summary["solution_seconds"],
+                "energy": 1e3 * summary["energy_total_j"],
+            }
+        )
+    return pl.DataFrame(rows)
+
+
+def means(rows: pl.DataFrame) -> pl.DataFrame:
+    """Means over seeds and half of their 95 % confidence intervals; changes against links always on, seed by seed."""
+    keys = ["application", "network", "seed"]
+    base = rows.filter(policy=ON).select(*keys, time_on="time", energy_on="energy")
+    both = rows.join(base, on=keys, maintain_order="left").with_columns(
+        time_change=100 * (pl.col("time") / pl.col("time_on") - 1),
+        energy_change=100 * (pl.col("energy") / pl.col("energy_on") - 1),
+    )
+    names = ("time", "energy", "time_change", "energy_change")
+    found = both.group_by("application", "network", "policy", maintain_order=True).agg(
+        pl.len().alias("seeds"),
+        *(pl.col(name).mean() for name in names),
+        *((pl.col(name).std() / pl.len().sqrt()).alias(f"{name}_error") for name in names),
+    )
+    seeds = found["seeds"].unique().item()
+    factor = quantile95(seeds - 1) if seeds > 1 else 0.0
+    return found.with_columns((factor * pl.col(f"{name}_error").fill_null(0)).alias(f"{name}_error") for name in names)
+
+
+def front(rows: pl.DataFrame) -> list[tuple[str, str]]:
+    """The networks and policies of an application than which none is better in both, the fastest first."""
+    best: list[dict[str, Any]] = []
+    for row in rows.sort("time", "energy").to_dicts():
+        if not best or row["energy"] < best[-1]["energy"]:
+            best.append(row)
+    return [(row["network"], row["policy"]) for row in best]
+
+
+def table(found: pl.DataFrame) -> str:
+    """The table in Markdown: run time and energy of each application; those of the front in bold."""
+    best = {name: front(found.filter(application=name)) for name in APPLICATIONS.values()}
+    heads = ["network", "policy", *(f"{name} [us], [mJ]" for name in APPLICATIONS.values())]
+    lines = ["| " + " | ".join(heads) + " |", "|" + "---|" * len(heads)]
+    for network, policy in found.select("network", "policy").unique(maintain_order=True).rows():
+        cells = []
+        for name in APPLICATIONS.values():
+            row = found.row(
+                by_predicate=(pl.col("application") == name)
+                & (pl.col("network") == network)
+                & (pl.col("policy") == policy),
+                named=True,
+            )
+            told = "<br>".join(f"{row[each]:.1f} ± {row[f'{each}_error']:.1f}" for each in ("time", "energy"))
+            cells.append(f"**{told}**" if (network, policy) in best[name] else told)
+        lines.append("| " + " | ".join([network, f"`{policy}`", *cells]) + " |")
+    return "\n".join(lines)
+
+
+def changes(found: pl.DataFrame) -> str:
+    """The table in Markdown: changes against links always on of the same network."""
+    heads = ["network", "policy", *(f"{name}: time, energy [%]" for name in APPLICATIONS.values())]
+    lines = ["| " + " | ".join(heads) + " |", "|" + "---|" * len(heads)]
+    for (network, policy), rows in found.filter(pl.col("policy") != ON).group_by(
+        "network", "policy", maintain_order=True
+    ):
+        cells = [
+            "<br>".join(f"{row[each]:+.1f} ± {row[f'{each}_error']:.1f}" for each in ("time_change", "energy_change"))
+            for row in rows.to_dicts()
+        ]
+        lines.append("| " + " | ".join([str(network), f"`{policy}`", *cells]) + " |")
+    return "\n".join(lines)
+
+
+def picture(found: pl.DataFrame) -> Figure:
+    """A panel per application: energy over run time, a colour per network and a marker per policy."""
+    policies = found["policy"].unique(maintain_order=True).to_list()
+    colours = dict(zip(NETWORKS.values(), style.COLOURS, strict=False))
+    markers = dict(zip(policies, style.MARKERS, strict=False))
+    entries = [
+        *(Line2D([], [], label=name, marker="o", color=colour, linestyle="") for name, colour in colours.items()),
+        *(
+            Line2D([], [], label=each, marker=marker, color=style.GREY, linestyle="")
+            for each, marker in markers.items()
+        ),
+        Line2D([], [], label="none is better in both", color=style.GREY, linestyle="--", linewidth=1),
+    ]
+    drawing = style.canvas("Energy to solution at equal cost", entries, width=style.PAGE, height=5.0)
+    for axes, name in zip(style.grid(drawing, 4, 2), APPLICATIONS.values(), strict=True):
+        rows = found.filter(application=name)
+        for row in rows.to_dicts():
+            look: dict[str, Any] = {"marker": markers[row["policy"]], "color": colours[row["network"]], "markersize": 4}
+            axes.errorbar(
+                row["time"], row["energy"], row["energy_error"], row["time_error"], linestyle="", linewidth=0.7, **look
+            )
+        best = [
+            rows.row(by_predicate=(pl.col("network") == network) & (pl.col("policy") == policy), named=True)
+            for network, policy in front(rows)
+        ]
+        axes.plot(
+            [row["time"] for row in best],
+            [row["energy"] for row in best],
+            color=style.GREY,
+            linestyle="--",
+            linewidth=1,
+            drawstyle="steps-post",
+            zorder=1,
+        )
+        axes.set_title(name, loc="left")
+        axes.set_xlabel("Time to solution [µs]")
+        axes.set_ylabel("Energy to solution [mJ]")
+        axes.set_xscale("log")
+        axes.set_yscale("log")
+        style.plain_log(axes.xaxis)
+        style.plain_log(axes.yaxis)
+    finish(drawing)
+    return drawing
+
+
+if __name__ == "__main__":
+    FOUND = means(runs(sys.argv[1]))
+    print(table(FOUND))
+    print()
+    print(changes(FOUND))
+    for APPLICATION in APPLICATIONS.values():
+        print(APPLICATION, front(FOUND.filter(application=APPLICATION)))
+    if len(sys.argv) > 2:
+        with sheet.applied(style.RC):
+            save(picture(FOUND), Path(sys.argv[2]))
