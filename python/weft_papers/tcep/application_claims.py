@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 LATENCY, ENERGY, HOPS, RUN_TIME = q.LATENCY.column, "energy_network_j", "hops_mean", "completion_cycles"
 _OTHERS = tuple(work for work in APPLICATIONS if work not in (BIG_FFT, BOX_MG))
-_EVERYWHERE = "at gaps x 0.5, 1 and 2, with each mapping"
+_EVERYWHERE = "at gaps x 0.5, 1 and 2, with each mapping that was run"
 # Activation epoch and deactivation epoch over their default lengths. Where the activation epoch is varied, the
 # deactivation epoch stays ten times as long.
 SLOWER, SLOWEST, EAGER, PATIENT = (1.5, 1.5), (2.0, 2.0), (1.0, 0.5), (1.0, 1.5)
