@@ -4,7 +4,7 @@
 //! Nothing of this is in the loop: a head that asks for a closed channel takes a rare way anyway (`wait_for_link`), which
 //! notes here that the channel is broken. In the next cycle, before the allocation, all heads that ask for it turn away.
 
-use crate::block::{Fabric, PolicySide, Reach, Routers, queues_at};
+use crate::block::{Beside, Fabric, PolicySide, Reach, Routers, queues_at};
 use crate::net::Net;
 use crate::parts::broken::{NEVER, Place};
 use weft_api::agents::{Breakage, Cause};
@@ -17,16 +17,17 @@ use weft_topology::Trunk;
 impl<const W: usize, const V: usize> Reach<W, V> {
     /// One end of a link breaks, or returns.
     pub(super) fn break_or_mend(&mut self, net: &Net, what: Breakage) {
+        let Routers { fabric, beside: Beside { policy, .. } } = &mut self.routers;
         let o = what.channel as usize;
-        let causes = &mut self.routers.beside.policy.faults.broken.causes[o];
+        let causes = &mut policy.faults.broken.causes[o];
         *causes = if what.breaks { *causes + 1 } else { *causes - 1 };
-        self.routers.beside.policy.faults.broken.look_again = true;
+        policy.faults.broken.look_again = true;
         match (what.breaks, *causes) {
             (true, 1) => {
-                self.routers.beside.policy.power.break_channel(o, &mut self.routers.fabric.wires.outs[o]);
-                self.routers.beside.policy.faults.broken.fading.push(o as u32);
-                if self.routers.fabric.wires.outs[o].requested != 0 {
-                    self.routers.beside.policy.faults.note_asked(o);
+                policy.power.break_channel(o, &mut fabric.wires.outs[o]);
+                policy.faults.broken.fading.push(o as u32);
+                if fabric.wires.outs[o].requested != 0 {
+                    policy.faults.note_asked(o);
                 }
             }
             (false, 0) => self.mend(net, o),
@@ -40,12 +41,9 @@ impl<const W: usize, const V: usize> Reach<W, V> {
 
     /// Channel `o` works again: it goes back to the state that the policy wants.
     fn mend(&mut self, net: &Net, o: usize) {
-        self.routers.beside.policy.faults.broken.fading.retain(|&fading| fading as usize != o);
-        let state = self.routers.beside.policy.power.mend_channel(
-            o,
-            &mut self.routers.fabric.wires.outs[o],
-            self.routers.fabric.now,
-        );
+        let Routers { fabric, beside: Beside { policy, .. } } = &mut self.routers;
+        policy.faults.broken.fading.retain(|&fading| fading as usize != o);
+        let state = policy.power.mend_channel(o, &mut fabric.wires.outs[o], fabric.now);
         if state != LinkState::of(self.routers.fabric.wires.outs[o].state) {
             self.routers.set_state(net, o, state, self.routers.fabric.now);
         }
@@ -53,17 +51,18 @@ impl<const W: usize, const V: usize> Reach<W, V> {
             // it sleeps, and a head has asked for it while it was broken: the policy has not heard of that
             self.with_agents(net, |agents, channels| agents.wanted(o, channels));
         }
+        let Routers { fabric, beside: Beside { policy, .. } } = &mut self.routers;
         if !net.faults.cut_rings.is_empty() {
-            return self.routers.fabric.look_again(&mut self.interfaces, &mut self.routers.beside.policy, o); // whether the ring is whole again is not known here
+            return fabric.look_again(&mut self.interfaces, policy, o); // whether the ring is whole again is not known here
         }
         // heads of this router may have their escape again
-        let r = self.routers.fabric.wires.outs[o].router as usize;
-        let (base, end) = self.routers.fabric.inputs_of(r);
-        let vcs = self.routers.beside.policy.faults.broken.vcs;
-        if let Some(since) = self.routers.beside.policy.faults.broken.since.get_mut(base * vcs..end * vcs) {
+        let r = fabric.wires.outs[o].router as usize;
+        let (base, end) = fabric.inputs_of(r);
+        let vcs = policy.faults.broken.vcs;
+        if let Some(since) = policy.faults.broken.since.get_mut(base * vcs..end * vcs) {
             since.fill(NEVER);
         }
-        self.routers.fabric.look_again(&mut self.interfaces, &mut self.routers.beside.policy, o);
+        fabric.look_again(&mut self.interfaces, policy, o);
     }
 }
 
@@ -142,27 +141,20 @@ impl<const W: usize, const V: usize> Reach<W, V> {
                 self.turn(net, around, self.routers.fabric.buffers.ins[place.0].router as usize, place);
             }
         }
-        while let Some(&(at, since, place)) = self.routers.beside.policy.faults.broken.deadlines.front()
-            && at <= self.routers.fabric.now
+        let Routers { fabric, beside: Beside { policy, .. } } = &mut self.routers;
+        while let Some(&(at, since, place)) = policy.faults.broken.deadlines.front()
+            && at <= fabric.now
         {
-            self.routers.beside.policy.faults.broken.deadlines.pop_front();
+            policy.faults.broken.deadlines.pop_front();
             let (i, v) = place;
-            let waits = self.routers.fabric.buffers.ins[i].choosing >> v & 1 != 0;
-            if !waits
-                || self.routers.beside.policy.faults.broken.since
-                    [self.routers.beside.policy.faults.broken.number(place)]
-                    != since
-            {
+            let waits = fabric.buffers.ins[i].choosing >> v & 1 != 0;
+            if !waits || policy.faults.broken.since[policy.faults.broken.number(place)] != since {
                 continue;
             }
-            if net.faults.cut_rings.is_empty() || self.routers.fabric.ring_is_cut(net) {
-                self.routers.fabric.give_up(&mut self.routers.beside.policy, net, place);
+            if net.faults.cut_rings.is_empty() || fabric.ring_is_cut(net) {
+                fabric.give_up(policy, net, place);
             } else {
-                self.routers.beside.policy.faults.broken.deadlines.push_back((
-                    self.routers.fabric.now + net.faults.patience.max(1),
-                    since,
-                    place,
-                ));
+                policy.faults.broken.deadlines.push_back((fabric.now + net.faults.patience.max(1), since, place));
             }
         }
         self.routers.fade(net);
@@ -195,12 +187,11 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 impl<const W: usize, const V: usize> Reach<W, V> {
     /// The head at `place` of router `r` asks for a broken output.
     fn turn(&mut self, net: &Net, around: AroundFaults, r: usize, place: Place) {
+        let Routers { fabric, beside } = &mut self.routers;
         match around {
-            _ if self.routers.beside.policy.faults.is_dead(r) => {
-                self.routers.fabric.give_up(&mut self.routers.beside.policy, net, place)
-            }
-            _ if self.routers.fabric.has_another_member(net, r, place) => self.name_again(net, r, place),
-            AroundFaults::Drops => self.routers.fabric.give_up(&mut self.routers.beside.policy, net, place),
+            _ if beside.policy.faults.is_dead(r) => fabric.give_up(&mut beside.policy, net, place),
+            _ if fabric.has_another_member(net, r, place) => self.name_again(net, r, place),
+            AroundFaults::Drops => fabric.give_up(&mut beside.policy, net, place),
             AroundFaults::ChoosesAgain => self.choose_again(net, r, place),
             AroundFaults::Rebuilds => self.name_again(net, r, place),
         }
@@ -209,24 +200,24 @@ impl<const W: usize, const V: usize> Reach<W, V> {
     /// The hop of the head at `place` is named again, by the tables of now. If its link is broken, too, the head waits until
     /// there are new ones, or the link returns.
     fn name_again(&mut self, net: &Net, r: usize, place: Place) {
+        let Routers { fabric, beside } = &mut self.routers;
         let (i, v) = place;
-        let head = self.routers.fabric.buffers.ins[i].head[v] as usize;
-        let mut key = self.routers.fabric.buffers.segments.items[head].key;
-        if !self.routers.fabric.is_whole(r, net.port(key) as u16) {
-            let packet = &mut self.routers.fabric.buffers.packets.items
-                [self.routers.fabric.buffers.segments.items[head].packet as usize];
+        let head = fabric.buffers.ins[i].head[v] as usize;
+        let mut key = fabric.buffers.segments.items[head].key;
+        if !fabric.is_whole(r, net.port(key) as u16) {
+            let packet = &mut fabric.buffers.packets.items[fabric.buffers.segments.items[head].packet as usize];
             net.routing.forget_hop(packet);
-            key = net.route_ahead(self.routers.fabric.requests.routers[r].id as usize, packet);
-            if !self.routers.fabric.is_hop(net, r, key) {
-                return self.routers.fabric.give_up(&mut self.routers.beside.policy, net, place);
+            key = net.route_ahead(fabric.requests.routers[r].id as usize, packet);
+            if !fabric.is_hop(net, r, key) {
+                return fabric.give_up(&mut beside.policy, net, place);
             }
         }
-        self.routers.fabric.stop_asking(net, place);
-        if self.routers.fabric.is_whole(r, net.port(key) as u16) {
+        fabric.stop_asking(net, place);
+        if fabric.is_whole(r, net.port(key) as u16) {
             self.ask_for(net, place, key);
         } else {
-            self.routers.fabric.buffers.segments.items[head].key = key;
-            self.routers.beside.policy.faults.broken.parked.push(place);
+            fabric.buffers.segments.items[head].key = key;
+            beside.policy.faults.broken.parked.push(place);
         }
     }
 }
@@ -254,17 +245,18 @@ impl<const W: usize, const V: usize> Reach<W, V> {
     /// The head at `place`, which asks for nothing, asks for the hop of this key; of a trunk it chooses a member in the next
     /// step.
     fn ask_for(&mut self, net: &Net, (i, v): Place, key: u16) {
-        let (head, (p, class)) = (self.routers.fabric.buffers.ins[i].head[v] as usize, split(key, net.class_bits));
-        self.routers.fabric.buffers.segments.items[head].key = key;
-        let port = &mut self.routers.fabric.buffers.ins[i];
-        if Trunk::at(&self.routers.fabric.wires.trunks, port.base(i) + p, p as u16).width > 1 {
-            return self.routers.fabric.let_choose(net, i, v);
+        let fabric = &mut self.routers.fabric;
+        let (head, (p, class)) = (fabric.buffers.ins[i].head[v] as usize, split(key, net.class_bits));
+        fabric.buffers.segments.items[head].key = key;
+        let port = &mut fabric.buffers.ins[i];
+        if Trunk::at(&fabric.wires.trunks, port.base(i) + p, p as u16).width > 1 {
+            return fabric.let_choose(net, i, v);
         }
         port.requests[v] = key;
         if net.single {
-            self.routers.fabric.request_vc::<true>(net, i, p, class);
+            fabric.request_vc::<true>(net, i, p, class);
         } else {
-            self.routers.fabric.request_vc::<false>(net, i, p, class);
+            fabric.request_vc::<false>(net, i, p, class);
         }
         self.ask_for_closed(net);
     }
@@ -283,42 +275,37 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 impl<const W: usize, const V: usize> Reach<W, V> {
     /// The head at `place` takes another hop, if the link of one is whole.
     fn choose_again(&mut self, net: &Net, r: usize, place: Place) {
+        let Routers { fabric, beside } = &mut self.routers;
         let (i, v) = place;
-        let head = self.routers.fabric.buffers.ins[i].head[v] as usize;
-        let (packet, key) = (
-            self.routers.fabric.buffers.segments.items[head].packet as usize,
-            self.routers.fabric.buffers.segments.items[head].key,
-        );
-        let chooses = self.routers.fabric.buffers.ins[i].choosing >> v & 1 != 0;
-        if chooses && self.routers.fabric.goes_on_choosing(&mut self.routers.beside.policy, net, r, place, packet, key)
-        {
-            self.routers.fabric.ask_for_nothing(net, place);
-            self.routers.fabric.requests.active.set(r); // it may draw another hop, although nothing else happens here
-            return self.routers.fabric.unsettle_head(net, i, v);
+        let head = fabric.buffers.ins[i].head[v] as usize;
+        let (packet, key) =
+            (fabric.buffers.segments.items[head].packet as usize, fabric.buffers.segments.items[head].key);
+        let chooses = fabric.buffers.ins[i].choosing >> v & 1 != 0;
+        if chooses && fabric.goes_on_choosing(&mut beside.policy, net, r, place, packet, key) {
+            fabric.ask_for_nothing(net, place);
+            fabric.requests.active.set(r); // it may draw another hop, although nothing else happens here
+            return fabric.unsettle_head(net, i, v);
         }
         let before = match net.needs.decides {
             Decides::Ahead => {
-                let mut undecided = self.routers.fabric.buffers.packets.items[packet];
+                let mut undecided = fabric.buffers.packets.items[packet];
                 net.routing.forget_hop(&mut undecided);
                 Some(undecided)
             }
-            Decides::AtHead => {
-                self.routers.beside.policy.faults.broken.undecided
-                    [self.routers.beside.policy.faults.broken.number(place)]
-            }
+            Decides::AtHead => beside.policy.faults.broken.undecided[beside.policy.faults.broken.number(place)],
             Decides::EachStep => None,
         };
-        let Some((hop, after)) = before.and_then(|packet| self.routers.fabric.best_whole(net, r, &packet)) else {
-            return self.routers.fabric.give_up(&mut self.routers.beside.policy, net, place);
+        let Some((hop, after)) = before.and_then(|packet| fabric.best_whole(net, r, &packet)) else {
+            return fabric.give_up(&mut beside.policy, net, place);
         };
-        self.routers.fabric.stop_asking(net, place);
-        let routed = std::mem::replace(&mut self.routers.fabric.buffers.packets.items[packet], after);
-        if self.routers.beside.policy.power.probes.routed
-            && let Some(agents) = &mut self.routers.beside.policy.agents
+        fabric.stop_asking(net, place);
+        let routed = std::mem::replace(&mut fabric.buffers.packets.items[packet], after);
+        if beside.policy.power.probes.routed
+            && let Some(agents) = &mut beside.policy.agents
         {
             agents.rerouted(&routed, &after);
         }
-        let hop = net.as_taken(self.routers.fabric.requests.routers[r].id, &after, hop);
+        let hop = net.as_taken(fabric.requests.routers[r].id, &after, hop);
         self.ask_for(net, place, net.key(hop.port.into(), hop.class.into()));
     }
 }

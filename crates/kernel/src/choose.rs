@@ -227,24 +227,10 @@ impl<const W: usize, const V: usize> Reach<W, V> {
             while vcs != 0 {
                 let v = vcs.trailing_zeros() as usize;
                 vcs &= vcs - 1;
+                let Routers { fabric, beside } = &mut self.routers;
                 match net.shortcuts.compares_credits_of {
-                    Some(class) => self.routers.fabric.compare_for::<SINGLE>(
-                        &mut self.routers.beside.observers,
-                        net,
-                        r,
-                        (base, input),
-                        v,
-                        class,
-                    ),
-                    None => {
-                        _ = self.routers.fabric.choose_for::<SINGLE>(
-                            &mut self.routers.beside.observers,
-                            net,
-                            r,
-                            base + input,
-                            v,
-                        )
-                    }
+                    Some(class) => fabric.compare_for::<SINGLE>(&mut beside.observers, net, r, (base, input), v, class),
+                    None => _ = fabric.choose_for::<SINGLE>(&mut beside.observers, net, r, base + input, v),
                 }
                 self.ask_for_closed(net); // a link that opens is a candidate of the next head
             }

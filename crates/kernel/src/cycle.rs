@@ -14,46 +14,42 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// `SINGLE`: all packets have one flit. Then a packet needs only one segment, which has the same number as the
     /// packet.
     pub fn step<const SINGLE: bool>(&mut self, net: &Net, allocator: &dyn SwitchAllocator<W, V>) {
+        let Self { reach, posts } = self;
         // queues -> board
         if let Some(board) = &net.common.board {
-            self.reach.routers.fabric.post(&mut self.posts, net, board);
+            reach.routers.fabric.post(posts, net, board);
         }
         // credits -> counters
-        if !SINGLE && self.reach.routers.beside.shortcuts.streams.are_on() {
-            self.reach.receive_credits_among_streams(net);
+        if !SINGLE && reach.routers.beside.shortcuts.streams.are_on() {
+            reach.receive_credits_among_streams(net);
         } else {
-            let wakes = (&mut self.reach.routers.fabric.requests, &mut self.reach.interfaces);
-            credits::receive::<W, V, SINGLE>(
-                &mut self.reach.routers.fabric.wires,
-                wakes,
-                self.reach.routers.fabric.now,
-                net,
-            );
+            let Reach { routers: Routers { fabric, .. }, interfaces } = reach;
+            credits::receive::<W, V, SINGLE>(&mut fabric.wires, (&mut fabric.requests, interfaces), fabric.now, net);
         }
         // notes -> queues set aside for congested outputs
         if let Some(rules) = &net.set_aside {
-            self.reach.keep_set_asides::<SINGLE>(net, rules);
+            reach.keep_set_asides::<SINGLE>(net, rules);
         }
         // flits -> VC queues, route of new heads
-        self.reach.routers.receive_flits::<SINGLE>(net);
-        self.reach.ask_for_closed(net);
+        reach.routers.receive_flits::<SINGLE>(net);
+        reach.ask_for_closed(net);
         // time -> outputs that were full, rates of flits that come in
         if net.rates.is_some() {
-            let wakes = (&mut self.reach.routers.fabric.requests, &mut self.reach.interfaces);
-            pace::keep(&mut self.reach.routers.fabric.wires, wakes, self.reach.routers.fabric.now);
+            let Reach { routers: Routers { fabric, .. }, interfaces } = reach;
+            pace::keep(&mut fabric.wires, (&mut fabric.requests, interfaces), fabric.now);
         }
         // sources -> injection channels
-        self.reach.inject::<SINGLE>(net);
+        reach.inject::<SINGLE>(net);
         // timers -> link states
-        self.reach.manage_power(net);
+        reach.manage_power(net);
         // journeys <- reasons for which heads wait
         if net.watches {
-            let Reach { routers: Routers { fabric, beside }, interfaces } = &mut self.reach;
+            let Reach { routers: Routers { fabric, beside }, interfaces } = reach;
             fabric.watch_cycle(interfaces, &beside.policy, net, &mut beside.observers.watch);
         }
         // heads -> VCs, flits -> switch -> links, step by step
-        self.reach.allocate::<SINGLE>(net, allocator);
-        self.reach.routers.fabric.now += 1;
+        reach.allocate::<SINGLE>(net, allocator);
+        reach.routers.fabric.now += 1;
     }
 
     /// Advances to cycle `until`. Skips cycles in which nothing can happen, if the block takes that shortcut.
@@ -92,27 +88,22 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 impl<const W: usize, const V: usize> Block<W, V> {
     /// Takes the mail of another block.
     pub fn take(&mut self, net: &Net, mail: &mut Mail) {
+        let Routers { fabric, beside } = &mut self.reach.routers;
         for &(at, mut flit) in &mail.flits {
             if flit.packet != NONE {
-                let id = self.reach.routers.fabric.new_packet(net.single);
-                self.reach.routers.fabric.buffers.packets.bring_free();
-                self.reach.routers.fabric.buffers.packets.items[id as usize] = mail.packets[flit.packet as usize];
+                let id = fabric.new_packet(net.single);
+                fabric.buffers.packets.bring_free();
+                fabric.buffers.packets.items[id as usize] = mail.packets[flit.packet as usize];
                 flit.packet = id;
             }
-            self.reach.routers.fabric.wires.flits.push(self.reach.routers.fabric.now, at, flit);
+            fabric.wires.flits.push(fabric.now, at, flit);
         }
         for &(at, credit) in &mail.credits {
-            self.reach.routers.fabric.wires.credits.push(self.reach.routers.fabric.now, at, credit);
+            fabric.wires.credits.push(fabric.now, at, credit);
         }
-        mail.slowed.drain(..).for_each(|(at, slowed)| {
-            self.reach.routers.fabric.wires.paces.slow_from(self.reach.routers.fabric.now, at, slowed)
-        });
-        mail.messages.drain(..).for_each(|(at, arrival)| {
-            self.reach.routers.beside.policy.control.post_in(self.reach.routers.fabric.now, at, arrival)
-        });
-        mail.notes.drain(..).for_each(|(at, note)| {
-            self.reach.routers.fabric.set_asides.notes.push(self.reach.routers.fabric.now, at, note)
-        });
+        mail.slowed.drain(..).for_each(|(at, slowed)| fabric.wires.paces.slow_from(fabric.now, at, slowed));
+        mail.messages.drain(..).for_each(|(at, arrival)| beside.policy.control.post_in(fabric.now, at, arrival));
+        mail.notes.drain(..).for_each(|(at, note)| fabric.set_asides.notes.push(fabric.now, at, note));
         mail.flits.clear();
         mail.packets.clear();
         mail.credits.clear();

@@ -3,7 +3,7 @@
 //! The tail of a packet is granted its last channel some cycles before it is delivered. Until then the packet waits in
 //! a calendar wheel, because the terminal may answer in the very cycle of the delivery.
 
-use crate::block::{Block, Buffers, Fabric, Interfaces, Observers};
+use crate::block::{Block, Buffers, Fabric, Interfaces, Observers, Reach, Routers};
 use crate::net::Net;
 use crate::parts::deliveries::Delivery;
 use crate::parts::queues::Stream;
@@ -49,20 +49,21 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// Whether all sources have created and injected all packets of their own (those that no delivery causes) that are
     /// due before cycle `until`.
     pub fn sources_finished(&self, until: u64) -> bool {
+        let Reach { routers: Routers { fabric, .. }, interfaces } = &self.reach;
         // packets in queues are counted as created
         let finished = |stream: &Stream| {
-            let sources = self.reach.interfaces.sources[usize::from(stream.job)].all();
+            let sources = interfaces.sources[usize::from(stream.job)].all();
             sources.finished(stream.source as usize, stream.due, None, until)
         };
-        if !self.reach.interfaces.queues.streams.iter().all(finished) {
+        if !interfaces.queues.streams.iter().all(finished) {
             return false;
         }
-        let has_queues = self.reach.interfaces.queues.each > 0;
+        let has_queues = interfaces.queues.each > 0;
         has_queues
-            || self.reach.interfaces.terminals.iter().filter(|terminal| terminal.job != NO_JOB).all(|terminal| {
-                let in_hand = (terminal.packet != NONE)
-                    .then(|| &self.reach.routers.fabric.buffers.packets.items[terminal.packet as usize]);
-                self.reach.interfaces.sources[usize::from(terminal.job)].all().finished(
+            || interfaces.terminals.iter().filter(|terminal| terminal.job != NO_JOB).all(|terminal| {
+                let in_hand =
+                    (terminal.packet != NONE).then(|| &fabric.buffers.packets.items[terminal.packet as usize]);
+                interfaces.sources[usize::from(terminal.job)].all().finished(
                     terminal.source as usize,
                     terminal.due,
                     in_hand,

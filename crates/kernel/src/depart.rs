@@ -27,20 +27,21 @@ impl<const W: usize, const V: usize> Reach<W, V> {
     /// Carries out the first `count` moves of router `r`.
     #[inline(never)]
     pub fn send_all<const SINGLE: bool>(&mut self, net: &Net, r: usize, count: usize) {
+        let Routers { fabric, beside } = &mut self.routers;
         // SAFETY: the caller has a router of the block (`assert_numbers`).
-        let base = unsafe { self.routers.fabric.requests.routers.hot(r) }.base as usize;
-        let earliest = self.routers.fabric.now + net.router.after_grant;
-        if self.routers.beside.policy.power.probes.departures {
-            self.routers.fabric.tell_of_departures(&mut self.routers.beside.policy, base, count);
+        let base = unsafe { fabric.requests.routers.hot(r) }.base as usize;
+        let earliest = fabric.now + net.router.after_grant;
+        if beside.policy.power.probes.departures {
+            fabric.tell_of_departures(&mut beside.policy, base, count);
         }
         if net.needs.sees_grants {
-            self.routers.fabric.note_grants(net, r, count);
+            fabric.note_grants(net, r, count);
         }
         if net.shortcuts.has(Kind::Prefetch) && !SINGLE {
-            self.routers.fabric.bring_for_moves(base, count);
+            fabric.bring_for_moves(base, count);
         }
         if let Some(rules) = &net.set_aside {
-            self.routers.fabric.note_departures::<SINGLE>(rules, base, count);
+            fabric.note_departures::<SINGLE>(rules, base, count);
         }
         for k in 0..count {
             self.send::<SINGLE>(net, r, base, k, earliest);
@@ -96,18 +97,15 @@ impl<const W: usize, const V: usize> Reach<W, V> {
     /// Sends the next flit of an input VC on an output VC, as move `k` says. `earliest`: when it can be on the link.
     #[inline(always)]
     fn send<const SINGLE: bool>(&mut self, net: &Net, r: usize, base: usize, k: usize, earliest: u64) {
-        let m = self.routers.fabric.switch.moves[k];
+        let Routers { fabric, beside } = &mut self.routers;
+        let m = fabric.switch.moves[k];
         let (p, i) = (usize::from(m.p), base + usize::from(m.i));
         let (vc, v) = (usize::from(m.vc) & (V - 1), usize::from(m.v) & (V - 1));
         let o = base + p;
         // SAFETY: a move names an input and an output of its router; the queue at the input has a segment (`assert_numbers`).
         let (segment, out, id) = unsafe {
-            let id = *self.routers.fabric.buffers.ins.hot(i).head.at(v);
-            (
-                self.routers.fabric.buffers.segments.items.hot_mut(id as usize),
-                self.routers.fabric.wires.outs.hot_mut(o),
-                id,
-            )
+            let id = *fabric.buffers.ins.hot(i).head.at(v);
+            (fabric.buffers.segments.items.hot_mut(id as usize), fabric.wires.outs.hot_mut(o), id)
         };
         let (packet, head, tail, len) = if SINGLE {
             (id, true, true, 1)
@@ -117,14 +115,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         };
         if !SINGLE || net.router.vc_realloc {
             let dry = SINGLE || segment.sent == segment.arrived;
-            keep_or_free(
-                (&mut self.routers.fabric.requests, &mut self.routers.beside.policy.power),
-                out,
-                (r, o, p),
-                vc,
-                tail,
-                dry,
-            );
+            keep_or_free((&mut fabric.requests, &mut beside.policy.power), out, (r, o, p), vc, tail, dry);
         }
         let class = out.class;
         let depart = if net.links.of(class).paced {
@@ -132,8 +123,9 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         } else {
             out.depart(earliest)
         };
-        if let Some(history) = &mut self.routers.fabric.wires.history {
-            history.sent_one(self.routers.fabric.now, depart, o, class);
+        let fabric = &mut self.routers.fabric;
+        if let Some(history) = &mut fabric.wires.history {
+            history.sent_one(fabric.now, depart, o, class);
         }
         self.traverse::<SINGLE>(net, (o, vc), depart, Crossing { packet, segment: id, len, head, tail });
         self.routers.leave::<SINGLE>(net, i, v, id, tail);
@@ -148,19 +140,16 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         depart: u64,
         Crossing { packet, segment, len, head, tail }: Crossing,
     ) {
+        let fabric = &mut self.routers.fabric;
         // SAFETY: a flit leaves by an output of the block (`assert_numbers`).
-        let out = unsafe { self.routers.fabric.wires.outs.hot_mut(o) };
+        let out = unsafe { fabric.wires.outs.hot_mut(o) };
         out.spend::<SINGLE>(vc, net.router.room);
         let (is_cut, peer, link) = (out.is(ChannelEnd::Remote), out.peer, net.links.of(out.class));
         let at = depart + link.latency;
         if out.is(ChannelEnd::Ejection) {
             // the buffer of a terminal is free at once, unless the packet keeps its place
-            if !(net.keeps && self.routers.fabric.stays_at_terminal(&mut self.interfaces, net, (o, vc), packet, tail)) {
-                self.routers.fabric.wires.credits.push(
-                    self.routers.fabric.now,
-                    at + link.credit_latency,
-                    (o << 4 | vc) as u32,
-                );
+            if !(net.keeps && fabric.stays_at_terminal(&mut self.interfaces, net, (o, vc), packet, tail)) {
+                fabric.wires.credits.push(fabric.now, at + link.credit_latency, (o << 4 | vc) as u32);
             }
             self.eject(net, o, packet, tail, at + net.router.ejection_delay);
             return;
@@ -213,24 +202,20 @@ impl<const W: usize, const V: usize> Reach<W, V> {
     /// A flit that leaves output `o` is delivered at cycle `at`.
     #[inline(always)]
     fn eject(&mut self, net: &Net, o: usize, packet: u32, tail: bool, at: u64) {
-        self.routers.beside.observers.tally.accepted(at);
+        let Routers { fabric, beside } = &mut self.routers;
+        beside.observers.tally.accepted(at);
         if tail {
             // SAFETY: a segment names a packet (`assert_numbers`).
-            let delivered = unsafe { self.routers.fabric.buffers.packets.items.hot(packet as usize) };
+            let delivered = unsafe { fabric.buffers.packets.items.hot(packet as usize) };
             if !net.slow.delivery {
-                self.routers.beside.observers.tally.deliver(net, delivered, at);
+                beside.observers.tally.deliver(net, delivered, at);
             } else if net.slow.only_recorded {
-                self.routers.beside.observers.recorders.delivered(
-                    o,
-                    delivered,
-                    at,
-                    self.routers.beside.observers.tally.inside(at),
-                );
-                self.routers.beside.observers.tally.deliver(net, delivered, at);
+                beside.observers.recorders.delivered(o, delivered, at, beside.observers.tally.inside(at));
+                beside.observers.tally.deliver(net, delivered, at);
             } else {
                 return self.eject_slow_path(net, o, packet, at);
             }
-            self.routers.fabric.buffers.packets.remove(packet);
+            fabric.buffers.packets.remove(packet);
         }
     }
 
@@ -246,20 +231,16 @@ impl<const W: usize, const V: usize> Reach<W, V> {
                 return self.routers.fabric.announce(&mut self.interfaces, o, id, at);
             }
         }
-        let packet = &self.routers.fabric.buffers.packets.items[id as usize];
-        self.routers.beside.observers.recorders.delivered(
-            o,
-            packet,
-            at,
-            self.routers.beside.observers.tally.inside(at),
-        );
-        self.routers.beside.observers.tally.deliver(net, packet, at);
+        let Routers { fabric, beside } = &mut self.routers;
+        let packet = &fabric.buffers.packets.items[id as usize];
+        beside.observers.recorders.delivered(o, packet, at, beside.observers.tally.inside(at));
+        beside.observers.tally.deliver(net, packet, at);
         let job = usize::from(packet.job);
-        self.routers.beside.observers.tally.deliver_to_job(net, job, packet, at);
+        beside.observers.tally.deliver_to_job(net, job, packet, at);
         if net.jobs[job].is_told || packet.flags & MARKED != 0 {
-            self.routers.fabric.announce(&mut self.interfaces, o, id, at);
+            fabric.announce(&mut self.interfaces, o, id, at);
         } else {
-            self.routers.fabric.buffers.packets.remove(id);
+            fabric.buffers.packets.remove(id);
         }
     }
 
@@ -269,13 +250,10 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         if net.slow.hops {
             self.note_hop(net, o, vc, packet);
         }
+        let fabric = &mut self.routers.fabric;
         // SAFETY: a head leaves by an output of the block, and a segment names a packet (`assert_numbers`).
-        let (router, packet) = unsafe {
-            (
-                *self.routers.fabric.wires.next_router.hot(o),
-                self.routers.fabric.buffers.packets.items.hot_mut(packet as usize),
-            )
-        };
+        let (router, packet) =
+            unsafe { (*fabric.wires.next_router.hot(o), fabric.buffers.packets.items.hot_mut(packet as usize)) };
         packet.links_crossed += 1;
         net.route_ahead(router as usize, packet)
     }
@@ -286,15 +264,12 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         if let Some(control) = &net.congestion {
             self.mark(net, &**control, o, packet);
         }
-        if net.slow.paths && self.routers.fabric.buffers.packets.items[packet as usize].flags & NOTICE == 0 {
-            self.routers.beside.observers.recorders.crosses(
-                o,
-                vc as u8,
-                &self.routers.fabric.buffers.packets.items[packet as usize],
-            );
+        let Routers { fabric, beside } = &mut self.routers;
+        if net.slow.paths && fabric.buffers.packets.items[packet as usize].flags & NOTICE == 0 {
+            beside.observers.recorders.crosses(o, vc as u8, &fabric.buffers.packets.items[packet as usize]);
         }
         if net.needs.remembers {
-            self.routers.fabric.remember(&mut self.routers.beside.policy, net, o, vc, packet);
+            fabric.remember(&mut beside.policy, net, o, vc, packet);
         }
     }
 }

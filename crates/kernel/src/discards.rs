@@ -1,6 +1,6 @@
 //! Discards packets that only a failed router could take further. Their buffer space becomes free again.
 
-use crate::block::{Fabric, PolicySide, Reach};
+use crate::block::{Beside, Fabric, PolicySide, Reach, Routers};
 use crate::faults::subnets;
 use crate::net::Net;
 use weft_api::state::{MARKED, NO_REQUEST, NOTICE, UNDECIDED};
@@ -56,35 +56,31 @@ impl<const W: usize, const V: usize> Reach<W, V> {
 
     /// Counts a packet that is discarded. A notification is no packet of a job.
     fn count_lost(&mut self, net: &Net, packet: u32) {
-        let (lost, marks) =
-            (&self.routers.fabric.buffers.packets.items[packet as usize], &mut self.interfaces.limits.counts);
+        let Routers { fabric, beside } = &mut self.routers;
+        let (lost, marks) = (&fabric.buffers.packets.items[packet as usize], &mut self.interfaces.limits.counts);
         if lost.flags & NOTICE != 0 {
             marks.lost += 1;
             return;
         }
         marks.lost_marks += u64::from(lost.flags & MARKED != 0);
-        self.routers.beside.observers.tally.lose(net, lost, self.routers.fabric.now);
+        beside.observers.tally.lose(net, lost, fabric.now);
     }
 
     /// Discards the flits of a doomed head that have arrived, so that their buffer space is free. Returns whether the
     /// tail was among them.
     fn discard_head<const SINGLE: bool>(&mut self, net: &Net, i: usize, v: usize) -> bool {
-        let id = self.routers.fabric.buffers.ins[i].head[v];
-        let segment = &mut self.routers.fabric.buffers.segments.items[id as usize];
+        let Routers { fabric, beside: Beside { policy, .. } } = &mut self.routers;
+        let id = fabric.buffers.ins[i].head[v];
+        let segment = &mut fabric.buffers.segments.items[id as usize];
         let (packet, flits) = (segment.packet, segment.arrived - segment.sent);
         if !SINGLE {
             segment.sent = segment.arrived;
         }
         let tail = SINGLE || segment.sent == segment.len;
-        if self.routers.beside.policy.power.probes.departures
-            && let Some(agents) = &mut self.routers.beside.policy.agents
+        if policy.power.probes.departures
+            && let Some(agents) = &mut policy.agents
         {
-            agents.discard(
-                self.routers.fabric.now,
-                i,
-                flits,
-                tail.then_some(&self.routers.fabric.buffers.packets.items[packet as usize]),
-            );
+            agents.discard(fabric.now, i, flits, tail.then_some(&fabric.buffers.packets.items[packet as usize]));
         }
         if tail {
             self.routers.fabric.buffers.ins[i].requests[v] = NO_REQUEST;

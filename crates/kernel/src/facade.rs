@@ -79,10 +79,9 @@ impl<const W: usize, const V: usize> Channels for Facade<'_, W, V> {
     }
 
     fn flits(&self, channel: usize) -> u32 {
+        let Routers { fabric, beside } = &self.reach.routers;
         self.look(channel);
-        self.reach.routers.fabric.wires.outs[channel]
-            .flits
-            .wrapping_add(self.reach.routers.fabric.unsettled(&self.reach.routers.beside.shortcuts, channel))
+        fabric.wires.outs[channel].flits.wrapping_add(fabric.unsettled(&beside.shortcuts, channel))
     }
 
     fn bandwidth(&self, channel: usize) -> f64 {
@@ -101,10 +100,9 @@ impl<const W: usize, const V: usize> Channels for Facade<'_, W, V> {
     }
 
     fn free_for(&self, channel: usize) -> i32 {
+        let Routers { fabric, beside } = &self.reach.routers;
         self.look(channel);
-        (self.reach.routers.fabric.now as u32)
-            .wrapping_sub(self.reach.routers.fabric.next_free(&self.reach.routers.beside.shortcuts, channel))
-            as i32
+        (fabric.now as u32).wrapping_sub(fabric.next_free(&beside.shortcuts, channel)) as i32
     }
 
     fn queued(&self, channel: usize) -> u32 {
@@ -173,9 +171,10 @@ impl<const W: usize, const V: usize> Channels for Facade<'_, W, V> {
     }
 
     fn try_later(&mut self, router: usize, frame: Frame) {
-        self.reach.routers.beside.policy.power.wrote = true;
-        let (now, port) = (self.reach.routers.fabric.now, self.reach.routers.fabric.requests.routers[router].base);
-        self.reach.routers.beside.policy.control.post_in(now, now + RETRY, Arrival { port, wire: Wire::None, frame });
+        let Routers { fabric, beside } = &mut self.reach.routers;
+        beside.policy.power.wrote = true;
+        let (now, port) = (fabric.now, fabric.requests.routers[router].base);
+        beside.policy.control.post_in(now, now + RETRY, Arrival { port, wire: Wire::None, frame });
     }
 
     fn tell(&mut self, router: u32, class: u8, frame: Frame) {

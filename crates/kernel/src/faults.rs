@@ -15,9 +15,10 @@ impl<const W: usize, const V: usize> Reach<W, V> {
     pub fn break_parts(&mut self, net: &Net) {
         let now = self.routers.fabric.now;
         while let Some(Event { what, .. }) = self.routers.beside.policy.faults.events.pop_if(|event| event.at <= now) {
+            let Routers { fabric, beside } = &mut self.routers;
             let o = what.channel as usize;
-            let r = self.routers.fabric.wires.outs[o].router as usize;
-            self.routers.beside.policy.faults.note(r, what);
+            let r = fabric.wires.outs[o].router as usize;
+            beside.policy.faults.note(r, what);
             if net.faults.repair != Repair::ByPolicy {
                 self.break_or_mend(net, what);
                 continue;
@@ -104,46 +105,37 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 impl<const W: usize, const V: usize> Reach<W, V> {
     /// The head of VC `v` of input `i`, which asks for no output now, looks for a path.
     fn route_again(&mut self, net: &Net, i: usize, v: usize) {
-        let (r, head) =
-            (self.routers.fabric.buffers.ins[i].router as usize, self.routers.fabric.buffers.ins[i].head[v] as usize);
-        let id = self.routers.fabric.buffers.segments.items[head].packet;
-        if self.routers.fabric.is_lost(&self.routers.beside.policy, net, r, id) {
-            self.routers.beside.policy.faults.doomed.push((i as u32, v as u8));
+        let Routers { fabric, beside } = &mut self.routers;
+        let (r, head) = (fabric.buffers.ins[i].router as usize, fabric.buffers.ins[i].head[v] as usize);
+        let id = fabric.buffers.segments.items[head].packet;
+        if fabric.is_lost(&beside.policy, net, r, id) {
+            beside.policy.faults.doomed.push((i as u32, v as u8));
             return;
         }
-        let at = net.coords[self.routers.fabric.requests.routers[r].id as usize];
-        let packet = &mut self.routers.fabric.buffers.packets.items[id as usize];
+        let at = net.coords[fabric.requests.routers[r].id as usize];
+        let packet = &mut fabric.buffers.packets.items[id as usize];
         let was_around = packet.flags & AROUND != 0;
         let (leg, nets) = (crossing(net, at, packet), subnets(net));
-        let begins = nets
-            .behind(self.routers.fabric.buffers.ins[i].port, |d| nets.member(at, d))
-            .is_none_or(|(d, _)| d != leg.d);
+        let begins = nets.behind(fabric.buffers.ins[i].port, |d| nets.member(at, d)).is_none_or(|(d, _)| d != leg.d);
         if begins {
             packet.dim = 0; // at the first router of a leg all ways are open
         }
         // the agents are told only if the head has found a path
-        let agents = self.routers.beside.policy.agents.take();
-        let key = self.routers.fabric.route_here(&mut self.routers.beside.policy, net, r, id);
-        self.routers.beside.policy.agents = agents;
-        self.routers.fabric.buffers.segments.items[head].key = key;
-        if !self.routers.fabric.leads_on(net, r, key) {
-            self.routers.fabric.park_without_request(&mut self.routers.beside.policy, net, i, v, id);
+        let agents = beside.policy.agents.take();
+        let key = fabric.route_here(&mut beside.policy, net, r, id);
+        beside.policy.agents = agents;
+        fabric.buffers.segments.items[head].key = key;
+        if !fabric.leads_on(net, r, key) {
+            fabric.park_without_request(&mut beside.policy, net, i, v, id);
             return;
         }
-        self.routers.fabric.tell_agents_of_route(
-            &mut self.routers.beside.policy,
-            net,
-            r,
-            id,
-            leg,
-            (key, begins, begins && !was_around),
-        );
-        self.routers.fabric.buffers.ins[i].requests[v] = key;
+        fabric.tell_agents_of_route(&mut beside.policy, net, r, id, leg, (key, begins, begins && !was_around));
+        fabric.buffers.ins[i].requests[v] = key;
         let (p, class) = split(key, net.class_bits);
         if net.single {
-            self.routers.fabric.request_vc::<true>(net, i, p, class);
+            fabric.request_vc::<true>(net, i, p, class);
         } else {
-            self.routers.fabric.request_vc::<false>(net, i, p, class);
+            fabric.request_vc::<false>(net, i, p, class);
         }
         self.ask_for_closed(net);
     }

@@ -3,7 +3,7 @@
 //! A notification is a packet of one flit. It has the message class of the marked packet and waits in a queue of its own at the terminal,
 //! which sends before all others.
 
-use crate::block::{Fabric, Interfaces, Observers, Reach};
+use crate::block::{Fabric, Interfaces, Observers, Reach, Routers};
 use crate::net::Net;
 use crate::network_interface::Created;
 use crate::parts::queues::Ready;
@@ -18,15 +18,16 @@ impl<const W: usize, const V: usize> Reach<W, V> {
     /// A packet leaves output `o`: marks it by the flits that wait behind it.
     #[inline(never)]
     pub(crate) fn mark(&mut self, net: &Net, control: &dyn Control, o: usize, id: u32) {
-        let packet = self.routers.fabric.buffers.packets.items[id as usize];
-        let counts = self.routers.beside.observers.tally.inside(self.routers.fabric.now);
+        let Routers { fabric, beside } = &self.routers;
+        let packet = fabric.buffers.packets.items[id as usize];
+        let counts = beside.observers.tally.inside(fabric.now);
         if packet.flags & NOTICE != 0 {
             self.interfaces.limits.counts.notice_hops += u64::from(counts);
             return;
         }
         let waiting = self.queued_for(net, o);
         let chance = control.marks(waiting);
-        let router = &self.routers.fabric.requests.routers[self.routers.fabric.wires.outs[o].router as usize];
+        let router = &fabric.requests.routers[fabric.wires.outs[o].router as usize];
         let place = u64::from(router.id) << 16 | (o - router.base as usize) as u64;
         // 53 bits of the hash, as a number below 1
         let drawn = (draw(net.seed, &packet, MARK | place) >> 11) as f64 / (1u64 << 53) as f64;

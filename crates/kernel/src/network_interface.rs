@@ -4,7 +4,7 @@
 //! A source is asked for its next packet when it is due and the packet before has left. At overload it lags behind the
 //! simulated time, so that no queue grows here.
 
-use crate::block::{Fabric, Interfaces, Observers, Reach};
+use crate::block::{Fabric, Interfaces, Observers, Reach, Routers};
 use crate::deliveries::deliver;
 use crate::depart::free_vc;
 use crate::net::Net;
@@ -111,37 +111,38 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         if let Some(rules) = &net.interface {
             return self.inject_queued::<SINGLE>(net, rules);
         }
-        let measured = u64::from(self.routers.beside.observers.tally.inside(self.routers.fabric.now));
+        let now = self.routers.fabric.now;
+        let measured = u64::from(self.routers.beside.observers.tally.inside(now));
         if net.tells {
-            deliver(&mut self.interfaces, &mut self.routers.fabric.buffers, net, self.routers.fabric.now);
-            self.interfaces.act(net, self.routers.fabric.now);
+            deliver(&mut self.interfaces, &mut self.routers.fabric.buffers, net, now);
+            self.interfaces.act(net, now);
         }
         if !SINGLE && self.routers.beside.shortcuts.streams.are_on() {
             self.send_from_busy::<false, true>(net, measured);
         } else {
             self.send_from_busy::<SINGLE, false>(net, measured);
         }
-        while let Some((chunk, len)) = self.interfaces.alarms.due(self.routers.fabric.now) {
+        while let Some((chunk, len)) = self.interfaces.alarms.due(now) {
             if net.shortcuts.has(Kind::Prefetch) {
                 self.routers.fabric.bring_for_alarms(&self.interfaces, (chunk, len));
             }
             for k in 0..len {
                 let t = self.interfaces.alarms.item(chunk, k) as usize;
-                if net.tells && self.interfaces.is_out_of_date(t, self.routers.fabric.now) {
+                if net.tells && self.interfaces.is_out_of_date(t, now) {
                     continue;
                 }
                 // SAFETY: alarms wake terminals (`assert_numbers`).
                 let due = unsafe { self.interfaces.terminals.hot(t) }.due;
-                if due <= self.routers.fabric.now {
+                if due <= now {
                     if !SINGLE {
                         self.interfaces.busy.set(t);
                     }
                     self.send_from::<SINGLE>(net, t, measured);
                 } else if due < NOT_DUE {
-                    self.interfaces.sleep(net, t, (self.routers.fabric.now, self.routers.fabric.now));
+                    self.interfaces.sleep(net, t, (now, now));
                 }
             }
-            self.interfaces.alarms.release(self.routers.fabric.now);
+            self.interfaces.alarms.release(now);
         }
     }
 
@@ -193,10 +194,11 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         if slow_path && !self.link_takes_flit(net, t) {
             return self.interfaces.wait(t);
         }
+        let fabric = &mut self.routers.fabric;
         // SAFETY: the caller has a terminal, which names its injection channel (`assert_numbers`).
         let (terminal, out) = unsafe {
             let terminal = self.interfaces.terminals.hot_mut(t);
-            let out = self.routers.fabric.wires.outs.hot_mut(terminal.out as usize);
+            let out = fabric.wires.outs.hot_mut(terminal.out as usize);
             (terminal, out)
         };
         let head = SINGLE || terminal.vc == u8::MAX;
@@ -219,30 +221,31 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         let mut flit = Flit::of_body(out.peer << 4 | vc as u32);
         if head {
             // SAFETY: a terminal names the packet that it injects.
-            let packet = unsafe { self.routers.fabric.buffers.packets.items.hot_mut(terminal.packet as usize) };
-            packet.injected = self.routers.fabric.now;
+            let packet = unsafe { fabric.buffers.packets.items.hot_mut(terminal.packet as usize) };
+            packet.injected = fabric.now;
             flit.packet = terminal.packet;
             flit.len = if SINGLE { 1 } else { packet.len };
             // SAFETY: a terminal has a place in the network (`assert_numbers`).
             let (router, _) = unsafe { *net.terminal_at.hot(terminal.id as usize) };
             flit.key = net.route_ahead(router as usize, packet);
         }
-        let depart = if slow_path { self.sent_slow_path(net, t, vc, head) } else { self.routers.fabric.now };
-        self.routers.fabric.wires.flits.push(self.routers.fabric.now, depart + net.links.of(0).latency, flit);
-        self.routers.beside.observers.tally.injected_flits += measured;
+        let depart = if slow_path { self.sent_slow_path(net, t, vc, head) } else { fabric.now };
+        let Routers { fabric, beside } = &mut self.routers;
+        fabric.wires.flits.push(fabric.now, depart + net.links.of(0).latency, flit);
+        beside.observers.tally.injected_flits += measured;
         // SAFETY: as above.
         let terminal = unsafe { self.interfaces.terminals.hot_mut(t) };
         if !SINGLE {
             terminal.left -= 1;
             let (o, is_tail) = (terminal.out as usize, terminal.left == 0);
             if QUEUED && head {
-                self.routers.fabric.wires.outs[o].free_vcs &= !(1 << vc);
+                fabric.wires.outs[o].free_vcs &= !(1 << vc);
             }
             if !is_tail {
                 return Sent::Part;
             }
             if QUEUED {
-                free_vc(&mut self.routers.beside.policy.power, &mut self.routers.fabric.wires.outs[o], o, vc);
+                free_vc(&mut beside.policy.power, &mut fabric.wires.outs[o], o, vc);
             }
         }
         Sent::Tail
@@ -252,36 +255,31 @@ impl<const W: usize, const V: usize> Reach<W, V> {
     /// opens a stream. Else it does nothing, and returns false.
     #[inline(always)]
     fn sends_body<const STREAMS: bool>(&mut self, net: &Net, t: usize, measured: u64) -> bool {
+        let Routers { fabric, beside } = &mut self.routers;
         // SAFETY: the mask of the busy names terminals, and these their injection channels (`assert_numbers`).
         let (terminal, out) = unsafe {
             let terminal = self.interfaces.terminals.hot(t);
-            (terminal, self.routers.fabric.wires.outs.hot(terminal.out as usize))
+            (terminal, fabric.wires.outs.hot(terminal.out as usize))
         };
         let vc = usize::from(terminal.vc);
         // without a packet no flits are left, and before the head all are
         if terminal.left < 2 || terminal.vc == u8::MAX || out.vcs_with_credit >> vc & 1 == 0 || net.slow.injection {
             return false;
         }
-        if STREAMS
-            && self.routers.fabric.opens_source(&mut self.interfaces, &mut self.routers.beside.shortcuts, net, t, vc)
-        {
+        if STREAMS && fabric.opens_source(&mut self.interfaces, &mut beside.shortcuts, net, t, vc) {
             return true;
         }
         // SAFETY: as above.
         let (terminal, out) = unsafe {
             let terminal = self.interfaces.terminals.hot_mut(t);
-            let out = self.routers.fabric.wires.outs.hot_mut(terminal.out as usize);
+            let out = fabric.wires.outs.hot_mut(terminal.out as usize);
             (terminal, out)
         };
         out.spend::<false>(vc, net.router.room);
         terminal.left -= 1;
         let flit = Flit::of_body(out.peer << 4 | vc as u32);
-        self.routers.fabric.wires.flits.push(
-            self.routers.fabric.now,
-            self.routers.fabric.now + net.links.of(0).latency,
-            flit,
-        );
-        self.routers.beside.observers.tally.injected_flits += measured;
+        fabric.wires.flits.push(fabric.now, fabric.now + net.links.of(0).latency, flit);
+        beside.observers.tally.injected_flits += measured;
         true
     }
 
@@ -307,31 +305,26 @@ impl<const W: usize, const V: usize> Reach<W, V> {
     /// the cycle in which the flit is on the link.
     #[inline(never)]
     fn sent_slow_path(&mut self, net: &Net, t: usize, vc: usize, head: bool) -> u64 {
+        let Routers { fabric, beside } = &mut self.routers;
         let terminal = &self.interfaces.terminals[t];
         let (o, tail, id) = (terminal.out as usize, terminal.left == 1, terminal.packet);
-        let out = &mut self.routers.fabric.wires.outs[o];
+        let out = &mut fabric.wires.outs[o];
         if head {
             out.requested = 0;
             out.free_vcs &= !(1 << vc);
         }
         if tail {
-            free_vc(&mut self.routers.beside.policy.power, out, o, vc);
+            free_vc(&mut beside.policy.power, out, o, vc);
         }
         if net.links.of(0).paced {
-            let left = self.routers.fabric.inject_paced(
-                &mut self.interfaces,
-                &mut self.routers.beside.observers,
-                net,
-                t,
-                head,
-            );
+            let left = fabric.inject_paced(&mut self.interfaces, &mut beside.observers, net, t, head);
             if head && net.watches {
-                self.routers.fabric.watch_injection(&mut self.routers.beside.observers, t, id, left);
+                fabric.watch_injection(&mut beside.observers, t, id, left);
             }
             return left;
         }
-        self.routers.fabric.wires.outs[o].next_free = (self.routers.fabric.now + 1) as u32;
-        self.routers.fabric.now
+        fabric.wires.outs[o].next_free = (fabric.now + 1) as u32;
+        fabric.now
     }
 
     /// The terminals whose links the agents have opened in this cycle send in it, as heads at routers do.

@@ -4,7 +4,7 @@
 //! check at the beginning is enough. [`Block::assert_numbers`] checks a new block. A checkpoint whose numbers are wrong is refused by
 //! [`Block::numbers_are_right`]. `SAFETY` comments name `assert_numbers`.
 
-use crate::block::Block;
+use crate::block::{Block, Reach, Routers};
 use crate::net::Net;
 use crate::parts::pace::{Event, Paces};
 use crate::parts::streams;
@@ -32,110 +32,68 @@ impl<const W: usize, const V: usize> Block<W, V> {
     }
 
     fn check_numbers(&self, net: &Net) -> Checked {
+        let Reach { routers: Routers { fabric, .. }, interfaces } = &self.reach;
         self.check_lengths(net)?;
-        self.reach
-            .routers
-            .fabric
-            .wires
-            .outs
-            .iter()
-            .enumerate()
-            .try_for_each(|(o, out)| self.check_output(net, o, out))?;
-        self.reach
-            .routers
-            .fabric
-            .buffers
-            .ins
-            .iter()
-            .enumerate()
-            .try_for_each(|(i, input)| self.check_input(net, i, input))?;
+        fabric.wires.outs.iter().enumerate().try_for_each(|(o, out)| self.check_output(net, o, out))?;
+        fabric.buffers.ins.iter().enumerate().try_for_each(|(i, input)| self.check_input(net, i, input))?;
         (0..self.reach.routers.fabric.requests.routers.len()).try_for_each(|r| self.check_router(net, r))?;
-        self.reach.interfaces.terminals.iter().try_for_each(|terminal| self.check_terminal(net, terminal))?;
+        interfaces.terminals.iter().try_for_each(|terminal| self.check_terminal(net, terminal))?;
         self.check_segments(net)?;
         self.check_under_way()
     }
 
     /// There is a record for everything that has a number.
     fn check_lengths(&self, net: &Net) -> Checked {
-        let (inputs, routers) =
-            (self.reach.routers.fabric.buffers.ins.len(), self.reach.routers.fabric.requests.routers.len());
-        let terminals = self.reach.interfaces.terminals.len();
-        ensure(
-            self.reach.routers.fabric.wires.outs.len() == inputs + terminals,
-            "an output for each port and each terminal",
-        )?;
-        let leads_on =
-            self.reach.routers.fabric.wires.next_router.iter().all(|&router| (router as usize) < net.coords.len());
-        ensure(
-            self.reach.routers.fabric.wires.next_router.len() == inputs && leads_on,
-            "each output leads to a router",
-        )?;
-        ensure(
-            self.reach.routers.fabric.requests.requesters.len() == inputs << net.class_bits,
-            "requests for each class of an output",
-        )?;
-        ensure(self.reach.routers.fabric.requests.active.0.len() == routers.div_ceil(64), "a bit for each router")?;
+        let Reach { routers: Routers { fabric, beside }, interfaces } = &self.reach;
+        let (inputs, routers) = (fabric.buffers.ins.len(), fabric.requests.routers.len());
+        let terminals = interfaces.terminals.len();
+        ensure(fabric.wires.outs.len() == inputs + terminals, "an output for each port and each terminal")?;
+        let leads_on = fabric.wires.next_router.iter().all(|&router| (router as usize) < net.coords.len());
+        ensure(fabric.wires.next_router.len() == inputs && leads_on, "each output leads to a router")?;
+        ensure(fabric.requests.requesters.len() == inputs << net.class_bits, "requests for each class of an output")?;
+        ensure(fabric.requests.active.0.len() == routers.div_ceil(64), "a bit for each router")?;
         let last_of = |words: &[u64], count: usize| {
             count.is_multiple_of(64) || words.is_empty() || words[count / 64] >> (count % 64) == 0
         };
-        ensure(last_of(&self.reach.routers.fabric.requests.active.0, routers), "no bit without a router")?;
-        ensure(last_of(&self.reach.interfaces.busy.0, terminals), "no bit without a terminal")?;
-        let Paces { of, full, came, from, .. } = &self.reach.routers.fabric.wires.paces;
+        ensure(last_of(&fabric.requests.active.0, routers), "no bit without a router")?;
+        ensure(last_of(&interfaces.busy.0, terminals), "no bit without a terminal")?;
+        let Paces { of, full, came, from, .. } = &fabric.wires.paces;
         let paced = |length: usize, expected: usize| length == if net.rates.is_some() { expected } else { 0 };
         let of_inputs = [came.len(), from.len()].iter().all(|&length| net.rates.is_none() || length >= inputs);
-        let has_paces =
-            paced(of.len(), self.reach.routers.fabric.wires.outs.len()) && paced(full.len(), routers) && of_inputs;
+        let has_paces = paced(of.len(), fabric.wires.outs.len()) && paced(full.len(), routers) && of_inputs;
         ensure(has_paces, "a pace for each channel, where some are paced")?;
         let candidates = if net.shortcuts.compares_credits_of.is_some() { inputs * V } else { 0 };
         let ages = if net.router.by_age || net.router.rings { inputs * V } else { 0 };
-        ensure(self.reach.routers.fabric.requests.ages.len() >= ages, "an age for each VC of an input")?;
-        ensure(
-            self.reach.routers.fabric.requests.candidates.len() == candidates,
-            "candidates for each VC of an input",
-        )?;
-        ensure(
-            self.reach
-                .routers
-                .beside
-                .shortcuts
-                .streams
-                .numbers_are_right(inputs, self.reach.routers.fabric.wires.outs.len()),
-            "streams of ports",
-        )
+        ensure(fabric.requests.ages.len() >= ages, "an age for each VC of an input")?;
+        ensure(fabric.requests.candidates.len() == candidates, "candidates for each VC of an input")?;
+        ensure(beside.shortcuts.streams.numbers_are_right(inputs, fabric.wires.outs.len()), "streams of ports")
     }
 
     /// Output unit `o`: its router or terminal, and its far end.
     fn check_output(&self, net: &Net, o: usize, out: &OutputUnit<V>) -> Checked {
-        let (inputs, peer, owner) =
-            (self.reach.routers.fabric.buffers.ins.len(), out.peer as usize, out.router as usize);
+        let Reach { routers: Routers { fabric, .. }, interfaces } = &self.reach;
+        let (inputs, peer, owner) = (fabric.buffers.ins.len(), out.peer as usize, out.router as usize);
         ensure(usize::from(out.class) < net.links.len(), "an output has a link class")?;
         ensure(out.is(ChannelEnd::Injection) == (o >= inputs), "injection channels come last")?;
         ensure(out.is(ChannelEnd::Injection) || self.ports_of(owner).contains(&o), "an output belongs to its router")?;
         match out.kind() {
             ChannelEnd::Local => ensure(peer < inputs, "a channel leads to an input"),
-            ChannelEnd::Remote => ensure(peer < self.reach.routers.fabric.wires.cuts.len(), "a cut channel is known"),
-            ChannelEnd::Injection => ensure(
-                peer < inputs && owner < self.reach.interfaces.terminals.len(),
-                "an injection channel has both ends",
-            ),
+            ChannelEnd::Remote => ensure(peer < fabric.wires.cuts.len(), "a cut channel is known"),
+            ChannelEnd::Injection => {
+                ensure(peer < inputs && owner < interfaces.terminals.len(), "an injection channel has both ends")
+            }
             ChannelEnd::Ejection | ChannelEnd::Unused => Ok(()),
         }
     }
 
     /// Input unit `i`: its router, its sender, and the outputs that its heads ask for or hold.
     fn check_input(&self, net: &Net, i: usize, input: &InputUnit<V>) -> Checked {
+        let fabric = &self.reach.routers.fabric;
         let (ports, upstream) = (self.ports_of(input.router as usize), input.upstream() as usize);
         ensure(ports.contains(&i) && ports.start == input.base(i), "an input belongs to its router")?;
         ensure(usize::from(input.class) < net.links.len(), "an input has a link class")?;
-        let senders = if input.is_remote() {
-            self.reach.routers.fabric.wires.cuts.len()
-        } else {
-            self.reach.routers.fabric.wires.outs.len()
-        };
-        ensure(
-            self.reach.routers.fabric.wires.outs[i].is(ChannelEnd::Unused) || upstream < senders,
-            "an input has a sender",
-        )?;
+        let senders = if input.is_remote() { fabric.wires.cuts.len() } else { fabric.wires.outs.len() };
+        ensure(fabric.wires.outs[i].is(ChannelEnd::Unused) || upstream < senders, "an input has a sender")?;
         for v in 0..V {
             let key = input.requests[v];
             ensure(key == NO_REQUEST || key == UNDECIDED || net.port(key) < ports.len(), "a head asks for an output")?;
@@ -154,9 +112,10 @@ impl<const W: usize, const V: usize> Block<W, V> {
 
     /// The masks of router `r`, and those of its outputs.
     fn check_router(&self, net: &Net, r: usize) -> Checked {
-        let (router, ports) = (&self.reach.routers.fabric.requests.routers[r], self.ports_of(r));
+        let fabric = &self.reach.routers.fabric;
+        let (router, ports) = (&fabric.requests.routers[r], self.ports_of(r));
         ensure(
-            ports.len() <= 64 * W && ports.end <= self.reach.routers.fabric.buffers.ins.len(),
+            ports.len() <= 64 * W && ports.end <= fabric.buffers.ins.len(),
             "a router has ports that masks can name",
         )?;
         let names_ports =
@@ -164,42 +123,30 @@ impl<const W: usize, const V: usize> Block<W, V> {
         ensure(names_ports(router.vc_requests | router.switch_requests), "requests for outputs")?;
         ensure(names_ports(router.choosing), "heads that choose are at inputs")?;
         let slots = ports.start << net.class_bits..ports.end << net.class_bits;
-        ensure(
-            self.reach.routers.fabric.requests.requesters[slots].iter().all(|&mask| names_ports(mask)),
-            "inputs ask for outputs",
-        )?;
-        let candidates =
-            self.reach.routers.fabric.requests.candidates.get(ports.start * V..ports.end * V).unwrap_or(&[]);
+        ensure(fabric.requests.requesters[slots].iter().all(|&mask| names_ports(mask)), "inputs ask for outputs")?;
+        let candidates = fabric.requests.candidates.get(ports.start * V..ports.end * V).unwrap_or(&[]);
         ensure(candidates.iter().all(|&mask| names_ports(mask)), "candidates are outputs")?;
-        let held = self.reach.routers.fabric.wires.outs[ports.clone()].iter().flat_map(|out| &out.holder);
+        let held = fabric.wires.outs[ports.clone()].iter().flat_map(|out| &out.holder);
         ensure({ held }.all(|holder| usize::from(holder >> 4) < ports.len()), "inputs hold VCs")
     }
 
     fn check_terminal(&self, net: &Net, terminal: &Terminal) -> Checked {
-        ensure(
-            (terminal.out as usize) < self.reach.routers.fabric.wires.outs.len(),
-            "a terminal has an injection channel",
-        )?;
+        let fabric = &self.reach.routers.fabric;
+        ensure((terminal.out as usize) < fabric.wires.outs.len(), "a terminal has an injection channel")?;
         let place = net.terminal_at.get(terminal.id as usize);
         ensure(place.is_some_and(|&(router, _)| (router as usize) < net.coords.len()), "a terminal is at a router")?;
-        let packets = self.reach.routers.fabric.buffers.packets.items.len();
+        let packets = fabric.buffers.packets.items.len();
         ensure(terminal.packet == NONE || (terminal.packet as usize) < packets, "a terminal injects a packet")
     }
 
     /// The queues lead through segments, and these name packets.
     fn check_segments(&self, net: &Net) -> Checked {
-        let (segments, packets) =
-            (&self.reach.routers.fabric.buffers.segments.items, self.reach.routers.fabric.buffers.packets.items.len());
+        let fabric = &self.reach.routers.fabric;
+        let (segments, packets) = (&fabric.buffers.segments.items, fabric.buffers.packets.items.len());
         ensure(!net.single || segments.len() >= packets, "a segment for each packet of one flit")?;
         let is_one = |id: u32| id == NONE || (id as usize) < segments.len();
-        let queues = self
-            .reach
-            .routers
-            .fabric
-            .buffers
-            .ins
-            .iter()
-            .all(|input| (0..V).all(|v| is_one(input.head[v]) && is_one(input.last(v))));
+        let queues =
+            fabric.buffers.ins.iter().all(|input| (0..V).all(|v| is_one(input.head[v]) && is_one(input.last(v))));
         ensure(queues && segments.iter().all(|segment| is_one(segment.next)), "queues lead to segments")?;
         let has_packet = |id: u32| id == NONE || (id as usize) < packets;
         ensure(segments.iter().all(|segment| has_packet(segment.packet)), "segments name packets")
@@ -207,26 +154,19 @@ impl<const W: usize, const V: usize> Block<W, V> {
 
     /// Flits, credits and alarms that are under way.
     fn check_under_way(&self) -> Checked {
-        let (inputs, packets) =
-            (self.reach.routers.fabric.buffers.ins.len(), self.reach.routers.fabric.buffers.packets.items.len());
+        let Reach { routers: Routers { fabric, .. }, interfaces } = &self.reach;
+        let (inputs, packets) = (fabric.buffers.ins.len(), fabric.buffers.packets.items.len());
         let comes = |to: u32| ((to >> 4) as usize) < inputs && (to & 15) < V as u32;
         let has_packet = |id: u32| id == NONE || (id as usize) < packets;
-        ensure(
-            self.reach.routers.fabric.wires.flits.all(|flit| comes(flit.to) && has_packet(flit.packet)),
-            "flits go to inputs",
-        )?;
-        let goes_home =
-            |&word: &u32| streams::output(word) < self.reach.routers.fabric.wires.outs.len() && (word & 15) < V as u32;
-        ensure(self.reach.routers.fabric.wires.credits.all(goes_home), "credits go to outputs")?;
+        ensure(fabric.wires.flits.all(|flit| comes(flit.to) && has_packet(flit.packet)), "flits go to inputs")?;
+        let goes_home = |&word: &u32| streams::output(word) < fabric.wires.outs.len() && (word & 15) < V as u32;
+        ensure(fabric.wires.credits.all(goes_home), "credits go to outputs")?;
         let opens = |event: &Event| match event {
-            Event::Opens(output) => {
-                self.reach.routers.fabric.wires.paces.of.is_empty()
-                    || (*output as usize) < self.reach.routers.fabric.wires.outs.len()
-            }
+            Event::Opens(output) => fabric.wires.paces.of.is_empty() || (*output as usize) < fabric.wires.outs.len(),
             Event::Comes(slowed) => (slowed.input as usize) < inputs,
         };
-        ensure(self.reach.routers.fabric.wires.paces.events.all(opens), "channels with a pace open")?;
-        let terminals = self.reach.interfaces.terminals.len();
-        ensure(self.reach.interfaces.alarms.all(|&t| (t as usize) < terminals), "alarms wake terminals")
+        ensure(fabric.wires.paces.events.all(opens), "channels with a pace open")?;
+        let terminals = interfaces.terminals.len();
+        ensure(interfaces.alarms.all(|&t| (t as usize) < terminals), "alarms wake terminals")
     }
 }

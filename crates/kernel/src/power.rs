@@ -18,22 +18,21 @@ use weft_api::state::{ChannelEnd, Gate, LinkState, OutputUnit};
 impl<const W: usize, const V: usize> Block<W, V> {
     /// Creates the agents of the policy for this block, and starts them.
     pub fn add_agents(&mut self, net: &Net, policy: &dyn Policy, site: &BlockSite) {
+        let Reach { routers: Routers { fabric, beside }, interfaces } = &mut self.reach;
         let Some(agents) = policy.agents(site) else { return };
-        self.reach.routers.beside.policy.power.probes = agents.probes();
-        self.reach.routers.beside.policy.power.timers = Timers::new(site.channels.len() + site.routers.len());
-        self.reach.routers.beside.policy.power.wanted_back.reserve(site.channels.len());
-        self.reach.routers.beside.policy.power.drained.reserve(site.channels.len());
-        self.reach.routers.beside.policy.power.told.reserve(site.channels.len());
-        self.reach.routers.beside.policy.power.woken.reserve(self.reach.interfaces.terminals.len());
-        self.reach.routers.fabric.requests.of_closed.reserve(site.channels.len());
-        (self.reach.routers.beside.policy.power.has_agents, self.reach.routers.beside.policy.power.is_managed) =
-            (true, true);
-        self.reach.routers.beside.shortcuts.profile =
-            self.reach.routers.beside.shortcuts.profile.beside(self.reach.routers.beside.policy.power.probes);
-        if !self.reach.routers.beside.shortcuts.profile.has(Kind::Streams) {
-            self.reach.routers.beside.shortcuts.streams = Streams::default();
+        beside.policy.power.probes = agents.probes();
+        beside.policy.power.timers = Timers::new(site.channels.len() + site.routers.len());
+        beside.policy.power.wanted_back.reserve(site.channels.len());
+        beside.policy.power.drained.reserve(site.channels.len());
+        beside.policy.power.told.reserve(site.channels.len());
+        beside.policy.power.woken.reserve(interfaces.terminals.len());
+        fabric.requests.of_closed.reserve(site.channels.len());
+        (beside.policy.power.has_agents, beside.policy.power.is_managed) = (true, true);
+        beside.shortcuts.profile = beside.shortcuts.profile.beside(beside.policy.power.probes);
+        if !beside.shortcuts.profile.has(Kind::Streams) {
+            beside.shortcuts.streams = Streams::default();
         }
-        self.reach.routers.beside.policy.agents = Some(agents);
+        beside.policy.agents = Some(agents);
         self.reach.with_agents(net, |agents, channels| agents.start(channels));
     }
 }
@@ -148,10 +147,11 @@ impl<const W: usize, const V: usize> Reach<W, V> {
     /// Tells the agents which links packets want back, in ascending order, so that the order of the packets does not
     /// matter.
     fn report_wanted_back(&mut self, net: &Net) {
-        if self.routers.beside.policy.power.wanted_back.is_empty() {
+        let power = &mut self.routers.beside.policy.power;
+        if power.wanted_back.is_empty() {
             return;
         }
-        let mut wanted = std::mem::take(&mut self.routers.beside.policy.power.wanted_back);
+        let mut wanted = std::mem::take(&mut power.wanted_back);
         wanted.sort_unstable();
         wanted.dedup();
         self.with_agents(net, |agents, channels| agents.wanted_back(&wanted, channels));
@@ -160,10 +160,11 @@ impl<const W: usize, const V: usize> Reach<W, V> {
     }
 
     fn end_timers(&mut self, net: &Net) {
-        if self.routers.beside.policy.power.timers.nothing_due(self.routers.fabric.now) {
+        let power = &mut self.routers.beside.policy.power;
+        if power.timers.nothing_due(self.routers.fabric.now) {
             return;
         }
-        let ended = self.routers.beside.policy.power.timers.end(self.routers.fabric.now);
+        let ended = power.timers.end(self.routers.fabric.now);
         self.with_agents(net, |agents, channels| agents.timers(&ended, channels));
         self.routers.beside.policy.power.timers.give_back(ended);
     }
@@ -171,16 +172,16 @@ impl<const W: usize, const V: usize> Reach<W, V> {
     /// Tells the agents which channels have drained, in ascending order. Leaves out channels that were opened again
     /// meanwhile.
     fn report_drained(&mut self, net: &Net) {
-        if self.routers.beside.policy.power.drained.is_empty() {
+        let Routers { fabric, beside } = &mut self.routers;
+        let power = &mut beside.policy.power;
+        if power.drained.is_empty() {
             return;
         }
-        let mut told = std::mem::take(&mut self.routers.beside.policy.power.told);
-        std::mem::swap(&mut told, &mut self.routers.beside.policy.power.drained);
+        let mut told = std::mem::take(&mut power.told);
+        std::mem::swap(&mut told, &mut power.drained);
         told.sort_unstable();
         told.dedup();
-        told.retain(|&o| {
-            self.routers.beside.policy.power.has_drained(o as usize, &self.routers.fabric.wires.outs[o as usize])
-        });
+        told.retain(|&o| power.has_drained(o as usize, &fabric.wires.outs[o as usize]));
         self.with_agents(net, |agents, channels| agents.drained(&told, channels));
         told.clear();
         self.routers.beside.policy.power.told = told;

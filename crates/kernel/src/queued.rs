@@ -1,6 +1,6 @@
 //! Flits that wait for a channel, counted from the queues when agents ask. Nothing is counted as flits move.
 
-use crate::block::{Fabric, Interfaces, PolicySide, Reach, Shortcuts};
+use crate::block::{Fabric, Interfaces, PolicySide, Reach, Routers, Shortcuts};
 use crate::net::Net;
 use crate::parts::pace::cycle_near;
 use crate::parts::queues::Stream;
@@ -12,14 +12,15 @@ impl<const W: usize, const V: usize> Reach<W, V> {
     /// queues, and granted ones with others before them. Heads that have not chosen an output wait for none. At a terminal
     /// they are the flits of all packets that were created before this cycle and are not sent.
     pub fn queued_for(&self, net: &Net, o: usize) -> u32 {
-        let out = &self.routers.fabric.wires.outs[o];
+        let Routers { fabric, beside } = &self.routers;
+        let out = &fabric.wires.outs[o];
         if out.is(ChannelEnd::Injection) {
-            return self.routers.fabric.at_terminal(&self.interfaces, out.router as usize);
+            return fabric.at_terminal(&self.interfaces, out.router as usize);
         }
-        self.routers.fabric.granted_to(&self.routers.beside.shortcuts, net, o)
-            + self.routers.fabric.of_holders(&self.routers.beside.policy, o)
-            + self.routers.beside.shortcuts.streams.arriving(o, self.routers.fabric.now)
-            + self.routers.fabric.of_others(&self.routers.beside.shortcuts, net, o)
+        fabric.granted_to(&beside.shortcuts, net, o)
+            + fabric.of_holders(&beside.policy, o)
+            + beside.shortcuts.streams.arriving(o, fabric.now)
+            + fabric.of_others(&beside.shortcuts, net, o)
     }
 }
 

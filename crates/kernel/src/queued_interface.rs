@@ -4,7 +4,7 @@
 //! sends a flit: among those that can, the one that the injection rule names. Flits of packets on different VCs may mix on
 //! the injection channel, unless outputs finish one packet before they begin another (`RouterRules::hold_switch`).
 
-use crate::block::{Fabric, Interfaces, Observers, Reach};
+use crate::block::{Fabric, Interfaces, Observers, Reach, Routers};
 use crate::deliveries::deliver;
 use crate::net::Net;
 use crate::network_interface::{Created, Sent};
@@ -86,27 +86,23 @@ impl<const W: usize, const V: usize> Reach<W, V> {
     /// The injection of a cycle.
     #[inline(never)]
     pub fn inject_queued<const SINGLE: bool>(&mut self, net: &Net, rules: &InterfaceRules) {
-        let measured = u64::from(self.routers.beside.observers.tally.inside(self.routers.fabric.now));
+        let Routers { fabric, beside } = &mut self.routers;
+        let measured = u64::from(beside.observers.tally.inside(fabric.now));
         if net.tells {
             match &net.congestion {
-                Some(control) => self.routers.fabric.deliver_marked(
-                    &mut self.interfaces,
-                    &mut self.routers.beside.observers,
-                    net,
-                    &**control,
-                ),
-                None => deliver(&mut self.interfaces, &mut self.routers.fabric.buffers, net, self.routers.fabric.now),
+                Some(control) => fabric.deliver_marked(&mut self.interfaces, &mut beside.observers, net, &**control),
+                None => deliver(&mut self.interfaces, &mut fabric.buffers, net, fabric.now),
             }
-            self.interfaces.act(net, self.routers.fabric.now);
+            self.interfaces.act(net, fabric.now);
         }
-        while let Some((chunk, len)) = self.interfaces.alarms.due(self.routers.fabric.now) {
+        while let Some((chunk, len)) = self.interfaces.alarms.due(fabric.now) {
             for k in 0..len {
                 let t = self.interfaces.alarms.item(chunk, k) as usize;
-                if self.interfaces.terminals[t].alarm == self.routers.fabric.now {
+                if self.interfaces.terminals[t].alarm == fabric.now {
                     self.interfaces.look_at_queues(t);
                 }
             }
-            self.interfaces.alarms.release(self.routers.fabric.now);
+            self.interfaces.alarms.release(fabric.now);
         }
         for word in 0..self.interfaces.busy.0.len() {
             let mut bits = self.interfaces.busy.0[word];
@@ -126,14 +122,15 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         t: usize,
         measured: u64,
     ) {
-        self.routers.fabric.fill::<SINGLE>(&mut self.interfaces, &mut self.routers.beside.observers, net, rules, t);
-        let Some(q) = self.routers.fabric.next_queue::<SINGLE>(&self.interfaces, net, rules, t) else {
-            return self.interfaces.rest(t, self.routers.fabric.now);
+        let Routers { fabric, beside } = &mut self.routers;
+        fabric.fill::<SINGLE>(&mut self.interfaces, &mut beside.observers, net, rules, t);
+        let Some(q) = fabric.next_queue::<SINGLE>(&self.interfaces, net, rules, t) else {
+            return self.interfaces.rest(t, fabric.now);
         };
         let place = self.interfaces.queues.place(t, q);
         let (left, vc) = (self.interfaces.queues.of[place].left, self.interfaces.queues.of[place].vc);
         let &Ready { packet, flits, class, stream, .. } = self.interfaces.queues.front(t, q);
-        let vcs = self.routers.fabric.vcs_of_front(&self.interfaces, net, rules, (t, q));
+        let vcs = fabric.vcs_of_front(&self.interfaces, net, rules, (t, q));
         let notice = stream == NONE;
         let measured = if notice { 0 } else { measured };
         let terminal = &mut self.interfaces.terminals[t];
@@ -141,7 +138,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         let begins = vc == u8::MAX && net.set_aside.is_some();
         if begins {
             let o = terminal.out as usize;
-            self.routers.fabric.mark_from_terminal(net, o, vcs, packet);
+            fabric.mark_from_terminal(net, o, vcs, packet);
         }
         let sent = self.send_flit::<SINGLE, true>(net, t, measured, vcs);
         let terminal = &mut self.interfaces.terminals[t];

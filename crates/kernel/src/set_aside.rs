@@ -20,13 +20,14 @@ impl<const W: usize, const V: usize> Reach<W, V> {
     /// Notes arrive, fenced heads whose time has come ask for their outputs, and empty queues become free.
     #[inline(never)]
     pub(crate) fn keep_set_asides<const SINGLE: bool>(&mut self, net: &Net, rules: &SetAsideRules) {
-        let now = self.routers.fabric.now;
-        for note in self.routers.fabric.due_notes() {
+        let fabric = &mut self.routers.fabric;
+        let now = fabric.now;
+        for note in fabric.due_notes() {
             if note.returns {
-                self.routers.fabric.take_token_back(note);
+                fabric.take_token_back(note);
             } else {
-                self.routers.fabric.set_asides.lines.assign(note.port as usize, note.root, now);
-                self.routers.fabric.sort_heads::<SINGLE>(&mut self.interfaces, net, rules, note.port as usize);
+                fabric.set_asides.lines.assign(note.port as usize, note.root, now);
+                fabric.sort_heads::<SINGLE>(&mut self.interfaces, net, rules, note.port as usize);
             }
         }
         let mut opened = std::mem::take(&mut self.routers.fabric.set_asides.opened);

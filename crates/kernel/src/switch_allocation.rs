@@ -4,7 +4,7 @@
 //! a free VC of its class as it crosses. With `vc_realloc` = 1 it takes the VC first (`vc_allocation.rs`), and asks for the switch
 //! from the next step on; a VC then serves a packet every second step.
 
-use crate::block::{Fabric, Reach};
+use crate::block::{Fabric, Reach, Routers};
 use crate::net::Net;
 use crate::parts::profile::Kind;
 use std::fmt::Debug;
@@ -52,17 +52,16 @@ impl<const W: usize, const V: usize> Reach<W, V> {
                         self.switch_step::<true, SINGLE>(net, allocator, r);
                     }
                 }
+                let Routers { fabric, beside } = &mut self.routers;
                 // SAFETY: `active` names routers (`assert_numbers`).
-                let router = unsafe { self.routers.fabric.requests.routers.hot(r) };
+                let router = unsafe { fabric.requests.routers.hot(r) };
                 let nothing_asked = router.vc_requests.is_empty() && router.switch_requests.is_empty();
-                if nothing_asked || net.slow.crossing && self.routers.fabric.waits_for_links(net, r) {
+                if nothing_asked || net.slow.crossing && fabric.waits_for_links(net, r) {
                     // Heads that choose look again if a flit has moved: a VC may have become free. (One that has crossed alone is not
                     // counted here. Then all heads that wait have just chosen an open output, so that one of them has moved.)
-                    let news = net.chooses
-                        && !router.choosing.is_empty()
-                        && self.routers.beside.observers.tally.flit_hops != moved;
+                    let news = net.chooses && !router.choosing.is_empty() && beside.observers.tally.flit_hops != moved;
                     if !news {
-                        self.routers.fabric.requests.active.clear(r);
+                        fabric.requests.active.clear(r);
                     }
                 }
             }
@@ -114,21 +113,17 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         r: usize,
         mut outputs: Bits<W>,
     ) -> usize {
+        let Routers { fabric, beside } = &mut self.routers;
         if net.rates.is_some() {
-            outputs = outputs.without(&self.routers.fabric.wires.paces.full[r]);
+            outputs = outputs.without(&fabric.wires.paces.full[r]);
         }
-        let moves = matched::<W, V, HEADS>(&mut self.routers.fabric, net, allocator, r, outputs);
+        let moves = matched::<W, V, HEADS>(fabric, net, allocator, r, outputs);
         if net.watches {
-            self.routers.fabric.watch_moves(&mut self.routers.beside.observers, net, r, moves);
+            fabric.watch_moves(&mut beside.observers, net, r, moves);
         }
         if net.router.routing_delay > 0 {
-            let base = self.routers.fabric.requests.routers[r].base as usize;
-            self.routers.fabric.buffers.close_behind(
-                net,
-                base,
-                self.routers.fabric.switch.moves.first(moves),
-                self.routers.fabric.now,
-            );
+            let base = fabric.requests.routers[r].base as usize;
+            fabric.buffers.close_behind(net, base, fabric.switch.moves.first(moves), fabric.now);
         }
         moves
     }

@@ -1,31 +1,33 @@
 //! A block between advances: counters are kept readable, sources are stopped, and an empty block is checked.
 
-use crate::block::Block;
+use crate::block::{Block, Routers};
 use crate::net::Net;
 use weft_api::state::{ChannelEnd, Gate, LinkState, NONE};
 
 impl<const W: usize, const V: usize> Block<W, V> {
     /// Keeps 32-bit counters of cycles and flits readable.
     pub(super) fn keep_counters(&mut self, now: u64) {
+        let Routers { fabric, beside } = &mut self.reach.routers;
         let now = now as u32;
-        for out in &mut self.reach.routers.fabric.wires.outs {
+        for out in &mut fabric.wires.outs {
             let age = now.wrapping_sub(out.next_free) as i32;
             if age > 1 << 30 {
                 out.next_free = now.wrapping_sub(1 << 30);
             }
         }
-        self.reach.routers.beside.policy.power.flush(&self.reach.routers.fabric.wires.outs);
-        self.reach.routers.beside.observers.recorders.look(&self.reach.routers.fabric.wires.outs);
+        beside.policy.power.flush(&fabric.wires.outs);
+        beside.observers.recorders.look(&fabric.wires.outs);
     }
 
     pub(super) fn stop_sources(&mut self) {
-        for (t, terminal) in self.reach.interfaces.terminals.iter_mut().enumerate() {
+        let interfaces = &mut self.reach.interfaces;
+        for (t, terminal) in interfaces.terminals.iter_mut().enumerate() {
             terminal.due = u64::MAX / 2;
-            if terminal.packet == NONE && self.reach.interfaces.queues.each == 0 {
-                self.reach.interfaces.busy.clear(t);
+            if terminal.packet == NONE && interfaces.queues.each == 0 {
+                interfaces.busy.clear(t);
             }
         }
-        self.reach.interfaces.queues.stop();
+        interfaces.queues.stop();
     }
 
     /// Sets the state of channel `o` in cycle 0, which is not on.
@@ -37,22 +39,21 @@ impl<const W: usize, const V: usize> Block<W, V> {
 
     /// Fails unless all credits have come back, and no VC is requested or held.
     pub(super) fn assert_empty(&self, net: &Net) {
-        for (o, out) in
-            self.reach.routers.fabric.wires.outs.iter().enumerate().filter(|(_, out)| !out.is(ChannelEnd::Unused))
-        {
+        let Routers { fabric, beside } = &self.reach.routers;
+        for (o, out) in fabric.wires.outs.iter().enumerate().filter(|(_, out)| !out.is(ChannelEnd::Unused)) {
             let link = &net.links[usize::from(out.class)];
             for (vc, &c) in out.credits.iter().enumerate().filter(|&(vc, _)| link.all >> vc & 1 != 0) {
                 assert_eq!(c, link.buffer, "credits of VC {vc} of a {:?} channel", out.kind());
             }
             assert_eq!((out.vcs_with_flit, out.requested), (0, 0));
-            assert_eq!(self.reach.routers.beside.policy.power.held_vcs(o, out), 0);
+            assert_eq!(beside.policy.power.held_vcs(o, out), 0);
         }
-        assert!(self.reach.routers.fabric.buffers.ins.iter().all(|i| i.head.iter().all(|&h| h == NONE)));
-        assert!(self.reach.routers.fabric.requests.requesters.iter().all(|w| w.is_empty()));
-        assert_eq!(self.reach.routers.fabric.buffers.packets.in_use(), 0);
+        assert!(fabric.buffers.ins.iter().all(|i| i.head.iter().all(|&h| h == NONE)));
+        assert!(fabric.requests.requesters.iter().all(|w| w.is_empty()));
+        assert_eq!(fabric.buffers.packets.in_use(), 0);
         // those of one-flit packets have the numbers of their packets, and are not in use by themselves
-        assert!(net.single || self.reach.routers.fabric.buffers.segments.in_use() == 0);
-        assert!(self.reach.routers.fabric.requests.have_chosen.is_empty());
-        assert!(self.reach.routers.fabric.set_asides.are_empty());
+        assert!(net.single || fabric.buffers.segments.in_use() == 0);
+        assert!(fabric.requests.have_chosen.is_empty());
+        assert!(fabric.set_asides.are_empty());
     }
 }

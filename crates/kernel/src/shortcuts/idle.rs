@@ -15,7 +15,7 @@
 
 use super::Shortcut;
 use super::facts::Facts;
-use crate::block::Block;
+use crate::block::{Block, Reach, Routers};
 use crate::net::Net;
 use weft_api::state::{NO_JOB, NONE};
 use weft_api::workload::NOT_DUE;
@@ -35,37 +35,39 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// No head, source or stream has work to do in this cycle, unless an event is due.
     #[inline(always)]
     pub fn is_quiet(&self) -> bool {
-        self.reach.routers.fabric.requests.active.is_empty()
-            && self.reach.interfaces.busy.is_empty()
-            && self.reach.routers.beside.shortcuts.streams.are_quiet()
-            && self.reach.routers.fabric.set_asides.are_quiet()
+        let Reach { routers: Routers { fabric, beside }, interfaces } = &self.reach;
+        fabric.requests.active.is_empty()
+            && interfaces.busy.is_empty()
+            && beside.shortcuts.streams.are_quiet()
+            && fabric.set_asides.are_quiet()
     }
 
     /// The first cycle from now on, before `until`, in which an event is due; `until` if there is none. The block is quiet.
     #[inline]
     pub fn next_event(&self, net: &Net, until: u64) -> u64 {
-        let now = self.reach.routers.fabric.now;
-        let mut next = self.reach.routers.fabric.wires.flits.next(now, until);
-        next = self.reach.routers.fabric.wires.credits.next(now, next);
-        next = self.reach.interfaces.alarms.next(now, next);
+        let Reach { routers: Routers { fabric, beside }, interfaces } = &self.reach;
+        let now = fabric.now;
+        let mut next = fabric.wires.flits.next(now, until);
+        next = fabric.wires.credits.next(now, next);
+        next = interfaces.alarms.next(now, next);
         if next == now {
             return now; // most often
         }
-        next = next.min(self.reach.interfaces.next_act.max(now));
-        next = self.reach.routers.fabric.buffers.turning.next(now, next);
-        next = self.reach.interfaces.deliveries.next(now, next);
-        next = self.reach.routers.fabric.wires.paces.events.next(now, next);
-        next = self.reach.routers.beside.policy.control.arriving.next(now, next);
-        next = self.reach.routers.beside.policy.power.next(now, next);
-        next = self.reach.routers.fabric.set_asides.notes.next(now, next);
-        next = next.min(self.reach.routers.beside.policy.faults.next(now));
-        if let Some(history) = &self.reach.routers.fabric.wires.history {
+        next = next.min(interfaces.next_act.max(now));
+        next = fabric.buffers.turning.next(now, next);
+        next = interfaces.deliveries.next(now, next);
+        next = fabric.wires.paces.events.next(now, next);
+        next = beside.policy.control.arriving.next(now, next);
+        next = beside.policy.power.next(now, next);
+        next = fabric.set_asides.notes.next(now, next);
+        next = next.min(beside.policy.faults.next(now));
+        if let Some(history) = &fabric.wires.history {
             next = history.next(now, next);
         }
         if let Some(board) = &net.common.board {
             next = next.min(board.next(now));
         }
-        if self.reach.routers.beside.observers.watch.is_idle() { next } else { now }
+        if beside.observers.watch.is_idle() { next } else { now }
     }
 
     /// Packets of the block are under way, or wait at a source that has created them.
@@ -75,28 +77,29 @@ impl<const W: usize, const V: usize> Block<W, V> {
 
     /// Nothing is under way, and the agents wait for nothing but timers.
     pub fn nothing_is_under_way(&self) -> bool {
+        let Reach { routers: Routers { fabric, beside }, interfaces } = &self.reach;
         self.is_quiet()
             && !self.has_packets()
-            && self.reach.routers.fabric.wires.flits.is_empty()
-            && self.reach.routers.fabric.wires.credits.is_empty()
-            && self.reach.routers.fabric.buffers.turning.is_empty()
-            && self.reach.routers.fabric.set_asides.notes.is_empty()
-            && self.reach.interfaces.deliveries.is_empty()
-            && self.reach.routers.fabric.wires.paces.stand_still()
-            && self.reach.routers.fabric.wires.history.as_ref().is_none_or(|history| history.is_empty())
-            && self.reach.routers.beside.policy.agents_wait_until().is_some()
-            && self.reach.routers.beside.observers.watch.is_idle()
+            && fabric.wires.flits.is_empty()
+            && fabric.wires.credits.is_empty()
+            && fabric.buffers.turning.is_empty()
+            && fabric.set_asides.notes.is_empty()
+            && interfaces.deliveries.is_empty()
+            && fabric.wires.paces.stand_still()
+            && fabric.wires.history.as_ref().is_none_or(|history| history.is_empty())
+            && beside.policy.agents_wait_until().is_some()
+            && beside.observers.watch.is_idle()
     }
 
     /// The first cycle in which a source that has no packet may create one, or sources act; `u64::MAX` if there is none. Deliveries are not foreseen.
     pub fn next_created(&self) -> u64 {
+        let Reach { routers: Routers { fabric, .. }, interfaces } = &self.reach;
         // a terminal with queues that looks at its sources in this cycle has no time at which it will: `rest` sets one
-        if self.reach.interfaces.queues.each > 0 && !self.reach.interfaces.busy.is_empty() {
-            return self.reach.routers.fabric.now;
+        if interfaces.queues.each > 0 && !interfaces.busy.is_empty() {
+            return fabric.now;
         }
-        let free =
-            self.reach.interfaces.terminals.iter().filter(|terminal| terminal.job != NO_JOB && terminal.packet == NONE);
-        free.map(|terminal| terminal.due).min().unwrap_or(NOT_DUE).min(self.reach.interfaces.next_act)
+        let free = interfaces.terminals.iter().filter(|terminal| terminal.job != NO_JOB && terminal.packet == NONE);
+        free.map(|terminal| terminal.due).min().unwrap_or(NOT_DUE).min(interfaces.next_act)
     }
 
     /// The first cycle from now on in which an idle block has something to do, if all before is skipped at once.
@@ -138,18 +141,19 @@ impl<const W: usize, const V: usize> Block<W, V> {
 
     /// Moves the clock to cycle `now`. Sources that are not due yet get new alarms; no source is due before.
     pub fn sleep_on(&mut self, net: &Net, now: u64) {
-        let mut asleep = self.reach.interfaces.alarms.take_all();
-        self.reach.routers.fabric.now = now;
+        let Reach { routers: Routers { fabric, .. }, interfaces } = &mut self.reach;
+        let mut asleep = interfaces.alarms.take_all();
+        fabric.now = now;
         if net.alarms_lapse {
             // deliveries have left void alarms, and terminals with several
             asleep.sort_unstable();
             asleep.dedup();
-            asleep.retain(|&t| self.reach.interfaces.is_idle(t as usize));
+            asleep.retain(|&t| interfaces.is_idle(t as usize));
         }
-        asleep.retain(|&t| self.reach.interfaces.terminals[t as usize].due < NOT_DUE);
+        asleep.retain(|&t| interfaces.terminals[t as usize].due < NOT_DUE);
         for t in asleep {
-            self.reach.interfaces.terminals[t as usize].alarm = 0;
-            self.reach.interfaces.sleep(net, t as usize, (now, now));
+            interfaces.terminals[t as usize].alarm = 0;
+            interfaces.sleep(net, t as usize, (now, now));
         }
     }
 }

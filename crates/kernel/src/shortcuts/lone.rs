@@ -81,16 +81,13 @@ impl<const W: usize, const V: usize> Reach<W, V> {
     /// that is alone may open a stream. `CHOOSE`: heads choose in every step.
     #[inline(never)]
     pub fn send_lone_flits<const SINGLE: bool, const STREAMS: bool, const CHOOSE: bool>(&mut self, net: &Net) {
-        debug_assert!(
-            self.routers.beside.shortcuts.fresh_flits.len() <= self.routers.fabric.buffers.ins.len(),
-            "an input has two fresh flits"
-        );
-        if CHOOSE && self.routers.beside.policy.power.is_managed {
-            self.routers.fabric.choose_for_fresh::<SINGLE>(&mut self.routers.beside.shortcuts, net);
+        let Routers { fabric, beside } = &mut self.routers;
+        debug_assert!(beside.shortcuts.fresh_flits.len() <= fabric.buffers.ins.len(), "an input has two fresh flits");
+        if CHOOSE && beside.policy.power.is_managed {
+            fabric.choose_for_fresh::<SINGLE>(&mut beside.shortcuts, net);
         }
-        let (earliest, hops) =
-            (self.routers.fabric.now + net.router.after_grant, self.routers.beside.observers.tally.flit_hops);
-        let mut fresh_flits = std::mem::take(&mut self.routers.beside.shortcuts.fresh_flits);
+        let (earliest, hops) = (fabric.now + net.router.after_grant, beside.observers.tally.flit_hops);
+        let mut fresh_flits = std::mem::take(&mut beside.shortcuts.fresh_flits);
         for (k, &fresh) in fresh_flits.iter().enumerate() {
             if net.shortcuts.has(Kind::Prefetch)
                 && let Some(later) = fresh_flits.get(k + AHEAD)
@@ -105,10 +102,11 @@ impl<const W: usize, const V: usize> Reach<W, V> {
                 self.send_if_lone_body::<STREAMS, CHOOSE>(net, fresh, earliest);
             }
         }
-        self.routers.beside.shortcuts.lone_trial.tried += fresh_flits.len() as u64;
-        self.routers.beside.shortcuts.lone_trial.crossed += self.routers.beside.observers.tally.flit_hops - hops;
+        let beside = &mut self.routers.beside;
+        beside.shortcuts.lone_trial.tried += fresh_flits.len() as u64;
+        beside.shortcuts.lone_trial.crossed += beside.observers.tally.flit_hops - hops;
         fresh_flits.clear();
-        self.routers.beside.shortcuts.fresh_flits = fresh_flits;
+        beside.shortcuts.fresh_flits = fresh_flits;
     }
 }
 
@@ -197,28 +195,25 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         fresh: FreshFlit,
         earliest: u64,
     ) {
+        let fabric = &mut self.routers.fabric;
         let (i, v, o) = fresh.places::<V>();
         let class = if net.class_bits == 0 { 0 } else { split(fresh.key, net.class_bits).1 };
         // SAFETY: a fresh flit names an input (`assert_numbers`).
-        let waits = CHOOSE
-            && self
-                .routers
-                .fabric
-                .heads_are_to_choose(unsafe { self.routers.fabric.buffers.ins.hot(i) }.router as usize);
-        let room = if waits { 0 } else { self.routers.fabric.room_for_lone_head::<SINGLE>(net, (i, v), o, class) };
+        let waits = CHOOSE && fabric.heads_are_to_choose(unsafe { fabric.buffers.ins.hot(i) }.router as usize);
+        let room = if waits { 0 } else { fabric.room_for_lone_head::<SINGLE>(net, (i, v), o, class) };
         if room != 0 {
             self.send_lone_head::<SINGLE>(net, fresh, class, room, earliest);
             return;
         }
         if CHOOSE && fresh.chooses {
-            self.routers.fabric.let_choose_after(net, (i, v));
+            fabric.let_choose_after(net, (i, v));
         } else if SINGLE {
-            self.routers.fabric.begin_segment(fresh.segment, fresh.key);
+            fabric.begin_segment(fresh.segment, fresh.key);
         }
         // SAFETY: a fresh flit names an input (`assert_numbers`).
-        let port = unsafe { self.routers.fabric.buffers.ins.hot_mut(i) };
+        let port = unsafe { fabric.buffers.ins.hot_mut(i) };
         *port.requests.at_mut(v) = fresh.key;
-        self.routers.fabric.requests.ask_for_vc(port.router as usize, o - port.base(i));
+        fabric.requests.ask_for_vc(port.router as usize, o - port.base(i));
     }
 }
 
@@ -251,31 +246,32 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         fresh: FreshFlit,
         earliest: u64,
     ) {
+        let Routers { fabric, beside } = &mut self.routers;
         let (i, v, o) = fresh.places::<V>();
         // SAFETY: a fresh flit names an input and an output (`assert_numbers`).
-        let (port, out) = unsafe { (self.routers.fabric.buffers.ins.hot(i), self.routers.fabric.wires.outs.hot(o)) };
+        let (port, out) = unsafe { (fabric.buffers.ins.hot(i), fabric.wires.outs.hot(o)) };
         let (p, vc) = port_and_vc::<V>((*port.output_vc.at(v)).into());
         let r = port.router as usize;
         if out.vcs_with_flit != 1 << vc
             || out.requested != 0
             || out.is_closed()
             || net.links.of(out.class).paced
-            || !self.routers.fabric.leaves_alone(port, i, v)
-            || CHOOSE && self.routers.fabric.heads_are_to_choose(r)
+            || !fabric.leaves_alone(port, i, v)
+            || CHOOSE && fabric.heads_are_to_choose(r)
         {
             // SAFETY: an input names its router (`assert_numbers`).
-            unsafe { self.routers.fabric.requests.routers.hot_mut(r) }.switch_requests.set(p);
-            self.routers.fabric.requests.active.set(r);
+            unsafe { fabric.requests.routers.hot_mut(r) }.switch_requests.set(p);
+            fabric.requests.active.set(r);
             return;
         }
         // SAFETY: a fresh flit names its segment (`assert_numbers`).
-        let segment = unsafe { self.routers.fabric.buffers.segments.items.hot(fresh.segment as usize) };
+        let segment = unsafe { fabric.buffers.segments.items.hot(fresh.segment as usize) };
         if segment.arrived == segment.len {
             self.send_lone_tail(net, fresh, vc, earliest);
-        } else if STREAMS && self.routers.fabric.may_open_stream(&self.routers.beside.shortcuts, net, (i, v), (o, vc)) {
+        } else if STREAMS && fabric.may_open_stream(&beside.shortcuts, net, (i, v), (o, vc)) {
             self.routers.open_stream(net, (i, v), (p, vc));
         } else {
-            self.routers.fabric.send_lone::<false>(&mut self.routers.beside.observers, net, (i, v), (p, vc), earliest);
+            fabric.send_lone::<false>(&mut beside.observers, net, (i, v), (p, vc), earliest);
         }
     }
 }
@@ -340,10 +336,11 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         earliest: u64,
     ) {
         let (i, v, o) = fresh.places::<V>();
+        let fabric = &mut self.routers.fabric;
         // SAFETY: a fresh flit names an input and an output, and its key a class of that (`assert_numbers`).
         let (port, out, requesters) = unsafe {
-            let requesters = self.routers.fabric.requests.requesters.hot_mut(net.slot(o, class));
-            (self.routers.fabric.buffers.ins.hot_mut(i), self.routers.fabric.wires.outs.hot_mut(o), requesters)
+            let requesters = fabric.requests.requesters.hot_mut(net.slot(o, class));
+            (fabric.buffers.ins.hot_mut(i), fabric.wires.outs.hot_mut(o), requesters)
         };
         let vc = pick16(room, out.rr_vc);
         (out.rr_vc, out.requested) = ((vc + 1) & 15, 0);
@@ -354,7 +351,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
             (fresh.segment, 1)
         } else {
             // SAFETY: a fresh flit names its segment (`assert_numbers`).
-            let segment = unsafe { self.routers.fabric.buffers.segments.items.hot_mut(fresh.segment as usize) };
+            let segment = unsafe { fabric.buffers.segments.items.hot_mut(fresh.segment as usize) };
             segment.sent = 1;
             (segment.packet, segment.len)
         };
@@ -368,11 +365,12 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         }
         let crossing = Crossing { packet, segment: fresh.segment, len, head: true, tail };
         self.traverse::<SINGLE>(net, (o, usize::from(vc)), depart, crossing);
+        let Routers { fabric, beside } = &mut self.routers;
         if !SINGLE && tail {
-            self.routers.fabric.buffers.segments.remove(fresh.segment);
+            fabric.buffers.segments.remove(fresh.segment);
         }
-        self.routers.fabric.return_credit(net, i, v);
-        self.routers.beside.observers.tally.flit_hops += 1;
+        fabric.return_credit(net, i, v);
+        beside.observers.tally.flit_hops += 1;
     }
 
     /// A tail, which is the only flit of its VC, crosses to VC `vc` of its output, and its packet leaves both. Nobody waits for the
@@ -380,22 +378,24 @@ impl<const W: usize, const V: usize> Reach<W, V> {
     #[inline(never)]
     fn send_lone_tail(&mut self, net: &Net, fresh: FreshFlit, vc: usize, earliest: u64) {
         let (i, v, o) = fresh.places::<V>();
+        let Routers { fabric, beside } = &mut self.routers;
         // SAFETY: a fresh flit names an input, an output and its segment (`assert_numbers`).
         let (port, out, segment) = unsafe {
-            let segment = self.routers.fabric.buffers.segments.items.hot(fresh.segment as usize);
-            (self.routers.fabric.buffers.ins.hot_mut(i), self.routers.fabric.wires.outs.hot_mut(o), segment)
+            let segment = fabric.buffers.segments.items.hot(fresh.segment as usize);
+            (fabric.buffers.ins.hot_mut(i), fabric.wires.outs.hot_mut(o), segment)
         };
         let Segment { packet, len, .. } = *segment;
         *port.head.at_mut(v) = NONE;
         take_turns(port, out, (i, v), o);
         out.vcs_with_flit = 0;
-        free_vc(&mut self.routers.beside.policy.power, out, o, vc);
+        free_vc(&mut beside.policy.power, out, o, vc);
         let depart = out.depart(earliest);
         let crossing = Crossing { packet, segment: fresh.segment, len, head: false, tail: true };
         self.traverse::<false>(net, (o, vc), depart, crossing);
-        self.routers.fabric.buffers.segments.remove(fresh.segment);
-        self.routers.fabric.return_credit(net, i, v);
-        self.routers.beside.observers.tally.flit_hops += 1;
+        let Routers { fabric, beside } = &mut self.routers;
+        fabric.buffers.segments.remove(fresh.segment);
+        fabric.return_credit(net, i, v);
+        beside.observers.tally.flit_hops += 1;
     }
 }
 

@@ -17,7 +17,7 @@
 
 use super::Shortcut;
 use super::facts::Facts;
-use crate::block::Block;
+use crate::block::{Block, Reach, Routers};
 use crate::net::Net;
 use crate::shortcuts::streams::Streams;
 use weft_api::agents::Probes;
@@ -105,46 +105,40 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// The flits in flight, and the fewest that a source has left of its packet (`u16::MAX` if none has one); `None` if more
     /// than body flits and credits are under way, or too few are left for a search to pay.
     pub fn flows(&self) -> Option<(usize, u16)> {
-        let mut flits = self.reach.routers.beside.shortcuts.streams.flits_under_way();
+        let Reach { routers: Routers { fabric, beside }, interfaces } = &self.reach;
+        let mut flits = beside.shortcuts.streams.flits_under_way();
         let is_body = |flit: &Flit| flit.packet == NONE && flit.key == BODY;
-        let more = !self.reach.routers.fabric.wires.flits.all(|flit| is_body(flit).then(|| flits += 1).is_some())
-            || !self.reach.interfaces.deliveries.is_empty()
-            || !self.reach.routers.fabric.buffers.turning.is_empty()
-            || !self.reach.routers.fabric.wires.paces.stand_still()
-            || self.reach.routers.beside.policy.agents_wait_until().is_none()
-            || self.reach.routers.fabric.requests.routers.iter().any(|router| !router.choosing.is_empty());
-        let left = self
-            .reach
-            .interfaces
-            .terminals
-            .iter()
-            .filter(|t| t.packet != NONE)
-            .map(|t| t.left)
-            .min()
-            .unwrap_or(u16::MAX);
+        let more = !fabric.wires.flits.all(|flit| is_body(flit).then(|| flits += 1).is_some())
+            || !interfaces.deliveries.is_empty()
+            || !fabric.buffers.turning.is_empty()
+            || !fabric.wires.paces.stand_still()
+            || beside.policy.agents_wait_until().is_none()
+            || fabric.requests.routers.iter().any(|router| !router.choosing.is_empty());
+        let left = interfaces.terminals.iter().filter(|t| t.packet != NONE).map(|t| t.left).min().unwrap_or(u16::MAX);
         (!more && left >= WORTH).then_some((flits, left))
     }
 
     /// The state before this cycle.
     pub fn snapshot(&self) -> Snapshot<W, V> {
+        let Reach { routers: Routers { fabric, beside }, interfaces } = &self.reach;
         Snapshot {
-            at: self.reach.routers.fabric.now,
-            routers: self.reach.routers.fabric.requests.routers.clone(),
-            ins: self.reach.routers.fabric.buffers.ins.clone(),
-            outs: self.reach.routers.fabric.wires.outs.clone(),
-            requesters: self.reach.routers.fabric.requests.requesters.clone(),
-            terminals: self.reach.interfaces.terminals.clone(),
-            segments: self.reach.routers.fabric.buffers.segments.items.clone(),
-            streams: self.reach.routers.beside.shortcuts.streams.by_distance(self.reach.routers.fabric.now),
-            packets: self.reach.routers.fabric.buffers.packets.in_use(),
-            active: self.reach.routers.fabric.requests.active.0.clone(),
-            busy: self.reach.interfaces.busy.0.clone(),
-            flits: self.reach.routers.fabric.wires.flits.by_distance(self.reach.routers.fabric.now),
-            credits: self.reach.routers.fabric.wires.credits.by_distance(self.reach.routers.fabric.now),
-            vc_turns: self.reach.routers.fabric.switch.vc_turns.clone(),
-            vc_accepts: self.reach.routers.fabric.switch.vc_accepts.clone(),
-            vc_grants: self.reach.routers.fabric.switch.vc_grants.clone(),
-            paces: self.reach.routers.fabric.wires.paces.of.clone(),
+            at: fabric.now,
+            routers: fabric.requests.routers.clone(),
+            ins: fabric.buffers.ins.clone(),
+            outs: fabric.wires.outs.clone(),
+            requesters: fabric.requests.requesters.clone(),
+            terminals: interfaces.terminals.clone(),
+            segments: fabric.buffers.segments.items.clone(),
+            streams: beside.shortcuts.streams.by_distance(fabric.now),
+            packets: fabric.buffers.packets.in_use(),
+            active: fabric.requests.active.0.clone(),
+            busy: interfaces.busy.0.clone(),
+            flits: fabric.wires.flits.by_distance(fabric.now),
+            credits: fabric.wires.credits.by_distance(fabric.now),
+            vc_turns: fabric.switch.vc_turns.clone(),
+            vc_accepts: fabric.switch.vc_accepts.clone(),
+            vc_grants: fabric.switch.vc_grants.clone(),
+            paces: fabric.wires.paces.of.clone(),
             counts: self.counts(),
         }
     }
@@ -159,28 +153,24 @@ impl<const W: usize, const V: usize> Block<W, V> {
 
     /// What has flowed since `then`, if the state is the same as it was.
     pub fn flow_since(&self, then: &Snapshot<W, V>) -> Option<Flow> {
-        let is_same = self.reach.routers.fabric.wires.flits.by_distance(self.reach.routers.fabric.now) == then.flits
-            && self.reach.routers.fabric.wires.credits.by_distance(self.reach.routers.fabric.now) == then.credits
-            && self.reach.routers.fabric.requests.routers == then.routers
-            && self.reach.routers.fabric.buffers.ins == then.ins
-            && self.reach.routers.fabric.requests.requesters == then.requesters
-            && self.reach.routers.beside.shortcuts.streams.by_distance(self.reach.routers.fabric.now) == then.streams
-            && self.reach.routers.fabric.buffers.packets.in_use() == then.packets
-            && self.reach.routers.fabric.wires.paces.of == then.paces
-            && self.reach.routers.fabric.wires.paces.stand_still()
-            && (&self.reach.routers.fabric.requests.active.0, &self.reach.interfaces.busy.0)
-                == (&then.active, &then.busy)
-            && (
-                &self.reach.routers.fabric.switch.vc_turns,
-                &self.reach.routers.fabric.switch.vc_accepts,
-                &self.reach.routers.fabric.switch.vc_grants,
-            ) == (&then.vc_turns, &then.vc_accepts, &then.vc_grants);
-        if !is_same || self.reach.routers.fabric.buffers.segments.items.len() != then.segments.len() {
+        let Reach { routers: Routers { fabric, beside }, interfaces } = &self.reach;
+        let is_same = fabric.wires.flits.by_distance(fabric.now) == then.flits
+            && fabric.wires.credits.by_distance(fabric.now) == then.credits
+            && fabric.requests.routers == then.routers
+            && fabric.buffers.ins == then.ins
+            && fabric.requests.requesters == then.requesters
+            && beside.shortcuts.streams.by_distance(fabric.now) == then.streams
+            && fabric.buffers.packets.in_use() == then.packets
+            && fabric.wires.paces.of == then.paces
+            && fabric.wires.paces.stand_still()
+            && (&fabric.requests.active.0, &interfaces.busy.0) == (&then.active, &then.busy)
+            && (&fabric.switch.vc_turns, &fabric.switch.vc_accepts, &fabric.switch.vc_grants)
+                == (&then.vc_turns, &then.vc_accepts, &then.vc_grants);
+        if !is_same || fabric.buffers.segments.items.len() != then.segments.len() {
             return None;
         }
         let (mut segments, mut outs, mut terminals) = (Vec::new(), Vec::new(), Vec::new());
-        for (id, (now, then)) in (0..).zip(self.reach.routers.fabric.buffers.segments.items.iter().zip(&then.segments))
-        {
+        for (id, (now, then)) in (0..).zip(fabric.buffers.segments.items.iter().zip(&then.segments)) {
             let came = now.arrived.wrapping_sub(then.arrived);
             let moved = Segment { arrived: now.arrived, sent: then.sent.wrapping_add(came), ..*then };
             if moved != *now {
@@ -190,16 +180,16 @@ impl<const W: usize, const V: usize> Block<W, V> {
                 segments.push((id, came));
             }
         }
-        for (o, (now, old)) in (0..).zip(self.reach.routers.fabric.wires.outs.iter().zip(&then.outs)) {
+        for (o, (now, old)) in (0..).zip(fabric.wires.outs.iter().zip(&then.outs)) {
             let moved = OutputUnit { flits: now.flits, next_free: now.next_free, ..old.clone() };
-            if moved != *now || busy(now, self.reach.routers.fabric.now) != busy(old, then.at) {
+            if moved != *now || busy(now, fabric.now) != busy(old, then.at) {
                 return None;
             }
             if now.flits != old.flits {
                 outs.push((o, now.flits.wrapping_sub(old.flits)));
             }
         }
-        for (t, (now, then)) in (0..).zip(self.reach.interfaces.terminals.iter().zip(&then.terminals)) {
+        for (t, (now, then)) in (0..).zip(interfaces.terminals.iter().zip(&then.terminals)) {
             if (Terminal { left: now.left, ..then.clone() }) != *now {
                 return None;
             }
@@ -218,49 +208,47 @@ impl<const W: usize, const V: usize> Block<W, V> {
 
     /// How many periods of this flow are certain: after them, the tail of no packet has come or left its source.
     pub fn periods_left(&self, flow: &Flow) -> u64 {
+        let Reach { routers: Routers { fabric, .. }, interfaces } = &self.reach;
         let to_come = flow.segments.iter().map(|&(id, came)| {
-            let segment = &self.reach.routers.fabric.buffers.segments.items[id as usize];
+            let segment = &fabric.buffers.segments.items[id as usize];
             (segment.len - 1).saturating_sub(segment.arrived) / came
         });
-        let to_inject = flow
-            .terminals
-            .iter()
-            .map(|&(t, sent)| self.reach.interfaces.terminals[t as usize].left.saturating_sub(2) / sent);
+        let to_inject =
+            flow.terminals.iter().map(|&(t, sent)| interfaces.terminals[t as usize].left.saturating_sub(2) / sent);
         to_come.chain(to_inject).min().map_or(0, u64::from)
     }
 
     /// The most cycles for which the link of an output of this flow is taken by flits that were granted it before.
     pub fn longest_wait(&self, flow: &Flow) -> u64 {
-        flow.outs
-            .iter()
-            .map(|&(o, _)| busy(&self.reach.routers.fabric.wires.outs[o as usize], self.reach.routers.fabric.now))
-            .max()
-            .unwrap_or(0)
+        let fabric = &self.reach.routers.fabric;
+        flow.outs.iter().map(|&(o, _)| busy(&fabric.wires.outs[o as usize], fabric.now)).max().unwrap_or(0)
     }
 
     /// The flow goes on for so many periods, which last `cycles` in all.
     pub fn flow_on(&mut self, net: &Net, flow: &Flow, periods: u64, cycles: u64) {
+        let Reach { routers: Routers { fabric, beside }, interfaces } = &mut self.reach;
         for &(id, came) in &flow.segments {
-            let segment = &mut self.reach.routers.fabric.buffers.segments.items[id as usize];
+            let segment = &mut fabric.buffers.segments.items[id as usize];
             segment.arrived += came * periods as u16;
             segment.sent += came * periods as u16;
         }
         for &(o, sent) in &flow.outs {
-            let out = &mut self.reach.routers.fabric.wires.outs[o as usize];
+            let out = &mut fabric.wires.outs[o as usize];
             out.flits = out.flits.wrapping_add(sent.wrapping_mul(periods as u32));
             // an output that no flit leaves has a free link, or the state would not have come back
             out.next_free = out.next_free.wrapping_add(cycles as u32);
         }
         for &(t, sent) in &flow.terminals {
-            self.reach.interfaces.terminals[t as usize].left -= sent * periods as u16;
+            interfaces.terminals[t as usize].left -= sent * periods as u16;
         }
-        self.reach.routers.beside.observers.tally.flit_hops += flow.counts.flit_hops * periods;
-        self.reach.routers.beside.observers.tally.injected_flits += flow.counts.injected * periods;
-        self.reach.routers.beside.observers.tally.accepted_flits += flow.counts.accepted * periods;
-        self.reach.routers.beside.policy.power.timers.jump(self.reach.routers.fabric.now + cycles);
-        self.reach.routers.beside.shortcuts.streams.delay(cycles);
-        self.reach.routers.fabric.wires.flits.delay(cycles);
-        self.reach.routers.fabric.wires.credits.delay(cycles);
-        self.sleep_on(net, self.reach.routers.fabric.now + cycles);
+        beside.observers.tally.flit_hops += flow.counts.flit_hops * periods;
+        beside.observers.tally.injected_flits += flow.counts.injected * periods;
+        beside.observers.tally.accepted_flits += flow.counts.accepted * periods;
+        beside.policy.power.timers.jump(fabric.now + cycles);
+        beside.shortcuts.streams.delay(cycles);
+        fabric.wires.flits.delay(cycles);
+        fabric.wires.credits.delay(cycles);
+        let now = fabric.now + cycles;
+        self.sleep_on(net, now);
     }
 }

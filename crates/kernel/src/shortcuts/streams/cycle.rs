@@ -28,10 +28,11 @@ impl<const W: usize, const V: usize> Reach<W, V> {
             }
             self.routers.fabric.wires.credits.release(self.routers.fabric.now);
         }
-        if let Some(history) = &mut self.routers.fabric.wires.history {
-            history.expire(self.routers.fabric.now);
+        let Routers { fabric, beside } = &mut self.routers;
+        if let Some(history) = &mut fabric.wires.history {
+            history.expire(fabric.now);
         }
-        self.routers.fabric.count_credit_runs(&mut self.interfaces, &mut self.routers.beside.shortcuts, net);
+        fabric.count_credit_runs(&mut self.interfaces, &mut beside.shortcuts, net);
     }
 }
 
@@ -47,21 +48,22 @@ impl<const W: usize, const V: usize> Reach<W, V> {
     /// A run of credits begins, or has ended, as `word` says (output * 16 + VC, and a mark).
     #[inline(never)]
     pub fn receive_credit_run(&mut self, net: &Net, word: u32) {
+        let Routers { fabric, beside } = &mut self.routers;
         let (o, vc) = (output(word), (word & 15) as u8);
-        let Sender { from, vc: own, credits, .. } = self.routers.beside.shortcuts.streams.outs[o];
+        let Sender { from, vc: own, credits, .. } = beside.shortcuts.streams.outs[o];
         let balances = from != NONE && own == vc;
         if word & BEGINS != 0 && balances {
-            self.routers.beside.shortcuts.streams.stop_spending(o);
-            let sender = &mut self.routers.beside.shortcuts.streams.outs[o];
+            beside.shortcuts.streams.stop_spending(o);
+            let sender = &mut beside.shortcuts.streams.outs[o];
             (sender.credits, sender.credit_vc) = (BALANCED, vc);
         } else if word & BEGINS != 0 {
-            self.routers.beside.shortcuts.streams.start_returning(o, vc);
+            beside.shortcuts.streams.start_returning(o, vc);
         } else if credits != BALANCED {
-            self.routers.beside.shortcuts.streams.stop_returning(o, NONE);
+            beside.shortcuts.streams.stop_returning(o, NONE);
         } else {
-            self.routers.beside.shortcuts.streams.outs[o].credits = NONE;
-            self.routers.beside.shortcuts.streams.start_spending(o);
-            let is_dry = *self.routers.fabric.wires.outs[o].credits.at(usize::from(vc)) == 0;
+            beside.shortcuts.streams.outs[o].credits = NONE;
+            beside.shortcuts.streams.start_spending(o);
+            let is_dry = *fabric.wires.outs[o].credits.at(usize::from(vc)) == 0;
             match from {
                 TERMINAL if is_dry => self.break_stream_of_terminal(net, o),
                 _ if is_dry => self.routers.break_stream(net, o),
