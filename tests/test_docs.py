@@ -208,7 +208,7 @@ def _check_header(path: Path) -> None:
     missing = [h for h in HEADINGS if f"//! {h}" not in header]
     assert not missing, f"{path} lacks {missing}"
     validation = " ".join(header[header.index("//! # Validation") :])
-    named = [Path(name) for name in re.findall(r"`([\w/]+\.(?:rs|csv|md))`", validation)]
+    named = [Path(name) for name in re.findall(r"`([\w/]+\.(?:rs|py|csv|md))`", validation)]
     assert named, f"{path} says nothing of what validates it"
     gone = [name for name in named if not any((at / name).is_file() for at in (ROOT, ROOT / "crates"))]
     assert not [

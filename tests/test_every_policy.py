@@ -72,8 +72,8 @@ OF_BITS = {"bit_complement", "bit_reverse", "shuffle", "transpose"}
 
 
 def names(family: str) -> list[str]:
-    """Models of a family."""
-    return [model["name"] for model in _engine.models()[family]]
+    """Models of a family, without those that need a file of the user."""
+    return [model["name"] for model in _engine.models()[family] if model["name"] != "python"]
 
 
 def suits(network: str, pattern: str) -> bool:

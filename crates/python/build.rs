@@ -32,8 +32,10 @@ fn main() {
             println!("cargo::rerun-if-changed={path}");
         }
     }
-    let sources: Map<String, Value> =
-        FAMILIES.iter().map(|(family, registry, folder)| ((*family).to_owned(), sources(registry, folder))).collect();
+    let sources: Map<String, Value> = FAMILIES
+        .iter()
+        .map(|(family, registry, folder)| ((*family).to_owned(), sources(family, registry, folder)))
+        .collect();
     let out = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets it")).join("sources.json");
     std::fs::write(out, Value::Object(sources).to_string()).expect("the folder of the build can be written");
 }
@@ -44,8 +46,9 @@ fn git(words: &[&str]) -> Option<String> {
     Some(String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 
-/// The source of each model of a family, by name: a line of the registry is `"name" => module::Type,`.
-fn sources(registry: &str, folder: &str) -> Value {
+/// The source of each model of a family, by name: a line of the registry is `"name" => module::Type,`. The model `python` of a
+/// family is in this crate.
+fn sources(family: &str, registry: &str, folder: &str) -> Value {
     let crates = Path::new("..");
     let registry = read(&crates.join(registry));
     let models = registry.lines().filter_map(|line| {
@@ -57,7 +60,9 @@ fn sources(registry: &str, folder: &str) -> Value {
         let file = find(&crates.join(folder), &format!("{module}.rs")).expect("a model has a file of its own");
         (name, Value::String(section(&read(&file), "Source")))
     };
-    Value::Object(models.map(source).collect())
+    let own = Path::new("src/functions").join(family.rsplit('.').next().unwrap_or(family)).with_extension("rs");
+    let function = own.is_file().then(|| ("python".to_owned(), Value::String(section(&read(&own), "Source"))));
+    Value::Object(models.map(source).chain(function).collect())
 }
 
 /// A file of a name in a folder, or in one inside it.

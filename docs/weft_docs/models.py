@@ -98,12 +98,24 @@ def registered(root: Path) -> dict[str, list[dict[str, str]]]:
     listed = {}
     for family, models in _engine.models().items():
         lines = (root / "crates" / FAMILIES[family].registry).read_text(encoding="utf-8")
-        listed[family] = [model for model in models if re.search(rf'^\s*"{model["name"]}" => ', lines, re.M)]
+        listed[family] = [
+            model
+            for model in models
+            if re.search(rf'^\s*"{model["name"]}" => ', lines, re.M) or _function(root, family, model["name"])
+        ]
     return listed
+
+
+def _function(root: Path, family: str, name: str) -> Path | None:
+    """The file of a model that the crate of the Python module adds to a family."""
+    file = root / "crates/python/src/functions" / f"{family.rpartition('.')[2]}.rs"
+    return file if file.is_file() and re.search(rf'^add_model! .*"{name}" =>', file.read_text(), re.M) else None
 
 
 def source(root: Path, family: str, name: str) -> Path:
     """The file of a model."""
+    if added := _function(root, family, name):
+        return added
     place = FAMILIES[family]
     registry = (root / "crates" / place.registry).read_text(encoding="utf-8")
     module = re.findall(rf'^\s*"{name}" => (\w+)::', registry, re.M)[0]

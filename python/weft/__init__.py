@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from weft.runs.slurm_search import SearchSubmission
     from weft.runs.watch import journeys
     from weft.scenario.model import model
+    from weft.scenario.python_models import pattern
     from weft.scenario.scenario import Scenario
 
 __all__ = [
@@ -55,6 +56,7 @@ __all__ = [
     "load",
     "model",
     "open_results",
+    "pattern",
 ]
 
 _HOME = {
@@ -73,6 +75,7 @@ _HOME = {
     "load": "weft.api.loading",
     "model": "weft.scenario.model",
     "open_results": "weft.api.results",
+    "pattern": "weft.scenario.python_models",
 }
 # New names by old ones, which still work for a minor version.
 _RENAMED = {"open": "open_results"}

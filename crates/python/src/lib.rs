@@ -7,6 +7,7 @@
 mod control;
 mod design;
 mod errors;
+mod functions;
 mod heap;
 mod point;
 mod program;

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from weft.api.sweep import Sweep
 from weft.errors import ScenarioError
 from weft.scenario import attach
+from weft.scenario.python_models import plain
 from weft.scenario.scenario import Scenario
 from weft.text import given
 from weft.text.renamed import renamed
@@ -35,7 +36,8 @@ def load(
     scenario : path, YAML text, dict or Scenario
         A string with a line break is taken as text, any other as the path of a file.
     overrides : mapping of str to value, optional
-        Values by dotted path, as ``--set`` on the command line: texts, numbers, lists and dicts, arrays of NumPy.
+        Values by dotted path, as ``--set`` on the command line: texts, numbers, lists and dicts, arrays of NumPy, and
+        functions that are models (`weft.pattern`).
     topology : networkx.Graph, optional
         A network in place of that of the scenario: nodes are routers, in their order; the node attribute ``terminals``
         says how many terminals a router has, the edge attribute ``class`` names the class of a link. `overrides` reads
@@ -69,6 +71,7 @@ def load(
     overrides = given.keyed(overrides or {}, "overrides", "{'traffic.load': 0.3}")
     attached: dict[str, Any] = {}
     files = dict(scenario.files)
+    overrides = {path: plain(value, files) for path, value in overrides.items()}
     if topology is not None:
         files[attach.GRAPH] = attach.graph(topology)
         each = {} if terminals_per_router is None else {"terminals_per_router": terminals_per_router}

@@ -61,6 +61,11 @@ def sources() -> dict[str, dict[str, str]]:
     return found
 
 
+def _source(family: str, name: str) -> str:
+    """The `Source` of a model."""
+    return sources()[family].get(name, "The package that adds this model.")
+
+
 def weft(version: str, commit: str) -> Entry:
     """The entry of Weft itself."""
     built = f", commit {commit}" if commit else ""
@@ -82,7 +87,7 @@ def entries(used: Sequence[tuple[str, str]]) -> list[Entry]:
     """
     found: dict[str, Entry] = {}
     for family, name in used:
-        source = sources()[family][name]
+        source = _source(family, name)
         model = f"{family.rpartition('.')[2]} {name}"
         for entry in _papers(source):
             known = found.get(entry.key, entry)
@@ -95,7 +100,7 @@ def entries(used: Sequence[tuple[str, str]]) -> list[Entry]:
 
 def unpublished(used: Sequence[tuple[str, str]]) -> str:
     """A comment of BibTeX with the sources of the models that name no publication; empty if all name one."""
-    others = {f"{family.rpartition('.')[2]} {name}": sources()[family][name] for family, name in used}
+    others = {f"{family.rpartition('.')[2]} {name}": _source(family, name) for family, name in used}
     lines = [
         f"% - {model}: {' '.join(source.split())}".replace("@", "(at)")
         for model, source in others.items()

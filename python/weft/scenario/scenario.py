@@ -87,8 +87,15 @@ class Scenario:
 
     @classmethod
     def from_dict(cls, scenario: Mapping[str, Any], *, name: str = "scenario") -> Scenario:
-        """Make a scenario of a dict in the shape of a file: strings with units, lists under ``sweep`` and ``zip``."""
-        return cls(_json(scenario, indent=2), name, f"<{name}>")
+        """Make a scenario of a dict in the shape of a file: strings with units, lists under ``sweep`` and ``zip``.
+
+        Functions (`weft.pattern`) become files of the scenario.
+        """
+        from weft.scenario.python_models import plain
+
+        files: dict[str, bytes] = {}
+        text = _json(plain(scenario, files), indent=2)
+        return cls(text, name, f"<{name}>", files)
 
     def _repr_html_(self) -> str:
         """Its text, in a notebook."""

@@ -104,6 +104,18 @@ pub struct Rows {
 }
 
 impl Rows {
+    /// Rows of destinations with their shares of the packets of a source. A source whose shares sum to less than 1 has this
+    /// part of the load of the scenario. Shares are above 0 and sum to 1 at most.
+    pub fn of_shares(sources: impl IntoIterator<Item = Vec<(u32, f64)>>) -> Self {
+        let mut rows = Self { ends: Vec::new(), columns: Vec::new(), relative: Vec::new() };
+        for shares in sources {
+            rows.relative.push(shares.iter().map(|&(_, share)| share).sum::<f64>().min(1.0));
+            alias::append(&mut rows.columns, &shares);
+            rows.ends.push(rows.columns.len());
+        }
+        rows
+    }
+
     fn add(&mut self, row: &[f64], outcomes: &mut Vec<(u32, f64)>) -> Result<(), Wrong> {
         let number = self.ends.len();
         if let Some(column) = row.iter().position(|&value| !(value >= 0.0 && value.is_finite())) {

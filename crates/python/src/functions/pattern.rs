@@ -1,0 +1,112 @@
+//! Pattern of a Python function: where a terminal sends, for an idea that is to be tried today.
+//!
+//! # Source
+//! The user's file.
+//!
+//! # Parameters
+//! `function`: file and name, `FILE.py:NAME`, relative to the scenario. `parameters`: arguments of the function.
+//! `draws`: calls per source of a function that draws \[calls\], 1 to 1,000,000.
+//!
+//! # Guarantees
+//! The function is called before the run. Its results become a table, so the run is as fast as that of a `matrix`, with the
+//! same bits at any number of threads. A function with a parameter `rng` gets a generator of NumPy. The seed of the scenario
+//! and the number of the source seed it, so the order of the calls changes nothing. The hash of a point covers the text of
+//! the file.
+//!
+//! # Not modelled
+//! Destinations that depend on time or on earlier packets. The versions of packages that the file imports are not in the hash.
+//!
+//! # Validation
+//! `tests/test_python_pattern.py`: a function has the results of the `matrix` with its destinations, draws are as often as their
+//! probabilities say, threads and blocks change nothing, and each bad function is refused. `traffic/tests/shares.rs`: a source
+//! whose shares sum to less than 1. No rows of a peer.
+
+use super::function::{Arguments, Known, PythonFunction};
+use pyo3::prelude::*;
+use rand_pcg::Pcg32;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+use weft_traffic::Population;
+use weft_traffic::pattern::matrix::Rows;
+use weft_traffic::pattern::{Destinations, PatternConfig, PatternModel};
+use weft_units::{InputFile, Refusal, add_model};
+
+add_model! { PatternConfig: "python" => PythonPattern }
+
+/// Destinations from a Python function, evaluated once before the run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PythonPattern {
+    /// File and name of the function, relative to the scenario.
+    pub function: PythonFunction,
+    /// Arguments of the function, by name.
+    #[serde(default)]
+    pub parameters: Arguments,
+    /// Calls per source of a function that takes `rng`.
+    #[serde(default = "thousand")]
+    pub draws: u32,
+}
+
+fn thousand() -> u32 {
+    1000
+}
+
+/// Most calls per source.
+const MOST_DRAWS: u32 = 1_000_000;
+
+/// Tables by what they depend on.
+static TABLES: Known<Arc<Rows>> = Known::new();
+
+impl PatternModel for PythonPattern {
+    type To = Table;
+
+    fn build(&self, population: &Population, path: &str) -> Result<Table, Refusal> {
+        if !(1..=MOST_DRAWS).contains(&self.draws) {
+            let what = format!("{} draws per source", self.draws);
+            return Err(Refusal::new(format!("{path}.draws"), what, format!("write 1 to {MOST_DRAWS}")));
+        }
+        let identity = format!("{} {} {population:?}", self.function.identity(&self.parameters), self.draws);
+        let rows = TABLES.get(identity, || {
+            let rows: Vec<Vec<(u32, f64)>> = self.function.ask(
+                "weft.scenario.python_patterns",
+                "destinations",
+                &self.parameters,
+                |facts| {
+                    facts.set_item("terminals", population.terminals)?;
+                    facts.set_item("terminals_per_router", population.terminals_per_router)?;
+                    facts.set_item("widths", population.widths.clone())?;
+                    facts.set_item("seed", population.seed)?;
+                    facts.set_item("draws", self.draws)
+                },
+                &format!("{path}.function"),
+            )?;
+            Ok(Arc::new(Rows::of_shares(rows)))
+        })?;
+        Ok(Table(rows))
+    }
+
+    fn examples() -> Vec<Self> {
+        let text: &[u8] = b"def destination(source, terminals):\n    return (source + terminals // 2) % terminals\n";
+        let function = PythonFunction::new(InputFile::new("half_way.py", text), "destination");
+        vec![Self { function, parameters: Arguments::new(), draws: thousand() }]
+    }
+}
+
+/// The destinations of each source, shared with other runs of the same function.
+#[derive(Debug)]
+pub struct Table(Arc<Rows>);
+
+impl Destinations for Table {
+    fn draw(&self, source: u32, rng: &mut Pcg32) -> Option<u32> {
+        self.0.draw(source, rng)
+    }
+
+    fn distribution(&self, source: u32) -> Vec<(u32, f64)> {
+        self.0.distribution(source)
+    }
+
+    fn relative_load(&self, source: u32) -> f64 {
+        self.0.relative_load(source)
+    }
+}

@@ -1,0 +1,136 @@
+"""The text of a Python function that exists in memory, with all that it uses, as a file of its own.
+
+The file holds the definition, the imports, the constants and the other functions that it uses. It is executed when the
+scenario is, in this process or in another, and results keep it.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import dis
+import inspect
+import textwrap
+from types import CodeType, FunctionType, ModuleType
+from typing import TYPE_CHECKING, Any
+
+from weft.errors import ScenarioError
+from weft.scenario.installed import is_installed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+_HEAD = "from __future__ import annotations\n"
+_LOADS = ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_FROM_DICT_OR_GLOBALS")
+
+
+def text_of(function: Callable[..., Any]) -> bytes:
+    """The text of a file that defines the function under its name.
+
+    Raises
+    ------
+    ScenarioError
+        If its text is not known (it is no `def`, or was typed without a file), or if it uses an object that no file can
+        hold.
+    """
+    file = _File()
+    file.add(function.__name__, function)
+    return "\n".join([_HEAD, *file.imports, *file.parts]).encode()
+
+
+class _File:
+    """A file that grows by what a function uses."""
+
+    def __init__(self) -> None:
+        self.imports: list[str] = []
+        self.parts: list[str] = []
+        self.known: dict[str, Any] = {}
+
+    def add(self, name: str, value: Any) -> None:
+        """Add a name and its value, after all that the value uses."""
+        value = getattr(value, "function", value) if type(value).__name__ == "PythonModel" else value
+        if name in self.known:
+            if self.known[name] is not value and self.known[name] != value:
+                what = f"`{name}` means two things in the functions of one model"
+                raise ScenarioError.saying(what, "give one of them another name")
+            return
+        self.known[name] = value
+        if isinstance(value, ModuleType):
+            self._import(name, value, f"import {value.__name__} as {name}")
+        elif isinstance(value, FunctionType) and not is_installed(inspect.getmodule(value) or ModuleType("__main__")):
+            self._define(name, value)
+        elif isinstance(value, type) or callable(value):
+            self._refer(name, value)
+        else:
+            self.parts.append(f"{name} = {_constant(name, value)}\n")
+
+    def _import(self, name: str, module: ModuleType, line: str) -> None:
+        if not is_installed(module):
+            raise _unfit(name, f"a part of {module.__name__}, a file whose text the results do not keep")
+        self.imports.append(line)
+
+    def _refer(self, name: str, value: Any) -> None:
+        """A class, or a function of an installed package."""
+        module = inspect.getmodule(value)
+        own = getattr(value, "__qualname__", None) or getattr(value, "__name__", None)
+        if module is None or own is None or "." in own or getattr(module, own, None) is not value:
+            raise _unfit(name, f"a {type(value).__name__}")
+        self._import(name, module, f"from {module.__name__} import {own} as {name}")
+
+    def _define(self, name: str, function: FunctionType) -> None:
+        text, node = _definition(name, function)
+        if node.name != name:
+            raise _unfit(name, f"the function `{node.name}` under another name")
+        cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
+        defaults = [each for each in [*node.args.defaults, *node.args.kw_defaults] if each is not None]
+        in_defaults = {each.id for part in defaults for each in ast.walk(part) if isinstance(each, ast.Name)}
+        for used in sorted({*_loaded(function.__code__), *in_defaults} - {name}):
+            if used in cells:
+                self.add(used, cells[used].cell_contents)
+            elif used in function.__globals__:
+                self.add(used, function.__globals__[used])
+            elif used not in dir(builtins) and used in in_defaults:
+                raise _unfit(used, "a name that only the place of the definition knows")
+        self.parts.append(text)
+
+
+def _definition(name: str, function: FunctionType) -> tuple[str, ast.FunctionDef]:
+    """The text of a definition without its decorators, and its tree."""
+    help = "write it into a file, and name it in the scenario: {python: {function: my_ideas.py:" + name + "}}"
+    try:
+        text = textwrap.dedent(inspect.getsource(function))
+        node = ast.parse(text).body[0]
+    except (OSError, TypeError, SyntaxError) as problem:
+        raise ScenarioError.saying(f"the text of the function `{name}` is not known", help) from problem
+    if not isinstance(node, ast.FunctionDef):
+        what = f"`{name}` is not defined by a `def` of its own"
+        raise ScenarioError.saying(what, f"write def {name.strip('<>')}(...): return ...")
+    return "".join(text.splitlines(keepends=True)[node.lineno - 1 :]), node
+
+
+def _loaded(code: CodeType) -> Iterator[str]:
+    """The names that code and the functions in it take from outside of themselves."""
+    own = set(code.co_varnames) | set(code.co_cellvars)
+    for instruction in dis.get_instructions(code):
+        if instruction.opname in _LOADS and isinstance(instruction.argval, str) and instruction.argval not in own:
+            yield instruction.argval
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from (name for name in _loaded(constant) if name not in own)
+
+
+def _constant(name: str, value: Any) -> str:
+    """The text of a constant."""
+    text = repr(value)
+    try:
+        same = ast.literal_eval(text) == value
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        same = False
+    if same is not True:
+        raise _unfit(name, f"a {type(value).__name__}")
+    return text
+
+
+def _unfit(name: str, what: str) -> ScenarioError:
+    help = "make it inside of the function, pass it as a parameter, or write both into a file: my_ideas.py:FUNCTION"
+    return ScenarioError.saying(f"the function uses `{name}`, {what}, which a file of its own can't hold", help)

@@ -1,0 +1,101 @@
+"""Evaluates the Python function of a pattern into a table of destinations. The engine calls this module."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any
+
+from weft.errors import ScenarioError
+from weft.scenario.python_calls import AGAIN, Patience, Place, TooLongError, UserFunction, brief, unequal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+# Separates the generators of patterns from others that the same seed begins.
+_PATTERN = 0x70617474
+
+
+def destinations(
+    text: bytes, file: str, name: str, given: dict[str, Any], known: dict[str, Any]
+) -> list[list[tuple[int, float]]]:
+    """The destinations of each source with their shares of its packets, by the function of a pattern.
+
+    Raises
+    ------
+    ScenarioError
+        If the file or a result is wrong; with the call and the line.
+    """
+    draws = known.pop("draws")
+    function = UserFunction(Place(text, file, name), given, known, {"source", "rng"})
+    if "source" not in function.takes:
+        what = f"`{name}` of {file} takes no `source`"
+        raise ScenarioError.saying(what, f"write def {name}(source, rng): it gives the destination of a packet")
+    pattern = _Pattern(function, known["terminals"], known["seed"], draws)
+    with pattern.patience.watching():
+        rows = [pattern.row(source) for source in range(pattern.terminals)]
+        if not any(rows):
+            what = f"`{name}` of {file} returns None for every source: nobody sends"
+            raise ScenarioError.saying(what, "return a terminal for at least one source")
+        for source in range(pattern.terminals)[:: -max(pattern.terminals // AGAIN, 1)]:
+            if pattern.row(source) != rows[source]:
+                raise unequal(function, f"source {source}")
+    return rows
+
+
+class _Pattern:
+    """The function of a pattern among some terminals."""
+
+    def __init__(self, function: UserFunction, terminals: int, seed: int, draws: int) -> None:
+        self.function, self.terminals, self.seed = function, terminals, seed
+        self.draws = draws if "rng" in function.takes else 1
+        self.patience = Patience()
+
+    def row(self, source: int) -> list[tuple[int, float]]:
+        """The destinations of a source with their shares, each once, in order."""
+        shares: dict[int, float] = {}
+        for number, result in enumerate(self._results(source)):
+            for terminal, share in self._checked(source, number, result):
+                shares[terminal] = shares.get(terminal, 0.0) + share
+        return [(terminal, share / self.draws) for terminal, share in sorted(shares.items())]
+
+    def _results(self, source: int) -> Iterator[Any]:
+        """The results of all calls for a source. The same calls give the same results each time."""
+        arguments = self.function.fixed | {"source": source}
+        if "rng" in self.function.takes:
+            import numpy as np
+
+            arguments["rng"] = np.random.default_rng([_PATTERN, self.seed, source])
+        for _ in range(self.draws):
+            try:
+                yield self.patience.call(self.function.function, **arguments)
+            except (Exception, TooLongError) as problem:
+                raise self.function.raised(problem, self._call(source)) from problem
+
+    def _call(self, source: int) -> str:
+        return f"`{self.function.name}` for source {source}"
+
+    def _checked(self, source: int, number: int, result: Any) -> Iterator[tuple[int, float]]:
+        if result is None:
+            return
+        weights = result if isinstance(result, Mapping) else {result: 1.0} if isinstance(result, Integral) else None
+        if weights is None:
+            raise self._wrong(source, number, result, "return a terminal, None, or a dict of terminals with weights")
+        known = range(self.terminals)
+        for terminal in weights:
+            if isinstance(terminal, bool) or not isinstance(terminal, Integral) or int(terminal) not in known:
+                shown = int(terminal) if isinstance(terminal, Integral) else terminal
+                raise self._wrong(source, number, shown, f"return a terminal: 0 to {self.terminals - 1}")
+        values = [float(weight) if isinstance(weight, Real) else -1.0 for weight in weights.values()]
+        total = sum(values)
+        if not all(value >= 0 for value in values) or not 0 < total < float("inf"):
+            raise self._wrong(source, number, dict(weights), "give weights of 0 or more, at least one of them above 0")
+        yield from ((int(terminal), value / total) for terminal, value in zip(weights, values, strict=True) if value)
+
+    def _wrong(self, source: int, number: int, result: Any, help: str) -> ScenarioError:
+        def again() -> None:
+            for _, _ in zip(range(number + 1), self._results(source), strict=False):
+                pass
+
+        place = self.function.returned(again)
+        return ScenarioError.saying(f"{self._call(source)} returned {brief(result)} ({place})", help)
