@@ -37,10 +37,13 @@ measure: {warmup: 1000cycles, window: 1500cycles}
 
 
 def _sensing() -> dict[str, list[str]]:
-    """Routings with a sensor that may take detours, and the sensors of each. `up_down` takes minimal paths only."""
+    """Routings with a sensor that may take detours, and the sensors of each.
+
+    `up_down` takes minimal paths only, and `python` those of the user.
+    """
     schema = _engine.schema()
     found = {}
-    for name in (model["name"] for model in _engine.models()["routing"] if model["name"] != "up_down"):
+    for name in (model["name"] for model in _engine.models()["routing"] if model["name"] not in {"up_down", "python"}):
         keys = {key.key: key for key in parameters.keys(schema, parameters.model(schema, "routing", name))}
         if "sensor" in keys:
             found[name] = [word for word, _ in keys["sensor"].choices]

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from weft.runs.slurm_search import SearchSubmission
     from weft.runs.watch import journeys
     from weft.scenario.model import model
-    from weft.scenario.python_models import pattern
+    from weft.scenario.python_models import pattern, routing
     from weft.scenario.scenario import Scenario
 
 __all__ = [
@@ -57,6 +57,7 @@ __all__ = [
     "model",
     "open_results",
     "pattern",
+    "routing",
 ]
 
 _HOME = {
@@ -76,6 +77,7 @@ _HOME = {
     "model": "weft.scenario.model",
     "open_results": "weft.api.results",
     "pattern": "weft.scenario.python_models",
+    "routing": "weft.scenario.python_models",
 }
 # New names by old ones, which still work for a minor version.
 _RENAMED = {"open": "open_results"}

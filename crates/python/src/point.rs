@@ -2,6 +2,7 @@
 
 use crate::control::Control;
 use crate::design::Design;
+use crate::functions::{Watching, outcome};
 use crate::{errors, value};
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
@@ -122,7 +123,7 @@ impl Point {
 
     /// How evenly this number of threads shares the flit-hops of the first `cycles` of a run.
     fn work<'py>(&self, py: Python<'py>, threads: usize, cycles: u64) -> PyResult<Bound<'py, PyAny>> {
-        let work = py.detach(|| self.inner.work(threads, cycles));
+        let work = py.detach(|| outcome(&self.inner, self.inner.work(threads, cycles)));
         value::to_python(py, &work.map_err(|problem| errors::scenario_error(py, problem))?)
     }
 
@@ -174,8 +175,8 @@ impl Point {
     ) -> PyResult<Finished> {
         let how = control.shared.execution(threads, blocks);
         let watched = if watch.is_empty() { Watched::First(watch_first) } else { Watched::Packets(watch) };
-        let (point, progress) = (Arc::clone(&self.inner), Arc::clone(&control.shared));
-        let finished = py.detach(move || point.run_watching(how, watched, &*progress));
+        let (point, progress) = (Arc::clone(&self.inner), Watching::new(Arc::clone(&control.shared), &self.inner));
+        let finished = py.detach(move || outcome(&point, point.run_watching(how, watched, &progress)));
         finished.map(|inner| Finished { inner }).map_err(|problem| errors::scenario_error(py, problem))
     }
 
@@ -184,8 +185,8 @@ impl Point {
     fn resume(&self, py: Python<'_>, threads: usize, control: &Control, take: &Bound<'_, PyAny>) -> PyResult<Finished> {
         let how = control.shared.execution(threads, 0);
         let checkpoint: PyBackedBytes = take.call0()?.extract()?;
-        let (point, progress) = (Arc::clone(&self.inner), Arc::clone(&control.shared));
-        let finished = py.detach(move || point.resume(how, &*progress, checkpoint));
+        let (point, progress) = (Arc::clone(&self.inner), Watching::new(Arc::clone(&control.shared), &self.inner));
+        let finished = py.detach(move || outcome(&point, point.resume(how, &progress, checkpoint)));
         finished.map(|inner| Finished { inner }).map_err(|problem| errors::scenario_error(py, problem))
     }
 }

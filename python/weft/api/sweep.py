@@ -17,6 +17,7 @@ from weft.results.store import Store
 from weft.runs import beacon, memory, watch
 from weft.runs.checkpoints import Checkpoints
 from weft.runs.how import How
+from weft.scenario.python_models import warn_if_slow
 from weft.scenario.scenario import Scenario, written
 from weft.text import given
 from weft.text.labels import at
@@ -271,9 +272,10 @@ class Sweep:
         return Results(store)
 
     def _check_networks(self) -> None:
-        """Refuse points that can't run."""
+        """Refuse points that can't run, and warn of those that call Python while they run."""
         for points in self._alike():
             points[0].check_network()
+        warn_if_slow(self.points)
 
     def _prepared(self, out: str | Path | None, words: Sequence[str]) -> Store:
         """The folder of the results, with the list of points and without what dead runs left there.

@@ -1,14 +1,21 @@
-"""`weft.pattern`: a pattern that is a Python function, as an object that scenarios in Python may hold."""
+"""`weft.pattern` and `weft.routing`: models that are Python functions, as objects that scenarios in Python may hold."""
 
 from __future__ import annotations
 
+import ast
 import functools
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
-from weft.errors import ScenarioError
+from weft.errors import ScenarioError, WeftWarning
 from weft.scenario.function_text import text_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from weft._engine import Point
 
 
 @dataclass(eq=False)
@@ -18,7 +25,7 @@ class PythonModel:
     Attributes
     ----------
     family : str
-        ``pattern``.
+        ``pattern`` or ``routing``.
     function : callable
         The function.
     parameters : dict
@@ -87,6 +94,42 @@ def pattern(function: Callable[..., Any] | None = None, /, **parameters: Any) ->
     return _made("pattern", function, parameters)
 
 
+@overload
+def routing(function: Callable[..., Any], /, **parameters: Any) -> PythonModel: ...
+@overload
+def routing(function: None = None, /, **parameters: Any) -> Maker: ...
+def routing(function: Callable[..., Any] | None = None, /, **parameters: Any) -> PythonModel | Maker:
+    """Make a routing of a function; also a decorator.
+
+    Parameters
+    ----------
+    function : callable
+        ``next_hops(router, packet)``: the hops that a packet may take at a router that is not its destination. A hop is
+        a port, or a pair of a port and a VC class; the result is one hop or a list. With a third argument ``queues``
+        (flits by port) it returns a dict of hops with their costs, and the hop of least cost is taken. It may also take
+        ``network``. See `weft.scenario.python_network` for the attributes of ``router``, ``packet`` and ``network``.
+    **parameters : value
+        More arguments: texts, numbers, lists.
+
+    Returns
+    -------
+    PythonModel
+        For the key ``routing`` of a scenario in Python.
+
+    Notes
+    -----
+    Without ``queues`` the function is called before the run, once for each router, destination and VC class of the last
+    hop, and runs as a table. With ``queues`` it is also called for each packet at each router: such a run is slow.
+
+    Examples
+    --------
+    >>> @weft.routing
+    ... def next_hops(router, packet):
+    ...     return router.minimal_ports(packet.destination)
+    """
+    return _made("routing", function, parameters)
+
+
 def _made(family: str, function: Callable[..., Any] | None, parameters: dict[str, Any]) -> PythonModel | Maker:
     if function is None:
         return lambda function: PythonModel(family, function, parameters)
@@ -108,3 +151,25 @@ def plain(value: Any, files: dict[str, bytes]) -> Any:
     if isinstance(value, list | tuple):
         return [plain(each, files) for each in value]
     return value
+
+
+def warn_if_slow(points: Sequence[Point]) -> None:
+    """Warn of a routing that calls Python while the network runs."""
+    for point in points:
+        routing = point.resolved["routing"]
+        if isinstance(routing, dict) and "python" in routing:
+            file, name = routing["python"]["function"].rsplit(":", 1)
+            file = file.partition("#")[0]
+            if _reads_queues(point.inputs[file], name):
+                what = f"`{name}` of {file} reads queues, so each packet calls it at each router: the run is slow"
+                help = "more threads do not help; run several points at a time (`jobs`), or write the routing in Rust"
+                warnings.warn(f"{what}, and {help}", WeftWarning, stacklevel=3)
+                return
+
+
+def _reads_queues(text: bytes, name: str) -> bool:
+    """Whether a function in a text takes `queues`; the text is not executed."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.FunctionDef) and node.name == name:
+            return any(each.arg == "queues" for each in [*node.args.args, *node.args.kwonlyargs])
+    return False

@@ -1,6 +1,12 @@
-//! Models that are Python functions. The pattern `python` is a member from outside of its family, added as a crate outside of
-//! Weft adds its models. Python calls the functions and checks what they return (`weft/scenario/python_patterns.py`); what is
-//! kept here are tables of numbers.
+//! Models that are Python functions: a pattern and a routing, both called `python`. They are members from outside of their
+//! families, added as a crate outside of Weft adds its models. Python calls the functions and checks what they return
+//! (`weft/scenario/python_patterns.py`, `python_routes.py`); what is kept here are tables of numbers.
 
+mod chooser;
 mod function;
 mod pattern;
+mod routes;
+mod routing;
+mod watching;
+
+pub use watching::{Watching, outcome};

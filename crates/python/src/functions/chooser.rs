@@ -1,0 +1,50 @@
+//! Calls of a Python routing that reads queues, from the loop of the engine.
+
+use super::function::refusal;
+use super::routing::PATH;
+use pyo3::prelude::*;
+use std::sync::OnceLock;
+use weft_api::routing::Hop;
+use weft_api::state::Packet;
+use weft_units::Refusal;
+
+/// An object `weft.scenario.python_routes.Chooser`.
+#[derive(Debug)]
+pub struct Chooser(Py<PyAny>);
+
+impl Chooser {
+    pub fn new(chooser: Py<PyAny>) -> Self {
+        Self(chooser)
+    }
+
+    /// The hops of least cost for a packet at a router with these queues by port \[flits\]. One thread at a time calls Python.
+    pub fn choose(&self, router: u32, queues: Vec<i32>, packet: &Packet) -> Result<Vec<Hop>, Refusal> {
+        let vc = packet.lane.checked_sub(1);
+        Python::attach(|py| {
+            let named = (packet.src, packet.seq, packet.dst);
+            let best = self.0.call_method1(py, "choose", (router, packet.dest, vc, queues, named));
+            let best = best.and_then(|best| best.extract::<Vec<(u16, u8)>>(py));
+            best.map_err(|problem| refusal(py, &problem, PATH))
+        })
+        .map(|best| best.into_iter().map(|(port, class)| Hop { port, class }).collect())
+    }
+}
+
+/// The first call that failed, which ends the run.
+#[derive(Debug, Default)]
+pub struct Fault(OnceLock<Refusal>);
+
+impl Fault {
+    pub fn is_set(&self) -> bool {
+        self.0.get().is_some()
+    }
+
+    pub fn set(&self, refusal: Refusal) {
+        // of several threads the first one is heard
+        let _ = self.0.set(refusal);
+    }
+
+    pub fn get(&self) -> Option<&Refusal> {
+        self.0.get()
+    }
+}

@@ -1,0 +1,254 @@
+//! Routing by a Python function: the hops of a packet, for an idea that is to be tried today.
+//!
+//! # Source
+//! The user's file. Routing function and choice by cost as in W. J. Dally, B. Towles, "Principles and Practices of
+//! Interconnection Networks" (2004), chapters 8 to 10.
+//!
+//! # Parameters
+//! `function`: file and name, `FILE.py:NAME`, relative to the scenario. `parameters`: arguments of the function. `sensor`:
+//! congestion that `queues` hold \[flits\] (`used_credits`, `history_window`, `output_queue`).
+//!
+//! # Guarantees
+//! Before the run the function is called for every router, destination router and VC class of the last hop that a packet can
+//! reach. A port that is not there, an exception and a loop are refused, with the packet, the router and the line. So every
+//! packet arrives. The check of dependencies follows all hops. A function without `queues` is a table: of several hops one is
+//! drawn for each packet. A function with `queues` is called once per packet and router, and the hop of least cost is taken.
+//! It may return only hops that it returns with empty queues. Results are the same at any number of threads and blocks. The
+//! hash of a point covers the text of the file.
+//! Under faults: a table drops the packets whose link is broken. A function with `queues` has its other hops.
+//!
+//! # Not modelled
+//! Paths that depend on the terminals or on the source of a packet; detours over an intermediate that is kept in the packet.
+//! The versions of packages that the file imports are not in the hash.
+//!
+//! # Validation
+//! `tests/test_python_routing.py`: results of dimension order as a function are those of `dimension_order`; each bad function
+//! is refused; threads, blocks and checkpoints change nothing. No rows of a peer.
+
+use super::chooser::{Chooser, Fault};
+use super::function::{Arguments, Known, PythonFunction};
+use super::routes::{Routes, Row};
+use pyo3::prelude::*;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::hash_map::DefaultHasher;
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+use weft_api::base::hash::below;
+use weft_api::examples::{Accepts, Example};
+use weft_api::routing::{Decides, Hop, Needs, Routing, RoutingModel, draw};
+use weft_api::sensor::Sensor;
+use weft_api::state::Packet;
+use weft_api::view::View;
+use weft_api::walk::{Cost, Proof, Step};
+use weft_engine::routing::RoutingConfig;
+use weft_topology::{Graph, Peer};
+use weft_units::{InputFile, Refusal, add_model};
+
+add_model! { RoutingConfig: "python" => PythonRouting, declares PythonRouting::ABOUT }
+
+/// Hops from a Python function, evaluated before the run; called in the loop only if it reads queues.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PythonRouting {
+    /// File and name of the function, relative to the scenario.
+    pub function: PythonFunction,
+    /// Arguments of the function, by name.
+    #[serde(default)]
+    pub parameters: Arguments,
+    /// Congestion of the ports that `queues` hold.
+    #[serde(default = "used_credits")]
+    pub sensor: Sensor,
+    /// The first call that failed in a run of this configuration.
+    #[serde(skip)]
+    pub fault: Arc<Fault>,
+}
+
+fn used_credits() -> Sensor {
+    Sensor::UsedCredits
+}
+
+/// Dotted path of the function in a scenario.
+pub const PATH: &str = "routing.python.function";
+
+type Found = (Arc<Routes>, Option<Arc<Chooser>>);
+
+/// Tables by what they depend on.
+static TABLES: Known<Found> = Known::new();
+
+impl RoutingModel for PythonRouting {
+    type Routing = Runtime;
+    const ROUTES: &'static str = "any graph";
+
+    fn fits(_: &Graph) -> bool {
+        true
+    }
+
+    fn table_bytes(&self, graph: &Graph) -> u64 {
+        Routes::least_bytes(graph)
+    }
+
+    fn build(&self, graph: &Graph) -> Result<Runtime, Refusal> {
+        let peers = peers(graph);
+        let identity = format!("{} {}", self.function.identity(&self.parameters), fingerprint(graph, &peers));
+        let (routes, chooser) = TABLES.get(identity, || self.evaluate(graph, peers))?;
+        let mut classes = vec![routes.classes(); graph.class_names().len()];
+        classes[0] = 1;
+        Ok(Runtime { classes, routes, chooser, sensor: self.sensor, fault: self.fault.clone() })
+    }
+
+    fn examples() -> Vec<Example<Self>> {
+        let text: &[u8] = b"def next_hops(router, packet):\n    return router.port_to(packet.destination)\n";
+        let function = PythonFunction::new(InputFile::new("direct.py", text), "next_hops");
+        let (parameters, fault) = (Arguments::new(), Arc::default());
+        // every two of the 4 routers are neighbours, and the 2 terminals of each share a link
+        const MESH: &str = r#"{"hyperx": {"widths": [4], "terminals_per_router": 2}}"#;
+        let example = Example::new(Self { function, parameters, sensor: Sensor::UsedCredits, fault }).only_on(&[MESH]);
+        vec![example.bound(MESH, r#"{"tornado": {}}"#, Accepts::UpTo(1.0 / 2.0))]
+    }
+}
+
+impl PythonRouting {
+    fn evaluate(&self, graph: &Graph, peers: Vec<Vec<Option<u32>>>) -> Result<Found, Refusal> {
+        let hosts: Vec<u32> = (0..graph.routers()).filter(|&router| graph.terminals_of(router) > 0).collect();
+        let (rows, chooser): (Vec<Row>, Option<Py<PyAny>>) = self.function.ask(
+            "weft.scenario.python_routes",
+            "routes",
+            &self.parameters,
+            |facts| {
+                facts.set_item("peers", &peers)?;
+                facts.set_item("hosts", &hosts)?;
+                facts.set_item("names", graph.router_names().unwrap_or_default())?;
+                facts.set_item("widths", graph.structure().widths())
+            },
+            PATH,
+        )?;
+        Ok((Arc::new(Routes::new(peers, &hosts, &rows)?), chooser.map(|chooser| Arc::new(Chooser::new(chooser)))))
+    }
+}
+
+/// The router behind each port of each router.
+fn peers(graph: &Graph) -> Vec<Vec<Option<u32>>> {
+    let peer = |peer: Peer| match peer {
+        Peer::Router { router, .. } => Some(router),
+        Peer::Terminal(_) | Peer::Unused => None,
+    };
+    (0..graph.routers()).map(|router| graph.ports(router).iter().map(|port| peer(port.peer)).collect()).collect()
+}
+
+/// A number that differs between graphs that a function could tell apart.
+fn fingerprint(graph: &Graph, peers: &[Vec<Option<u32>>]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    (peers, graph.router_names(), graph.structure().widths()).hash(&mut hasher);
+    (0..graph.routers()).for_each(|router| graph.terminals_of(router).hash(&mut hasher));
+    hasher.finish()
+}
+
+/// The routing at work. A packet keeps the VC class of its last hop, plus 1, in `lane`.
+#[derive(Debug)]
+pub struct Runtime {
+    classes: Vec<u8>,
+    routes: Arc<Routes>,
+    /// What calls the function; `None` if it reads no queues.
+    chooser: Option<Arc<Chooser>>,
+    sensor: Sensor,
+    fault: Arc<Fault>,
+}
+
+impl Runtime {
+    /// The hops of a packet at a router, by the rank of their cost in an idle network.
+    fn hops(&self, at: u64, packet: &Packet) -> &[(Hop, u32)] {
+        self.routes.hops(at as u32, packet.dest as u32, packet.lane)
+    }
+
+    /// One of several hops that are equally good.
+    fn pick(at: u64, packet: &Packet, seed: u64, count: usize) -> usize {
+        if count == 1 { 0 } else { below(draw(seed, packet, at << 8 | u64::from(packet.lane)), count as u32) as usize }
+    }
+}
+
+impl Routing for Runtime {
+    fn needs(&self) -> Needs {
+        let reads = self.chooser.is_some();
+        Needs {
+            classes: self.classes.clone(),
+            decides: if reads { Decides::AtHead } else { Decides::Ahead },
+            sensor: reads.then_some(self.sensor),
+            remembers: reads,
+            ..Needs::default()
+        }
+    }
+
+    fn coordinates(&self, graph: &Graph) -> Vec<u64> {
+        weft_api::coordinates::numbers(graph)
+    }
+
+    fn next(&self, at: u64, packet: &mut Packet, seed: u64) -> Option<Hop> {
+        if at == packet.dest {
+            return Some(Hop::to_terminal(packet));
+        }
+        if self.chooser.is_some() {
+            return None;
+        }
+        let hops = self.hops(at, packet);
+        let hop = hops.get(Self::pick(at, packet, seed, hops.len().max(1)))?.0;
+        packet.lane = hop.class + 1;
+        Some(hop)
+    }
+
+    fn at_head<Q: View + ?Sized>(&self, at: u64, here: &Q, packet: &mut Packet, seed: u64) -> Hop {
+        let hops = self.hops(at, packet);
+        let chosen = self.chooser.as_ref().filter(|_| !self.fault.is_set()).and_then(|chooser| {
+            let queues = (0..self.routes.ports(at as u32)).map(|port| here.read(port)).collect();
+            match chooser.choose(at as u32, queues, packet) {
+                Ok(best) => best.get(Self::pick(at, packet, seed, best.len().max(1))).copied(),
+                Err(refusal) => {
+                    self.fault.set(refusal);
+                    None
+                }
+            }
+        });
+        // after a fault the run ends as soon as it reports its progress; until then any hop does
+        chosen.or(hops.first().map(|&(hop, _)| hop)).unwrap_or(Hop::to_terminal(packet))
+    }
+
+    fn taken(&self, at: u64, packet: &mut Packet, hop: Hop) {
+        if at != packet.dest {
+            packet.lane = hop.class + 1;
+        }
+    }
+
+    fn steps(&self, at: u64, packet: &Packet, _: u64) -> Vec<Step> {
+        if at == packet.dest {
+            return vec![Step::deliver(packet)];
+        }
+        let step = |&(hop, rank): &(Hop, u32)| Step {
+            hop,
+            after: Packet { lane: hop.class + 1, ..*packet },
+            cost: self.chooser.is_some().then_some(Cost { at, port: hop.port, hops: 1, bias: rank as i32 }),
+        };
+        self.hops(at, packet).iter().map(step).collect()
+    }
+
+    fn proof(&self) -> Proof<'_> {
+        Proof::Turns(Box::new(|turn| self.routes.every_turn(turn)))
+    }
+
+    fn draws_hops(&self) -> bool {
+        self.chooser.is_none() && self.routes.has_choices()
+    }
+
+    fn draws_ties(&self) -> bool {
+        self.chooser.is_some()
+    }
+
+    fn hints(&self, _: &dyn Fn(usize, u8) -> u32) -> Vec<Refusal> {
+        let what = "the function reads queues, so each packet calls it at each router: the run is slow";
+        let help = "run several points at a time, or write the routing in Rust";
+        self.chooser.iter().map(|_| Refusal::new(PATH, what, help)).collect()
+    }
+
+    fn own_rule(&self) -> Option<&'static str> {
+        Some("the least cost by the Python function; a hash of the packet decides between equal ones")
+    }
+}

@@ -1,0 +1,144 @@
+"""The network as a routing in Python sees it: routers, their ports, and the packet that is to be routed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+class Router(int):
+    """A router: its number, with its ports.
+
+    Attributes
+    ----------
+    network : Network
+        The network that it is part of.
+    """
+
+    network: Network
+
+    @classmethod
+    def of(cls, network: Network, number: int) -> Router:
+        """The router of a number in a network."""
+        router = cls(number)
+        router.network = network
+        return router
+
+    @property
+    def name(self) -> str:
+        """Its name in the file of the topology; else its number."""
+        return self.network.names[self] if self.network.names else str(int(self))
+
+    @property
+    def ports(self) -> tuple[int, ...]:
+        """Ports that lead to other routers."""
+        return self.network.ports[self]
+
+    @property
+    def neighbors(self) -> tuple[Router, ...]:
+        """Routers behind these ports, in the same order."""
+        return tuple(self.neighbor(port) for port in self.ports)
+
+    def neighbor(self, port: int) -> Router:
+        """The router behind a port."""
+        peer = self.network.peers[self][port]
+        if peer is None:
+            raise ValueError(f"port {port} of router {self.name} leads to no router")
+        return self.network.routers[peer]
+
+    def port_to(self, neighbor: int) -> int:
+        """The lowest port that leads to a neighbour."""
+        peers = self.network.peers[self]
+        if neighbor not in peers:
+            raise ValueError(f"router {self.name} has no link to router {neighbor}")
+        return peers.index(neighbor)
+
+    def distance(self, other: int) -> int:
+        """Links on a shortest path to another router."""
+        return self.network.distances(other)[self]
+
+    def minimal_ports(self, destination: int) -> tuple[int, ...]:
+        """Ports that begin a shortest path."""
+        distances, peers = self.network.distances(destination), self.network.peers[self]
+        return tuple(port for port in self.ports if distances[peers[port] or 0] < distances[self])
+
+    @property
+    def coordinates(self) -> tuple[int, ...]:
+        """Its place on the grid of the network, dimension 0 first; empty without a grid."""
+        place, rest = [], int(self)
+        for width in self.network.widths or ():
+            place.append(rest % width)
+            rest //= width
+        return tuple(place)
+
+
+class Packet(NamedTuple):
+    """A packet at a router that is not its destination.
+
+    Attributes
+    ----------
+    destination : Router
+        The router of its destination terminal.
+    vc : int or None
+        VC class of its last hop; ``None`` at the router where it was injected.
+    """
+
+    destination: Router
+    vc: int | None
+
+
+class Network:
+    """Routers and links.
+
+    Attributes
+    ----------
+    routers : list of Router
+        All routers.
+    hosts : list of Router
+        Routers with terminals.
+    peers : list of list
+        For each router and port, the number of the router behind the port; ``None`` for a terminal and an unused port.
+    names : list of str
+        Names of the routers; empty where they are their numbers.
+    widths : list of int or None
+        Routers of each dimension of the grid.
+    """
+
+    def __init__(
+        self, peers: list[list[int | None]], hosts: Sequence[int], names: list[str], widths: list[int] | None
+    ) -> None:
+        self.peers, self.names, self.widths = peers, names, widths
+        self.routers = [Router.of(self, number) for number in range(len(peers))]
+        self.hosts = [self.routers[number] for number in hosts]
+        self.ports = [tuple(port for port, peer in enumerate(row) if peer is not None) for row in peers]
+        self._distances: dict[int, list[int]] = {}
+
+    def distances(self, destination: int) -> list[int]:
+        """Links from each router to one; the number of routers where no path leads there."""
+        known = self._distances.get(destination)
+        if known is None:
+            known = [len(self.routers)] * len(self.routers)
+            known[destination] = 0
+            front = [int(destination)]
+            for router in front:
+                for port in self.ports[router]:
+                    peer = self.peers[router][port]
+                    if peer is not None and known[peer] > known[router] + 1:
+                        known[peer] = known[router] + 1
+                        front.append(peer)
+            self._distances[destination] = known
+        return known
+
+    def to_networkx(self) -> Any:
+        """The routers as a NetworkX graph, with a copy that functions may change."""
+        from importlib import import_module
+
+        networkx = import_module("networkx")
+
+        graph = networkx.MultiGraph()
+        graph.add_nodes_from(map(int, self.routers))
+        ends = ((router, peer) for router in map(int, self.routers) for peer in self.peers[router])
+        graph.add_edges_from((router, peer) for router, peer in ends if peer is not None and router < peer)
+        return graph

@@ -1,0 +1,244 @@
+"""Evaluates the Python function of a routing into a table of hops, and calls it in the loop if it reads queues."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from math import isnan
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from weft.errors import ScenarioError
+from weft.scenario.python_calls import AGAIN, Patience, Place, TooLongError, UserFunction, brief, unequal
+from weft.scenario.python_network import Network, Packet, Router
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+# VC classes that a link can have.
+MAX_CLASSES = 16
+# Most calls before a run.
+MOST_STATES = 20_000_000
+# Routers of a path that a message shows.
+_SHOWN = 12
+
+Hop = tuple[int, int]
+"""Port and VC class."""
+
+
+class State(NamedTuple):
+    """A packet for one destination at a router, and the VC class of its last hop."""
+
+    router: int
+    destination: int
+    vc: int | None
+
+
+class Routes:
+    """The hops that packets may take, by their state.
+
+    A hop has the rank of its cost in an idle network: those of rank 0 are taken while all queues are empty.
+    """
+
+    def __init__(self, function: UserFunction, network: Network) -> None:
+        self.function, self.network = function, network
+        self.reads_queues = "queues" in function.takes
+        self.hops: dict[State, list[tuple[Hop, int]]] = {}
+        self.patience = Patience()
+        self._empty = {router: [0] * len(network.peers[router]) for router in network.routers}
+
+    def follow(self) -> None:
+        """Find the hops of every state that a packet can reach from any router with terminals to any other.
+
+        Raises
+        ------
+        ScenarioError
+            If a call fails, names a hop that is not there, or lets packets go round for ever.
+        """
+        for destination in self.network.hosts:
+            done: set[State] = set()
+            for source in self.network.hosts:
+                if source != destination:
+                    self._walk(State(int(source), int(destination), None), done)
+        for state in [*self.hops][:: -max(len(self.hops) // AGAIN, 1)]:
+            if self._evaluated(state) != self.hops[state]:
+                raise unequal(self.function, self._case(state))
+
+    def _walk(self, start: State, done: set[State]) -> None:
+        """Search depth first; a state that is met again on its own path is a loop."""
+        if start in done:
+            return
+        path: dict[State, Iterator[State]] = {start: self._after(start)}
+        while path:
+            state = next(reversed(path))
+            following = next(path[state], None)
+            if following is None:
+                done.add(state)
+                del path[state]
+            elif following in path:
+                raise self._loop([*path], following)
+            elif following not in done:
+                path[following] = self._after(following)
+
+    def _after(self, state: State) -> Iterator[State]:
+        """The states that follow, without that of a packet that has arrived."""
+        self.hops[state] = self._evaluated(state)
+        if len(self.hops) > MOST_STATES:
+            what = f"`{self.function.name}` has more than {MOST_STATES} cases of router, destination and VC class"
+            raise ScenarioError.saying(what, "take a smaller network, or write the routing in Rust")
+        for (port, vc), _ in self.hops[state]:
+            peer = self.network.peers[state.router][port]
+            if peer is not None and peer != state.destination:
+                yield State(peer, state.destination, vc)
+
+    def _evaluated(self, state: State) -> list[tuple[Hop, int]]:
+        """The hops of a packet in an idle network, by cost."""
+        costs = self.called(state, self._empty[self.network.routers[state.router]], None)
+        ranks = {cost: rank for rank, cost in enumerate(sorted(set(costs.values())))}
+        return sorted(((hop, ranks[cost]) for hop, cost in costs.items()), key=lambda each: (each[1], each[0]))
+
+    def called(self, state: State, queues: Sequence[int], packet: tuple[int, int, int] | None) -> dict[Hop, float]:
+        """The hops that the function returns, with their costs.
+
+        `packet` is the source terminal, the number and the destination terminal of a packet in the loop.
+        """
+        routers, function = self.network.routers, self.function
+        arguments = dict(function.fixed)
+        arguments["router"] = routers[state.router]
+        arguments["packet"] = Packet(routers[state.destination], state.vc)
+        if self.reads_queues:
+            arguments["queues"] = queues
+        try:
+            result = self.patience.call(function.function, **arguments)
+        except (Exception, TooLongError) as problem:
+            raise function.raised(problem, self.call(state, packet)) from problem
+        costs, wrong = self._hops(routers[state.router], result)
+        if wrong is not None:
+            what, help = wrong
+            place = function.returned(lambda: function.function(**arguments))
+            raise ScenarioError.saying(f"{self.call(state, packet)} returned {brief(result)}: {what} ({place})", help)
+        return costs
+
+    def _hops(self, router: Router, result: Any) -> tuple[dict[Hop, float], tuple[str, str] | None]:
+        """The hops of a result with their costs, or what is wrong with it and the remedy."""
+        costs: dict[Hop, float] = {}
+        if isinstance(result, Mapping) and not self.reads_queues:
+            return costs, ("costs without queues", "return a list of hops, or take `queues` as an argument")
+        for hop, cost in self._listed(result):
+            parts = tuple(hop) if isinstance(hop, tuple | list) else (hop, 0)
+            if len(parts) != 2 or not all(isinstance(part, Integral) for part in parts):
+                help = (
+                    "return a port, a pair of a port and a VC class, or a list of these; costs in a dict: {port: cost}"
+                )
+                return costs, ("no hop", help)
+            port, vc = int(parts[0]), int(parts[1])
+            if port not in router.ports:
+                return costs, (f"no link to a router at port {port}", f"ports to routers: {_listed_ports(router)}")
+            if vc not in range(MAX_CLASSES):
+                return costs, (f"VC class {vc}", f"return classes from 0 to {MAX_CLASSES - 1}")
+            if not isinstance(cost, Real) or isnan(cost):
+                return costs, (f"a cost of {brief(cost)}", "return numbers as costs")
+            costs[port, vc] = float(cost)
+        return costs, None if costs else ("no hop", "return at least one hop for each packet that has not arrived")
+
+    def _listed(self, result: Any) -> Iterable[tuple[Any, Any]]:
+        if isinstance(result, Mapping):
+            return result.items()
+        if isinstance(result, tuple) and len(result) == 2 and all(isinstance(part, Integral) for part in result):
+            return [(result, 0)]
+        if isinstance(result, Iterable) and not isinstance(result, str | bytes):
+            return [(hop, 0) for hop in result]
+        return [] if result is None else [(result, 0)]
+
+    def _case(self, state: State) -> str:
+        names = self.network.routers
+        vc = "just injected" if state.vc is None else f"on VC class {state.vc}"
+        return f"a packet to router {names[state.destination].name}, {vc}, at router {names[state.router].name}"
+
+    def call(self, state: State, packet: tuple[int, int, int] | None) -> str:
+        """The call in words."""
+        if packet is None:
+            return f"`{self.function.name}` for {self._case(state)}"
+        source, number, target = packet
+        router = self.network.routers[state.router].name
+        return (
+            f"`{self.function.name}` for packet {number} of terminal {source} to terminal {target}, at router {router},"
+        )
+
+    def _loop(self, path: list[State], again: State) -> ScenarioError:
+        """The error for packets that come back to a state."""
+        loop = path[path.index(again) :]
+        names = [self.network.routers[state.router].name for state in [*loop, again]]
+        shown = " -> ".join(names if len(names) <= _SHOWN else [*names[: _SHOWN - 2], "...", names[-1]])
+        routers, function = self.network.routers, self.function
+        arguments = function.fixed | {"router": routers[again.router]}
+        arguments["packet"] = Packet(routers[again.destination], again.vc)
+        if self.reads_queues:
+            arguments["queues"] = self._empty[routers[again.router]]
+        place = function.returned(lambda: function.function(**arguments))
+        what = f"{self.call(again, None)} leads back to it: {shown} ({place})"
+        return ScenarioError.saying(what, "return hops that lead nearer, or a higher VC class after a detour")
+
+
+class Chooser:
+    """The calls of a routing that reads queues, while a network runs."""
+
+    def __init__(self, routes: Routes) -> None:
+        self.routes = routes
+        routes.patience.watch()
+
+    def choose(
+        self, router: int, destination: int, vc: int | None, queues: list[int], packet: tuple[int, int, int]
+    ) -> list[Hop]:
+        """The hops of least cost, in the order of ports.
+
+        Raises
+        ------
+        ScenarioError
+            If the call fails, or names a hop that it does not name with empty queues.
+        """
+        state, routes = State(router, destination, vc), self.routes
+        costs = routes.called(state, queues, packet)
+        known = {hop for hop, _ in routes.hops[state]}
+        for hop in costs:
+            if hop not in known:
+                call = routes.call(state, packet)
+                returned = f"port {hop[0]} on VC class {hop[1]}"
+                what = f"{call} returned {returned}, which it does not return if all queues are empty"
+                help = "return all hops that are possible in a dict with their costs; the queues decide the costs only"
+                raise ScenarioError.saying(what, help)
+        least = min(costs.values())
+        return sorted(hop for hop, cost in costs.items() if cost == least)
+
+
+def _listed_ports(router: Router) -> str:
+    ports = [f"{port} (to router {router.neighbor(port).name})" for port in router.ports[:8]]
+    return ", ".join(ports) + (", ..." if len(router.ports) > 8 else "")
+
+
+def routes(
+    text: bytes, file: str, name: str, given: dict[str, Any], known: dict[str, Any]
+) -> tuple[list[tuple[int, int, int, list[tuple[int, int, int]]]], Chooser | None]:
+    """The table of a routing, and what calls its function in the loop if it reads queues.
+
+    A row of the table is the router, the destination router, and the VC class of the last hop plus 1 (0 at the source),
+    with the hops: port, VC class, and the rank of the cost while all queues are empty.
+
+    Raises
+    ------
+    ScenarioError
+        If the file or a result is wrong; with the packet, the router and the line.
+    """
+    network = Network(known["peers"], known["hosts"], known["names"], known["widths"])
+    function = UserFunction(Place(text, file, name), given, {"network": network}, {"router", "packet", "queues"})
+    for needed in ("router", "packet"):
+        if needed not in function.takes:
+            what = f"`{name}` of {file} takes no `{needed}`"
+            raise ScenarioError.saying(what, f"write def {name}(router, packet), with `queues` if it reads queues")
+    found = Routes(function, network)
+    with found.patience.watching():
+        found.follow()
+    rows = [
+        (state.router, state.destination, 0 if state.vc is None else state.vc + 1, [(*hop, rank) for hop, rank in hops])
+        for state, hops in found.hops.items()
+    ]
+    return rows, Chooser(found) if found.reads_queues else None
