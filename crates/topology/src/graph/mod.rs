@@ -6,6 +6,7 @@
 pub(crate) mod arrangement;
 mod builder;
 mod crossed;
+mod domains;
 pub mod facts;
 pub(crate) mod files;
 mod names;
@@ -18,6 +19,7 @@ pub use arrangement::{Arrangement, GlobalLinks};
 pub use builder::{GraphBuilder, MAX_PORTS, MAX_RADIX};
 pub(crate) use builder::{check_positive, check_size};
 pub use crossed::{CrossedLayers, Crossing, Offset};
+pub use domains::Domains;
 pub use facts::{Facts, Latency, Sum};
 pub use names::RouterName;
 pub use rings::Ring;
