@@ -56,6 +56,11 @@ pub trait Generates {
     /// The program. Refuses at `path` (the dotted path of the generator) parameters without sense.
     fn make(&self, path: &str) -> Result<Made, Refusal>;
 
+    /// Whether its ranks send messages to each other.
+    fn sends(&self) -> bool {
+        true
+    }
+
     /// Configurations for tests, of 64 ranks at most.
     fn examples() -> Vec<Self>
     where
@@ -68,6 +73,7 @@ weft_units::registry! {
     "training_step" => training_step::TrainingStep,
     "inference_step" => inference_step::InferenceStep,
     "collective" => collective::Collective,
+    "compute" => compute::Compute,
     "namd" => namd::Namd,
     "gromacs" => gromacs::Gromacs,
     "linpack" => linpack::Linpack,

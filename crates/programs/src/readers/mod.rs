@@ -1,4 +1,4 @@
-//! Formats in which programs are kept. A format is one file and one line of [`FORMATS`].
+//! Formats in which programs are kept. A format is one file and one line of [`FORMATS`]. Beside them [`swf`] reads queues of jobs.
 
 pub mod capture;
 pub mod chakra;
@@ -6,6 +6,7 @@ pub mod dumpi;
 pub mod goal;
 pub mod goal_binary;
 pub mod liballprof;
+pub mod swf;
 mod timer;
 pub mod traces;
 pub mod vef;

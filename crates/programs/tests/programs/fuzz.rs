@@ -8,7 +8,7 @@ use crate::{capture, chakra, damage, dumpi, liballprof, vef};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 use weft_programs::readers::traces::{TraceFormat, named};
-use weft_programs::readers::{Format, vef::Vef};
+use weft_programs::readers::{Format, swf, vef::Vef};
 
 /// Inputs of each reader in a usual run.
 const INPUTS: u64 = 2000;
@@ -177,4 +177,11 @@ fn changed_chakra_never_panics() {
 fn changed_vef_never_panics() {
     let valid = files("#.vef", vec![vef::EXAMPLE.as_bytes().to_vec()]);
     fuzz("vef", &valid, |files| Vef.read("file", &files.bytes[0]).is_ok());
+}
+
+#[test]
+fn changed_queues_of_jobs_never_panic() {
+    let text = "; MaxNodes: 64\n1 0 -1 3.5 16 -1 -1 32 3600 -1 1 3 1 5 2 -1 -1 -1\n2 12 0 0 1 -1 -1 1 60 -1 0 3 1 4 1 -1 1 20\n";
+    let valid = files("#.swf", vec![text.as_bytes().to_vec()]);
+    fuzz("swf", &valid, |files| swf::Reader::new(&files.bytes[0]).all(|job| job.is_ok()));
 }

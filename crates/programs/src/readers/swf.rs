@@ -1,0 +1,296 @@
+//! Queues of jobs in the Standard Workload Format: a line per job that a machine ran, with its times and its processors.
+//!
+//! # Source
+//! The definition of the Parallel Workloads Archive, version 2.2 (D. Feitelson et al., cs.huji.ac.il/labs/parallel/workload/swf.html).
+//!
+//! # Parameters
+//! None. Times are seconds; a fraction is read down to 1 ns.
+//!
+//! # Guarantees
+//! A line is a job of 18 numbers between white space. A line that begins with `;` is a comment; `; Name: value` before the first job is a
+//! field of the header. -1 means that the field is missing. A line that is no job is reported with its number and the reason, and the reader
+//! continues with the next one. Memory: one job.
+//!
+//! # Not modelled
+//! Fields that no scheduler here uses are checked as numbers and not kept: used time and memory, user, group, partition, preceding
+//! job, think time.
+//!
+//! # Validation
+//! Below: the fields of a line, faults with their places. `programs/tests/programs/fuzz.rs`: damaged files.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+/// Numbers of a line.
+const FIELDS: usize = 18;
+/// Names of the fields, for messages.
+const NAMES: [&str; FIELDS] = [
+    "job number",
+    "submit time",
+    "wait time",
+    "run time",
+    "allocated processors",
+    "average CPU time",
+    "used memory",
+    "requested processors",
+    "requested time",
+    "requested memory",
+    "status",
+    "user",
+    "group",
+    "executable",
+    "queue",
+    "partition",
+    "preceding job",
+    "think time",
+];
+/// The greatest number of a field: 2^34. As seconds it is 544 years, and its billionths fit into 64 bits.
+const MOST: u64 = 1 << 34;
+
+/// A job of the file. `None` is a missing field.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Job {
+    /// Line of the file, from 1.
+    pub line: usize,
+    pub number: u64,
+    /// Times \[ns\].
+    pub submit_ns: u64,
+    pub run_ns: Option<u64>,
+    pub requested_ns: Option<u64>,
+    pub allocated: Option<u64>,
+    pub requested: Option<u64>,
+    pub executable: Option<u64>,
+    pub queue: Option<u64>,
+}
+
+/// A line that is no job.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Damage {
+    pub line: usize,
+    pub kind: DamageKind,
+    pub what: String,
+}
+
+/// The kinds of [`Damage`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DamageKind {
+    /// Too few fields, too many, or one that is no number.
+    Malformed,
+    /// The job was submitted before the one above it.
+    Backwards,
+}
+
+/// Reads a file line by line.
+#[derive(Debug, Clone)]
+pub struct Reader<'a> {
+    rest: &'a [u8],
+    line: usize,
+    header: BTreeMap<String, String>,
+    has_jobs: bool,
+    /// Submit time of the last job \[ns\], and its line.
+    last: (u64, usize),
+}
+
+impl<'a> Reader<'a> {
+    pub fn new(bytes: &'a [u8]) -> Self {
+        Self { rest: bytes, line: 0, header: BTreeMap::new(), has_jobs: false, last: (0, 0) }
+    }
+
+    /// The fields of the header that have been read so far, such as `MaxNodes`.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.header.get(name).map(String::as_str)
+    }
+
+    fn next_line(&mut self) -> Option<Cow<'a, str>> {
+        if self.rest.is_empty() {
+            return None;
+        }
+        let end = self.rest.iter().position(|&byte| byte == b'\n').unwrap_or(self.rest.len());
+        let (line, rest) = self.rest.split_at(end);
+        self.rest = rest.get(1..).unwrap_or_default();
+        self.line += 1;
+        Some(String::from_utf8_lossy(line))
+    }
+
+    fn note_header(&mut self, comment: &str) {
+        if let Some((name, value)) = comment.split_once(':').filter(|_| !self.has_jobs) {
+            self.header.entry(name.trim().to_owned()).or_insert_with(|| value.trim().to_owned());
+        }
+    }
+
+    fn job(&mut self, text: &str) -> Result<Job, Damage> {
+        let line = self.line;
+        let malformed = |what: String| Damage { line, kind: DamageKind::Malformed, what };
+        let words: Vec<&str> = text.split_ascii_whitespace().collect();
+        let Ok(words) = <[&str; FIELDS]>::try_from(words.as_slice()) else {
+            let missing = NAMES
+                .get(words.len())
+                .map_or(String::new(), |name| format!("; the first that is missing is the {name}"));
+            return Err(malformed(format!("{} fields, and a job has {FIELDS}{missing}", words.len())));
+        };
+        let mut values = [None; FIELDS];
+        for (place, (value, word)) in values.iter_mut().zip(words).enumerate() {
+            *value =
+                number(word).map_err(|why| malformed(format!("field {}, the {}: {why}", place + 1, NAMES[place])))?;
+        }
+        let whole = |place: usize| match values[place] {
+            Some(value) if value % 1_000_000_000 != 0 => {
+                let what = format!("field {}, the {}: `{}` is no whole number", place + 1, NAMES[place], words[place]);
+                Err(malformed(what))
+            }
+            value => Ok(value.map(|value| value / 1_000_000_000)),
+        };
+        let present = |value: Option<u64>, place: usize| {
+            value.ok_or_else(|| malformed(format!("field {}, the {}, is missing (-1)", place + 1, NAMES[place])))
+        };
+        let job = Job {
+            line,
+            number: present(whole(0)?, 0)?,
+            submit_ns: present(values[1], 1)?,
+            run_ns: values[3],
+            allocated: whole(4)?,
+            requested: whole(7)?,
+            requested_ns: values[8],
+            executable: whole(13)?,
+            queue: whole(14)?,
+        };
+        self.has_jobs = true;
+        let (last, of_line) = self.last;
+        if job.submit_ns < last {
+            let seconds = |ns: u64| ns as f64 / 1e9;
+            let what = format!(
+                "submitted at {} s, before the job of line {of_line} at {} s",
+                seconds(job.submit_ns),
+                seconds(last)
+            );
+            return Err(Damage { line, kind: DamageKind::Backwards, what });
+        }
+        self.last = (job.submit_ns, line);
+        Ok(job)
+    }
+}
+
+impl Iterator for Reader<'_> {
+    type Item = Result<Job, Damage>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            let text = self.next_line()?;
+            match text.trim_ascii() {
+                "" => {}
+                comment if comment.starts_with(';') => self.note_header(comment.trim_start_matches(';')),
+                job => return Some(self.job(job)),
+            }
+        }
+    }
+}
+
+/// A number of the file in billionths; `None` for -1.
+fn number(word: &str) -> Result<Option<u64>, String> {
+    let wrong = || {
+        let shown: String = word.escape_default().take(40).collect();
+        format!("`{shown}` is no number")
+    };
+    let (whole, fraction) = word.split_once('.').unwrap_or((word, ""));
+    let is_missing = |digits: &str| digits.bytes().all(|digit| digit == b'0');
+    if whole == "-1" && is_missing(fraction) {
+        return Ok(None);
+    }
+    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    if whole.is_empty() || !digits(whole) || !digits(fraction) {
+        let is_negative =
+            whole.strip_prefix('-').is_some_and(|rest| !rest.is_empty() && digits(rest)) && digits(fraction);
+        return Err(if is_negative { format!("`{word}` is below 0, and only -1 may be (missing)") } else { wrong() });
+    }
+    let Some(whole) = whole.parse::<u64>().ok().filter(|&whole| whole < MOST) else {
+        return Err(format!("`{word:.40}` is not below {MOST}"));
+    };
+    let billionths = fraction.bytes().chain(std::iter::repeat(b'0')).take(9);
+    let billionths = billionths.fold(0, |sum, digit| sum * 10 + u64::from(digit - b'0'));
+    Ok(Some(whole * 1_000_000_000 + billionths))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Vec<Result<Job, Damage>> {
+        Reader::new(text.as_bytes()).collect()
+    }
+
+    #[test]
+    fn a_line_is_a_job_of_18_fields() {
+        let text = "; MaxNodes: 64\n;  Note: a: b\n\n 7 10.5 -1 3 16 -1 -1 32 3600 -1 1 3 1 5 2 -1 -1 -1\r\n;Late: 1\n";
+        let mut reader = Reader::new(text.as_bytes());
+        let job = reader.next().unwrap().unwrap();
+        let expected = Job {
+            line: 4,
+            number: 7,
+            submit_ns: 10_500_000_000,
+            run_ns: Some(3_000_000_000),
+            requested_ns: Some(3_600_000_000_000),
+            allocated: Some(16),
+            requested: Some(32),
+            executable: Some(5),
+            queue: Some(2),
+        };
+        assert_eq!((job, reader.next()), (expected, None));
+        assert_eq!(
+            (reader.header("MaxNodes"), reader.header("Note"), reader.header("Late")),
+            (Some("64"), Some("a: b"), None)
+        );
+    }
+
+    #[test]
+    fn a_line_that_is_no_job_is_reported_with_its_place() {
+        let job = "1 0 -1 3 16 -1 -1 32 3600 -1 1 3 1 5 2 -1 -1 -1";
+        let told = |text: &str| match read(text).pop() {
+            Some(Err(Damage { line, kind, what })) => (line, kind, what),
+            other => panic!("{text}: {other:?}"),
+        };
+        let malformed = |line, what: &str| (line, DamageKind::Malformed, what.to_owned());
+        for (text, expected) in [
+            (
+                "1 0 -1 3 16",
+                malformed(1, "5 fields, and a job has 18; the first that is missing is the average CPU time"),
+            ),
+            (&format!("{job} 4"), malformed(1, "19 fields, and a job has 18")),
+            (
+                &format!(";\n{job}\n{}", job.replace("3600", "1e9")),
+                malformed(3, "field 9, the requested time: `1e9` is no number"),
+            ),
+            (
+                &job.replace(" 16 ", " 1.5 "),
+                malformed(1, "field 5, the allocated processors: `1.5` is no whole number"),
+            ),
+            (
+                &job.replace(" 16 ", " -4 "),
+                malformed(1, "field 5, the allocated processors: `-4` is below 0, and only -1 may be (missing)"),
+            ),
+            (
+                &job.replace(" 16 ", " 17179869184 "),
+                malformed(1, "field 5, the allocated processors: `17179869184` is not below 17179869184"),
+            ),
+            (&job.replacen(" 0 ", " -1 ", 1), malformed(1, "field 2, the submit time, is missing (-1)")),
+            (&job.replace("3600", "\u{fe}"), malformed(1, "field 9, the requested time: `\\u{fe}` is no number")),
+        ] {
+            assert_eq!(told(text), expected, "{text}");
+        }
+        let (line, kind, what) = told(&format!("{}\n{job}", job.replacen(" 0 ", " 12.25 ", 1)));
+        assert_eq!(
+            (line, kind, &*what),
+            (2, DamageKind::Backwards, "submitted at 0 s, before the job of line 1 at 12.25 s")
+        );
+    }
+
+    #[test]
+    fn a_file_that_is_cut_off_anywhere_loses_its_last_job_at_most() {
+        let text =
+            "; a\n1 0 -1 3 16 -1 -1 32 3600 -1 1 3 1 5 2 -1 -1 -1\n2 4 -1 3 16 -1 -1 32 3600 -1 1 3 1 5 2 -1 -1 -1\n";
+        let second = text.rfind("2 4").unwrap();
+        for end in second + 1..text.len() - 3 {
+            let jobs = read(&text[..end]);
+            assert!(jobs.len() == 2 && jobs[0].is_ok() && jobs[1].is_err(), "{end}: {jobs:?}");
+        }
+    }
+}
