@@ -12,6 +12,7 @@ import pytest
 from matplotlib.colors import to_hex
 
 import weft
+from test_job_queue import QUEUE
 from test_phases import DAY
 from test_plot_kinds import BATCHES, FEW, ONE, row, suitable
 from test_rank_states import SLEEPY
@@ -40,6 +41,7 @@ NO_CURVES = {
     "jobs",
     "link_states",
     "residency",
+    "schedule",
 }
 DRAWN = sorted(KINDS.keys() - {"control_packets"})
 
@@ -63,13 +65,27 @@ def ring(tmp_path_factory: pytest.TempPathFactory) -> Results:
     return weft.load(SLEEPY).run(tmp_path_factory.mktemp("ring") / "ring")
 
 
+@pytest.fixture(scope="module")
+def queue(tmp_path_factory: pytest.TempPathFactory) -> Results:
+    """A queue of programs of two traces."""
+    return weft.load(QUEUE).run(tmp_path_factory.mktemp("queue") / "queue")
+
+
 @pytest.fixture
-def of_kind(recorded: Results, batches: Results, day: Results, ring: Results) -> Any:
+def of_kind(recorded: Results, batches: Results, day: Results, ring: Results, queue: Results) -> Any:
     """A function that draws a figure of a kind, with an appearance."""
-    others = {"bill": day, "jobs": batches, "phases": day, "rank_states": ring, "solution": ring}
+    others = {
+        "bill": day,
+        "jobs": batches,
+        "phases": day,
+        "rank_states": ring,
+        "solution": ring,
+        "schedule": queue,
+        "utilisation": queue,
+    }
 
     def draw(kind: KindName, **asked: Any) -> Figure:
-        one = 0 if kind == "rank_states" else None
+        one = 0 if kind in ("rank_states", "schedule", "utilisation") else None
         results, point = (others[kind], one) if kind in others else (recorded, suitable(kind) or None)
         return results.plot.figure(kind, **{"point": point} | asked)
 

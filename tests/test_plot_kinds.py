@@ -100,7 +100,11 @@ UNITLESS = {"Share", "Terminals", "Routers", "To", "From", "Channel", "position"
 
 
 @pytest.mark.parametrize(
-    "kind", sorted(KINDS.keys() - {"bill", "jobs", "phases", "control_packets", "rank_states", "solution"})
+    "kind",
+    sorted(
+        KINDS.keys()
+        - {"bill", "jobs", "phases", "control_packets", "rank_states", "solution", "schedule", "utilisation"}
+    ),
 )
 def test_every_axis_has_a_unit_and_every_figure_fits_a_paper(recorded: Results, kind: str, tmp_path: Path) -> None:
     drawing = drawn(kind, recorded, *suitable(kind))

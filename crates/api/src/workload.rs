@@ -13,8 +13,9 @@ use crate::state::Packet;
 use std::fmt::Debug;
 use std::ops::AddAssign;
 use std::sync::Arc;
+use weft_topology::{Domains, Graph};
 use weft_traffic::{InjectionConfig, Lengths, Pattern};
-use weft_units::{Cycles, Refusal};
+use weft_units::{Cycles, Refusal, Remark};
 
 /// The largest packet [flits]: lengths and credits are 16-bit numbers.
 const MAX_PACKET_FLITS: u32 = u16::MAX as u32;
@@ -54,12 +55,42 @@ pub struct JobSite<'a> {
     pub apart: bool,
     /// Networks that share no channel: terminals that follow each other are in different ones.
     pub planes: u32,
+    /// Which terminals are near each other.
+    pub near: Near<'a>,
     pub cycle_fs: u128,
     /// Size of a flit [bits].
     pub flit_bits: u64,
     pub seed: u64,
     /// The activity of ranks that recordings can use.
     pub wanted: Wanted,
+}
+
+/// The domains of a network, which are found when a workload asks for them.
+#[derive(Debug, Clone, Copy)]
+pub struct Near<'a>(Option<&'a Graph>);
+
+impl<'a> Near<'a> {
+    /// No terminal is near another one.
+    pub const UNKNOWN: Near<'static> = Near(None);
+
+    pub fn of(graph: &'a Graph) -> Self {
+        Self(Some(graph))
+    }
+
+    /// As [`Graph::domains`].
+    pub fn domains(self) -> Vec<Domains> {
+        self.0.map(Graph::domains).unwrap_or_default()
+    }
+}
+
+/// The part of the network that a program of a workload used: its share of the energy follows.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// Terminals that it held, times the cycles for which it ran.
+    pub terminal_cycles: u64,
+    /// Flits delivered, and flits times the links between routers that they crossed.
+    pub flits: u64,
+    pub link_flits: u64,
 }
 
 impl JobSite<'_> {
@@ -205,6 +236,11 @@ pub trait WorkloadModel {
         false
     }
 
+    /// Remarks on a job that passed `check` and would mislead: warnings of the run.
+    fn remarks(&self, _site: &JobSite) -> Result<Vec<Remark>, Refusal> {
+        Ok(Vec::new())
+    }
+
     /// Refuses a job for which it can't work, but for loads that the injection process refuses (`build` does).
     fn check(&self, site: &JobSite) -> Result<(), Refusal>;
 
@@ -296,6 +332,11 @@ pub trait Workload: Debug + Send + Sync {
     /// Tables of the results of the whole run, by name.
     fn tables(&self) -> Vec<(&'static str, Table)> {
         Vec::new()
+    }
+
+    /// The table whose rows have shares of the energy of the network, and the usage of each row up to cycle `end`, the end of the run.
+    fn usages(&self, _end: u64) -> Option<(&'static str, Vec<Usage>)> {
+        None
     }
 
     /// The activity of the ranks of each of its programs up to cycle `end`, the end of the run. The name of a program begins with `job`, the name of

@@ -48,6 +48,12 @@ impl Bill {
     }
 }
 
+/// The energy that all channels and routers used.
+pub(crate) fn used(channels: &Channels, spec: &Spec, outcome: &Outcome) -> Energy {
+    let routers = Routers::of(channels, &outcome.asleep, spec).as_ref().map(Routers::bill).unwrap_or_default();
+    Bill::of(channels.rows.iter(), spec).and(&routers).used
+}
+
 /// Energy over the window. Femtojoules are exact and therefore text (JSON numbers have 53 bits); joules are rounded.
 pub(crate) fn energies(channels: &Channels, spec: &Spec, outcome: &Outcome, flit_bits: u64) -> Map<String, Value> {
     let managed = |row: &&Channel| is_managed(row, spec);

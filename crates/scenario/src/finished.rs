@@ -13,6 +13,7 @@ use crate::point::Point;
 use crate::queues::queues;
 use crate::recovery;
 use crate::routers;
+use crate::shares;
 use crate::statistics::{jain, latency, pairs, per_packet};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -73,10 +74,11 @@ impl Finished {
         summary.extend(completeness(outcome));
         summary.extend(short_tables(outcome));
         summary.extend(fairness(spec, outcome));
-        summary.insert(
-            "jobs".to_owned(),
-            Value::Array(outcome.jobs.iter().map(|job| job_summary(job, outcome)).collect()),
-        );
+        let named = |(name, table): &(&'static str, Table)| (*name, routers::named(table.clone(), &spec.graph));
+        let mut recorded: Vec<_> = outcome.recorded.iter().map(named).collect();
+        let shares = shares::add(&mut recorded, &channels, spec, outcome);
+        let jobs = outcome.jobs.iter().zip(shares).map(|(job, shares)| job_summary(job, outcome, shares));
+        summary.insert("jobs".to_owned(), jobs.collect());
         let by_class = outcome.classes.iter().enumerate().map(|(k, class)| class_summary(k, class, spec, outcome));
         summary.insert("message_classes".to_owned(), by_class.collect());
         summary.insert("phases".to_owned(), phases(spec, outcome, point.scenario.flit.0)?);
@@ -99,8 +101,6 @@ impl Finished {
             Ending::Stalled(stall) => Some(stalled(stall, &spec.graph)),
             Ending::Drained | Ending::Saturated | Ending::Interrupted => None,
         };
-        let named = |(name, table): &(&'static str, Table)| (*name, routers::named(table.clone(), &spec.graph));
-        let mut recorded: Vec<_> = outcome.recorded.iter().map(named).collect();
         if let Some(groups) = &point.scenario.power.groups {
             recorded.push(("groups", groups.on(&spec.graph)?.table(&channels, &outcome.asleep, spec)));
         }
@@ -361,7 +361,7 @@ fn fairness(spec: &Spec, outcome: &Outcome) -> Map<String, Value> {
 }
 
 /// A job: loads in flits per terminal of the job and cycle of the window.
-fn job_summary(job: &JobOutcome, outcome: &Outcome) -> Value {
+fn job_summary(job: &JobOutcome, outcome: &Outcome, shares: Map<String, Value>) -> Value {
     let slots = outcome.window as f64 * f64::from(job.terminals);
     let load = |flits: u64| (slots > 0.0).then(|| flits as f64 / slots);
     let sums = &job.packets.sums;
@@ -382,6 +382,7 @@ fn job_summary(job: &JobOutcome, outcome: &Outcome) -> Value {
         "completion_cycles": completed(job),
     }));
     fields.extend(job.figures.iter().map(|&(name, value)| (name.to_owned(), json!(value))));
+    fields.extend(shares);
     let own = &job.packets;
     fields.extend(latency("packet_latency", &own.sums, &own.batches, |s| s.latency, &own.latency));
     // the histogram of a single job is that of the point

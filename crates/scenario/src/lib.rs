@@ -57,6 +57,7 @@ mod routers;
 mod save;
 mod scalar;
 mod schema;
+mod shares;
 mod statistics;
 mod table;
 mod tree;
@@ -95,6 +96,8 @@ pub use workload::{BatchSize, JobConfig, Phase, TerminalLoad, Traffic};
 
 /// Version of the meaning of results. It is a part of the hash, so results of another model are never taken for these.
 ///
+/// 22: a program of `scheduler` begins at the look at which it starts; next to programs that sent it could begin later. `schedule.parquet` has waits, slowdowns
+/// and energies, and `utilisation.parquet` is new.
 /// 21: `most_bytes` of `nekbone`, `multigrid` and `hilo` counts the bytes that ranks give in collectives.
 /// 20: with several queues at a terminal, a window ends with its programs or batches. It lasted until `max_window`.
 /// 19: `transfer_cycles` of a rank counts each transfer that ends while it waits. This includes the rendezvous that it
@@ -120,4 +123,4 @@ pub use workload::{BatchSize, JobConfig, Phase, TerminalLoad, Traffic};
 /// state, control packets and faults, and `history_window` counts what the link has taken, not what has crossed the switch:
 /// numbers of runs with that sensor change. 4 adds keys to 3 (times, bits, references of energy, mean powers, states of links
 /// over time) and changes no number.
-pub const RESULT_MODEL_VERSION: u32 = 21;
+pub const RESULT_MODEL_VERSION: u32 = 22;

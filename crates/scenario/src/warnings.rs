@@ -70,6 +70,11 @@ pub(crate) fn of(scenario: &Scenario, spec: &Spec) -> Result<Vec<Warning>, Refus
     warnings.extend(no_random_fault(scenario, spec)?);
     warnings.extend(weft_engine::unproven(spec)?.map(|refusal| told(scenario.place_of(refusal))));
     warnings.extend(spec.policy.risk(spec.cycle_fs)?.map(told));
+    for (j, job) in spec.traffic.jobs.iter().enumerate() {
+        let path = if scenario.traffic.jobs.is_empty() { "traffic".to_owned() } else { format!("traffic.jobs.{j}") };
+        let remarks = job.remarks(&path, &spec.graph, (spec.cycle_fs, spec.flit_bits))?;
+        warnings.extend(remarks.iter().map(Warning::from));
+    }
     Ok(warnings)
 }
 

@@ -229,7 +229,7 @@ impl Scenario {
             let plan = plans.iter().find(|plan| refusal.path.starts_with(&format!("{}.", plan.path)));
             plan.map_or(refusal.clone(), |plan| plan.workload.placed(refusal, &plan.path))
         };
-        spec.check(graph, path).map_err(placed)?;
+        spec.check(graph, (clock.cycle_fs, self.flit.0), path).map_err(placed)?;
         plans.iter().zip(&spec.jobs).try_for_each(|(plan, job)| {
             job.turnaround(clock.cycle_fs, &plan.path).map_err(placed)?;
             Ok(())

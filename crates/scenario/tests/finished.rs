@@ -99,6 +99,7 @@ fn outcome(ending: Ending) -> Outcome {
             latencies: Vec::new(),
             progress: Progress::Endless,
             figures: Vec::new(),
+            usages: None,
             batch: Some(Batch { delivered: 4, packets: 4, dropped: 0, completed: Some(77) }),
         }],
         recorded: vec![

@@ -155,7 +155,9 @@ def _cores(results: ResultSet, point: int, machine: Machine, terminals: int) -> 
     if (results.folder(point) / "schedule.parquet").is_file():
         # programs follow each other at a terminal: its ranks are not all there at the same time
         schedule = pl.read_parquet(results.file(point, "schedule.parquet"))
-        fullest = max(math.ceil(ranks / of) for ranks, of in schedule.select("ranks", "terminals").iter_rows())
+        fullest = max(
+            math.ceil(ranks / of) for ranks, of in schedule.select("ranks", "terminals").drop_nulls().iter_rows()
+        )
     else:
         ranks = pl.read_parquet(results.file(point, "ranks.parquet"))
         fullest = max(ranks.group_by("terminal").len()["len"])

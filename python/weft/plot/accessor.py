@@ -137,6 +137,8 @@ class Plots:
     bill = Drawn()
     solution = Drawn()
     jobs = Drawn()
+    schedule = Drawn()
+    utilisation = Drawn()
 
     def __init__(self, results: ResultSet) -> None:
         self._results = results

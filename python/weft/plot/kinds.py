@@ -82,6 +82,8 @@ KindName = Literal[
     "bill",
     "solution",
     "jobs",
+    "schedule",
+    "utilisation",
 ]
 FORMATS = ("pdf", "svg", "png")
 DEFAULT: KindName = "load"
@@ -167,6 +169,18 @@ KINDS = {
             "traffic.workload: {programs: {file: program.goal}}",
         ),
         Kind(JOBS, "completion times of jobs", Takes.POINTS, "traffic.jobs: [{batch: {per_terminal: 50}, ...}]"),
+        Kind(
+            "schedule",
+            "when and on which terminals each program of a queue ran",
+            Takes.POINT,
+            "traffic.workload: {scheduler: {traces: [...]}}",
+        ),
+        Kind(
+            "utilisation",
+            "busy terminals over time, and programs that run and wait",
+            Takes.POINT,
+            "traffic.workload: {scheduler: {traces: [...]}}",
+        ),
     )
 }
 

@@ -10,7 +10,7 @@ from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
 from weft.errors import ResultsError, writing
-from weft.report import bill_section, data, machine_section
+from weft.report import bill_section, data, machine_section, queue_section
 from weft.report.sources import Sources
 from weft.results.store import replaced
 
@@ -52,6 +52,7 @@ def write(results: Sequence[ResultSet], path: Path, *, units: str | None = None)
         **data.facts(sources),
         bill=bill_section.html(sources),
         machine=machine_section.html(sources),
+        queue=queue_section.html(sources),
         style=Markup(_asset("page.css")),
         plotly=Markup(_vendored("plotly-basic.min.js")),
         scripts=Markup("\n".join(_asset(name) for name in _SCRIPTS)),

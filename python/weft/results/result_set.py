@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 import polars as pl
+import polars.selectors as cs
 import yaml
 
 from weft import _engine
@@ -365,6 +366,30 @@ class ResultSet:
     def groups(self, point: int) -> pl.DataFrame:
         """The accounts of the groups of a point, if `power.groups` asked for them: sleep [cycles], energy [fJ]."""
         return self.recorded(point, "groups")
+
+    def schedule(self, point: int) -> pl.DataFrame:
+        """When and where each program of a queue (workload `scheduler`) ran.
+
+        A row per program: ``trace``, ``number``, submission, start, end, wait and run time [cycles], ``slowdown``,
+        ``bounded_slowdown``, ``ranks``, ``terminals``, ``allocated_terminals`` and its share of the energy [fJ].
+        Programs that never started are the last rows.
+        """
+        return self._of_queue(point, "schedule")
+
+    def utilisation(self, point: int) -> pl.DataFrame:
+        """Busy terminals, and programs that run and wait, from each cycle on in which one of these changed.
+
+        Columns: ``job``, ``cycle``, ``busy_terminals``, ``utilisation`` (share of the terminals of the job),
+        ``running``, ``waiting`` [programs].
+        """
+        return self._of_queue(point, "utilisation")
+
+    def _of_queue(self, point: int, name: str) -> pl.DataFrame:
+        path = self.folder(point) / f"{name}.parquet"
+        if not path.is_file():
+            what = f"{path.parent} holds no {path.name}: no job of {self.describe(point)} runs a queue of programs"
+            raise ResultsError.saying(what, "give a job the workload `scheduler`, and run the point")
+        return _parquet(self.file(point, path.name)).with_columns(cs.float().fill_nan(None))
 
     def recorded(self, point: int, name: str) -> pl.DataFrame:
         """The table of a recording, if `measure` asked for it by this name.

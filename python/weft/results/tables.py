@@ -11,6 +11,7 @@ from weft.results import (
     of_jobs,
     of_message_classes,
     program_table,
+    queue_table,
     si_units,
     soundness,
     ways_around,
@@ -50,7 +51,7 @@ def loads(results: ResultSet, *, width: int = 100, units: str = si_units.CYCLES)
     units : str
         ``si``: also latencies in us, and accepted loads in Gb/s per terminal.
     """
-    programs = program_table.lines(results) if program_table.are_some(results) else []
+    programs = [*program_table.lines(results), *queue_table.lines(results)] if program_table.are_some(results) else []
     if program_table.are_all(results):
         return "\n".join(programs)
     if batch_table.answers(results):

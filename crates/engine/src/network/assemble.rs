@@ -149,7 +149,7 @@ fn check(spec: &Spec, routing: &dyn AnyRouting, needs: &Needs) -> Result<(), Ref
     }
     partition::refuse_split_groups(graph, needs, name)?;
     pairs::check_links(spec, routing)?;
-    spec.traffic.check(&spec.graph, |j| format!("traffic.jobs.{j}"))?;
+    spec.traffic.check(&spec.graph, (spec.cycle_fs, spec.flit_bits), |j| format!("traffic.jobs.{j}"))?;
     spec.check_classes(|j| format!("traffic.jobs.{j}"))?;
     spec.check_warmup()?;
     spec.check_faults()?;

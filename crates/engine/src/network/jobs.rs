@@ -7,12 +7,12 @@ use crate::network::spec::Spec;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use weft_api::activity::Wanted;
-use weft_api::workload::{JobSite, LoadPhase};
+use weft_api::workload::{JobSite, LoadPhase, Near};
 use weft_kernel::net::NetJob;
 use weft_models::workload::WorkloadConfig;
 use weft_topology::Graph;
 use weft_traffic::{InjectionConfig, Lengths, Pattern, mix};
-use weft_units::{Cycles, Refusal};
+use weft_units::{Cycles, Refusal, Remark};
 
 /// Most jobs of a run: each job has statistics of its own in every block.
 pub const MAX_JOBS: usize = 256;
@@ -129,8 +129,8 @@ impl TrafficSpec {
     }
 
     /// Refuses jobs that overlap or need terminals that do not exist, and phases that are out of order. `path` gives
-    /// the dotted path of a job.
-    pub fn check(&self, graph: &Graph, path: impl Fn(usize) -> String) -> Result<(), Refusal> {
+    /// the dotted path of a job. `units`: length of a cycle [fs] and size of a flit [bits].
+    pub fn check(&self, graph: &Graph, units: (u128, u64), path: impl Fn(usize) -> String) -> Result<(), Refusal> {
         let terminals = graph.terminals();
         if !(1..=MAX_JOBS).contains(&self.jobs.len()) {
             let what = format!("{} jobs; a run has 1 to {MAX_JOBS}", self.jobs.len());
@@ -147,7 +147,7 @@ impl TrafficSpec {
                     return Err(shared(&path(j), &self.jobs[first].name, &job.name, t));
                 }
             }
-            job.check(&path(j), graph.planes())?;
+            job.check(&path(j), graph, units)?;
             if let Some(first) = self.jobs[..j].iter().position(|other| other.name == job.name) {
                 let what = format!("`{}` is the name of {}, too", job.name, path(first));
                 let help = "give each job a name of its own: results are told apart by it";
@@ -180,8 +180,8 @@ fn shared(path: &str, first: &str, second: &str, terminal: u32) -> Refusal {
 }
 
 impl Job {
-    fn check(&self, path: &str, planes: u32) -> Result<(), Refusal> {
-        let site = JobSite { path: path.to_owned(), ..self.site(0, false, planes, (0, 0), 0) };
+    fn check(&self, path: &str, graph: &Graph, units: (u128, u64)) -> Result<(), Refusal> {
+        let site = JobSite { path: path.to_owned(), ..self.site(0, false, graph, units, 0) };
         if self.terminals.is_empty() {
             let what = format!("job `{}` has no terminals", self.name);
             return Err(site.refusal("terminals", what, "give it one terminal or more"));
@@ -205,14 +205,14 @@ impl Job {
     }
 
     /// What the workload of job number `index` gets to know.
-    fn site(
-        &self,
+    fn site<'a>(
+        &'a self,
         index: usize,
         apart: bool,
-        planes: u32,
+        graph: &'a Graph,
         (cycle_fs, flit_bits): (u128, u64),
         seed: u64,
-    ) -> JobSite<'_> {
+    ) -> JobSite<'a> {
         JobSite {
             path: format!("traffic.jobs.{index}"),
             job: &self.name,
@@ -222,7 +222,8 @@ impl Job {
             injection: &self.injection,
             batch: self.batch.as_deref(),
             apart,
-            planes,
+            planes: graph.planes(),
+            near: Near::of(graph),
             cycle_fs,
             flit_bits,
             // jobs at the same terminals must not draw the same numbers
@@ -231,11 +232,16 @@ impl Job {
         }
     }
 
+    /// The remarks of its workload, at the dotted path of the job.
+    pub fn remarks(&self, path: &str, graph: &Graph, units: (u128, u64)) -> Result<Vec<Remark>, Refusal> {
+        self.workload.model().remarks(&JobSite { path: path.to_owned(), ..self.site(0, false, graph, units, 0) })
+    }
+
     /// What the loop needs to know of job number `index`.
     pub(crate) fn build(&self, index: usize, spec: &Spec) -> Result<NetJob, Refusal> {
         let (model, classes) = (self.workload.model(), spec.classes_of(self));
         let wanted = spec.recordings.iter().map(|asked| asked.model.wants()).fold(Wanted::default(), Wanted::or);
-        let site = self.site(index, classes.len() > 1, spec.graph.planes(), (spec.cycle_fs, spec.flit_bits), spec.seed);
+        let site = self.site(index, classes.len() > 1, &spec.graph, (spec.cycle_fs, spec.flit_bits), spec.seed);
         let site = JobSite { wanted, ..site };
         Ok(NetJob { workload: model.build(&site)?, classes, is_told: model.awaits().is_some() })
     }

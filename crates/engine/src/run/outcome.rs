@@ -11,7 +11,7 @@ pub use weft_api::queueing::SetAsideCount;
 use weft_api::recording::Table;
 use weft_api::state::PerMode;
 pub use weft_api::state::sums::{Arrived, Measured, PacketSums};
-pub use weft_api::workload::Progress;
+pub use weft_api::workload::{Progress, Usage};
 use weft_topology::Graph;
 
 /// Marks and notifications of congestion control.
@@ -281,6 +281,8 @@ pub struct JobOutcome {
     pub progress: Progress,
     /// Numbers of its workload over the whole run, by name with unit.
     pub figures: Vec<(&'static str, Option<f64>)>,
+    /// The table of its workload whose rows have shares of the energy, and the usage of each of its rows.
+    pub usages: Option<(&'static str, Vec<Usage>)>,
 }
 
 /// The results of one message class.

@@ -150,6 +150,7 @@ impl Simulation {
                 }),
                 progress: net.workload.progress(),
                 figures: net.workload.figures(),
+                usages: net.workload.usages(found.window.1),
             }
         })
         .collect()

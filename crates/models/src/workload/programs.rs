@@ -69,7 +69,7 @@ use weft_programs::amounts::Bytes;
 use weft_programs::collectives::{Rules, RulesConfig};
 use weft_programs::form::Program;
 use weft_programs::generators::{GeneratorConfig, ProgramFile};
-use weft_programs::loggops::Stuck;
+use weft_programs::loggops::{Parameters, Stuck};
 use weft_programs::rank::Machine;
 use weft_programs::readers;
 use weft_units::{Bandwidth, Cycles, InputFile, MAX_CYCLES, Refusal, Time};
@@ -175,7 +175,7 @@ fn is_one(count: &u32) -> bool {
 
 impl Programs {
     /// The program and the rules of its collectives. Refuses at `path`, the dotted path of this workload.
-    fn make(&self, path: &str) -> Result<(Program, Rules), Refusal> {
+    pub(super) fn make(&self, path: &str) -> Result<(Program, Rules), Refusal> {
         let within = |refusal: Refusal| Refusal { path: format!("{path}.{}", refusal.path), ..refusal };
         let both = |what: &str| {
             let help =
@@ -212,6 +212,57 @@ impl Programs {
     /// The same program, which starts in a cycle.
     pub(super) fn starting_at(&self, cycle: u64) -> Self {
         Self { start: Time::Cycles(cycle), ..self.clone() }
+    }
+
+    /// The same program of `ranks` ranks. Refuses at `path`, the dotted path of this workload, a program whose ranks no key says.
+    pub(super) fn of_ranks(&self, ranks: u32, path: &str) -> Result<Self, Refusal> {
+        let no_key = |what: String| {
+            let help = "name a program of a generator that has the key `ranks`";
+            Refusal::new(path, what, help)
+        };
+        let Some(generator) = &self.program else {
+            return Err(no_key(format!("a program in a file has ranks of its own, and {ranks} are wanted")));
+        };
+        let name = generator.name();
+        let mut config = serde_json::to_value(generator).unwrap_or_default();
+        match config.get_mut(name).and_then(|keys| keys.get_mut("ranks")) {
+            Some(key) => *key = ranks.into(),
+            None => return Err(no_key(format!("`{name}` has no key `ranks`, and {ranks} are wanted"))),
+        }
+        let program = serde_json::from_value(config).map_err(|error| no_key(error.to_string()))?;
+        Ok(Self { program: Some(program), ..self.clone() })
+    }
+
+    /// The same program, whose computations take `scale` times as long.
+    pub(super) fn scaled_by(&self, scale: f64) -> Self {
+        Self { compute_scale: scale, ..self.clone() }
+    }
+
+    /// Ranks of each node.
+    pub(super) fn ranks_per_node(&self) -> u32 {
+        self.ranks_per_terminal.max(1)
+    }
+
+    /// An ideal network with the interfaces of this program: a flit per cycle. `units`: length of a cycle [fs] and size of a flit [bits].
+    pub(super) fn on_an_ideal_network(
+        &self,
+        (cycle_fs, flit_bits): (u128, u64),
+        latency: Time,
+        path: &str,
+    ) -> Result<Parameters, Refusal> {
+        let Times { overhead, injection_latency, .. } = self.interfaces();
+        let fs = |time: Time| time.femtoseconds(cycle_fs);
+        let per_byte = cycle_fs * 8 / u128::from(flit_bits.max(1));
+        let times = [
+            ("latency", fs(latency) + fs(injection_latency)),
+            ("overhead", fs(overhead)),
+            ("gap", 0),
+            ("gap_per_byte", per_byte),
+            ("overhead_per_byte", 0),
+        ];
+        let times = times.map(|(name, fs)| (name, Time::Femtoseconds(fs)));
+        Parameters::new(times, self.eager.0)
+            .map_err(|refusal| Refusal { path: format!("{path}.{}", refusal.path), ..refusal })
     }
 
     /// Terminals that the ranks of the program need. Refuses at `path`, the dotted path of this workload.

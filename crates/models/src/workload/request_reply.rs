@@ -487,6 +487,7 @@ mod tests {
             batch: None,
             apart: false,
             planes: 1,
+            near: weft_api::workload::Near::UNKNOWN,
             cycle_fs: 1_000_000,
             flit_bits: 48,
             seed: 1,

@@ -1,57 +1,91 @@
-//! A set of programs runs on the nodes of a job: each starts when others have left enough nodes free, in a random order.
+//! A queue of programs runs on the nodes of a job: each arrives at its time, and starts when others have left enough nodes free.
 //!
 //! # Source
-//! F. J. Andujar et al., "Energy efficient torus networks with on/off links" (JPDC 2019), section 3.3: the oblivious trace scheduler.
+//! F. J. Andujar et al., "Energy efficient torus networks with on/off links" (JPDC 2019), section 3.3: the oblivious trace scheduler, which
+//! is the default. Files: the Standard Workload Format 2.2 (D. Feitelson et al.). EASY backfilling: D. A. Lifka, "The ANL/IBM SP scheduling system" (JSSPP
+//! 1995). Slowdown and bounded slowdown: D. Feitelson et al., "Theory and practice in parallel job scheduling" (JSSPP 1997).
+//! Placement by groups in random order: N. Jain et al., "Maximizing throughput on a dragonfly network" (SC 2014).
 //! # Parameters
-//! - traces: the programs, each with its name and the keys of the workload `programs`; `count` runs one several times.
+//! - traces: the programs, each with its name and the keys of the workload `programs`; `count` runs one several times, `estimate` \[time\] is
+//!   its expected run time.
+//! - arrivals: when programs are submitted: all at the start, by a Poisson process, by a list, or by a file.
+//! - order: which of the submitted programs starts next.
 //! - period \[time\]: of the scheduler. It looks at the nodes at 0, then once in each period.
 //! - placement: which of the free nodes a program gets.
+//! - slowdown_bound \[time\]: the least run time that the bounded slowdown divides by.
 //! - seed: of the random choices, beside the seed of the scenario.
 //!
 //! Of the job it uses terminals, and packet \[flits\].
 //! # Guarantees
-//! Each program starts once. At each look the scheduler repeats: of the programs that have not started and whose nodes are free, it takes one
-//! at random, all with the same chance. That one gets the first free nodes in the order of the terminals of the job, or those that `placement` says. A
-//! node belongs to one program at a time, so a program that does not fill its last node leaves the rest of it idle. A program that ends frees its nodes at the first
-//! look that comes a period or more after its end. The run time is the end of the last program.
+//! Each program starts once, at a look at or after its submission. At each look the scheduler repeats: of the programs that have been submitted and
+//! not started it takes the one that `order` names. That one gets the first free nodes in the order of the terminals of the job, or those that `placement`
+//! says. A node belongs to one program at a time, so a program that does not fill its last node leaves the rest of it idle. A program that ends frees its nodes at
+//! the first look that comes a period or more after its end. The run time is the end of the last program.
 //!
 //! All blocks decide alike: at a look they use only ends that are a period old, and the blocks have exchanged all messages since. So a
 //! period has to be longer than the latency of every link.
+//!
+//! The energy of a program: of the static energy of the network, and the dynamic energy of its terminal links, its other links and its routers. Of the static energy it
+//! has the share of its terminals times its run time among all terminals of the network times the window. Of each dynamic energy it has the share of the flits
+//! delivered to it, each as often as it crossed such a link or a router. The rest belongs to idle terminals, to control packets, and to packets that were not delivered.
 //! # Not modelled
-//! Priorities, reservations and estimates of run times. A program that waits for ever lets the others wait for its nodes until
-//! `measure.stop.complete.max_window`.
+//! Priorities, reservations beyond the first program that waits, jobs that depend on each other, and jobs that are killed at their estimate. A program that waits for ever lets
+//! the others wait for its nodes until `measure.stop.complete.max_window`. Prices per flit that differ between links of a run: a flit costs the mean of all links
+//! between routers.
 //! # Validation
-//! `scheduler/queue.rs`: choices are uniform, nodes are given once. The conformance tests run it with blocks, threads and checkpoints.
+//! `scheduler/queue.rs`: choices are uniform, nodes are given once, orders. `scheduler/order.rs`: backfilling by hand. `scheduler/placement.rs`: domains by
+//! hand. `scheduler/arrivals.rs`: mean and variance of gaps. `scheduler/alone.rs`: lengths. `tests/test_job_queue.py`: a queue of 1,000 jobs conserves
+//! node-seconds. The conformance tests run it with blocks, threads and checkpoints.
 
+mod alone;
 mod answers;
+mod arrivals;
+mod job_log;
+mod order;
+mod placement;
 mod queue;
 mod sources;
 
 use super::programs::Programs;
-use queue::{Placement, Queue, Trace};
+use alone::Alone;
+use arrivals::{Arrivals, Arrived, Asking};
+use order::Order;
+use placement::Placement;
+use queue::{Queue, Rules, Submitted};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sources::Nodes;
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use weft_api::activity::{OfJob, Wanted};
 use weft_api::recording::Table;
-use weft_api::workload::{Awaits, JobSite, JobSources, Place, Progress, Workload, WorkloadModel};
+use weft_api::workload::{Awaits, JobSite, JobSources, Near, Place, Progress, Usage, Workload, WorkloadModel};
 use weft_traffic::{InjectionConfig, Lengths};
-use weft_units::{Cycles, Refusal, Time};
+use weft_units::{Cycles, Refusal, Remark, Time};
 
-/// A set of programs: each starts when others have left enough nodes free.
+/// A queue of programs: each starts when others have left enough nodes free.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Scheduler {
     /// The programs.
     #[schemars(length(min = 1))]
     pub traces: Vec<Scheduled>,
+    /// When programs are submitted.
+    #[serde(default, skip_serializing_if = "is_at_once")]
+    pub arrivals: Arrivals,
+    /// Which of the submitted programs starts next. Default: `random` if all arrive at once, else `fcfs`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub order: Option<Order>,
     /// Time between two looks of the scheduler at the nodes.
     #[serde(default = "microsecond")]
     pub period: Time,
     /// Which of the free nodes a program gets.
     #[serde(default)]
     pub placement: Placement,
+    /// The least run time that the bounded slowdown divides by, in times of the file of `arrivals` [time].
+    #[serde(default = "ten_seconds", skip_serializing_if = "is_ten_seconds")]
+    #[schemars(extend("x-exact" = true))]
+    pub slowdown_bound: Time,
     /// Seed of the random choices.
     #[serde(default)]
     pub seed: u64,
@@ -67,12 +101,28 @@ pub struct Scheduled {
     #[serde(default = "one", skip_serializing_if = "is_one")]
     #[schemars(range(min = 1))]
     pub count: u32,
+    /// Run time that is expected of it [time], for `order: easy`. Default: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-exact" = true))]
+    pub estimate: Option<Time>,
     /// What runs: the keys of the workload `programs`, without `start`.
     pub programs: Programs,
 }
 
 fn microsecond() -> Time {
     Time::Femtoseconds(1_000_000_000)
+}
+
+fn ten_seconds() -> Time {
+    Time::Femtoseconds(10_000_000_000_000_000)
+}
+
+fn is_ten_seconds(time: &Time) -> bool {
+    *time == ten_seconds()
+}
+
+fn is_at_once(arrivals: &Arrivals) -> bool {
+    *arrivals == Arrivals::default()
 }
 
 fn one() -> u32 {
@@ -94,13 +144,20 @@ impl Scheduler {
         Ok(period)
     }
 
-    /// The traces, each as often as it runs, with the terminals that it needs.
-    fn traces(&self, site: &JobSite) -> Result<Vec<Trace>, Refusal> {
-        let mut all = Vec::new();
+    fn order(&self) -> Order {
+        self.order.unwrap_or(if is_at_once(&self.arrivals) { Order::Random } else { Order::Fcfs })
+    }
+
+    /// Refuses traces that no arrival can start.
+    fn check_traces(&self, site: &JobSite) -> Result<(), Refusal> {
         for (place, scheduled) in self.traces.iter().enumerate() {
             let key = format!("workload.scheduler.traces.{place}");
             if scheduled.count == 0 {
                 return Err(site.refusal(&format!("{key}.count"), "it runs 0 times".into(), "write 1 or more"));
+            }
+            if scheduled.count > 1 && !self.arrivals.counts() {
+                let what = "the list or file of `arrivals` says how often a program runs".into();
+                return Err(site.refusal(&format!("{key}.count"), what, "leave `count` out"));
             }
             if scheduled.programs.has_start() {
                 let help = "leave `start` out, or run it as a job of its own with the workload `programs`";
@@ -118,25 +175,33 @@ impl Scheduler {
                 };
                 return Err(site.refusal(&format!("{key}.programs.rails"), what, help));
             }
-            let needs = scheduled.programs.terminals_needed(&format!("{}.{key}.programs", site.path))? as usize;
-            if needs > site.terminals.len() {
-                let what = format!(
-                    "`{}` needs {needs} terminals, and job `{}` has {}: it would never start",
-                    scheduled.name,
-                    site.job,
-                    site.terminals.len()
-                );
-                let help =
-                    "give the job more terminals, or make a program of fewer ranks, or put more ranks at each terminal";
-                return Err(site.refusal(&format!("{key}.programs"), what, help));
-            }
-            let trace = Trace { name: scheduled.name.as_str().into(), programs: scheduled.programs.clone(), needs };
-            all.extend(std::iter::repeat_n(trace, scheduled.count as usize));
         }
-        if all.is_empty() {
+        if self.traces.is_empty() {
             return Err(site.refusal("workload.scheduler.traces", "no program".into(), "name one or more"));
         }
-        Ok(all)
+        Ok(())
+    }
+
+    /// The programs in the order of their submission. Refuses what can't run on this job.
+    fn programs(&self, site: &JobSite) -> Result<Arrived, Refusal> {
+        self.check_traces(site)?;
+        let order = self.order();
+        let arrived = self.arrivals.programs(Asking { scheduler: self, site, order })?;
+        if arrived.programs.is_empty() {
+            return Err(site.refusal("workload.scheduler.arrivals", "no program".into(), "submit one or more"));
+        }
+        let guess = arrived.programs.iter().find(|program| order == Order::Easy && program.estimate.is_none());
+        if let Some(program) = guess {
+            let what = format!("`easy` needs an estimate of each run time, and `{}` has none", program.name);
+            let help = "give the trace the key `estimate`, or write `order: fcfs`";
+            return Err(site.refusal("workload.scheduler.order", what, help));
+        }
+        Ok(arrived)
+    }
+
+    /// The bound of the bounded slowdown [cycles].
+    fn bound(&self, cycle_fs: u128) -> f64 {
+        self.slowdown_bound.femtoseconds(cycle_fs) as f64 / self.arrivals.compression() / cycle_fs as f64
     }
 }
 
@@ -175,15 +240,36 @@ impl WorkloadModel for Scheduler {
             let what = "a message becomes packets of one greatest length, and a shorter last one".into();
             return Err(site.refusal("packet", what, "write one length, such as 16flits"));
         }
-        self.traces(site)?;
-        self.traces.iter().try_for_each(|scheduled| scheduled.programs.check(site))
+        let arrived = self.programs(site)?;
+        self.placement.domains(site)?;
+        let mut checked = BTreeSet::new();
+        let mut fresh = arrived.programs.iter().filter(|each| checked.insert((Arc::clone(&each.name), each.needs)));
+        fresh.try_for_each(|each| each.programs.check(site))
+    }
+
+    fn remarks(&self, site: &JobSite) -> Result<Vec<Remark>, Refusal> {
+        Ok(answers::remarks(
+            &self.programs(site)?.skipped,
+            &format!("{}.workload.scheduler.arrivals.swf.file", site.path),
+        ))
     }
 
     fn build(&self, site: &JobSite) -> Result<Arc<dyn Workload>, Refusal> {
-        let period = self.period(site.cycle_fs, &format!("{}.workload.scheduler", site.path))?;
-        let queue =
-            Queue::new(self.traces(site)?, site.terminals.len(), period, (self.placement, site.seed ^ self.seed));
-        Ok(Arc::new(Runtime { all: Arc::new(All { site: OwnSite::of(site), queue: Mutex::new(queue) }) }))
+        let rules = Rules {
+            period: self.period(site.cycle_fs, &format!("{}.workload.scheduler", site.path))?,
+            order: self.order(),
+            placement: self.placement,
+            domains: self.placement.domains(site)?,
+            seed: site.seed ^ self.seed,
+        };
+        let Arrived { programs, skipped } = self.programs(site)?;
+        let queue = Queue::new(programs, site.terminals.len(), rules);
+        let own = OwnSite::of(site, self);
+        Ok(Arc::new(Runtime {
+            all: Arc::new(All { site: own, queue: Mutex::new(queue) }),
+            bound: self.bound(site.cycle_fs),
+            skipped: skipped.count(),
+        }))
     }
 
     fn examples() -> Vec<Self> {
@@ -196,6 +282,14 @@ impl WorkloadModel for Scheduler {
                 {"name": "all", "count": 2, "programs": {"overhead": "20ns", "ranks_per_terminal": 2,
                     "program": {"collective": {"operation": "all_to_all", "ranks": 9, "bytes": "300B"}}}},
                 {"name": "two", "programs": {"program": {"collective": {"operation": "all_reduce", "ranks": 2, "bytes": "1KB"}}}}]}"#),
+            of(
+                r#"{"period": "200ns", "placement": "random", "order": "easy", "arrivals": {"poisson": {"mean_gap": "400ns"}}, "traces": [
+                {"name": "ring", "count": 3, "estimate": "1us", "programs": {"program": {"collective": {"operation": "all_reduce", "ranks": 5, "bytes": "2KB"}}}},
+                {"name": "idle", "count": 2, "estimate": "1us", "programs": {"program": {"compute": {"ranks": 3, "time": "900ns"}}}}]}"#,
+            ),
+            of(r#"{"period": "200ns", "placement": "compact", "traces": [
+                {"name": "pair", "programs": {"program": {"collective": {"operation": "all_to_all", "ranks": 2, "bytes": "300B"}}}}],
+                "arrivals": {"list": [{"at": "10ns", "trace": "pair", "ranks": 5}, {"at": "10ns", "trace": "pair"}, {"at": "1500ns", "trace": "pair", "ranks": 4}]}}"#),
         ]
     }
 }
@@ -213,10 +307,12 @@ struct OwnSite {
     flit_bits: u64,
     seed: u64,
     wanted: Wanted,
+    /// Latency of a message alone, for lengths of programs.
+    latency: Time,
 }
 
 impl OwnSite {
-    fn of(site: &JobSite) -> Self {
+    fn of(site: &JobSite, scheduler: &Scheduler) -> Self {
         Self {
             path: site.path.clone(),
             job: site.job.to_owned(),
@@ -228,11 +324,21 @@ impl OwnSite {
             flit_bits: site.flit_bits,
             seed: site.seed,
             wanted: site.wanted,
+            latency: scheduler.arrivals.latency(),
         }
     }
 
+    /// The program with computations of the length that was asked for.
+    fn of_its_length(&self, submitted: &Submitted) -> Programs {
+        let Some(length) = submitted.length_fs else { return submitted.programs.clone() };
+        let path = format!("{}.workload.scheduler", self.path);
+        let units = (self.cycle_fs, self.flit_bits);
+        let alone = Alone::of(&submitted.programs, &path, units, self.latency).expect("a program that passed `check`");
+        submitted.programs.scaled_by(alone.scale(length))
+    }
+
     /// A program that starts in cycle `start` at these terminals of the job.
-    fn launch(&self, programs: &Programs, places: &[u32], start: u64) -> Arc<dyn Workload> {
+    fn launch(&self, submitted: &Submitted, places: &[u32], start: u64) -> Arc<dyn Workload> {
         let terminals: Vec<u32> = places.iter().map(|&place| self.terminals[place as usize]).collect();
         let site = JobSite {
             path: self.path.clone(),
@@ -243,14 +349,16 @@ impl OwnSite {
             injection: &self.injection,
             batch: None,
             apart: self.apart,
-            // of several planes `traces` refuses programs
+            // of several planes `check_traces` refuses programs
             planes: 1,
+            near: Near::UNKNOWN,
             cycle_fs: self.cycle_fs,
             flit_bits: self.flit_bits,
             seed: self.seed,
             wanted: self.wanted,
         };
-        programs.starting_at(start).build(&site).expect("a program that passed `check`")
+        let programs = self.of_its_length(submitted).starting_at(start);
+        programs.build(&site).expect("a program that passed `check`")
     }
 }
 
@@ -271,6 +379,10 @@ impl All {
 #[derive(Debug)]
 struct Runtime {
     all: Arc<All>,
+    /// Of the bounded slowdown [cycles].
+    bound: f64,
+    /// Lines of a file that were left out.
+    skipped: u64,
 }
 
 impl Workload for Runtime {
@@ -285,13 +397,17 @@ impl Workload for Runtime {
     fn stuck(&self) -> Option<String> {
         let queue = self.all.queue();
         queue.started().iter().find_map(|started| {
-            let name = &queue.trace(started).name;
+            let name = &queue.program(started).name;
             started.workload.stuck().map(|told| format!("`{name}`: {told}"))
         })
     }
 
     fn tables(&self) -> Vec<(&'static str, Table)> {
-        answers::tables(&self.all.queue(), &self.all.site.terminals)
+        answers::tables(&self.all.queue(), &self.all.site.terminals, self.bound)
+    }
+
+    fn usages(&self, end: u64) -> Option<(&'static str, Vec<Usage>)> {
+        Some((answers::SCHEDULE, answers::usages(&self.all.queue(), end)))
     }
 
     fn activities(&self, job: &str, end: u64) -> Vec<OfJob> {
@@ -299,6 +415,6 @@ impl Workload for Runtime {
     }
 
     fn figures(&self) -> Vec<(&'static str, Option<f64>)> {
-        answers::figures(&self.all.queue())
+        answers::figures(&self.all.queue(), self.bound, self.skipped)
     }
 }

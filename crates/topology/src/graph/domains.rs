@@ -24,9 +24,9 @@ impl Domains {
 }
 
 impl Graph {
-    /// The domains of the network, the smallest first: the terminals of a router, then those of a group, of a subtree of each
-    /// height, or of a row, a plane and so on of a grid. Each set is a part of one set of the next partition. The whole network is none
-    /// of them, and a network of several planes has none above its routers.
+    /// The domains of the network, the smallest first. The first partition is by router. The next one is by group, by subtree of each
+    /// height, or by row and plane of a grid. Each set is a part of one set of the next partition. The whole network is no
+    /// domain. A network of several planes has no domains above its routers.
     pub fn domains(&self) -> Vec<Domains> {
         let routers: Vec<u32> = (0..self.terminals()).map(|terminal| self.terminal_at(terminal).0).collect();
         let mut all = vec![Domains::of("router", routers.iter().copied())];

@@ -1,32 +1,101 @@
-//! The results of a set: the tables of all programs one behind the other, and when each one ran where.
+//! The results of a queue: when each program ran where, how busy the nodes were, and the tables of all programs one behind the other.
 
-use super::queue::{Queue, Started};
+use super::job_log::Skipped;
+use super::queue::{Queue, Started, Submitted};
+use std::collections::BTreeMap;
+use std::fmt::Write;
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 use weft_api::activity::OfJob;
 use weft_api::recording::{Column, Table};
-use weft_api::workload::Progress;
+use weft_api::workload::{Progress, Usage};
+use weft_units::Remark;
 
-/// The cycle in which a program ended; `None` if it did not.
-fn end(started: &Started) -> Option<u64> {
-    match started.workload.progress() {
-        Progress::Ended(at) => Some(at),
-        Progress::Open | Progress::Endless => None,
+/// The table of programs.
+pub const SCHEDULE: &str = "schedule";
+
+/// A row of the table of programs: one that started, or one that never did.
+struct Row<'a> {
+    submitted: &'a Submitted,
+    started: Option<&'a Started>,
+    end: Option<u64>,
+}
+
+impl<'a> Row<'a> {
+    /// The programs in the order of their starts, then those that wait.
+    fn all(queue: &'a Queue) -> Vec<Self> {
+        let of = |started: &'a Started| Row {
+            submitted: queue.program(started),
+            started: Some(started),
+            end: started.end(),
+        };
+        let waiting = queue.waiting().map(|submitted| Row { submitted, started: None, end: None });
+        queue.started().iter().map(of).chain(waiting).collect()
+    }
+
+    fn start(&self) -> Option<u64> {
+        self.started.map(|started| started.at)
+    }
+
+    fn wait(&self) -> Option<u64> {
+        self.start().map(|start| start - self.submitted.submit)
+    }
+
+    fn run_time(&self) -> Option<u64> {
+        self.start().zip(self.end).map(|(start, end)| end - start)
+    }
+
+    /// Time from submission to end, over the run time, which is at least `bound`. A bounded slowdown is at least 1.
+    fn slowdown(&self, bound: f64) -> Option<f64> {
+        let (wait, run) = (self.wait()? as f64, self.run_time()? as f64);
+        let by = run.max(bound);
+        (by > 0.0).then(|| ((wait + run) / by).max(1.0))
     }
 }
 
 /// When each program ran, and where.
-fn schedule(queue: &Queue, terminals: &[u32]) -> Table {
-    let started = queue.started();
-    let numbers = |of: &dyn Fn(&Started) -> u64| Column::Counts(started.iter().map(of).collect());
-    let first = |each: &Started| each.places.first().map(|&place| terminals[place as usize]);
+fn schedule(queue: &Queue, terminals: &[u32], bound: f64) -> Table {
+    let rows = Row::all(queue);
+    let counts = |of: &dyn Fn(&Row) -> Option<u64>| Column::MaybeCounts(rows.iter().map(of).collect());
+    let floats =
+        |of: &dyn Fn(&Row) -> Option<f64>| Column::Floats(rows.iter().map(|row| of(row).unwrap_or(f64::NAN)).collect());
+    let places = |row: &Row| row.started.map_or(Vec::new(), |started| started.places.clone());
+    let first =
+        |row: &Row| row.started.and_then(|started| started.places.first()).map(|&place| terminals[place as usize]);
+    let held = |row: &Row| {
+        let mut held: Vec<u32> = places(row).iter().map(|&place| terminals[place as usize]).collect();
+        held.sort_unstable();
+        (!held.is_empty()).then(|| ranges(&held).into())
+    };
     Table::whole([
-        ("trace", Column::Texts(started.iter().map(|each| Arc::clone(&queue.trace(each).name)).collect())),
-        ("start_cycles", numbers(&|each| each.at)),
-        ("end_cycles", Column::MaybeCounts(started.iter().map(end).collect())),
-        ("ranks", numbers(&|each| ranks(each))),
-        ("terminals", numbers(&|each| each.places.len() as u64)),
-        ("first_terminal", Column::MaybeNumbers(started.iter().map(first).collect())),
+        ("trace", Column::Texts(rows.iter().map(|row| Arc::clone(&row.submitted.name)).collect())),
+        ("number", Column::Counts(rows.iter().map(|row| row.submitted.number).collect())),
+        ("submit_cycles", Column::Counts(rows.iter().map(|row| row.submitted.submit).collect())),
+        ("start_cycles", counts(&|row| row.start())),
+        ("end_cycles", counts(&|row| row.end)),
+        ("wait_cycles", counts(&|row| row.wait())),
+        ("run_time_cycles", counts(&|row| row.run_time())),
+        ("estimate_cycles", counts(&|row| row.submitted.estimate)),
+        ("slowdown", floats(&|row| row.slowdown(0.0))),
+        ("bounded_slowdown", floats(&|row| row.slowdown(bound))),
+        ("ranks", counts(&|row| row.started.map(ranks))),
+        ("terminals", Column::Counts(rows.iter().map(|row| row.submitted.needs as u64).collect())),
+        ("first_terminal", Column::MaybeNumbers(rows.iter().map(first).collect())),
+        ("allocated_terminals", Column::MaybeTexts(rows.iter().map(held).collect())),
     ])
+}
+
+/// Ascending numbers as ranges: `0-3 7`.
+fn ranges(numbers: &[u32]) -> String {
+    let mut text = String::new();
+    for run in numbers.chunk_by(|a, b| a + 1 == *b) {
+        let space = if text.is_empty() { "" } else { " " };
+        let _ = match run {
+            [only] => write!(text, "{space}{only}"),
+            run => write!(text, "{space}{}-{}", run[0], run[run.len() - 1]),
+        };
+    }
+    text
 }
 
 fn ranks(started: &Started) -> u64 {
@@ -35,8 +104,53 @@ fn ranks(started: &Started) -> u64 {
     of_ranks.and_then(|(_, table)| table.column("rank")).map_or(0, |column| column.rows() as u64)
 }
 
-pub fn tables(queue: &Queue, terminals: &[u32]) -> Vec<(&'static str, Table)> {
-    let mut all: Vec<(&'static str, Table)> = vec![("schedule", schedule(queue, terminals))];
+/// The changes of a cycle: programs that are submitted, start and end, and terminals that become busy and idle.
+#[derive(Default)]
+struct Change {
+    submitted: u64,
+    started: u64,
+    ended: u64,
+    busy: u64,
+    idle: u64,
+}
+
+/// Busy terminals, programs that run, and programs that wait: a row per cycle in which one of these changes.
+fn utilisation(queue: &Queue) -> Table {
+    let mut changes = BTreeMap::<u64, Change>::new();
+    for row in Row::all(queue) {
+        let needs = row.submitted.needs as u64;
+        changes.entry(row.submitted.submit).or_default().submitted += 1;
+        if let Some(start) = row.start() {
+            let change = changes.entry(start).or_default();
+            (change.started, change.busy) = (change.started + 1, change.busy + needs);
+        }
+        if let Some(end) = row.end {
+            let change = changes.entry(end).or_default();
+            (change.ended, change.idle) = (change.ended + 1, change.idle + needs);
+        }
+    }
+    let (mut busy, mut running, mut waiting) = (0, 0, 0);
+    let mut columns: [Vec<u64>; 4] = Default::default();
+    for (cycle, change) in changes {
+        busy = busy + change.busy - change.idle;
+        running = running + change.started - change.ended;
+        waiting = waiting + change.submitted - change.started;
+        columns.iter_mut().zip([cycle, busy, running, waiting]).for_each(|(column, value)| column.push(value));
+    }
+    let share = columns[1].iter().map(|&busy| busy as f64 / queue.places() as f64).collect();
+    let [cycles, busy, running, waiting] = columns.map(Column::Counts);
+    Table::whole([
+        ("cycle", cycles),
+        ("busy_terminals", busy),
+        ("utilisation", Column::Floats(share)),
+        ("running", running),
+        ("waiting", waiting),
+    ])
+}
+
+pub fn tables(queue: &Queue, terminals: &[u32], bound: f64) -> Vec<(&'static str, Table)> {
+    let mut all: Vec<(&'static str, Table)> =
+        vec![(SCHEDULE, schedule(queue, terminals, bound)), ("utilisation", utilisation(queue))];
     for started in queue.started() {
         for (name, table) in started.workload.tables() {
             match all.iter_mut().find(|(other, _)| *other == name) {
@@ -48,17 +162,29 @@ pub fn tables(queue: &Queue, terminals: &[u32]) -> Vec<(&'static str, Table)> {
     all
 }
 
+/// The usage of each row of the table of programs.
+pub fn usages(queue: &Queue, end: u64) -> Vec<Usage> {
+    let of = |row: &Row| {
+        row.started.map_or_else(Usage::default, |started| Usage {
+            terminal_cycles: row.submitted.needs as u64 * (row.end.unwrap_or(end).min(end) - started.at.min(end)),
+            flits: started.delivered.flits.load(Relaxed),
+            link_flits: started.delivered.link_flits.load(Relaxed),
+        })
+    };
+    Row::all(queue).iter().map(of).collect()
+}
+
 /// The activity of each program that has started. Its name has the number of its start, so that no two have one name.
 pub fn activities(queue: &Queue, job: &str, end: u64) -> Vec<OfJob> {
     let started = queue.started().iter().zip(1..);
     let of = |(each, number): (&Started, usize)| {
-        each.workload.activities(&format!("{job}: {} {number}", queue.trace(each).name), end)
+        each.workload.activities(&format!("{job}: {} {number}", queue.program(each).name), end)
     };
     started.flat_map(of).collect()
 }
 
-/// Numbers of the whole set. Sums and the maximum add up over programs; means and percentiles do not, and are unknown.
-pub fn figures(queue: &Queue) -> Vec<(&'static str, Option<f64>)> {
+/// Numbers of the whole queue. Sums and the maximum add up over programs; means and percentiles of messages do not, and are unknown.
+pub fn figures(queue: &Queue, bound: f64, skipped: u64) -> Vec<(&'static str, Option<f64>)> {
     let each: Vec<_> = queue.started().iter().map(|started| started.workload.figures()).collect();
     let values = |name: &str| {
         let name = name.to_owned();
@@ -70,7 +196,7 @@ pub fn figures(queue: &Queue) -> Vec<(&'static str, Option<f64>)> {
         Progress::Ended(at) => Some(at as f64),
         Progress::Open | Progress::Endless => None,
     };
-    vec![
+    let mut all = vec![
         ("run_time_cycles", run_time),
         ("messages", Some(values("messages").sum())),
         ("message_bytes", Some(values("message_bytes").sum())),
@@ -78,5 +204,75 @@ pub fn figures(queue: &Queue) -> Vec<(&'static str, Option<f64>)> {
         ("flow_completion_p50_cycles", None),
         ("flow_completion_p99_cycles", None),
         ("flow_completion_max_cycles", values("flow_completion_max_cycles").reduce(f64::max)),
+    ];
+    all.extend(of_programs(queue, bound));
+    all.push(("queue_skipped_lines", Some(skipped as f64)));
+    all
+}
+
+/// Waits and slowdowns of the programs that have ended, and the utilisation from the first submission to the last end.
+fn of_programs(queue: &Queue, bound: f64) -> Vec<(&'static str, Option<f64>)> {
+    let rows = Row::all(queue);
+    let ended: Vec<&Row> = rows.iter().filter(|row| row.end.is_some()).collect();
+    let numbers = |of: &dyn Fn(&Row) -> Option<f64>| ended.iter().filter_map(|row| of(row)).collect::<Vec<f64>>();
+    let mean = |all: Vec<f64>| (!all.is_empty()).then(|| all.iter().sum::<f64>() / all.len() as f64);
+    let most = |all: Vec<f64>| all.into_iter().reduce(f64::max);
+    let wait = |row: &Row| row.wait().map(|cycles| cycles as f64);
+    let response = |row: &Row| Some((row.end? - row.submitted.submit) as f64);
+    let first = rows.iter().map(|row| row.submitted.submit).min();
+    let last = ended.iter().filter_map(|row| row.end).max();
+    let makespan = first.zip(last).map(|(first, last)| (last - first) as f64);
+    let node_cycles = |row: &&Row| row.run_time().unwrap_or(0) as f64 * row.submitted.needs as f64;
+    let busy: f64 = ended.iter().map(node_cycles).sum();
+    let has_ended = ended.len() == rows.len();
+    let utilisation =
+        makespan.filter(|&cycles| has_ended && cycles > 0.0).map(|cycles| busy / (cycles * queue.places() as f64));
+    vec![
+        ("queue_programs", Some(rows.len() as f64)),
+        ("queue_ended_programs", Some(ended.len() as f64)),
+        ("makespan_cycles", makespan.filter(|_| has_ended)),
+        ("utilisation", utilisation),
+        ("wait_mean_cycles", mean(numbers(&wait))),
+        ("wait_max_cycles", most(numbers(&wait))),
+        ("response_mean_cycles", mean(numbers(&response))),
+        ("slowdown_mean", mean(numbers(&|row| row.slowdown(0.0)))),
+        ("bounded_slowdown_mean", mean(numbers(&|row| row.slowdown(bound)))),
+        ("bounded_slowdown_max", most(numbers(&|row| row.slowdown(bound)))),
     ]
+}
+
+/// Remarks on a file whose lines do not all run. `path`: dotted path of its key.
+pub fn remarks(skipped: &Skipped, path: &str) -> Vec<Remark> {
+    let mut all = Vec::new();
+    if let Some(first) = &skipped.first {
+        let (count, lines) = (skipped.count(), skipped.lines);
+        all.push(Remark {
+            code: "skipped_lines",
+            path: path.to_owned(),
+            numbers: vec![("skipped_lines".into(), count as f64), ("lines".into(), lines as f64)],
+            what: format!("{count} of {lines} lines are left out ({}); {first}", skipped.reasons()),
+            help: "correct these lines, or state with the results that they are left out".to_owned(),
+        });
+    }
+    if let Some(announced) = skipped.announced {
+        all.push(Remark {
+            code: "fewer_jobs",
+            path: path.to_owned(),
+            numbers: vec![("announced_jobs".into(), announced as f64), ("lines".into(), skipped.lines as f64)],
+            what: format!("the header announces {announced} jobs (MaxJobs), and the file has {}", skipped.lines),
+            help: "copy the file again if it is cut off".to_owned(),
+        });
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_that_follow_each_other_are_ranges() {
+        assert_eq!(ranges(&[0, 1, 2, 3, 7, 9, 10]), "0-3 7 9-10");
+        assert_eq!((ranges(&[5]), ranges(&[])), ("5".to_owned(), String::new()));
+    }
 }

@@ -1,143 +1,200 @@
 //! The queue of the scheduler: which program starts when, and at which places of the job.
 
 use super::super::programs::Programs;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use super::order::{self, Known, Order};
+use super::placement::{Domains, Placement};
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
 use weft_api::base::hash::{below, hash};
 use weft_api::workload::{Progress, Workload};
+use weft_units::MAX_CYCLES;
 
 /// Keeps the random choices of a scheduler apart from all others.
 const CHOICE: u64 = 0x5c4e_d01e;
 
-/// Which of the free nodes a program gets.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Placement {
-    /// The first free ones, in the order of the terminals of the job.
-    #[default]
-    Lowest,
-    /// The smallest gap of free nodes that follow each other and suffice, else the first free ones. Programs share fewer routers,
-    /// so that more links between routers may sleep.
-    BestFit,
+/// A program that was submitted, or will be.
+#[derive(Debug, Clone)]
+pub struct Submitted {
+    pub name: Arc<str>,
+    /// Its number in the results: that of the job in a file, else its place in the order of submission, from 1.
+    pub number: u64,
+    pub programs: Programs,
+    /// Terminals that it needs.
+    pub needs: usize,
+    /// The cycle of its submission.
+    pub submit: u64,
+    /// Run time that is expected of it [cycles].
+    pub estimate: Option<u64>,
+    /// Run time alone to which its computations are scaled [fs]; `None`: they stay as they are.
+    pub length_fs: Option<u128>,
 }
 
-/// A program, and the terminals that it needs.
-#[derive(Debug, Clone)]
-pub struct Trace {
-    pub name: Arc<str>,
-    pub programs: Programs,
-    pub needs: usize,
+/// The deliveries of a program. All blocks add to them.
+#[derive(Debug, Default)]
+pub struct Delivered {
+    pub flits: AtomicU64,
+    /// Flits times the links between routers that they crossed.
+    pub link_flits: AtomicU64,
+}
+
+impl Delivered {
+    /// Adds flits, and flits times links. The order of the blocks does not matter.
+    pub fn add(&self, (flits, link_flits): (u64, u64)) {
+        self.flits.fetch_add(flits, Relaxed);
+        self.link_flits.fetch_add(link_flits, Relaxed);
+    }
 }
 
 /// A program that has started.
 #[derive(Debug)]
 pub struct Started {
-    /// Its number in the list of traces.
-    pub trace: usize,
+    /// Its number in the list of programs.
+    pub program: usize,
     pub at: u64,
-    /// Its places in the job, ascending in the order of its nodes.
+    /// Its places in the job, in the order of its nodes.
     pub places: Vec<u32>,
     pub workload: Arc<dyn Workload>,
+    pub delivered: Arc<Delivered>,
     /// Whether its nodes are free again.
     pub has_left: bool,
+}
+
+impl Started {
+    /// The cycle in which it ended; `None` if it did not.
+    pub fn end(&self) -> Option<u64> {
+        match self.workload.progress() {
+            Progress::Ended(at) => Some(at),
+            Progress::Open | Progress::Endless => None,
+        }
+    }
+}
+
+/// The rules of a queue.
+#[derive(Debug, Clone)]
+pub struct Rules {
+    /// Cycles between two looks at the nodes.
+    pub period: u64,
+    pub order: Order,
+    pub placement: Placement,
+    pub domains: Domains,
+    pub seed: u64,
 }
 
 /// The state of the scheduler.
 #[derive(Debug)]
 pub struct Queue {
-    traces: Vec<Trace>,
-    period: u64,
-    placement: Placement,
-    seed: u64,
+    /// In the order of their submission.
+    programs: Vec<Submitted>,
+    rules: Rules,
     next_look: u64,
-    /// Numbers of the traces that have not started, ascending.
+    /// Numbers of the programs that have not started, ascending.
     waiting: Vec<usize>,
     started: Vec<Started>,
+    /// Numbers of those among the started ones that hold nodes, ascending.
+    running: Vec<usize>,
     free: Vec<bool>,
 }
 
 impl Queue {
-    pub fn new(traces: Vec<Trace>, places: usize, period: u64, (placement, seed): (Placement, u64)) -> Self {
-        let waiting = (0..traces.len()).collect();
-        let free = vec![true; places];
-        Self { traces, period, placement, seed, next_look: 0, waiting, started: Vec::new(), free }
+    /// `programs`: in the order of their submission. `places`: terminals of the job.
+    pub fn new(programs: Vec<Submitted>, places: usize, rules: Rules) -> Self {
+        let waiting = (0..programs.len()).collect();
+        let (started, running, free) = (Vec::new(), Vec::new(), vec![true; places]);
+        let mut queue = Self { programs, rules, next_look: 0, waiting, started, running, free };
+        queue.next_look = queue.look_for_next(0);
+        queue
     }
 
     pub fn started(&self) -> &[Started] {
         &self.started
     }
 
-    pub fn trace(&self, started: &Started) -> &Trace {
-        &self.traces[started.trace]
+    /// The programs that have not started.
+    pub fn waiting(&self) -> impl Iterator<Item = &Submitted> {
+        self.waiting.iter().map(|&program| &self.programs[program])
     }
 
-    /// The next cycle in which the scheduler looks at the nodes; `None` if all programs have started.
+    pub fn program(&self, started: &Started) -> &Submitted {
+        &self.programs[started.program]
+    }
+
+    /// Numbers of the programs that hold nodes, among the started ones.
+    pub fn running(&self) -> &[usize] {
+        &self.running
+    }
+
+    pub fn places(&self) -> usize {
+        self.free.len()
+    }
+
+    /// The next cycle in which the scheduler looks at the nodes; `None` if all programs have started, or no run lasts until then.
     pub fn next_look(&self) -> Option<u64> {
-        (!self.waiting.is_empty()).then_some(self.next_look)
+        (!self.waiting.is_empty()).then_some(self.next_look).filter(|&look| look <= MAX_CYCLES)
+    }
+
+    /// The first look from cycle `from`, a look itself, at which a program may start: one in which some program waits.
+    fn look_for_next(&self, from: u64) -> u64 {
+        let submit = self.waiting.first().map_or(0, |&program| self.programs[program].submit);
+        from.max(submit.div_ceil(self.rules.period) * self.rules.period)
     }
 
     /// All looks up to cycle `now`. `launch` makes a program at its places, which starts in a cycle.
-    pub fn advance(&mut self, now: u64, launch: impl Fn(&Programs, &[u32], u64) -> Arc<dyn Workload>) {
+    pub fn advance(&mut self, now: u64, launch: impl Fn(&Submitted, &[u32], u64) -> Arc<dyn Workload>) {
         while let Some(look) = self.next_look().filter(|&look| look <= now) {
             self.free_ended(look);
-            while let Some(trace) = self.choice() {
-                let places = self.places(self.traces[trace].needs);
-                let workload = launch(&self.traces[trace].programs, &places, look);
-                self.start(trace, look, places, workload);
+            while let Some(program) = self.choice(look) {
+                let needs = self.programs[program].needs;
+                let Rules { placement, domains, seed, .. } = &self.rules;
+                let places = placement.choose(&self.free, needs, domains, (*seed, self.started.len() as u32));
+                let workload = launch(&self.programs[program], &places, look);
+                self.start(program, look, places, workload);
             }
-            self.next_look += self.period;
+            self.next_look = self.look_for_next(look + self.rules.period);
         }
     }
 
     /// Frees the nodes of programs that ended a period ago.
     fn free_ended(&mut self, look: u64) {
-        for started in self.started.iter_mut().filter(|started| !started.has_left) {
-            if let Progress::Ended(at) = started.workload.progress()
-                && at + self.period <= look
-            {
-                started.has_left = true;
-                started.places.iter().for_each(|&place| self.free[place as usize] = true);
+        let Self { started, running, free, rules, .. } = self;
+        running.retain(|&nth| {
+            let started = &mut started[nth];
+            started.has_left = started.end().is_some_and(|at| at + rules.period <= look);
+            if started.has_left {
+                started.places.iter().for_each(|&place| free[place as usize] = true);
             }
-        }
+            !started.has_left
+        });
     }
 
-    /// One of the waiting programs whose nodes are free, each with the same chance.
-    fn choice(&self) -> Option<usize> {
+    /// The program that starts next at a look.
+    fn choice(&self, look: u64) -> Option<usize> {
         let free = self.free.iter().filter(|&&free| free).count();
-        let fit: Vec<usize> = self.waiting.iter().copied().filter(|&trace| self.traces[trace].needs <= free).collect();
-        let drawn = hash(self.seed, self.started.len() as u32, 0, CHOICE);
-        (!fit.is_empty()).then(|| fit[below(drawn, fit.len() as u32) as usize])
-    }
-
-    /// The places that a program of so many terminals gets. That many are free.
-    fn places(&self, needs: usize) -> Vec<u32> {
-        let first = |from: usize| (from..self.free.len()).filter(|&place| self.free[place]).take(needs);
-        let from = match self.placement {
-            Placement::Lowest => 0,
-            Placement::BestFit => self.smallest_gap(needs).unwrap_or(0),
-        };
-        first(from).map(|place| place as u32).collect()
-    }
-
-    /// The begin of the smallest gap of free places that suffices; the first of equal ones.
-    fn smallest_gap(&self, needs: usize) -> Option<usize> {
-        let mut gaps = Vec::new();
-        let mut begin = 0;
-        for place in 0..=self.free.len() {
-            if !self.free.get(place).copied().unwrap_or(false) {
-                gaps.push((place - begin, begin));
-                begin = place + 1;
+        let known = |program: usize, estimate: u64| Known { program, nodes: self.programs[program].needs, estimate };
+        let is_there = |&&program: &&usize| self.programs[program].submit <= look;
+        let estimate = |program: usize| self.programs[program].estimate.unwrap_or(0);
+        let waiting: Vec<Known> = match self.rules.order {
+            // of those behind the first one no other may start
+            Order::Fcfs => self.waiting.first().filter(is_there).map(|&first| known(first, 0)).into_iter().collect(),
+            Order::Random | Order::Easy => {
+                self.waiting.iter().take_while(is_there).map(|&program| known(program, estimate(program))).collect()
             }
-        }
-        gaps.into_iter().filter(|&(length, _)| length >= needs).min().map(|(_, begin)| begin)
+        };
+        let running = self.running.iter().map(|&nth| {
+            let Started { program, at, .. } = self.started[nth];
+            known(program, at.saturating_add(estimate(program)))
+        });
+        let draw =
+            |count: usize| below(hash(self.rules.seed, self.started.len() as u32, 0, CHOICE), count as u32) as usize;
+        order::next(self.rules.order, (look, free), &waiting, running, draw)
     }
 
     /// Notes that a program starts. A checkpoint repeats this.
-    pub fn start(&mut self, trace: usize, at: u64, places: Vec<u32>, workload: Arc<dyn Workload>) {
-        self.waiting.retain(|&each| each != trace);
+    pub fn start(&mut self, program: usize, at: u64, places: Vec<u32>, workload: Arc<dyn Workload>) {
+        self.waiting.retain(|&each| each != program);
         places.iter().for_each(|&place| self.free[place as usize] = false);
-        self.started.push(Started { trace, at, places, workload, has_left: false });
+        self.running.push(self.started.len());
+        self.started.push(Started { program, at, places, workload, delivered: Arc::default(), has_left: false });
     }
 
     pub fn progress(&self) -> Progress {
@@ -146,20 +203,20 @@ impl Queue {
         }
         let mut last = 0;
         for started in &self.started {
-            match started.workload.progress() {
-                Progress::Ended(at) => last = last.max(at),
-                Progress::Open | Progress::Endless => return Progress::Open,
+            match started.end() {
+                Some(at) => last = last.max(at),
+                None => return Progress::Open,
             }
         }
         Progress::Ended(last)
     }
 
-    /// The state as numbers, for a checkpoint: the next look, then for each program that has started its trace, its start, whether it has
+    /// The state as numbers, for a checkpoint: the next look, then for each program that has started its number, its start, whether it has
     /// left, and its places.
     pub fn state(&self) -> Vec<u64> {
         let mut state = vec![self.next_look];
         for started in &self.started {
-            state.extend([started.trace as u64, started.at, started.has_left.into(), started.places.len() as u64]);
+            state.extend([started.program as u64, started.at, started.has_left.into(), started.places.len() as u64]);
             state.extend(started.places.iter().map(|&place| u64::from(place)));
         }
         state
@@ -169,22 +226,23 @@ impl Queue {
     pub fn restore(
         &mut self,
         state: &[u64],
-        launch: impl Fn(&Programs, &[u32], u64) -> Arc<dyn Workload>,
+        launch: impl Fn(&Submitted, &[u32], u64) -> Arc<dyn Workload>,
     ) -> Option<()> {
         let (&next_look, mut rest) = state.split_first()?;
         let mut nth = 0;
-        while let [trace, at, has_left, count, after @ ..] = rest {
+        while let [program, at, has_left, count, after @ ..] = rest {
             let (places, left) = after.split_at_checked(usize::try_from(*count).ok()?)?;
-            let trace = usize::try_from(*trace).ok().filter(|&trace| trace < self.traces.len())?;
+            let program = usize::try_from(*program).ok().filter(|&program| program < self.programs.len())?;
             let places: Vec<u32> = places.iter().map(|&place| place as u32).collect();
             places.iter().all(|&place| (place as usize) < self.free.len()).then_some(())?;
             if nth == self.started.len() {
-                let workload = launch(&self.traces[trace].programs, &places, *at);
-                self.start(trace, *at, places, workload);
+                let workload = launch(&self.programs[program], &places, *at);
+                self.start(program, *at, places, workload);
                 if *has_left != 0 {
                     let started = self.started.last_mut()?;
                     started.has_left = true;
                     started.places.iter().for_each(|&place| self.free[place as usize] = true);
+                    self.running.pop();
                 }
             }
             (nth, rest) = (nth + 1, left);
@@ -215,16 +273,34 @@ mod tests {
         }
     }
 
-    fn traces(needs: &[usize]) -> Vec<Trace> {
-        let text = r#"{"program": {"collective": {"operation": "barrier", "ranks": 2, "bytes": "0B"}}}"#;
-        let programs: Programs = serde_json::from_str(text).unwrap();
-        needs.iter().map(|&needs| Trace { name: "t".into(), programs: programs.clone(), needs }).collect()
+    fn rules(order: Order, seed: u64) -> Rules {
+        Rules { period: 10, order, placement: Placement::Lowest, domains: Domains::default(), seed }
     }
 
-    /// Runs a set: the program that started as number k lasts `lasts(k)` cycles. Returns the traces in the order in which they started.
+    /// Programs of these terminals, each with its submission.
+    fn programs(needs: &[(usize, u64)]) -> Vec<Submitted> {
+        let text = r#"{"program": {"collective": {"operation": "barrier", "ranks": 2, "bytes": "0B"}}}"#;
+        let programs: Programs = serde_json::from_str(text).unwrap();
+        let of = |&(needs, submit): &(usize, u64)| Submitted {
+            name: "t".into(),
+            number: 0,
+            programs: programs.clone(),
+            needs,
+            submit,
+            estimate: Some(30),
+            length_fs: None,
+        };
+        needs.iter().map(of).collect()
+    }
+
+    fn at_once(needs: &[usize]) -> Vec<Submitted> {
+        programs(&needs.iter().map(|&needs| (needs, 0)).collect::<Vec<_>>())
+    }
+
+    /// Runs a queue: the program that started as number k lasts `lasts(k)` cycles. Returns the programs in the order in which they started.
     fn play(queue: &mut Queue, lasts: impl Fn(usize) -> u64) -> Vec<usize> {
         let ends: Mutex<Vec<Arc<Mutex<Option<u64>>>>> = Mutex::default();
-        let launch = |_: &Programs, _: &[u32], _: u64| -> Arc<dyn Workload> {
+        let launch = |_: &Submitted, _: &[u32], _: u64| -> Arc<dyn Workload> {
             let end = Arc::new(Mutex::new(None));
             ends.lock().unwrap().push(Arc::clone(&end));
             Arc::new(Played(end))
@@ -241,16 +317,17 @@ mod tests {
             let held: Vec<u32> =
                 queue.started().iter().filter(|each| !each.has_left).flat_map(|each| each.places.clone()).collect();
             assert_eq!(held.iter().collect::<BTreeSet<_>>().len(), held.len());
+            assert_eq!(queue.running().len(), queue.started().iter().filter(|each| !each.has_left).count());
         }
         assert!(matches!(queue.progress(), Progress::Ended(_)));
-        queue.started().iter().map(|started| started.trace).collect()
+        queue.started().iter().map(|started| started.program).collect()
     }
 
     #[test]
-    fn every_trace_starts_once_and_gets_the_lowest_free_places() {
+    fn every_program_starts_once_and_gets_the_lowest_free_places() {
         let needs = [4, 2, 2, 8, 1, 4, 2];
         for seed in 0..50 {
-            let mut queue = Queue::new(traces(&needs), 8, 10, (Placement::Lowest, seed));
+            let mut queue = Queue::new(at_once(&needs), 8, rules(Order::Random, seed));
             let mut order = play(&mut queue, |k| 20 + 7 * k as u64);
             // at the first look the first program gets the first places, the second one those behind
             let [first, second, ..] = queue.started() else { panic!("several programs") };
@@ -265,15 +342,15 @@ mod tests {
 
     #[test]
     fn choices_among_those_that_fit_are_uniform() {
-        // 4 programs of 3, 3, 3 and 9 places on 5 places of which the last never fits: each of three comes first
+        // 4 programs of 3, 3, 3 and 5 places on 4 places, so that the last never fits: each of three comes first
         // with the chance 1/3. Chi-squared with 2 degrees of freedom exceeds 13.8 with the chance 0.001
         let mut first = [0u32; 3];
         const SEEDS: u64 = 3000;
         for seed in 0..SEEDS {
-            let mut queue = Queue::new(traces(&[3, 3, 3, 5]), 4, 10, (Placement::Lowest, seed));
+            let mut queue = Queue::new(at_once(&[3, 3, 3, 5]), 4, rules(Order::Random, seed));
             queue.advance(0, |_, _, _| Arc::new(Played(Arc::default())));
             assert_eq!(queue.started().len(), 1);
-            first[queue.started()[0].trace] += 1;
+            first[queue.started()[0].program] += 1;
         }
         let expected = SEEDS as f64 / 3.0;
         let chi_squared: f64 = first.iter().map(|&count| (f64::from(count) - expected).powi(2) / expected).sum();
@@ -283,22 +360,54 @@ mod tests {
     #[test]
     fn nodes_are_free_a_period_after_the_end() {
         // ends in cycle 25: the looks at 30 is less than a period later, that at 40 is not
-        let mut queue = Queue::new(traces(&[2, 2]), 2, 10, (Placement::Lowest, 1));
+        let mut queue = Queue::new(at_once(&[2, 2]), 2, rules(Order::Random, 1));
         play(&mut queue, |k| if k == 0 { 25 } else { 5 });
         assert_eq!(queue.started()[1].at, 40);
     }
 
     #[test]
-    fn the_best_fit_is_the_smallest_gap() {
-        let mut queue = Queue::new(traces(&[1]), 10, 10, (Placement::BestFit, 1));
-        for taken in [2, 6] {
-            queue.free[taken] = false;
+    fn no_program_starts_before_its_submission_and_looks_skip_idle_times() {
+        let submits = [(2, 3), (2, 3), (1, 11), (2, 500), (2, 5_000)];
+        for order in [Order::Random, Order::Fcfs, Order::Easy] {
+            let mut queue = Queue::new(programs(&submits), 2, rules(order, 1));
+            assert_eq!(queue.next_look(), Some(10));
+            play(&mut queue, |_| 25);
+            for started in queue.started() {
+                assert!(started.at >= queue.program(started).submit, "{order:?}");
+            }
+            let starts: Vec<u64> = queue.started().iter().map(|started| started.at).collect();
+            // each ends 25 cycles after its start and frees its nodes at the look 40 cycles after it
+            assert_eq!(starts, [10, 50, 90, 500, 5_000], "{order:?}");
         }
-        // gaps: 0 and 1, 3 to 5, 7 to 9
-        assert_eq!(queue.places(2), [0, 1]);
-        assert_eq!(queue.places(3), [3, 4, 5]);
-        assert_eq!(queue.places(4), [0, 1, 3, 4]);
-        queue.placement = Placement::Lowest;
-        assert_eq!(queue.places(3), [0, 1, 3]);
+    }
+
+    #[test]
+    fn first_come_is_first_served_and_easy_fills_the_gap() {
+        // on 4 places: 0 takes 3 for 100 cycles, 1 needs 4, 2 needs 1 for 30 cycles, which are over before 1 can start
+        let jobs = programs(&[(3, 0), (4, 1), (1, 2)]);
+        let estimated = |order| {
+            let mut jobs = jobs.clone();
+            jobs[0].estimate = Some(100);
+            let mut queue = Queue::new(jobs, 4, rules(order, 1));
+            play(&mut queue, |k| if k == 0 { 100 } else { 30 })
+        };
+        assert_eq!(estimated(Order::Fcfs), [0, 1, 2]);
+        assert_eq!(estimated(Order::Easy), [0, 2, 1]);
+    }
+
+    #[test]
+    fn a_state_that_is_taken_over_continues_alike() {
+        let launch = |_: &Submitted, _: &[u32], at: u64| -> Arc<dyn Workload> {
+            Arc::new(Played(Arc::new(Mutex::new(Some(at + 25)))))
+        };
+        let new = || Queue::new(programs(&[(3, 0), (2, 4), (1, 90), (4, 95), (2, 95)]), 4, rules(Order::Fcfs, 3));
+        let (mut whole, mut first, mut second) = (new(), new(), new());
+        whole.advance(1_000, launch);
+        first.advance(60, launch);
+        second.restore(&first.state(), launch).unwrap();
+        second.restore(&first.state(), launch).unwrap();
+        assert_eq!((second.state(), second.running()), (first.state(), first.running()));
+        second.advance(1_000, launch);
+        assert_eq!(second.state(), whole.state());
     }
 }

@@ -1,0 +1,135 @@
+//! The run time of a program alone, and the scale of its computations at which that is a given time.
+
+use super::super::programs::Programs;
+use std::sync::Arc;
+use weft_programs::collectives::Rules;
+use weft_programs::form::Program;
+use weft_programs::loggops::{self, Parameters};
+use weft_programs::transform::scaled;
+use weft_units::{Refusal, Time};
+
+/// Most steps of the search for a scale.
+const STEPS: u32 = 60;
+/// The longest run time [fs]: 2.2 hours of simulated time, which the executor can count in femtoseconds.
+const LONGEST_FS: u128 = 8_000_000_000_000_000_000;
+/// A run time is met when it differs by less than this share.
+const CLOSE: f64 = 1e-6;
+
+/// A program on an ideal network: LogGOPS with the overhead of the interfaces and one flit per cycle, each rank at a terminal of its own.
+pub struct Alone {
+    program: Program,
+    rules: Arc<Rules>,
+    at: Parameters,
+    /// Run time without computations, and with those of the program [fs].
+    bare_fs: u128,
+    whole_fs: u128,
+}
+
+impl Alone {
+    /// Refuses, at the dotted path of the workload `programs`, a program that never ends.
+    pub fn of(programs: &Programs, path: &str, units: (u128, u64), latency: Time) -> Result<Self, Refusal> {
+        let (program, rules) = programs.make(path)?;
+        let at = programs.on_an_ideal_network(units, latency, path)?;
+        let mut alone = Self { program, rules: Arc::new(rules), at, bare_fs: 0, whole_fs: 0 };
+        let stuck = || {
+            Refusal::new(
+                path,
+                "the program never ends on an ideal network",
+                "run `weft trace loggops` on it, which names the receives that wait",
+            )
+        };
+        alone.bare_fs = alone.time(0.0).ok_or_else(stuck)?;
+        alone.whole_fs = alone.time(1.0).ok_or_else(stuck)?;
+        Ok(alone)
+    }
+
+    /// Run time with computations of another length [fs].
+    fn time(&self, scale: f64) -> Option<u128> {
+        let answer = loggops::run(&scaled(&self.program, scale), &self.rules, self.at).ok()?;
+        Some(u128::try_from(answer.last().0).ok()? * u128::from(self.at.unit_fs))
+    }
+
+    /// The reason why no scale gives the run time `length_fs` [fs].
+    pub fn misfit(&self, length_fs: u128) -> Option<String> {
+        let us = |fs: u128| fs as f64 / 1e9;
+        let length = us(length_fs);
+        if self.whole_fs == self.bare_fs {
+            return Some(format!("the program has no computations that could be scaled to {length} us"));
+        }
+        if length_fs > LONGEST_FS {
+            return Some(format!(
+                "{length} us are longer than {} us, the most to which a program is scaled",
+                us(LONGEST_FS)
+            ));
+        }
+        (self.bare_fs > length_fs)
+            .then(|| format!("{length} us are shorter than the {} us of its messages alone", us(self.bare_fs)))
+    }
+
+    /// The scale of computations at which the run time is `length_fs` [fs], as [`Alone::misfit`] has found that there is one. The run time
+    /// grows with the scale, so false position with bisection finds it.
+    pub fn scale(&self, length_fs: u128) -> f64 {
+        let (mut low, mut high) = ((0.0, self.bare_fs as f64), (1.0, self.whole_fs as f64));
+        let wanted = length_fs as f64;
+        while high.1 < wanted && high.0 < 1e9 {
+            let next = high.0 * 2.0_f64.max(wanted / high.1);
+            match self.time(next) {
+                Some(time) => (low, high) = (high, (next, time as f64)),
+                None => break,
+            }
+        }
+        for step in 0..STEPS {
+            if (high.1 - wanted).abs() <= CLOSE * wanted {
+                return high.0;
+            }
+            let share = if step % 3 == 2 { 0.5 } else { (wanted - low.1) / (high.1 - low.1) };
+            let middle = low.0 + (high.0 - low.0) * share;
+            let Some(time) = self.time(middle) else { break };
+            let middle = (middle, time as f64);
+            if (middle.1 - wanted).abs() <= CLOSE * wanted {
+                return middle.0;
+            }
+            if middle.1 < wanted { low = middle } else { high = middle }
+        }
+        high.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn alone(program: &str) -> Alone {
+        let programs: Programs = serde_json::from_str(&format!(r#"{{"program": {program}}}"#)).unwrap();
+        Alone::of(&programs, "programs", (1_000_000, 128), Time::Femtoseconds(1_000_000_000)).unwrap()
+    }
+
+    #[test]
+    fn a_computation_alone_is_scaled_exactly() {
+        let one = alone(r#"{"compute": {"ranks": 4, "time": "1s"}}"#);
+        for length_fs in [10_000_000_000, 3_600_000_000_000_000] {
+            let scale = one.scale(length_fs);
+            assert!((scale * 1e15 - length_fs as f64).abs() <= 1e6, "{scale}");
+            assert_eq!(one.misfit(length_fs), None);
+        }
+    }
+
+    #[test]
+    fn a_program_with_messages_gets_the_length_that_was_asked_for() {
+        let ring = alone(
+            r#"{"collective": {"operation": "all_reduce", "ranks": 8, "bytes": "64KB", "repeat": 3, "gap": "20us"}}"#,
+        );
+        for length_us in [150, 200, 1_000, 50_000] {
+            let scale = ring.scale(length_us * 1_000_000_000);
+            let time = ring.time(scale).unwrap() as f64 / 1e9;
+            assert!((time - length_us as f64).abs() < 2e-6 * length_us as f64 + 0.003, "{length_us} us: {time}");
+        }
+        let told = ring.misfit(1_000_000_000).unwrap();
+        assert!(
+            told.starts_with("1 us are shorter than the ") && told.ends_with(" us of its messages alone"),
+            "{told}"
+        );
+        let bare = alone(r#"{"collective": {"operation": "all_reduce", "ranks": 8, "bytes": "64KB"}}"#);
+        assert!(bare.misfit(1 << 60).unwrap().contains("no computations"));
+    }
+}

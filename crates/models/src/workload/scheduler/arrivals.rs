@@ -1,0 +1,298 @@
+//! Arrivals: the programs of a scheduler, each with the time of its submission.
+
+use super::job_log::{JobLog, Skipped};
+use super::queue::Submitted;
+use super::{Order, Scheduled, Scheduler};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use weft_api::base::hash::{below, hash};
+use weft_api::workload::JobSite;
+use weft_units::{Cycles, MAX_CYCLES, Refusal, Time};
+
+/// The latest submission [cycles]: a program that waits has as long again to start, within 2^48 cycles.
+pub const LATEST: u64 = MAX_CYCLES / 2;
+/// Purposes of random numbers: the order of programs, and the gaps between them.
+const ORDER: u64 = 0x5c4e_d0a1;
+const GAPS: u64 = 0x5c4e_d0a2;
+
+/// When programs are submitted.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Arrivals {
+    /// All at the start of the run.
+    AtOnce(AtOnce),
+    /// By a Poisson process, in random order: the gaps between submissions are exponentially distributed.
+    Poisson(Poisson),
+    /// At these times, the earliest first.
+    List(Vec<Submission>),
+    /// By a file in the Standard Workload Format (SWF), as a machine has recorded its jobs.
+    Swf(JobLog),
+}
+
+impl Default for Arrivals {
+    fn default() -> Self {
+        Self::AtOnce(AtOnce {})
+    }
+}
+
+/// No parameters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AtOnce {}
+
+/// Random submissions.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Poisson {
+    /// Mean time between two submissions: 1 over the rate of the process [time].
+    #[schemars(extend("x-exact" = true))]
+    pub mean_gap: Time,
+}
+
+/// A submission.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Submission {
+    /// Time from the start of the run [time].
+    pub at: Time,
+    /// The program: a name in `traces`.
+    pub trace: String,
+    /// Ranks of the program, if its generator has the key `ranks`. Default: as the trace says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub ranks: Option<u32>,
+    /// Run time that is expected of it [time], for `order: easy`. Default: that of the trace.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-exact" = true))]
+    pub estimate: Option<Time>,
+}
+
+/// The programs of a scheduler.
+#[derive(Debug, Clone)]
+pub struct Arrived {
+    /// In the order of their submission.
+    pub programs: Vec<Submitted>,
+    pub skipped: Skipped,
+}
+
+/// What arrivals have to know: the scheduler, and the job that it runs in.
+#[derive(Debug, Clone, Copy)]
+pub struct Asking<'a> {
+    pub scheduler: &'a Scheduler,
+    pub site: &'a JobSite<'a>,
+    pub order: Order,
+}
+
+impl Asking<'_> {
+    /// A refusal at a key of the scheduler.
+    pub fn refusal(&self, key: &str, what: String, help: &str) -> Refusal {
+        self.site.refusal(&format!("workload.scheduler.{key}"), what, help)
+    }
+
+    /// The dotted path of a key of the scheduler.
+    pub fn path(&self, key: &str) -> String {
+        format!("{}.workload.scheduler.{key}", self.site.path)
+    }
+
+    /// The place of the trace of a name. Refuses at `key` a name that there is not, or that several have.
+    pub fn trace(&self, name: &str, key: &str) -> Result<usize, Refusal> {
+        let traces = &self.scheduler.traces;
+        let mut places = (0..traces.len()).filter(|&place| traces[place].name == name);
+        match (places.next(), places.next()) {
+            (Some(place), None) => Ok(place),
+            (Some(_), Some(_)) => {
+                Err(self.refusal("traces", format!("two traces are called `{name}`"), "give each a name of its own"))
+            }
+            (None, _) => {
+                let names: Vec<_> = traces.iter().map(|trace| format!("`{}`", trace.name)).collect();
+                let help = format!("write one of {}, or add the trace", names.join(", "));
+                Err(self.refusal(key, format!("there is no trace `{name}`"), &help))
+            }
+        }
+    }
+
+    /// Terminals of a program. Refuses at `key` one that the job has too few terminals for.
+    pub fn needs(&self, name: &str, needs: u32, key: &str) -> Result<usize, Refusal> {
+        let (job, terminals) = (self.site.job, self.site.terminals.len());
+        if needs as usize <= terminals {
+            return Ok(needs as usize);
+        }
+        let what = format!("`{name}` needs {needs} terminals, and job `{job}` has {terminals}: it would never start");
+        let help = "give the job more terminals, or make a program of fewer ranks, or put more ranks at each terminal";
+        Err(self.refusal(key, what, help))
+    }
+
+    /// An estimate in cycles, rounded up. Refuses at `key` one of more than 2^48 cycles.
+    fn estimate(&self, time: Option<Time>, key: &str) -> Result<Option<Cycles>, Refusal> {
+        let rounded = |time: Time| time.rounded_up(self.site.cycle_fs).cycles(self.site.cycle_fs, &self.path(key));
+        time.map(rounded).transpose()
+    }
+
+    /// Refuses at `key` a submission after [`LATEST`].
+    fn check_submit(&self, submit: f64, key: &str) -> Result<(), Refusal> {
+        if submit <= LATEST as f64 {
+            return Ok(());
+        }
+        let what = format!("a program would arrive in cycle {submit:.0}, after more than 2^47 cycles");
+        Err(self.refusal(key, what, "write a shorter time"))
+    }
+
+    /// The trace as it is, submitted at the start.
+    fn whole(&self, place: usize, scheduled: &Scheduled) -> Result<Submitted, Refusal> {
+        let key = format!("traces.{place}.programs");
+        let needs = scheduled.programs.terminals_needed(&self.path(&key))?;
+        Ok(Submitted {
+            name: scheduled.name.as_str().into(),
+            number: 0,
+            programs: scheduled.programs.clone(),
+            needs: self.needs(&scheduled.name, needs, &key)?,
+            submit: 0,
+            estimate: self.estimate(scheduled.estimate, &format!("traces.{place}.estimate"))?,
+            length_fs: None,
+        })
+    }
+}
+
+impl Arrivals {
+    /// The programs. Refuses what makes no sense for this job.
+    pub fn programs(&self, asking: Asking) -> Result<Arrived, Refusal> {
+        let mut arrived = Arrived { programs: Vec::new(), skipped: Skipped::default() };
+        match self {
+            Self::AtOnce(_) => arrived.programs = every(asking)?,
+            Self::Poisson(poisson) => arrived.programs = poisson.programs(asking)?,
+            Self::List(list) => arrived.programs = listed(list, asking)?,
+            Self::Swf(log) => arrived = log.programs(asking)?,
+        }
+        if !matches!(self, Self::Swf(_)) {
+            arrived.programs.iter_mut().zip(1..).for_each(|(program, number)| program.number = number);
+        }
+        Ok(arrived)
+    }
+
+    /// Whether the traces run as often as their `count` says.
+    pub fn counts(&self) -> bool {
+        match self {
+            Self::AtOnce(_) | Self::Poisson(_) => true,
+            Self::List(_) | Self::Swf(_) => false,
+        }
+    }
+
+    /// Latency of a message alone, for programs whose length a file gives.
+    pub fn latency(&self) -> Time {
+        match self {
+            Self::AtOnce(_) | Self::Poisson(_) | Self::List(_) => Time::Femtoseconds(0),
+            Self::Swf(log) => log.latency,
+        }
+    }
+
+    /// Seconds of the machine that was recorded per second of the run.
+    pub fn compression(&self) -> f64 {
+        match self {
+            Self::AtOnce(_) | Self::Poisson(_) | Self::List(_) => 1.0,
+            Self::Swf(log) => log.compression,
+        }
+    }
+}
+
+/// All traces, each as often as it runs.
+fn every(asking: Asking) -> Result<Vec<Submitted>, Refusal> {
+    let mut all = Vec::new();
+    for (place, scheduled) in asking.scheduler.traces.iter().enumerate() {
+        all.extend(std::iter::repeat_n(asking.whole(place, scheduled)?, scheduled.count as usize));
+    }
+    Ok(all)
+}
+
+impl Poisson {
+    fn programs(&self, asking: Asking) -> Result<Vec<Submitted>, Refusal> {
+        let mean = self.mean_gap.femtoseconds(asking.site.cycle_fs) as f64 / asking.site.cycle_fs as f64;
+        if mean <= 0.0 {
+            let what = "a mean gap of nothing: all programs would arrive at the start".to_owned();
+            return Err(asking.refusal(
+                "arrivals.poisson.mean_gap",
+                what,
+                "write a time such as 10us, or `at_once: {}`",
+            ));
+        }
+        let seed = asking.site.seed ^ asking.scheduler.seed;
+        let mut all = every(asking)?;
+        for place in (1..all.len()).rev() {
+            let other = below(hash(seed, place as u32, 0, ORDER), place as u32 + 1);
+            all.swap(place, other as usize);
+        }
+        let mut at = 0.0;
+        for (program, number) in all.iter_mut().zip(0..) {
+            at += mean * gap(hash(seed, number, 0, GAPS));
+            asking.check_submit(at, "arrivals.poisson.mean_gap")?;
+            program.submit = at.round() as u64;
+        }
+        Ok(all)
+    }
+}
+
+/// An exponentially distributed number of mean 1, from a random word.
+fn gap(word: u64) -> f64 {
+    // 53 bits, above 0 and up to 1
+    -(((word >> 11) + 1) as f64 / (1u64 << 53) as f64).ln()
+}
+
+/// The programs of a list.
+fn listed(list: &[Submission], asking: Asking) -> Result<Vec<Submitted>, Refusal> {
+    let mut all: Vec<Submitted> = Vec::with_capacity(list.len());
+    for (place, submission) in list.iter().enumerate() {
+        let key = format!("arrivals.list.{place}");
+        let submit = submission.at.cycles(asking.site.cycle_fs, &asking.path(&format!("{key}.at")))?;
+        asking.check_submit(submit as f64, &format!("{key}.at"))?;
+        if let Some(last) = all.last().filter(|last| last.submit > submit) {
+            let what = format!("submitted in cycle {submit}, before the one above it in cycle {}", last.submit);
+            return Err(asking.refusal(
+                &format!("{key}.at"),
+                what,
+                "write the submissions in the order of their times",
+            ));
+        }
+        let trace = asking.trace(&submission.trace, &format!("{key}.trace"))?;
+        let scheduled = &asking.scheduler.traces[trace];
+        let mut programs = scheduled.programs.clone();
+        if let Some(ranks) = submission.ranks {
+            programs = programs.of_ranks(ranks, &asking.path(&format!("{key}.ranks")))?;
+        }
+        let needs = programs.terminals_needed(&asking.path(&format!("traces.{trace}.programs")))?;
+        all.push(Submitted {
+            name: scheduled.name.as_str().into(),
+            number: 0,
+            programs,
+            needs: asking.needs(&scheduled.name, needs, &key)?,
+            submit,
+            estimate: match submission.estimate {
+                own @ Some(_) => asking.estimate(own, &format!("{key}.estimate"))?,
+                None => asking.estimate(scheduled.estimate, &format!("traces.{trace}.estimate"))?,
+            },
+            length_fs: None,
+        });
+    }
+    Ok(all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gaps_are_exponential() {
+        // mean 1, variance 1; of the mean of n gaps the deviation is 1 / sqrt(n), of their variance sqrt(8 / n)
+        const COUNT: u32 = 100_000;
+        let gaps: Vec<f64> = (0..COUNT).map(|number| gap(hash(5, number, 0, GAPS))).collect();
+        let n = f64::from(COUNT);
+        let mean = gaps.iter().sum::<f64>() / n;
+        let variance = gaps.iter().map(|gap| (gap - mean).powi(2)).sum::<f64>() / (n - 1.0);
+        assert!((mean - 1.0).abs() < 3.5 / n.sqrt(), "{mean}");
+        assert!((variance - 1.0).abs() < 3.5 * (8.0 / n).sqrt(), "{variance}");
+        // no memory: gaps that follow each other are independent
+        let product = gaps.windows(2).map(|pair| (pair[0] - mean) * (pair[1] - mean)).sum::<f64>() / n;
+        assert!(product.abs() < 3.5 / n.sqrt(), "{product}");
+        // half of all gaps are below ln 2
+        let short = gaps.iter().filter(|gap| **gap < std::f64::consts::LN_2).count() as f64;
+        assert!((short - n / 2.0).abs() < 3.5 * n.sqrt() / 2.0, "{short}");
+    }
+}

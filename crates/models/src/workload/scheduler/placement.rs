@@ -1,0 +1,224 @@
+//! Placements: which of the free terminals a program gets.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use weft_api::base::hash::hash;
+use weft_api::workload::JobSite;
+use weft_units::Refusal;
+
+/// Purpose of the random numbers of placements.
+const PLACES: u64 = 0x5c4e_d91a;
+
+/// Which of the free nodes a program gets.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Placement {
+    /// The first free ones, in the order of the terminals of the job.
+    #[default]
+    Lowest,
+    /// The smallest gap of free nodes that follow each other and suffice, else the first free ones. Programs share fewer routers,
+    /// so that more links between routers may sleep.
+    BestFit,
+    /// Free ones drawn at random, in random order.
+    Random,
+    /// The smallest domain of the network that has enough free nodes: a router, else a group, a subtree, a row or a plane. Of equal domains
+    /// the one with the fewest free nodes. Where no domain suffices, and inside of a domain, as few of the next smaller domains as possible.
+    Compact,
+    /// One group of the network after the other, in random order; of each all free nodes before the next one. Networks without groups have
+    /// subtrees or rows in their place.
+    ByGroup,
+}
+
+/// The domains of the terminals of a job, the smallest first: for each place of the job the number of its domain.
+#[derive(Debug, Clone, Default)]
+pub struct Domains(Vec<Vec<u32>>);
+
+impl Placement {
+    /// The domains that this placement needs. Refuses a network without them.
+    pub fn domains(self, site: &JobSite) -> Result<Domains, Refusal> {
+        if matches!(self, Self::Lowest | Self::BestFit | Self::Random) {
+            return Ok(Domains::default());
+        }
+        let all = site.near.domains();
+        if self == Self::ByGroup && all.len() < 2 {
+            let what = "this network has no groups, subtrees or rows of routers".to_owned();
+            let help = "write `placement: compact`, which needs no groups, or `random`";
+            return Err(site.refusal("workload.scheduler.placement", what, help));
+        }
+        let of = |domains: &weft_topology::Domains| {
+            site.terminals
+                .iter()
+                .map(|&terminal| domains.of_terminal.get(terminal as usize).copied().unwrap_or(0))
+                .collect()
+        };
+        Ok(Domains(all.iter().map(of).collect()))
+    }
+
+    /// The places that program number `start` gets: `needs` of the free ones, in the order of its nodes. That many are free.
+    pub fn choose(self, free: &[bool], needs: usize, domains: &Domains, (seed, start): (u64, u32)) -> Vec<u32> {
+        let all = || (0u32..).zip(free).filter(|(_, free)| **free).map(|(place, _)| place);
+        let drawn = |number: u32| hash(seed, start, number, PLACES);
+        match self {
+            Self::Lowest => all().take(needs).collect(),
+            Self::BestFit => {
+                let from = smallest_gap(free, needs).unwrap_or(0);
+                all().filter(|&place| place as usize >= from).take(needs).collect()
+            }
+            Self::Random => {
+                let mut drawn: Vec<_> = all().map(|place| (drawn(place), place)).collect();
+                drawn.sort_unstable();
+                drawn.into_iter().take(needs).map(|(_, place)| place).collect()
+            }
+            Self::Compact => {
+                let mut places = compact(&domains.0, all().collect(), needs);
+                places.sort_unstable();
+                places
+            }
+            Self::ByGroup => {
+                let group = |place: u32| domains.0.get(1).map_or(0, |groups| groups[place as usize]);
+                let mut places: Vec<_> = all().map(|place| (drawn(group(place)), group(place), place)).collect();
+                places.sort_unstable();
+                places.into_iter().take(needs).map(|(.., place)| place).collect()
+            }
+        }
+    }
+}
+
+/// The begin of the smallest gap of free places that suffices; the first of equal ones.
+fn smallest_gap(free: &[bool], needs: usize) -> Option<usize> {
+    let mut gaps = Vec::new();
+    let mut begin = 0;
+    for place in 0..=free.len() {
+        if !free.get(place).copied().unwrap_or(false) {
+            gaps.push((place - begin, begin));
+            begin = place + 1;
+        }
+    }
+    gaps.into_iter().filter(|&(length, _)| length >= needs).min().map(|(_, begin)| begin)
+}
+
+/// The free places of each domain.
+fn parts(level: &[u32], free: &[u32]) -> BTreeMap<u32, Vec<u32>> {
+    let mut parts = BTreeMap::<u32, Vec<u32>>::new();
+    free.iter().for_each(|&place| parts.entry(level[place as usize]).or_default().push(place));
+    parts
+}
+
+/// `needs` of the free places, in as few domains as possible.
+fn compact(levels: &[Vec<u32>], free: Vec<u32>, needs: usize) -> Vec<u32> {
+    for (height, level) in levels.iter().enumerate() {
+        let suffice = parts(level, &free).into_values().filter(|places| places.len() >= needs);
+        if let Some(best) = suffice.min_by_key(Vec::len) {
+            return within(&levels[..height], best, needs);
+        }
+    }
+    within(levels, free, needs)
+}
+
+/// `needs` of the free places of one domain, of whose parts none suffices alone.
+fn within(levels: &[Vec<u32>], free: Vec<u32>, needs: usize) -> Vec<u32> {
+    let Some((top, below)) = levels.split_last() else { return free.into_iter().take(needs).collect() };
+    let mut parts: Vec<Vec<u32>> = parts(top, &free).into_values().collect();
+    parts.sort_by_key(|places| Reverse(places.len()));
+    let mut places = Vec::with_capacity(needs);
+    // the largest parts first, which are the fewest; the last one is the smallest that suffices
+    while let Some(largest) = parts.first() {
+        let left = needs - places.len();
+        if largest.len() >= left {
+            let last = parts.iter().rposition(|part| part.len() >= left).unwrap_or(0);
+            places.extend(compact(below, parts.swap_remove(last), left));
+            break;
+        }
+        places.extend(parts.remove(0));
+    }
+    places
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 2 groups of 3 routers with 4 places each.
+    fn domains() -> Domains {
+        Domains([4, 12].map(|size| (0..24).map(|place| place / size).collect()).to_vec())
+    }
+
+    fn free(taken: &[u32]) -> Vec<bool> {
+        (0..24).map(|place| !taken.contains(&place)).collect()
+    }
+
+    fn choose(placement: Placement, taken: &[u32], needs: usize, start: u32) -> Vec<u32> {
+        placement.choose(&free(taken), needs, &domains(), (7, start))
+    }
+
+    #[test]
+    fn the_best_fit_is_the_smallest_gap() {
+        // gaps: 0 and 1, 3 to 5, 7 to 9
+        let taken: Vec<u32> = [2, 6].into_iter().chain(10..24).collect();
+        assert_eq!(choose(Placement::BestFit, &taken, 2, 0), [0, 1]);
+        assert_eq!(choose(Placement::BestFit, &taken, 3, 0), [3, 4, 5]);
+        assert_eq!(choose(Placement::BestFit, &taken, 4, 0), [0, 1, 3, 4]);
+        assert_eq!(choose(Placement::Lowest, &taken, 3, 0), [0, 1, 3]);
+    }
+
+    #[test]
+    fn compact_takes_the_smallest_domain_that_suffices() {
+        // router 1 has 2 free places, router 2 has 3, the others 4
+        let taken = [4, 5, 8];
+        assert_eq!(choose(Placement::Compact, &taken, 2, 0), [6, 7]);
+        assert_eq!(choose(Placement::Compact, &taken, 3, 0), [9, 10, 11]);
+        assert_eq!(choose(Placement::Compact, &taken, 4, 0), [0, 1, 2, 3]);
+        // 5 are in no router; group 0 has 9 free places and group 1 has 12: router 0, and of router 1 the place that is left
+        assert_eq!(choose(Placement::Compact, &taken, 5, 0), [0, 1, 2, 3, 6]);
+        // 10 are in group 1 alone, and 14 in none: all of the larger group, and the smallest router of the other that has 2
+        assert_eq!(choose(Placement::Compact, &taken, 10, 0), (12..22).collect::<Vec<_>>());
+        assert_eq!(choose(Placement::Compact, &taken, 14, 0), [6, 7].into_iter().chain(12..24).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn by_group_fills_a_group_before_the_next() {
+        let mut first = [0u32; 2];
+        for start in 0..200 {
+            let places = choose(Placement::ByGroup, &[3], 13, start);
+            let group = (places[0] / 12) as usize;
+            let of_group = places.iter().filter(|&&place| (place / 12) as usize == group).count();
+            assert_eq!(of_group, [11, 12][group]);
+            first[group] += 1;
+        }
+        // 200 draws of chance 1/2: mean 100, deviation 7
+        assert!(first[0].abs_diff(100) < 28, "{first:?}");
+    }
+
+    #[test]
+    fn random_places_are_all_alike() {
+        let mut counts = [0u32; 24];
+        for start in 0..4_800 {
+            let places = choose(Placement::Random, &[5], 4, start);
+            assert_eq!(places.len(), 4);
+            places.iter().for_each(|&place| counts[place as usize] += 1);
+        }
+        assert_eq!(counts[5], 0);
+        // 23 places, 4 of them drawn 4,800 times: mean 835, deviation 26
+        assert!(counts.iter().enumerate().all(|(place, &count)| place == 5 || count.abs_diff(835) < 110), "{counts:?}");
+    }
+
+    #[test]
+    fn every_placement_gives_free_places_once() {
+        for placement in
+            [Placement::Lowest, Placement::BestFit, Placement::Random, Placement::Compact, Placement::ByGroup]
+        {
+            for needs in 1..=20 {
+                let taken = [0, 7, 8, 23];
+                let mut places = choose(placement, &taken, needs, needs as u32);
+                places.sort_unstable();
+                places.dedup();
+                assert!(
+                    places.len() == needs && places.iter().all(|place| !taken.contains(place)),
+                    "{placement:?} {needs}"
+                );
+            }
+        }
+    }
+}

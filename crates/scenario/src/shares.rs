@@ -1,0 +1,124 @@
+//! Shares of the energy of a run that the programs of a workload have, as columns of the table of these programs.
+//!
+//! Of the static energy a program has its terminals times its run time, over all terminals times the window. Of each dynamic
+//! energy it has its share of the flits: those of links to terminals, of links between routers, and of routers. So the shares of all
+//! programs, rounded down to whole yoctojoules, and the rest add up to the bill of the run.
+
+use crate::bill;
+use crate::channels::{Channel, Channels};
+use crate::energy::Energy;
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+use weft_engine::Spec;
+use weft_engine::outcome::{Outcome, Usage};
+use weft_engine::recording::{Column, Table};
+use weft_units::fj_f64;
+
+/// A part of the dynamic energy, and the flits that share it.
+#[derive(Debug, Clone, Copy, Default)]
+struct Part {
+    yj: u128,
+    flits: u64,
+}
+
+impl Part {
+    fn of<'a>(rows: impl Iterator<Item = &'a Channel>) -> Self {
+        rows.fold(Self::default(), |sum, row| Self {
+            yj: sum.yj + row.energy.dynamic_yj,
+            flits: sum.flits + row.count.flits.iter().sum::<u64>(),
+        })
+    }
+
+    fn share(self, flits: u64) -> u128 {
+        share(self.yj, flits.into(), self.flits.into())
+    }
+}
+
+/// `part` / `whole` of an energy, rounded down; nothing of nothing.
+fn share(yj: u128, part: u128, whole: u128) -> u128 {
+    // the remainder apart: an energy times a count has no room in 128 bits
+    yj.checked_div(whole).map_or(0, |each| each * part + yj % whole * part / whole)
+}
+
+/// The energies that programs share.
+struct Pool {
+    static_yj: u128,
+    /// Terminals times the cycles of the window.
+    terminal_cycles: u128,
+    terminal_links: Part,
+    links: Part,
+    routers: Part,
+}
+
+impl Pool {
+    fn of(channels: &Channels, spec: &Spec, outcome: &Outcome) -> Self {
+        let total = bill::used(channels, spec, outcome);
+        let is_terminal = |row: &&Channel| row.count.class == 0;
+        let terminal_links = Part::of(channels.rows.iter().filter(is_terminal));
+        let links = Part::of(channels.rows.iter().filter(|row| !is_terminal(row)));
+        let leaving = Part::of(channels.rows.iter().filter(|row| row.count.from.is_some()));
+        let of_routers = total.dynamic_yj - terminal_links.yj - links.yj;
+        Self {
+            static_yj: total.standing_yj,
+            terminal_cycles: u128::from(spec.graph.terminals()) * u128::from(outcome.window),
+            terminal_links,
+            links,
+            routers: Part { yj: of_routers, flits: leaving.flits },
+        }
+    }
+
+    fn share(&self, usage: &Usage) -> Energy {
+        // a flit crosses a terminal link at either end, and a router more than it crosses links between routers
+        let dynamic_yj = self.terminal_links.share(2 * usage.flits)
+            + self.links.share(usage.link_flits)
+            + self.routers.share(usage.flits + usage.link_flits);
+        Energy { standing_yj: share(self.static_yj, usage.terminal_cycles.into(), self.terminal_cycles), dynamic_yj }
+    }
+}
+
+/// Adds the columns of energies to the tables of workloads whose programs have shares. Returns the keys of each job that has such a table.
+pub(crate) fn add(
+    recorded: &mut [(&'static str, Table)],
+    channels: &Channels,
+    spec: &Spec,
+    outcome: &Outcome,
+) -> Vec<Map<String, Value>> {
+    let pool = Pool::of(channels, spec, outcome);
+    let mut of_table = BTreeMap::<&str, Vec<Energy>>::new();
+    let mut keys = Vec::new();
+    for job in &outcome.jobs {
+        let Some((table, usages)) = &job.usages else {
+            keys.push(Map::new());
+            continue;
+        };
+        let energies: Vec<Energy> = usages.iter().map(|usage| pool.share(usage)).collect();
+        let yj: u128 = energies.iter().map(Energy::total_yj).sum();
+        keys.push(Map::from_iter([("queue_energy_j".to_owned(), json!(fj_f64(yj) * 1e-15))]));
+        of_table.entry(table).or_default().extend(energies);
+    }
+    for (name, energies) in of_table {
+        let Some((_, table)) = recorded.iter_mut().find(|(other, _)| *other == name) else { continue };
+        let column = |of: fn(&Energy) -> u128| Column::Energies(energies.iter().map(of).collect());
+        table.columns.extend([
+            ("energy_static_fj".to_owned(), column(|energy| energy.standing_yj)),
+            ("energy_dynamic_fj".to_owned(), column(|energy| energy.dynamic_yj)),
+            ("energy_fj".to_owned(), column(Energy::total_yj)),
+        ]);
+    }
+    keys
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_are_exact_where_products_have_no_room() {
+        // a megajoule in yoctojoules, 10^30, in 3 x 10^13 parts
+        let (yj, whole) = (10_u128.pow(30), 3 * 10_u128.pow(13));
+        assert_eq!(share(yj, 1, whole), 33_333_333_333_333_333);
+        assert_eq!(share(yj, whole, whole), yj);
+        assert_eq!(share(yj, whole - 1, whole) + share(yj, 1, whole), yj - 1);
+        assert_eq!(share(yj, 5, 0), 0);
+    }
+}
