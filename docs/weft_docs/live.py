@@ -62,7 +62,7 @@ class Live(SphinxDirective):
         folder = _folder(self.env.app, self.env.docname)
         if not folder.is_dir():
             folder.mkdir(parents=True)
-            for name in ("examples", "tests"):
+            for name in ("examples", "template", "tests"):
                 (folder / name).symlink_to(Path(__file__).parent.parent.parent / name)
         return folder
 

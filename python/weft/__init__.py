@@ -17,6 +17,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from weft.errors import PeerError, ResultsError, ScenarioError, WeftError, WeftWarning, WriteError
+from weft.text import outside_engine
+
+outside_engine.use()
 
 if TYPE_CHECKING:
     from weft.api.loading import load

@@ -110,6 +110,11 @@ fn examples(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
 
 #[pymodule]
 fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    fill(module)
+}
+
+/// Fills a module with all that `weft._engine` has. A crate outside of Weft makes its own module so, with its models in it.
+pub fn fill(module: &Bound<'_, PyModule>) -> PyResult<()> {
     weft_scenario::convert_with(Box::new(converted));
     module.add("RESULT_MODEL_VERSION", weft_scenario::RESULT_MODEL_VERSION)?;
     module.add("VERSION", env!("CARGO_PKG_VERSION"))?;

@@ -1,0 +1,70 @@
+"""The engine of another package, which has more models, in place of that of Weft.
+
+A package that is built from `template` offers its engine by an entry point of the group ``weft.engine``. Where one is
+installed, ``weft._engine`` is that module.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError, entry_points, version
+from types import ModuleType
+from typing import TYPE_CHECKING, NoReturn
+
+from weft.errors import WeftError
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+GROUP = "weft.engine"
+NAME = "weft._engine"
+
+
+class _Unusable(ModuleType):
+    """In place of an engine that can't be used: whoever asks it for anything gets the error."""
+
+    def __init__(self, problem: WeftError) -> None:
+        super().__init__(NAME)
+        self.__dict__["_problem"] = problem
+
+    def __getattr__(self, name: str) -> NoReturn:
+        if name.startswith("__"):  # the machinery of imports asks for these
+            raise AttributeError(name)
+        raise self.__dict__["_problem"]
+
+
+def use() -> None:
+    """Take the engine of another package if one is installed."""
+    if NAME in sys.modules or not (offered := sorted(entry_points(group=GROUP), key=lambda point: point.name)):
+        return
+    engine = _engine(offered)
+    sys.modules[NAME] = engine
+    vars(sys.modules["weft"])["_engine"] = engine
+
+
+def _engine(offered: list[EntryPoint]) -> ModuleType:
+    names = [point.dist.name if point.dist else point.name for point in offered]
+    if len(offered) > 1:
+        what = f"{' and '.join(names)} both offer an engine with models of their own"
+        help = f"put the models into one package, or remove one: pip uninstall {names[-1]}"
+        return _Unusable(WeftError.saying(what, help))
+    try:
+        engine = import_module(offered[0].value)
+        if wrong := _other_version(engine):
+            raise ImportError(wrong)
+        return engine
+    except ImportError as problem:
+        what = f"the engine of the package {names[0]} can't be loaded: {problem}"
+        help = f"build it again with this version of Weft, or remove it: pip uninstall {names[0]}"
+        return _Unusable(WeftError.saying(what, help))
+
+
+def _other_version(engine: ModuleType) -> str:
+    """What is wrong with the version of an engine; empty if nothing is."""
+    own = getattr(engine, "VERSION", "unknown")
+    try:
+        wanted = version("weft-sim")
+    except PackageNotFoundError:  # Weft runs from its sources
+        return ""
+    return "" if own == wanted else f"it is of Weft {own}, and Weft {wanted} is installed"
