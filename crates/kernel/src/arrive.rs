@@ -177,9 +177,7 @@ impl<const W: usize, const V: usize> Routers<W, V> {
                     chooses: false,
                 });
             } else {
-                // SAFETY: an input names its router (`assert_numbers`).
-                unsafe { self.fabric.requests.routers.hot_mut(r) }.switch_requests.set(p);
-                self.fabric.requests.active.set(r);
+                self.fabric.requests.ask_for_switch(r, p);
             }
         }
     }
@@ -299,9 +297,21 @@ impl<const W: usize> Requests<W> {
     /// A head at router `r`, for which a VC of output `p` is open, asks the allocator.
     #[inline(always)]
     pub(crate) fn ask_for_vc(&mut self, r: usize, p: usize) {
-        // SAFETY: an input names its router (`assert_numbers`).
-        unsafe { self.routers.hot_mut(r) }.vc_requests.set(p);
-        self.active.set(r);
+        // SAFETY: an input names its router, which has a bit (`assert_numbers`).
+        unsafe {
+            self.routers.hot_mut(r).vc_requests.set(p);
+            self.active.set_hot(r);
+        }
+    }
+
+    /// A flit at router `r`, whose packet holds a VC of output `p`, asks the allocator.
+    #[inline(always)]
+    pub(crate) fn ask_for_switch(&mut self, r: usize, p: usize) {
+        // SAFETY: an input names its router, which has a bit (`assert_numbers`).
+        unsafe {
+            self.routers.hot_mut(r).switch_requests.set(p);
+            self.active.set_hot(r);
+        }
     }
 }
 

@@ -41,8 +41,10 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
             InputSpeedup::Vcs | InputSpeedup::Unlimited => return,
             InputSpeedup::One => opens,
         };
-        for other in (0..V).filter(|&other| other != v) {
-            self.buffers.opens[i * V + other] = self.buffers.opens[i * V + other].max(others_open);
+        let all = self.buffers.opens[i * V..].iter_mut().take(V).enumerate();
+        all.filter(|&(other, _)| other != v).for_each(|(_, at)| *at = others_open.max(*at));
+        let requests = self.buffers.ins[i].requests;
+        for other in (0..V).filter(|&other| other != v && requests[other] != NO_REQUEST) {
             self.take_back(net, i, other);
         }
     }

@@ -59,8 +59,12 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         let base = self.requests.routers[r].base as usize;
         for k in 0..count {
             let Move { i, v, p, .. } = self.switch.moves[k];
-            let head = *self.buffers.ins[base + usize::from(i)].head.at(usize::from(v));
-            if self.buffers.segments.items[head as usize].sent == 0 {
+            // SAFETY: a move names an input of its router; the queue there has a segment (`assert_numbers`).
+            let segment = unsafe {
+                let head = *self.buffers.ins.hot(base + usize::from(i)).head.at(usize::from(v));
+                self.buffers.segments.items.hot(head as usize)
+            };
+            if segment.sent == 0 {
                 self.wires.granted[base + usize::from(p)] = self.now as u32;
             }
             self.unsettle(net, r, p.into());

@@ -40,10 +40,9 @@ impl<const W: usize, const V: usize> Reach<W, V> {
                 }
                 let moved = self.routers.beside.observers.tally.flit_hops;
                 for _ in 0..net.router.speedup {
-                    if net.chooses
-                        && !self.routers.fabric.requests.routers[r].choosing.is_empty()
-                        && !self.routers.fabric.requests.have_chosen.take(r)
-                    {
+                    // SAFETY: `active` names routers (`assert_numbers`).
+                    let router = unsafe { self.routers.fabric.requests.routers.hot(r) };
+                    if net.chooses && !router.choosing.is_empty() && !self.routers.fabric.requests.have_chosen.take(r) {
                         self.choose::<SINGLE>(net, r);
                     }
                     if net.router.vc_realloc {

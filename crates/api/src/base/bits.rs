@@ -1,6 +1,7 @@
 //! Port masks of one, two or eight words, and round-robin picks from them.
 
 use crate::base::kept::Kept;
+use crate::base::unchecked::Hot;
 use std::num::NonZeroU64;
 
 /// A set of ports of one router (up to `64 * W`).
@@ -116,6 +117,16 @@ impl Active {
     #[inline(always)]
     pub fn set(&mut self, i: usize) {
         self.0[i >> 6] |= 1 << (i & 63);
+    }
+
+    /// As [`set`](Self::set), without a check of bounds.
+    ///
+    /// # Safety
+    /// `i` is below the number for which the set was made.
+    #[inline(always)]
+    pub unsafe fn set_hot(&mut self, i: usize) {
+        // SAFETY: the caller says so, and the set has a word for each 64 numbers.
+        *unsafe { self.0.hot_mut(i >> 6) } |= 1 << (i & 63);
     }
 
     #[inline(always)]

@@ -259,9 +259,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
             || !fabric.leaves_alone(port, i, v)
             || CHOOSE && fabric.heads_are_to_choose(r)
         {
-            // SAFETY: an input names its router (`assert_numbers`).
-            unsafe { fabric.requests.routers.hot_mut(r) }.switch_requests.set(p);
-            fabric.requests.active.set(r);
+            fabric.requests.ask_for_switch(r, p);
             return;
         }
         // SAFETY: a fresh flit names its segment (`assert_numbers`).
