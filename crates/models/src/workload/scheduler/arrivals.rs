@@ -26,7 +26,7 @@ pub enum Arrivals {
     /// At these times, the earliest first.
     List(Vec<Submission>),
     /// By a file in the Standard Workload Format (SWF), as a machine has recorded its jobs.
-    Swf(JobLog),
+    Swf(Box<JobLog>),
 }
 
 impl Default for Arrivals {
