@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import weft
+from weft import _engine
 from weft.cli import main
 from weft.errors import WriteError
 from weft.results.store import Store, replaced
@@ -55,7 +56,7 @@ def test_results_stay_when_their_disk_is_full(
     before = sweep.run(out).frame
 
     def full(point: object, folder: Path) -> None:  # noqa: ARG001 - as `Finished.save` takes them
-        raise OSError("No space left on device (os error 28)")  # as the engine raises it
+        raise OSError(errno.ENOSPC, "No space left on device (os error 28)")  # as the engine raises it
 
     real = Store.save
 
@@ -154,12 +155,23 @@ def test_a_report_and_a_picture_that_can_not_be_written_are_errors_of_weft(small
 )
 def test_each_reason_is_told_in_words(tmp_path: Path, number: int, words: str) -> None:
     """As the system raises it, and as the engine does."""
-    for problem in (OSError(number, os.strerror(number)), OSError(f"{os.strerror(number)} (os error {number})")):
+    for problem in (
+        OSError(number, os.strerror(number)),
+        OSError(number, f"{os.strerror(number)} (os error {number})"),
+    ):
         with pytest.raises(WriteError, match=words) as told, replaced(tmp_path / "file.txt"):
             raise problem
         assert "file.txt" in told.value.what
         assert told.value.help
     assert not list(tmp_path.iterdir())
+
+
+def test_the_engine_raises_errors_with_the_number_of_the_system(small: Path, tmp_path: Path) -> None:
+    finished = weft.load(small).points[0].run(1, 0, _engine.Control())
+    (tmp_path / "file").write_text("no folder", encoding="utf-8")
+    with pytest.raises(OSError, match="os error") as told:
+        finished.save(tmp_path / "file" / "point")
+    assert told.value.errno in (errno.ENOTDIR, errno.EEXIST)
 
 
 def test_what_is_no_regular_file_is_not_replaced(tmp_path: Path) -> None:

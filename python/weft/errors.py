@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import re
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
@@ -101,7 +100,7 @@ class WriteError(WeftError):
 def reason(path: str | Path, problem: OSError) -> tuple[str, str]:
     """Why the system refuses a file or folder, and what to do."""
     place = next((each for each in (Path(path), *Path(path).parents) if os.path.lexists(each)), Path(path))
-    number = problem.errno or _number(str(problem))
+    number = problem.errno
     if number in (errno.EEXIST, errno.ENOTDIR, errno.ENOENT) and not place.is_dir():
         return f"{place} is no folder", f"{_ELSEWHERE}, or move that file away"
     folder = place if place.is_dir() else place.parent
@@ -127,9 +126,3 @@ def writing(path: str | Path) -> Iterator[None]:
         yield
     except OSError as problem:
         raise WriteError.of(path, problem) from problem
-
-
-def _number(text: str) -> int | None:
-    """The number of an error of the system from its text: those that the engine raises have no other."""
-    found = re.search(r"\(os error (\d+)\)", text)
-    return int(found[1]) if found else None

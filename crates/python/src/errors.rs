@@ -1,6 +1,8 @@
 //! Diagnostics as the exceptions of `weft.errors`.
 
+use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
+use std::io;
 use weft_scenario::Diagnostic;
 use weft_units::Refusal;
 
@@ -21,4 +23,12 @@ pub fn program_error(py: Python<'_>, refusal: &Refusal) -> PyErr {
         .and_then(|module| module.getattr("ProgramError"))
         .and_then(|class| class.call_method1("saying", (&refusal.what, &refusal.help, &refusal.path)));
     raised.map_or_else(|broken| broken, PyErr::from_value)
+}
+
+/// An `OSError` with the number of the system, where there is one.
+pub fn os_error(problem: &io::Error) -> PyErr {
+    match problem.raw_os_error() {
+        Some(number) => PyOSError::new_err((number, problem.to_string())),
+        None => PyOSError::new_err(problem.to_string()),
+    }
 }

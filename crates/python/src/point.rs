@@ -4,7 +4,6 @@ use crate::control::Control;
 use crate::design::Design;
 use crate::functions::{Watching, outcome};
 use crate::{errors, value};
-use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyDict};
@@ -219,6 +218,6 @@ impl Finished {
 
     /// Writes the files of this result; the folder appears complete, or not at all.
     fn save(&self, py: Python<'_>, folder: PathBuf) -> PyResult<()> {
-        py.detach(|| self.inner.save(&folder)).map_err(|problem| PyOSError::new_err(problem.to_string()))
+        py.detach(|| self.inner.save(&folder)).map_err(|problem| errors::os_error(&problem))
     }
 }
