@@ -138,7 +138,7 @@ def test_what_failed_is_no_saving_and_the_remedy_compares_the_same_faults(tmp_pa
     assert "measure a power policy that leaves all links on with the same faults" in "\n".join(lines(alone.bill(NIGHT)))
 
 
-@pytest.mark.parametrize("flaw", [each for each in vars(soundness).values() if isinstance(each, soundness.Flaw)])
+@pytest.mark.parametrize("flaw", soundness.FLAWS)
 def test_every_flaw_has_a_remedy(flaw: soundness.Flaw) -> None:
     """Whatever `flaws` finds; those of a whole run are tried above, those of a phase below."""
     assert flaw.help

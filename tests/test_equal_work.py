@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import weft
-from weft.results import equal_work, remedies, soundness
+from weft.results import equal_work, soundness
 from weft.results.savings import Pair
 
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ def test_a_window_that_delivers_what_the_warm_up_left_in_the_network_has_not_set
     draining = settled | {"accepted_load": 0.559}
     assert soundness.is_sound(settled)
     assert soundness.flaws(draining) == [soundness.QUEUES_UNSETTLED]
-    assert remedies.of_flaw(draining)
+    assert soundness.remedy(draining)
     # as few packets, or as long latencies, do not tell
     assert soundness.is_sound(draining | {"packets": 20_000})
     assert soundness.is_sound(draining | {"packet_latency_mean_cycles": 8000.0})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ from weft.plot.choice import Choice
 from weft.report import answer
 from weft.report.data import collect
 from weft.report.sources import Sources
-from weft.results import backlog, notes, soundness, tables
+from weft.results import notes, soundness, tables
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -42,48 +42,6 @@ measure: {warmup: 30000cycles, window: 46000cycles}
 def waking(tmp_path_factory: pytest.TempPathFactory) -> Results:
     """Four phases; the second falls behind, the third delivers what that leaves."""
     return weft.load(WAKING).run(tmp_path_factory.mktemp("waking") / "waking")
-
-
-def _phase(offered: float, accepted: float, begin: int, **more: Any) -> dict[str, Any]:
-    return {
-        "phase": 1,
-        "from_cycle": begin,
-        "to_cycle": begin + 10_000,
-        "offered_load": offered,
-        "accepted_load": accepted,
-        "packets": 100_000,
-        "packet_latency_p50_cycles": 20.0,
-        "saturated": False,
-    } | more
-
-
-def test_what_is_left_is_what_was_offered_and_not_accepted_but_for_packets_on_their_way() -> None:
-    first, second, third = backlog.of_phases(
-        [_phase(0.1, 0.1, 0), _phase(0.3, 0.234, 10_000), _phase(0.1, 0.166, 20_000)]
-    )
-    assert first
-    assert second
-    assert third
-    assert (first.own, second.before) == (0.0, 0.0)
-    # 0.066 * 10,000 flits, less those of 0.2 flits/cycle more that are on their way for 20 cycles
-    assert second.own == pytest.approx(660 - 4)
-    assert (second.falls_behind, second.began_behind) == (True, False)
-    assert third.before == pytest.approx(656)
-    assert (third.falls_behind, third.began_behind) == (False, True)
-    # 656 flits are 2 % of what 0.1 flits/cycle are in 328,000 cycles
-    assert third.long_enough == 328_000
-
-
-def test_a_step_of_the_load_and_chance_are_no_backlog() -> None:
-    # 0.8 flits/cycle more, on their way for 100 cycles, are 80 flits of 9,000
-    slow = {"packet_latency_p50_cycles": 100.0}
-    found = backlog.of_phases([_phase(0.1, 0.1, 0, **slow), _phase(0.9, 0.892, 10_000, **slow)])
-    assert [each and each.falls_behind for each in found] == [False, False]
-    # three standard deviations of 100 packets are 30 %
-    (few,) = backlog.of_phases([_phase(0.3, 0.234, 0, packets=100)])
-    assert few
-    assert not few.falls_behind
-    assert backlog.of_phases([_phase(0.3, 0.2, 0) | {"offered_load": None}]) == [None]
 
 
 def test_it_is_marked_in_the_table_and_told_in_a_sentence(waking: Results) -> None:

@@ -15,7 +15,7 @@ from weft.plot import draw
 from weft.plot.choice import Choice
 from weft.report import answer
 from weft.report.sources import Sources
-from weft.results import notes, remedies, tables
+from weft.results import notes, soundness, tables
 from weft.runs.estimate import Estimate
 from weft.runs.execute import Flight, Status
 from weft.runs.progress import flight_words, words
@@ -164,14 +164,14 @@ def _summary(**changes: Any) -> dict[str, Any]:
 
 
 def test_a_remedy_names_no_limit_that_did_not_end_the_warm_up_and_none_that_is_too_short() -> None:
-    (told,) = remedies.to_settle(_summary())
+    (told,) = soundness.to_settle(_summary())
     assert told.startswith("write `measure.warmup: 30000cycles`, or more (in place of `auto` and of any ")
     assert "measure.warmup_limit: " not in told
-    (told,) = remedies.to_settle(_summary(power_settled=False), least_limit=0)
+    (told,) = soundness.to_settle(_summary(power_settled=False), least_limit=0)
     assert "`measure.warmup_limit: 600000cycles`" in told, "more than the limit in force"
-    (told,) = remedies.to_settle(_summary(queues_settled=True, warmup_settled=False), least_limit=900_000)
+    (told,) = soundness.to_settle(_summary(queues_settled=True, warmup_settled=False), least_limit=900_000)
     assert "`measure.warmup_limit: 900000cycles`" in told, "no less than another policy of the sweep has"
-    assert "measure.warmup_limit" not in remedies.to_judge(_summary(window_cycles=1000))
+    assert "measure.warmup_limit" not in soundness.to_judge(_summary(window_cycles=1000))
 
 
 @pytest.mark.parametrize(
@@ -188,7 +188,7 @@ def test_a_remedy_names_no_limit_that_did_not_end_the_warm_up_and_none_that_is_t
     ],
 )
 def test_a_lower_load_comes_first_only_near_the_capacity(sign: dict[str, Any], is_near: bool) -> None:
-    (told,) = remedies.to_settle(_summary(window_cycles=1000, **sign))
+    (told,) = soundness.to_settle(_summary(window_cycles=1000, **sign))
     assert told.startswith("write a load 5 % lower (0.475 in place of 0.5)" if is_near else "write `measure.warmup: ")
     assert ("write `measure.warmup: 30000cycles` and `measure.window: 4000cycles`, or more" in told) is not is_near
     assert "5 % lower (0.475 in place of 0.5)" in told

@@ -1,11 +1,13 @@
 """Types of the Rust module; a test holds it against the module itself."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 from typing import Any, Final, final
 
 __all__ = [
     "ALL_ON_POLICIES",
+    "CARRIED",
+    "CHANCE",
     "COMMIT",
     "CONTROL_PACKETS",
     "ENDINGS",
@@ -22,11 +24,15 @@ __all__ = [
     "Finished",
     "Point",
     "Program",
+    "Verdict",
     "catalogue",
     "catalogue_power",
+    "codes",
     "examples",
     "expand",
+    "flaw_kinds",
     "make_program",
+    "marks",
     "models",
     "program_formats",
     "read",
@@ -35,6 +41,7 @@ __all__ = [
     "read_program",
     "read_trace",
     "recordings",
+    "same_work",
     "schema",
     "trace_clocks",
     "trace_format",
@@ -47,6 +54,9 @@ VERSION: Final[str]
 COMMIT: Final[str]
 # The source of each model, by family and name, as JSON.
 MODEL_SOURCES: Final[str]
+# A network carries a load of which it accepts at least this share; and standard deviations that are taken for chance.
+CARRIED: Final[float]
+CHANCE: Final[float]
 # Words of results, each a whole list in the order of the engine.
 LINK_STATES: Final[tuple[str, ...]]
 # Name of each mode of links, share of the bandwidth, and whether traffic passes, where a scenario names none.
@@ -77,6 +87,53 @@ def read_trace(format: str, file_names: list[str], load: Callable[[int], bytes],
 def trace_format(file_name: str, head: bytes) -> str | None: ...
 def trace_formats() -> list[str]: ...
 def trace_clocks() -> list[str]: ...
+def flaw_kinds() -> list[dict[str, str]]: ...
+def marks() -> tuple[dict[str, str], dict[str, str]]: ...
+def codes() -> list[dict[str, str]]: ...
+def same_work(accepted: list[float | None], packets: list[float | None]) -> bool: ...
+
+@final
+class Verdict:
+    def __new__(cls, summary: Mapping[str, Any]) -> Verdict: ...
+    @property
+    def flaws(self) -> list[int]: ...
+    @property
+    def obstacles(self) -> list[int]: ...
+    @property
+    def is_over(self) -> bool: ...
+    @property
+    def is_unsettled(self) -> bool: ...
+    @property
+    def is_unjudged(self) -> bool: ...
+    @property
+    def is_few(self) -> bool: ...
+    @property
+    def is_above_bound(self) -> bool: ...
+    @property
+    def is_behind(self) -> bool: ...
+    @property
+    def is_lossy(self) -> bool: ...
+    @property
+    def dropped_share(self) -> float: ...
+    @property
+    def mark(self) -> str: ...
+    @property
+    def mark_without_drops(self) -> str: ...
+    @property
+    def sign(self) -> str: ...
+    @property
+    def reason(self) -> str | None: ...
+    @property
+    def risk(self) -> str | None: ...
+    @property
+    def at_limit(self) -> str | None: ...
+    @property
+    def phases(self) -> list[dict[str, Any]]: ...
+    def diagnoses(self) -> list[dict[str, Any]]: ...
+    def remedy(self, rank: int | None = None, in_profile: bool = False) -> str: ...
+    def to_judge(self) -> str: ...
+    def to_settle(self, longest: float = 0.0) -> list[str]: ...
+    def notes(self, topic: str, longest: float = 0.0) -> list[str]: ...
 
 @final
 class Program:

@@ -7,7 +7,7 @@ use crate::state::{LinkState, Modes};
 use std::fmt::Debug;
 use std::sync::Arc;
 use weft_topology::{Graph, Peer};
-use weft_units::{Cycles, LinkClasses, Refusal};
+use weft_units::{Cycles, LinkClasses, Refusal, Remark};
 
 /// Knowledge of links that are off: a policy offers it, a routing goes by it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -215,7 +215,7 @@ pub trait PolicyModel {
 
     /// What may go wrong with these parameters although nothing is refused: a warning of a point that can run. The path is
     /// that of the parameter.
-    fn risk(&self, _cycle_fs: u128) -> Result<Option<Refusal>, Refusal> {
+    fn risk(&self, _cycle_fs: u128) -> Result<Option<Remark>, Refusal> {
         Ok(None)
     }
 

@@ -23,7 +23,7 @@ use crate::state::Packet;
 use std::fmt::Debug;
 use std::sync::Arc;
 use weft_topology::Graph;
-use weft_units::Refusal;
+use weft_units::{Refusal, Remark};
 
 /// An output port and the VC class on it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -308,7 +308,7 @@ pub trait Routing: Debug + Send + Sync {
 
     /// What to tell of parameters that can run, but do not do here what they are for: `weft check` shows it as hints. `room`:
     /// the flits that the VCs of a VC class on a channel of a link class hold together.
-    fn hints(&self, _room: &dyn Fn(usize, u8) -> u32) -> Vec<Refusal> {
+    fn hints(&self, _room: &dyn Fn(usize, u8) -> u32) -> Vec<Remark> {
         Vec::new()
     }
 

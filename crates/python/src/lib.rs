@@ -6,6 +6,7 @@
 
 mod control;
 mod design;
+mod diagnoses;
 mod errors;
 mod functions;
 mod heap;
@@ -123,6 +124,7 @@ pub fn fill(module: &Bound<'_, PyModule>) -> PyResult<()> {
     // what the headers of models say of their sources, by family and name, as JSON
     module.add("MODEL_SOURCES", include_str!(concat!(env!("OUT_DIR"), "/sources.json")))?;
     words::add(module)?;
+    diagnoses::add(module)?;
     module.add_class::<control::Control>()?;
     module.add_class::<design::Design>()?;
     module.add_class::<point::Point>()?;

@@ -114,7 +114,7 @@ impl Scenario {
         self.check_classes(&spec)?;
         events::check(&self, &spec)?;
         replies::check(&self, &spec)?;
-        let remarks = spec.graph.remarks().iter().map(Warning::from);
+        let remarks = spec.graph.remarks().iter().cloned().map(Warning::from);
         let warnings = remarks.chain(origins.warnings).collect();
         Ok((self, spec, warnings))
     }

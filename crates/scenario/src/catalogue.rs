@@ -223,6 +223,13 @@ impl PowerConfig {
     }
 }
 
+weft_units::codes! {
+    CATALOGUE_SPEED = "catalogue_speed", Warning,
+        means: "Links carry another bandwidth than the ports of the catalogue whose power they are billed.",
+        computed: "Flits per second x bits of a flit, compared with the speed of the ports. They may differ by 5 %.",
+        helps: "Write `flit` and `cycle` of the speed in the catalogue, or choose another speed.";
+}
+
 /// Links that carry another bandwidth than the ports of the catalogue whose power they are billed.
 pub(crate) fn other_speed(scenario: &Scenario, spec: &Spec) -> Option<Warning> {
     let speed = f64::from(scenario.power.catalogue?.speed.gbps());
@@ -237,7 +244,7 @@ pub(crate) fn other_speed(scenario: &Scenario, spec: &Spec) -> Option<Warning> {
         "write `flit` and `cycle` of {speed} Gb/s, such as `flit: {speed}b` and `cycle: 1ns`, or another speed"
     );
     let numbers = [("link_gbps", gbps), ("catalogue_gbps", speed)];
-    Some(Warning::coded("catalogue_speed", format!("{PATH}.speed"), numbers, what, help))
+    Some(Warning::new(&CATALOGUE_SPEED, format!("{PATH}.speed"), numbers, what, help))
 }
 
 /// A module draws its power also while its port is down. No source has its power at a lower rate.

@@ -14,6 +14,17 @@ use weft_engine::classes::{ClassVcs, InjectionRule, InterfaceSpec, MAX_QUEUES, M
 use weft_engine::spec::Rate;
 use weft_units::{Bandwidth, Refusal};
 
+weft_units::codes! {
+    PRIORITY_AT_TERMINALS_ONLY = "priority_at_terminals_only", Warning,
+        means: "Priorities of message classes have an effect in network interfaces only.",
+        computed: "`router.vc_realloc` is above 0. VCs are then allocated in a stage of its own, which goes round robin.",
+        helps: "Write `router: {vc_realloc: 0}`.";
+    PRIORITY_BEHIND_SWITCH = "priority_behind_switch", Warning,
+        means: "Flits wait for their link behind the switch, where no priority has an effect.",
+        computed: "`router.speedup` is above 1 and `router.output_buffer` has no limit.",
+        helps: "Write `router: {output_buffer: 2flits}`, or `router: {speedup: 1}`.";
+}
+
 /// A class of packets, with VCs of its own and a priority.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -180,7 +191,7 @@ pub(crate) fn warning(spec: &Spec) -> Option<Warning> {
         let what = "1: VCs are allocated in a stage of its own, which goes round robin, so priorities of message classes count in network \
                     interfaces only";
         let help = "write `router: {vc_realloc: 0}`";
-        return Some(Warning::coded("priority_at_terminals_only", "router.vc_realloc", [], what, help));
+        return Some(Warning::new(&PRIORITY_AT_TERMINALS_ONLY, "router.vc_realloc", [], what, help));
     }
     let waits = spec.router.speedup > 1 && spec.router.output_buffer.is_none();
     (spec.has_priorities() && waits).then(|| {
@@ -191,7 +202,7 @@ pub(crate) fn warning(spec: &Spec) -> Option<Warning> {
         );
         let help = "write `router: {output_buffer: 2flits}`, so that flits wait before the switch, or `router: {speedup: 1}`";
         let numbers = [("speedup", f64::from(speedup))];
-        Warning::coded("priority_behind_switch", "router.speedup", numbers, what, help)
+        Warning::new(&PRIORITY_BEHIND_SWITCH, "router.speedup", numbers, what, help)
     })
 }
 

@@ -8,6 +8,23 @@ use weft_engine::outcome::{Doubt, Ending, Outcome, Saturation};
 use weft_engine::spec::Stop;
 use weft_units::{Cycles, MAX_CYCLES, Refusal};
 
+weft_units::codes! {
+    BURSTS_UNDECIDED = "bursts_undecided", Warning,
+        means: "The load comes in bursts, and the run is too short for them. It is not known whether the network carries the load.",
+        computed: "In the second half of the window or phase, gap = 1 - accepted / offered. Chance is three standard deviations of the \
+                   offered flits. The code appears if the gap is above 3 % and below the limit, which is 3 % and chance. It also \
+                   appears if chance is above 20 %. A span that is longer by (chance / 2 %)^2, or (chance / 20 %)^2, decides.",
+        helps: "Write a longer `measure.window` or phase. The remedy has the number.";
+    MEASURED_FROM_START = "measured_from_start", Warning,
+        means: "A window that ends with the last batch begins in cycle 0, while the links still are as the policy has them at first.",
+        computed: "The window is shorter than 10 times the time in which the policy takes each of its decisions once.",
+        helps: "Write larger batches or a program that takes longer. The remedy has the factor.";
+    LATENCIES_AT_LIMIT = "latencies_at_limit", Warning,
+        means: "The latencies had not settled when the automatic warm-up ended at its limit.",
+        computed: "Means over 500 cycles each still changed more than they scatter. The remedy is 4 times the limit.",
+        helps: "Write a longer `measure.warmup_limit`. Of a saturated point use the accepted load only.";
+}
+
 /// The doubts in the results of a run.
 pub(crate) fn of(spec: &Spec, outcome: &Outcome) -> Result<Vec<Warning>, Refusal> {
     let mut doubts: Vec<Warning> = saturation(spec, outcome).into_iter().collect();
@@ -56,7 +73,14 @@ fn saturation(spec: &Spec, outcome: &Outcome) -> Option<Warning> {
             percent(doubt.chance)
         ),
     };
-    Some(Warning::new(path, what, help))
+    let numbers = [
+        ("judged_cycles", doubt.cycles as f64),
+        ("gap_share", doubt.gap),
+        ("limit_share", doubt.limit),
+        ("chance_share", doubt.chance),
+        ("longer_times", doubt.longer()),
+    ];
+    Some(Warning::new(&BURSTS_UNDECIDED, path, numbers, what, help))
 }
 
 /// A run must last this number of times in which a policy takes all its decisions once, if its first cycles are
@@ -84,7 +108,12 @@ fn from_the_start(spec: &Spec, outcome: &Outcome) -> Result<Option<Warning>, Ref
         let own = spec.traffic.jobs.iter().any(|job| job.workload.model().has_own_demand());
         let larger = if own { "a program that takes" } else { "batches that are" };
         let size = if own { "as long, or longer" } else { "as large, or larger" };
-        Warning::new("measure.warmup", what, format!("write {larger} {times} times {size}"))
+        let numbers = [
+            ("window_cycles", outcome.window as f64),
+            ("decision_cycles", period as f64),
+            ("enough_times", times),
+        ];
+        Warning::new(&MEASURED_FROM_START, "measure.warmup", numbers, what, format!("write {larger} {times} times {size}"))
     }))
 }
 
@@ -104,14 +133,13 @@ fn latencies(spec: &Spec, outcome: &Outcome) -> Option<Warning> {
              still changed more than they scatter"
         ),
     };
+    let longer = spec.phases.warmup.saturating_mul(4);
     let help = match outcome.ending {
         Ending::Saturated => "look at its accepted load only, or write a lower load".to_owned(),
         Ending::Drained | Ending::Stalled(_) | Ending::Interrupted => {
-            format!(
-                "write a longer limit, such as `measure.warmup_limit: {}cycles`",
-                spec.phases.warmup.saturating_mul(4)
-            )
+            format!("write a longer limit, such as `measure.warmup_limit: {longer}cycles`")
         }
     };
-    Some(Warning::new("measure.warmup_limit", what, help))
+    let numbers = [("warmup_cycles", outcome.warmup as f64), ("longer_limit_cycles", longer as f64)];
+    Some(Warning::new(&LATENCIES_AT_LIMIT, "measure.warmup_limit", numbers, what, help))
 }

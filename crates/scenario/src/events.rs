@@ -9,6 +9,25 @@ use weft_engine::spec::{Job, Stop};
 use weft_engine::workload::WorkloadConfig;
 use weft_units::{Cycles, Refusal};
 
+weft_units::codes! {
+    AFTER_WINDOW = "after_window", Warning,
+        means: "A phase of the load, a fault or a time of a policy begins after the window. Nothing of it is measured.",
+        computed: "Its cycle is not below the last cycle in which the window can end. A slip of a unit is the usual cause.",
+        helps: "Write an earlier time or a longer `measure.window`.";
+    BEFORE_WINDOW = "before_window", Warning,
+        means: "A phase of the load, a fault or a time of a policy ends before the window. Nothing of it is measured.",
+        computed: "Its last cycle is not above the first cycle of the window. A slip of a unit is the usual cause.",
+        helps: "Write a later time or a shorter `measure.warmup`, unless it is a part of the warm-up.";
+    BATCH_BEFORE_WINDOW = "batch_before_window", Warning,
+        means: "A batch is sent before the window begins. The window measures few of its packets, or none.",
+        computed: "Packets of a terminal x flits of a packet / load, compared with the first cycle of the window.",
+        helps: "Write `measure.stop: complete`, `measure.warmup: 0cycles` or a larger batch.";
+    BATCH_AFTER_WINDOW = "batch_after_window", Warning,
+        means: "A batch is not yet sent when the window ends.",
+        computed: "Packets of a terminal x flits of a packet / load, compared with the last cycle of the window.",
+        helps: "Write a smaller batch or a longer window.";
+}
+
 /// The last cycle in which the measured window can end, plus 1.
 pub(crate) fn window_end(spec: &Spec) -> Cycles {
     let phases = &spec.phases;
@@ -91,7 +110,9 @@ pub(crate) fn warnings(scenario: &Scenario, spec: &Spec) -> Result<Vec<Warning>,
                 long(at, spec),
                 long(frame.end, spec)
             );
-            Warning::new(path, what, format!("write less than {}cycles, or a longer measure.window", frame.end))
+            let numbers = [("at_cycle", at as f64), ("window_end_cycle", frame.end as f64)];
+            let help = format!("write less than {}cycles, or a longer measure.window", frame.end);
+            Warning::new(&AFTER_WINDOW, path, numbers, what, help)
         });
     let mut warnings: Vec<Warning> = late.collect();
     let mut add = |warning: Warning| {
@@ -130,7 +151,9 @@ fn early(path: String, what: &str, until: Cycles, frame: &Frame, spec: &Spec) ->
         long(frame.start, spec),
         if spec.phases.auto_warmup { " or later" } else { "" }
     );
-    Warning::new(path, what, "write a later time, or a shorter measure.warmup, unless it is a part of the warm-up")
+    let numbers = [("until_cycle", until as f64), ("window_start_cycle", frame.start as f64)];
+    let help = "write a later time, or a shorter measure.warmup, unless it is a part of the warm-up";
+    Warning::new(&BEFORE_WINDOW, path, numbers, what, help)
 }
 
 /// A batch that is sent before the window begins, or not yet when it ends.
@@ -152,12 +175,14 @@ fn batch(scenario: &Scenario, spec: &Spec, (j, job): (usize, &Job), frame: &Fram
             true => "write `measure.stop: complete`, which measures from cycle 0, or a larger batch",
             false => "write `measure.warmup: 0cycles`, or a larger batch",
         };
-        return Some(Warning::new(path, what, help));
+        let numbers = [("sent_cycles", sent as f64), ("window_start_cycle", frame.start as f64)];
+        return Some(Warning::new(&BATCH_BEFORE_WINDOW, path, numbers, what, help));
     }
     (sent > frame.end).then(|| {
         let key =
             if spec.phases.stop == Stop::Complete { "measure.stop.complete.max_window" } else { "measure.window" };
         let what = format!("{told}, and the window ends at {} at the latest", long(frame.end, spec));
-        Warning::new(path, what, format!("write a smaller batch, or a longer {key}"))
+        let numbers = [("sent_cycles", sent as f64), ("window_end_cycle", frame.end as f64)];
+        Warning::new(&BATCH_AFTER_WINDOW, path, numbers, what, format!("write a smaller batch, or a longer {key}"))
     })
 }

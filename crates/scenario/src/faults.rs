@@ -88,7 +88,7 @@ fn number(class: &str, classes: &[String], k: usize) -> Result<u8, Refusal> {
 impl Scenario {
     /// Refuses faults that can't be, and links that have no price while they are broken.
     pub(crate) fn check_faults(&self, spec: &Spec) -> Result<(), Refusal> {
-        spec.check_faults().map_err(|refusal| self.place_of(refusal))?;
+        spec.check_faults().map_err(|refusal| Refusal { path: self.place_of_fault(refusal.path), ..refusal })?;
         let unpriced = |&class: &usize| spec.prices[class].of(LinkState::Off).is_none();
         let Some(class) = (1..spec.prices.len()).find(unpriced).filter(|_| !spec.faults.is_empty()) else {
             return Ok(());
@@ -103,13 +103,12 @@ impl Scenario {
     }
 
     /// A fault that is drawn has no place of its own in the file.
-    pub(crate) fn place_of(&self, refusal: Refusal) -> Refusal {
-        let number =
-            refusal.path.strip_prefix("faults.").and_then(|rest| rest.split('.').next()?.parse::<usize>().ok());
-        if number.is_none_or(|k| k < self.faults.len()) && !(self.faults.is_empty() && refusal.path == "faults") {
-            return refusal;
+    pub(crate) fn place_of_fault(&self, path: String) -> String {
+        let number = path.strip_prefix("faults.").and_then(|rest| rest.split('.').next()?.parse::<usize>().ok());
+        if number.is_none_or(|k| k < self.faults.len()) && !(self.faults.is_empty() && path == "faults") {
+            return path;
         }
         let random = self.fault_model.as_ref().is_some_and(|model| model.random.is_some());
-        Refusal::new(if random { "fault_model.random" } else { "fault_model" }, refusal.what, refusal.help)
+        if random { "fault_model.random" } else { "fault_model" }.to_owned()
     }
 }

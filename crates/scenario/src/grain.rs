@@ -194,6 +194,13 @@ pub(crate) fn explained(fine: &Scenario, Refusal { path, what, help }: Refusal) 
     Refusal { help: in_grains(fine, &help), path, what }
 }
 
+weft_units::codes! {
+    COARSE_GRAIN = "coarse_grain", Warning,
+        means: "The scenario runs with flits as large as `grain`. That is faster and less exact.",
+        computed: "A cycle is the time that a link takes for a grain. Latencies are rounded up to such cycles.",
+        helps: "Compare with a run without `grain`, on a smaller network if it takes too long.";
+}
+
 /// Remarks on the coarse scenario.
 pub(crate) fn told(fine: &Scenario, warnings: Vec<Warning>) -> Vec<Warning> {
     warnings.into_iter().map(|warning| Warning { help: in_grains(fine, &warning.help), ..warning }).collect()
@@ -219,5 +226,5 @@ pub(crate) fn warning(fine: &Scenario, delay: Cycles, coarse: &Spec) -> Option<W
     );
     let help = "compare with a run without `grain`, by `weft compare`, on a smaller network if need be";
     let numbers = [("grain_bits", grain.0 as f64), ("cycle_fs", coarse.cycle_fs as f64)];
-    Some(Warning::coded("coarse_grain", PATH, numbers, what, help))
+    Some(Warning::new(&COARSE_GRAIN, PATH, numbers, what, help))
 }

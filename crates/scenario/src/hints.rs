@@ -1,8 +1,38 @@
 //! Settings that limit what the network carries, or have no effect in it: told by `weft check`.
 
-use crate::warnings::{Warning, long, told};
+use crate::warnings::{Warning, long};
 use weft_engine::spec::Job;
 use weft_engine::{Implied, Spec};
+
+weft_units::codes! {
+    BOUNDS_WITH_BROKEN_LINKS = "bounds_with_broken_links", Hint,
+        means: "Links are broken from the start. Mean hops, latency without contention and the bound of `weft check` are those of \
+                the whole network.",
+        computed: "The number of broken links. The routing has no tables that leave them out, or they cut terminals off.",
+        helps: "Take these numbers as those before the faults. A run measures the network that is left.";
+    CREDITS_UNDER_WAY = "credits_under_way", Hint,
+        means: "The routing takes flits and credits under way for a queue. Packets leave minimal paths on which nothing waits.",
+        computed: "Flits per cycle of the fullest link x round trip of a credit, compared with the threshold of the routing.",
+        helps: "Write `sensor: history_window`, which leaves out the flits of the last round trip.";
+    LONG_WARMUP = "long_warmup", Hint,
+        means: "An automatic warm-up may take many times as long as the window.",
+        computed: "`measure.warmup_limit` is more than 50 times `measure.window`.",
+        helps: "Write shorter times of the policy, a longer window, or a fixed warm-up.";
+    REQUESTS_SHARE_VCS = "requests_share_vcs", Hint,
+        means: "Requests and replies share all VCs. They cannot deadlock here, because the queues of replies have no limit. A \
+                machine with finite queues can deadlock.",
+        computed: "A job sends replies on the VC classes of its requests, and keeps no limit of requests.",
+        helps: "Write `outstanding`, or give replies a message class and write `finite_buffers: true`.";
+    SHORT_BUFFER = "short_buffer", Hint,
+        means: "A buffer is shorter than the round trip of a credit. A single VC cannot keep the link busy.",
+        computed: "A VC carries at most buffer / round trip [flits/cycle]. The needed buffer holds the flits of a round trip.",
+        helps: "Write the needed number of flits, or rely on several VCs of one VC class.";
+    BLIND_ROUTING = "blind_routing", Hint,
+        means: "An adaptive routing may see a full link too late. The buffers before that link are short, and hide its queue.",
+        computed: "Flits that the VCs of one VC class hold on the shorter link, compared with the round trip of a credit on the \
+                   longest link.",
+        helps: "Write buffers of a round trip of the longest link.";
+}
 
 /// The round trip of a credit, per link class [cycles]; the longest where the opposite channels are of several classes.
 pub(crate) fn round_trips(spec: &Spec) -> Vec<u64> {
@@ -34,7 +64,7 @@ pub(crate) fn of(spec: &Spec, implied: &Implied) -> Vec<Warning> {
     hints.extend(long_warmup(spec));
     hints.extend(shared_vcs(spec, implied));
     hints.extend(broken_links(spec, implied));
-    hints.extend(implied.hints.iter().cloned().map(told));
+    hints.extend(implied.hints.iter().cloned().map(Warning::from));
     hints
 }
 
@@ -53,7 +83,7 @@ fn broken_links(spec: &Spec, implied: &Implied) -> Option<Warning> {
         );
         let numbers = [("broken_links", broken.links as f64), ("links", all as f64)];
         let help = "take these numbers as those of the network before the faults; a run measures the network that is left";
-        Warning::coded("bounds_with_broken_links", "routing", numbers, what, help)
+        Warning::new(&BOUNDS_WITH_BROKEN_LINKS, "routing", numbers, what, help)
     })
 }
 
@@ -78,7 +108,7 @@ fn phantom(spec: &Spec, implied: &Implied, class: usize, round_trip: u64) -> Opt
             ("threshold_flits", f64::from(threshold)),
         ];
         let help = "write `sensor: history_window`, which leaves out the flits of the last round trip, unless the sensor is what you study";
-        Warning::coded("credits_under_way", format!("routing.{routing}.sensor"), numbers, what, help)
+        Warning::new(&CREDITS_UNDER_WAY, format!("routing.{routing}.sensor"), numbers, what, help)
     })
 }
 
@@ -97,7 +127,8 @@ fn long_warmup(spec: &Spec) -> Option<Warning> {
         );
         let help = "write times of the policy that are shorter against the window, a longer window, or the warm-up that you have \
                     time for, such as `measure.warmup: 100000cycles`: results then say if it was too short";
-        Warning::new("measure.warmup_limit", what, help)
+        let numbers = [("limit_cycles", limit as f64), ("window_cycles", window as f64)];
+        Warning::new(&LONG_WARMUP, "measure.warmup_limit", numbers, what, help)
     })
 }
 
@@ -117,7 +148,7 @@ fn shared_vcs(spec: &Spec, implied: &Implied) -> Option<Warning> {
             false => "write `outstanding`: at most so many replies then wait at a terminal for each of the others",
         };
         let help = format!("{help}; or give replies a message class (`classes`, `reply_class`) and write `finite_buffers: true`");
-        Warning::coded("requests_share_vcs", "traffic.workload", [], what, help)
+        Warning::new(&REQUESTS_SHARE_VCS, "traffic.workload", [], what, help)
     })
 }
 
@@ -134,7 +165,15 @@ fn starved(spec: &Spec, implied: &Implied, class: usize, round_trip: u64) -> Opt
             share(1),
             share(vcs)
         );
-        Warning::new(format!("links.{name}.buffer"), what, format!("write {needed}flits or more"))
+        let numbers = [
+            ("buffer_flits", buffer as f64),
+            ("needed_flits", needed as f64),
+            ("round_trip_cycles", round_trip as f64),
+            ("vc_limit_flits_per_cycle", share(1)),
+            ("vc_class_limit_flits_per_cycle", share(vcs)),
+        ];
+        let help = format!("write {needed}flits or more");
+        Warning::new(&SHORT_BUFFER, format!("links.{name}.buffer"), numbers, what, help)
     })
 }
 
@@ -152,6 +191,8 @@ fn blind(spec: &Spec, implied: &Implied, (class, slow): (usize, usize), round_tr
             names[class],
             names[slow]
         );
-        Warning::new(format!("links.{}.buffer", names[class]), what, format!("try {round_trip}flits or more"))
+        let numbers = [("room_flits", room as f64), ("round_trip_cycles", round_trip as f64)];
+        let help = format!("try {round_trip}flits or more");
+        Warning::new(&BLIND_ROUTING, format!("links.{}.buffer", names[class]), numbers, what, help)
     })
 }

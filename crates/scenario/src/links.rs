@@ -264,6 +264,17 @@ pub(crate) fn check_delays(
     }
 }
 
+weft_units::codes! {
+    LINK_CLASS_WITHOUT_SECTION = "link_class_without_section", Warning,
+        means: "The graph file names a class of links for which `links` has no section. They are as `links.default` says.",
+        computed: "The number of links of the class. A link that sums others up counts as these.",
+        helps: "Write a section of that name below `links`. It may be empty.";
+    GRAPH_LATENCIES_ROUNDED = "graph_latencies_rounded", Warning,
+        means: "Latencies of the graph file are no whole numbers of cycles. Weft rounds them up.",
+        computed: "The largest difference between a latency of the file and its whole cycles.",
+        helps: "Nothing, if that is small against the latencies. A shorter `cycle` rounds less.";
+}
+
 /// A class that a graph file names, and the scenario does not.
 fn without_section(class: &str, number: usize, graph: &Graph) -> Warning {
     let is_sum = |facts: &Facts| facts.sum_of.as_ref().filter(|sum| sum.class == class).map(|sum| sum.links as usize);
@@ -277,7 +288,7 @@ fn without_section(class: &str, number: usize, graph: &Graph) -> Warning {
     let help = format!(
         "write `{class}: {{...}}` in `links`, with what differs from `default`; `{class}: {{}}` if nothing does"
     );
-    Warning::coded("link_class_without_section", format!("links.{class}"), [("links", links as f64)], what, help)
+    Warning::new(&LINK_CLASS_WITHOUT_SECTION, format!("links.{class}"), [("links", links as f64)], what, help)
 }
 
 /// Latencies of a file that became whole cycles.
@@ -307,7 +318,7 @@ impl Rounded {
             );
             let numbers = [("classes", f64::from(self.classes)), ("most_ns", self.most_fs as f64 / 1e6)];
             let help = "nothing is to be done if that is small beside them; a shorter `cycle` rounds less";
-            Warning::coded("graph_latencies_rounded", path, numbers, what, help)
+            Warning::new(&GRAPH_LATENCIES_ROUNDED, path, numbers, what, help)
         })
     }
 }

@@ -29,6 +29,17 @@ pub(crate) fn told(spec: &Spec) -> Result<Value, Refusal> {
     }))
 }
 
+weft_units::codes! {
+    MARKS_ABOVE_A_PORT = "marks_above_a_port", Warning,
+        means: "Congestion control marks no packet before an input port is full and stops the router before it.",
+        computed: "The shortest queue for an output in which packets are marked, compared with the memory of the largest port.",
+        helps: "Mark from a shorter queue, or give ports more memory.";
+    MARKS_STAY_RARE = "marks_stay_rare", Warning,
+        means: "No queue can be long enough for the highest chance of a mark in the scenario.",
+        computed: "The chance of a mark at the longest possible queue for one output, compared with the highest chance.",
+        helps: "Let the chance of a mark rise faster, or give ports more memory.";
+}
+
 /// Marks that begin late, or stay rare.
 pub(crate) fn warnings(spec: &Spec) -> Result<Vec<Warning>, Refusal> {
     let Some(Marking { first, ports, most, highest }) = weft_engine::marking(spec)? else { return Ok(Vec::new()) };
@@ -45,7 +56,7 @@ pub(crate) fn warnings(spec: &Spec) -> Result<Vec<Warning>, Refusal> {
         );
         let numbers = [("first_mark_flits", f64::from(first)), ("port_memory_flits", f64::from(port))];
         let help = format!("mark from a shorter queue, or give ports more than {}", size(first));
-        warnings.push(Warning::coded("marks_above_a_port", &path, numbers, what, help));
+        warnings.push(Warning::new(&MARKS_ABOVE_A_PORT, &path, numbers, what, help));
     }
     if most.1 < highest {
         let what = format!(
@@ -56,13 +67,8 @@ pub(crate) fn warnings(spec: &Spec) -> Result<Vec<Warning>, Refusal> {
         );
         let numbers =
             [("most_queued_flits", f64::from(most.0)), ("mark_chance", most.1), ("highest_mark_chance", highest)];
-        warnings.push(Warning::coded(
-            "marks_stay_rare",
-            path,
-            numbers,
-            what,
-            "let the chance of a mark rise faster, or give ports more memory",
-        ));
+        let help = "let the chance of a mark rise faster, or give ports more memory";
+        warnings.push(Warning::new(&MARKS_STAY_RARE, path, numbers, what, help));
     }
     Ok(warnings)
 }

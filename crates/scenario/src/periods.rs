@@ -8,6 +8,15 @@ use weft_engine::outcome::Outcome;
 use weft_engine::spec::Stop;
 use weft_units::{Cycles, Refusal};
 
+weft_units::codes! {
+    PART_OF_POLICY_PERIOD = "part_of_policy_period", Warning,
+        means: "The window, or a phase in it, is no whole number of periods of the policy. Energy, latency and loads depend on the \
+                part of a period that it sees.",
+        computed: "The span modulo the period of the policy may be 1 % of the span. A span shorter than a period is never whole; \
+                   then it is not known whether the network carries its load.",
+        helps: "Write a `measure.window` that is a multiple of the period, or batches that take 100 periods.";
+}
+
 /// The remainder may be one part in this many of a span.
 const PARTS: Cycles = 100;
 
@@ -35,8 +44,9 @@ pub(crate) fn planned(spec: &Spec) -> Result<Option<Warning>, Refusal> {
         Stop::Complete => None,
         Stop::Window | Stop::Confidence { .. } if !spec.traffic.changes().is_empty() => of_phases(spec, period),
         Stop::Window => (!is_whole(window, period)).then(|| {
-            let help = format!("write `measure.window: {}cycles`", rounded_up(window, period));
-            Warning::new("measure.window", of_span("a window", window, period, spec), help)
+            let enough = rounded_up(window, period);
+            let help = format!("write `measure.window: {enough}cycles`");
+            of_span("measure.window", "a window", [window, period, enough], spec, "", help)
         }),
         // it grows by whole batches
         Stop::Confidence { window: most, .. } => {
@@ -44,30 +54,37 @@ pub(crate) fn planned(spec: &Spec) -> Result<Option<Warning>, Refusal> {
             (!whole(window) || !whole(window.div_ceil(batches))).then(|| {
                 let least = rounded_up(window, period.saturating_mul(batches));
                 let longest = if most < least { ", and a `max_window` of as much or more" } else { "" };
-                let what = format!(
-                    "{}; it grows by parts of {}",
-                    of_span("a window", window, period, spec),
-                    long(window.div_ceil(batches), spec)
-                );
-                Warning::new("measure.window", what, format!("write `measure.window: {least}cycles`{longest}"))
+                let parts = format!("; it grows by parts of {}", long(window.div_ceil(batches), spec));
+                let help = format!("write `measure.window: {least}cycles`{longest}");
+                of_span("measure.window", "a window", [window, period, least], spec, &parts, help)
             })
         }
     })
 }
 
-fn of_span(name: &str, cycles: Cycles, period: Cycles, spec: &Spec) -> String {
+/// `name`: of the span. `enough`: a span that is long enough. `rest`: the end of the sentence.
+fn of_span(
+    path: &str,
+    name: &str,
+    [cycles, period, enough]: [Cycles; 3],
+    spec: &Spec,
+    rest: &str,
+    help: String,
+) -> Warning {
     let count = cycles as f64 / period as f64;
     let unknown = match cycles < period {
         true => ", and whether the network carries its load is not known",
         false => "",
     };
-    format!(
+    let what = format!(
         "{name} of {} is {count:.3} periods of {}, not a whole number of those of {}: energy, latency and loads depend on which \
-         part of a period it sees{unknown}",
+         part of a period it sees{unknown}{rest}",
         long(cycles, spec),
         long(period, spec),
         spec.policy.name()
-    )
+    );
+    let numbers = [("span_cycles", cycles as f64), ("period_cycles", period as f64), ("enough_cycles", enough as f64)];
+    Warning::new(&PART_OF_POLICY_PERIOD, path, numbers, what, help)
 }
 
 /// The phases of a load that are not whole periods, as far as the window sees them, and phases that are.
@@ -92,17 +109,18 @@ fn of_phases(spec: &Spec, period: Cycles) -> Option<Warning> {
         false => format!("begin the phases of the window at {}, and write {window}", moved.join(", ")),
     };
     let name = format!("the phase that is measured from cycle {from} on, a span");
-    Some(Warning::new("traffic.phases", of_span(&name, to - from, period, spec), help))
+    Some(of_span("traffic.phases", &name, [to - from, period, rounded_up(to - from, period)], spec, "", help))
 }
 
 /// A window that ended with the last batch, and was not whole periods.
 pub(crate) fn measured(spec: &Spec, outcome: &Outcome) -> Result<Option<Warning>, Refusal> {
     let Some(period) = spec.schedule()?.period.filter(|_| spec.phases.stop == Stop::Complete) else { return Ok(None) };
     Ok((!is_whole(outcome.window, period)).then(|| {
+        let enough = period.saturating_mul(PARTS);
         let help = format!(
             "write batches that take {} or longer, so that a part of a period hardly matters, or leave `measure.stop` out",
-            long(period.saturating_mul(PARTS), spec)
+            long(enough, spec)
         );
-        Warning::new("measure.stop.complete", of_span("a window", outcome.window, period, spec), help)
+        of_span("measure.stop.complete", "a window", [outcome.window, period, enough], spec, "", help)
     }))
 }

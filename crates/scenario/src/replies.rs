@@ -6,6 +6,13 @@ use weft_engine::Spec;
 use weft_engine::spec::{Job, Stop};
 use weft_units::{Cycles, MAX_CYCLES, Refusal};
 
+weft_units::codes! {
+    WARMUP_WITHOUT_REPLIES = "warmup_without_replies", Warning,
+        means: "The fixed warm-up ends before the first replies leave. The window sees fewer packets than later cycles would.",
+        computed: "`measure.warmup` is not longer than the longest turnaround of a reply. The remedy adds two turnarounds.",
+        helps: "Write a longer `measure.warmup` or a shorter turnaround.";
+}
+
 /// The key of the turnaround of job number `j`: in the job, or else in `traffic`.
 fn key(scenario: &Scenario, j: usize) -> String {
     let traffic = &scenario.traffic;
@@ -76,6 +83,6 @@ pub(crate) fn warning(scenario: &Scenario, spec: &Spec) -> Result<Option<Warning
             ("turnaround_cycles", cycles as f64),
             ("enough_cycles", enough as f64),
         ];
-        Warning::coded("warmup_without_replies", "measure.warmup", numbers, what, help)
+        Warning::new(&WARMUP_WITHOUT_REPLIES, "measure.warmup", numbers, what, help)
     }))
 }

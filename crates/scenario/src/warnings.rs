@@ -9,47 +9,82 @@ use crate::{catalogue, classes, events, marking, periods, replies};
 use serde::Serialize;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use weft_diagnoses::kinds::FEWEST_PACKETS;
 use weft_engine::Spec;
 use weft_engine::power::{LinkState, leave_links_on};
 use weft_engine::spec::{Job, LoadPhase, Stop};
 use weft_topology::Peer;
-use weft_units::{Cycles, Refusal, Remark, Time, fj_f64, fj_text};
+use weft_units::{Code, Cycles, Refusal, Remark, Severity, Time, fj_f64, fj_text};
+
+weft_units::codes! {
+    NO_RANDOM_FAULT = "no_random_fault", Warning,
+        means: "`fault_model.random` is written, and no fault is drawn in the whole run.",
+        computed: "The mean number of faults is parts x run / mean time to a fault. The draw of this seed gave none.",
+        helps: "Write a shorter `mtbf`, a longer `measure.window`, or another seed.";
+    WARMUP_OF_POLICY = "warmup_of_policy", Warning,
+        means: "The fixed warm-up is too short for the power policy. The window measures a network whose links still change.",
+        computed: "`measure.warmup` is not longer than the time in which the policy takes each of its decisions once. The remedy is \
+                   ten such times, as several decisions follow each other.",
+        helps: "Write `measure.warmup: auto`, or a warm-up of several such times. Phases and faults move by the same time.";
+    NOTHING_MANAGED = "nothing_managed", Warning,
+        means: "The policy has no link to switch. All links stay on, and it saves no energy.",
+        computed: "`power.manages` names no class of links between routers that has a link.",
+        helps: "Name a class that has links in `power.manages`, or take a policy that leaves links on.";
+    DEAR_MODE = "dear_mode", Warning,
+        means: "A link costs more in a mode that is to save energy than while it is on, as if two lines were exchanged.",
+        computed: "Static energy per cycle in the mode, compared with that of `on`.",
+        helps: "Write a price below that of `on`, unless the effect of such prices is the question.";
+    NO_ROUTER_SLEEPS = "no_router_sleeps", Warning,
+        means: "`power.router_price.asleep` has no effect: each router has a link that never goes off.",
+        computed: "A router sleeps while all its links are off. The code appears if each router has a link of a class that the \
+                   policy does not switch off.",
+        helps: "Leave `asleep` out, or take a policy that switches all links of some routers off.";
+    DEAR_SLEEP_OF_ROUTERS = "dear_sleep_of_routers", Warning,
+        means: "A router that sleeps costs more than a router that is awake.",
+        computed: "`power.router_price.asleep` is above `power.router_price.static`, per cycle.",
+        helps: "Write less than the price `static`, unless the effect of such prices is the question.";
+    FEW_PACKETS = "few_packets", Warning,
+        means: "The window will measure too few packets for a mean latency or a percentile.",
+        computed: "Expected packets: load x terminals x window / flits of a packet. Below 30 packets the standard error of a mean is \
+                   above 18 % of the scatter of the latencies (1 / sqrt(30)). The remedy gives twice 30 packets, so that chance \
+                   does not leave too few again.",
+        helps: "Write a longer `measure.window` or a higher load.";
+    NOTHING_SENT = "nothing_sent", Warning,
+        means: "A job sends nothing in the window. There are no latencies, and the energy is that of an idle network.",
+        computed: "The load of the job is 0 at all its terminals, in all phases that the window sees.",
+        helps: "Give some terminals a load above 0, unless the idle network is what you measure.";
+}
 
 /// A remark on a point that can run: the key (dotted path), the problem with its arithmetic, and the remedy.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Warning {
-    /// Name of the diagnosis, the same in every version; `None` for the warnings that have no code yet.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub code: Option<&'static str>,
+    /// Programs recognise a warning by its code, and read its numbers.
+    pub code: &'static Code,
+    pub severity: Severity,
     pub path: String,
-    /// The numbers of the sentence `what`, by name with the unit last, so that no program reads the sentence.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    /// The numbers of the sentences `what` and `help`, by name with the unit last, so that no program reads the sentences.
     pub numbers: BTreeMap<Cow<'static, str>, f64>,
     pub what: String,
     pub help: String,
 }
 
 impl Warning {
-    pub(crate) fn new(path: impl Into<String>, what: impl Into<String>, help: impl Into<String>) -> Self {
-        Self { code: None, path: path.into(), numbers: BTreeMap::new(), what: what.into(), help: help.into() }
-    }
-    /// A warning that programs recognise by its code (lower case, words joined by `_`) and read by its numbers.
-    pub(crate) fn coded<const N: usize>(
-        code: &'static str,
+    pub(crate) fn new<const N: usize>(
+        code: &'static Code,
         path: impl Into<String>,
         numbers: [(&'static str, f64); N],
         what: impl Into<String>,
         help: impl Into<String>,
     ) -> Self {
         let numbers = numbers.into_iter().map(|(name, value)| (name.into(), value)).collect();
-        Self { code: Some(code), numbers, ..Self::new(path, what, help) }
+        Self { code, severity: code.severity, path: path.into(), numbers, what: what.into(), help: help.into() }
     }
 }
 
-impl From<&Remark> for Warning {
-    fn from(remark: &Remark) -> Self {
-        let numbers = remark.numbers.iter().map(|(name, value)| (name.clone().into(), *value)).collect();
-        Self { code: Some(remark.code), numbers, ..Self::new(&remark.path, &remark.what, &remark.help) }
+impl From<Remark> for Warning {
+    fn from(Remark { code, path, numbers, what, help }: Remark) -> Self {
+        let numbers = numbers.into_iter().map(|(name, value)| (name.into(), value)).collect();
+        Self { numbers, ..Self::new(code, path, [], what, help) }
     }
 }
 
@@ -68,19 +103,15 @@ pub(crate) fn of(scenario: &Scenario, spec: &Spec) -> Result<Vec<Warning>, Refus
     warnings.extend(catalogue::other_speed(scenario, spec));
     warnings.extend(routers_that_sleep(spec));
     warnings.extend(no_random_fault(scenario, spec)?);
-    warnings.extend(weft_engine::unproven(spec)?.map(|refusal| told(scenario.place_of(refusal))));
-    warnings.extend(spec.policy.risk(spec.cycle_fs)?.map(told));
+    let unproven = weft_engine::unproven(spec)?;
+    warnings.extend(unproven.map(|remark| Remark { path: scenario.place_of_fault(remark.path), ..remark }.into()));
+    warnings.extend(spec.policy.risk(spec.cycle_fs)?.map(Warning::from));
     for (j, job) in spec.traffic.jobs.iter().enumerate() {
         let path = if scenario.traffic.jobs.is_empty() { "traffic".to_owned() } else { format!("traffic.jobs.{j}") };
         let remarks = job.remarks(&path, &spec.graph, (spec.cycle_fs, spec.flit_bits))?;
-        warnings.extend(remarks.iter().map(Warning::from));
+        warnings.extend(remarks.into_iter().map(Warning::from));
     }
     Ok(warnings)
-}
-
-/// A refusal that only warns.
-pub(crate) fn told(Refusal { path, what, help }: Refusal) -> Warning {
-    Warning::new(path, what, help)
 }
 
 /// Random faults of which none falls into the run. Another seed helps only where some are expected.
@@ -106,7 +137,8 @@ fn no_random_fault(scenario: &Scenario, spec: &Spec) -> Result<Option<Warning>, 
         }
         None => "write a longer measure.window".to_owned(),
     };
-    Ok(Some(Warning::new("fault_model.random.mtbf", what, help)))
+    let numbers = [("run_cycles", events::window_end(spec) as f64), ("expected_faults", expected)];
+    Ok(Some(Warning::new(&NO_RANDOM_FAULT, "fault_model.random.mtbf", numbers, what, help)))
 }
 
 /// A mean number of events, with two digits.
@@ -174,7 +206,12 @@ fn unsettled(scenario: &Scenario, spec: &Spec) -> Result<Option<Warning>, Refusa
             Some(moved) => format!("write several such times, such as `measure.warmup: {several}cycles`, {moved}"),
             None => format!("write `measure.warmup: auto`, or several such times, such as {several}cycles"),
         };
-        Warning::new("measure.warmup", what, help)
+        let numbers = [
+            ("warmup_cycles", phases.warmup as f64),
+            ("decision_cycles", period as f64),
+            ("enough_cycles", several as f64),
+        ];
+        Warning::new(&WARMUP_OF_POLICY, "measure.warmup", numbers, what, help)
     }))
 }
 
@@ -191,7 +228,7 @@ fn nothing_managed(spec: &Spec) -> Option<Warning> {
         true => format!("take a topology with links between routers, or {}", leave_links_on()),
         false => format!("write `power.manages: [{}]`, or {}", able.join(", "), leave_links_on()),
     };
-    Some(Warning::new("power.manages", what, help))
+    Some(Warning::new(&NOTHING_MANAGED, "power.manages", [], what, help))
 }
 
 /// Whether the policy puts links in the state `off`.
@@ -232,7 +269,7 @@ fn dear_mode(path: String, mode: &str, prices: (u128, u128), parts: u32) -> Warn
         fj_text(on)
     );
     let numbers = [("mode_fj_per_cycle", fj_f64(cost)), ("on_fj_per_cycle", fj_f64(on))];
-    Warning::coded("dear_mode", path, numbers, what, "write less than the price of `on`, unless that is what you study")
+    Warning::new(&DEAR_MODE, path, numbers, what, "write less than the price of `on`, unless that is what you study")
 }
 
 /// A price of routers that sleep which saves nothing: it is higher than that of those that are awake, or no router ever
@@ -256,20 +293,18 @@ fn routers_that_sleep(spec: &Spec) -> Option<Warning> {
         );
         let help = "leave `asleep` out, or take a policy that switches all links of some router off; where links to terminals \
                     stay on, only routers without terminals can sleep, such as those of a tree above its leaves";
-        return Some(Warning::new(path, what, help));
+        return Some(Warning::new(&NO_ROUTER_SLEEPS, path, [], what, help));
     }
     (asleep > awake).then(|| {
+        let numbers = [("asleep_fj_per_cycle", fj_f64(asleep)), ("awake_fj_per_cycle", fj_f64(awake))];
         let (asleep, awake) = (fj_text(asleep), fj_text(awake));
         let what = format!(
             "a router that sleeps costs {asleep} fJ per cycle, more than one that is awake, {awake} fJ: sleep costs"
         );
-        Warning::new(path, what, "write less than the price `static`, unless that is what you study")
+        let help = "write less than the price `static`, unless that is what you study";
+        Warning::new(&DEAR_SLEEP_OF_ROUTERS, path, numbers, what, help)
     })
 }
-
-/// Fewer packets than this tell nothing about a mean or a percentile. `weft.results.soundness` computes the same number
-/// from the measurement.
-const FEWEST_PACKETS: f64 = 30.0;
 
 /// A window in which too few packets are created.
 fn few_packets(scenario: &Scenario, spec: &Spec) -> Result<Option<Warning>, Refusal> {
@@ -299,7 +334,7 @@ fn few_packets(scenario: &Scenario, spec: &Spec) -> Result<Option<Warning>, Refu
                 (2.0 * FEWEST_PACKETS / packets).ceil()
             ),
         };
-        Warning::coded("few_packets", key, numbers, what, help)
+        Warning::new(&FEW_PACKETS, key, numbers, what, help)
     }))
 }
 
@@ -346,7 +381,8 @@ fn silent(scenario: &Scenario, spec: &Spec) -> Result<Vec<Warning>, Refusal> {
             named(scenario, spec, j),
             job.terminals.len()
         );
-        Some(Warning::new(key, what, "give some terminals a load above 0, unless the idle network is what you measure"))
+        let help = "give some terminals a load above 0, unless the idle network is what you measure";
+        Some(Warning::new(&NOTHING_SENT, key, [("terminals", job.terminals.len() as f64)], what, help))
     });
     Ok(jobs.collect())
 }

@@ -146,10 +146,10 @@ fn a_policy_that_lowers_rates_has_no_prices_in_the_catalogue() {
 
 #[test]
 fn links_of_another_speed_than_the_catalogue_are_told() {
-    assert!(point(&[]).warnings.iter().all(|warning| warning.code != Some("catalogue_speed")));
+    assert!(point(&[]).warnings.iter().all(|warning| warning.code.name != "catalogue_speed"));
     let told = |sets: &[(&str, &str)]| {
         let warnings = point(sets).warnings;
-        warnings.into_iter().find(|warning| warning.code == Some("catalogue_speed"))
+        warnings.into_iter().find(|warning| warning.code.name == "catalogue_speed")
     };
     let warning = told(&[("flit", "48b")]).expect("48 Gb/s");
     assert_eq!((warning.numbers["link_gbps"], warning.numbers["catalogue_gbps"]), (48.0, 400.0));

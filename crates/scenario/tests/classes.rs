@@ -160,7 +160,7 @@ fn what_check_implies_names_the_vcs_of_classes_and_whether_replies_can_be_waited
 fn a_priority_that_ends_at_the_switch_is_warned_of() {
     let codes = |sets: &[(&str, &str)]| {
         let point = checked(CRITICAL, sets).unwrap();
-        point.warnings.iter().filter_map(|warning| warning.code).collect::<Vec<_>>()
+        point.warnings.iter().map(|warning| warning.code.name).collect::<Vec<_>>()
     };
     assert!(codes(&[("router.speedup", "2")]).contains(&"priority_behind_switch"));
     assert!(codes(&[("router.vc_realloc", "1")]).contains(&"priority_at_terminals_only"));

@@ -77,7 +77,7 @@ fn latency_and_energy_are_those_of_the_fine_flits_but_for_rounding() {
 #[test]
 fn what_it_changes_is_said() {
     let warnings = point(&[("grain", "4KiB")]).warnings;
-    let warning = warnings.iter().find(|warning| warning.code == Some("coarse_grain")).expect("a warning");
+    let warning = warnings.iter().find(|warning| warning.code.name == "coarse_grain").expect("a warning");
     assert!(
         warning.what.contains("`dim0` links and the router before them 160ns + 2ns -> 3 cycles (192ns)"),
         "{warning:?}"

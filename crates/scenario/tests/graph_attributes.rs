@@ -23,12 +23,12 @@ fn point(file: &str, topology: &str, links: &str) -> Result<Point, Diagnostic> {
         .map(|mut points| points.remove(0))
 }
 
-/// The codes of the warnings that have one, with their numbers.
+/// The codes of the warnings, with their numbers.
 fn codes(point: &Point) -> Vec<(&str, BTreeMap<String, f64>)> {
     let numbers = |warning: &weft_scenario::Warning| {
         warning.numbers.iter().map(|(name, value)| (name.to_string(), *value)).collect()
     };
-    point.warnings.iter().filter_map(|warning| Some((warning.code?, numbers(warning)))).collect()
+    point.warnings.iter().map(|warning| (warning.code.name, numbers(warning))).collect()
 }
 
 fn numbers(of: &[(&str, f64)]) -> BTreeMap<String, f64> {

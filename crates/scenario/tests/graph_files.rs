@@ -103,7 +103,7 @@ fn a_latency_that_is_stated_one_way_holds_one_way_and_is_told_with_its_credits()
     let (credits, warnings) = told("");
     assert_eq!(of_class(credits), names(15, 1));
     let warning =
-        warnings.iter().find(|warning| warning.code == Some("anynet_credits_unlike_booksim")).expect("a warning");
+        warnings.iter().find(|warning| warning.code.name == "anynet_credits_unlike_booksim").expect("a warning");
     // the remedy works: a credit takes as long as its flit
     let keys = "links.latency1.credit_latency to the latency of latency15, and links.latency15.credit_latency to that of latency1";
     assert!(warning.help.contains(keys), "{}", warning.help);

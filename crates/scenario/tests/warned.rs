@@ -347,7 +347,7 @@ fn deadlock_between_tables_that_follow_each_other_is_not_proven_and_the_remedy_e
 fn of_marks(control: &str) -> Vec<(&'static str, Vec<f64>)> {
     let warnings = point(&[("congestion_control", control)]).warnings.into_iter();
     let of_marks = warnings.filter(|warning| warning.path.starts_with("congestion_control"));
-    of_marks.map(|warning| (warning.code.expect("a code"), warning.numbers.into_values().collect())).collect()
+    of_marks.map(|warning| (warning.code.name, warning.numbers.into_values().collect())).collect()
 }
 
 #[test]

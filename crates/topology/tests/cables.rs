@@ -12,7 +12,7 @@ fn build(text: &str, terminals_of: &[(&str, u32)]) -> Result<Graph, Refusal> {
 
 /// Code and first number of each remark.
 fn remarks(graph: &Graph) -> Vec<(&str, f64)> {
-    graph.remarks().iter().map(|remark| (remark.code, remark.numbers[0].1)).collect()
+    graph.remarks().iter().map(|remark| (remark.code.name, remark.numbers[0].1)).collect()
 }
 
 #[test]

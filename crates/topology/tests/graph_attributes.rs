@@ -227,7 +227,7 @@ fn hosts_that_only_the_file_calls_so_are_told() {
     let graph = build(&servers("n", [r#", "Role": "Server""#, "", ""]), keys).unwrap();
     assert_eq!((graph.routers(), graph.terminals()), (5, 5));
     assert_eq!(
-        graph.remarks().iter().map(|remark| remark.code).collect::<Vec<_>>(),
+        graph.remarks().iter().map(|remark| remark.code.name).collect::<Vec<_>>(),
         ["graph_attributes_unused", "graph_hosts_are_routers"]
     );
     // a router that is called a server but has two links is none, and neither is one whose file counts terminals

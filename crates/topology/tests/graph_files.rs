@@ -188,7 +188,7 @@ fn each_direction_of_a_link_has_the_latency_of_its_own_statement() {
     assert_eq!(ways(&graph_file("net.json", json)), way("a", "b"));
     let graph =
         graph_file("net.anynet", "router 0 node 0 router 1 5\nrouter 1 router 0 7").build("topology.graph").unwrap();
-    let remarks: Vec<_> = graph.remarks().iter().map(|remark| (remark.code, remark.path.as_str())).collect();
+    let remarks: Vec<_> = graph.remarks().iter().map(|remark| (remark.code.name, remark.path.as_str())).collect();
     assert_eq!(remarks, [("anynet_credits_unlike_booksim", "topology.graph.file")]);
 }
 

@@ -4,6 +4,7 @@
 //! an integer of the smallest unit, until it is turned into cycles or yoctojoules.
 
 mod bandwidth;
+mod code;
 mod decimal;
 mod energy;
 pub mod file;
@@ -18,6 +19,7 @@ mod share;
 mod words;
 
 pub use bandwidth::Bandwidth;
+pub use code::{Code, Severity, codes};
 pub use energy::{ENERGY_DECIMALS, fj_f64, fj_text};
 pub use file::InputFile;
 pub use fraction::Fraction;
@@ -27,6 +29,8 @@ pub use quantity::{Bits, Cycles, Duration, EnergyPerBit, Flits, MAX_CYCLES, Powe
 pub use remark::Remark;
 pub use share::Share;
 // for the macros
+#[doc(hidden)]
+pub use code::Declared;
 #[doc(hidden)]
 pub use {erased_serde, inventory};
 

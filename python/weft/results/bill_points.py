@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from weft.results import equal_work, remedies, soundness
+from weft.results import equal_work, soundness
 from weft.results import quantities as q
 from weft.results.choose import LOAD, NAMED, SEED
 from weft.results.set_times import faults
@@ -214,7 +214,7 @@ class Series:
         """Refuse a run, or a phase of one, that must not be billed."""
         if flaws := _refused(judged):
             words = {"{root}": self.root, "{again}": self.again or "weft run"}
-            remedy = remedies.in_profile(judged, flaws[0])
+            remedy = soundness.remedy(judged, flaws[0], in_profile=True)
             for name, meant in words.items():
                 remedy = remedy.replace(name, meant)
             raise UnbillableError(f"{place} is {flaws[0].words}", remedy)

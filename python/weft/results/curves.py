@@ -156,7 +156,8 @@ def _rows(part: Chosen, paths: Iterable[str]) -> pl.DataFrame:
     summaries = [part.results.summaries[point] for point in part.points]
     failing = pl.Series("failing", [soundness.is_failing(summary) for summary in summaries])
     always_on = [each.always_on.column for each in (*q.POWERS, *q.ENERGIES) if each.always_on.column in frame.columns]
-    found = [soundness.worst([summary]) for summary in summaries]
+    verdicts = [soundness.verdict(summary) for summary in summaries]
+    found = [soundness.FLAWS[verdict.flaws[0]] if verdict.flaws else None for verdict in verdicts]
     twins = [si_units.derived(summary) for summary in summaries]
     columns = dict.fromkeys(column for each in twins for column in each)
     rate = (pl.col("link_transitions") / pl.col("window_seconds")).alias(q.TRANSITIONS.column)
@@ -168,15 +169,15 @@ def _rows(part: Chosen, paths: Iterable[str]) -> pl.DataFrame:
         *([rate] if "window_seconds" in frame.columns else []),
         load.alias("load"),
         pl.lit(part.name).alias("part"),
-        pl.Series("saturated", [soundness.is_over(summary) for summary in summaries]),
+        pl.Series("saturated", [verdict.is_over for verdict in verdicts]),
         pl.Series("closed_loop", [bool(summary.get("closed_loop")) for summary in summaries]),
-        pl.Series("unjudged", [soundness.is_unjudged(summary) for summary in summaries]),
+        pl.Series("unjudged", [verdict.is_unjudged for verdict in verdicts]),
         failing,
         pl.Series("dropping", [soundness.is_dropping(summary) for summary in summaries]),
-        pl.Series("few", [soundness.is_few(summary) for summary in summaries]),
+        pl.Series("few", [verdict.is_few for verdict in verdicts]),
         pl.Series("phase_loads", list(map(_of_phases, summaries)), dtype=pl.String),
-        pl.Series("partial", [soundness.mark(summary) == soundness.PERIOD_MARK for summary in summaries]),
-        pl.Series("unsettled", [soundness.is_unsettled(summary) for summary in summaries]),
+        pl.Series("partial", [verdict.mark == soundness.PERIOD_MARK for verdict in verdicts]),
+        pl.Series("unsettled", [verdict.is_unsettled for verdict in verdicts]),
         pl.Series("flaw", [flaw.words if flaw else "" for flaw in found], dtype=pl.String),
         pl.Series("flaw_rank", [flaw.rank if flaw else _NO_RANK for flaw in found]),
         (pl.col(q.ENDING.column) == q.STALLED).alias("stalled"),

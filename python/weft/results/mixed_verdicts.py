@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from weft.results import quantities as q
-from weft.results import remedies, soundness
+from weft.results import soundness
 from weft.text.labels import setting
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def _of_network(results: ResultSet, rows: list[int]) -> str | None:
     return (
         f"not monotonic{of}: load {loads[low]:g} is saturated ({_accepted(summary)}), and {loads[high]:g} is not "
         f"({_accepted(results.summaries[high])}). The queues by which the routing chooses may still have been filling "
-        f"at the lower load. To tell, {remedies.to_judge(summary)}"
+        f"at the lower load. To tell, {soundness.to_judge(summary)}"
     )
 
 

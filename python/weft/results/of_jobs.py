@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 # Behind numbers of a sound job of a saturated point.
 NEXT_TO_MARK = "+"
 NEXT_TO = "another job is saturated, so packets that were on their way at the end of the window are not in it"
+_NEXT_TO = "sound, next to a saturated job"
 # Signs of jobs: words in place of a latency, and marks behind a number.
 MEANINGS = soundness.ENDED | soundness.MARKS | {NEXT_TO_MARK: NEXT_TO}
 
@@ -49,8 +50,8 @@ def sign(summary: Summary, job: Mapping[str, Any]) -> str:
 
 def reason(summary: Summary, job: Mapping[str, Any]) -> str | None:
     """Why a job is no example of anything good, in words; ``None`` for a sound one."""
-    whole = soundness.reason(summary)
-    return whole if whole is None or sign(summary, job) in soundness.ENDED else _NEXT_TO_FLAW.get(whole, whole)
+    is_next_to = soundness.flaws(summary) == [soundness.SATURATED] and sign(summary, job) not in soundness.ENDED
+    return _NEXT_TO if is_next_to else soundness.reason(summary)
 
 
 def marks_of(column: str) -> list[str]:
@@ -73,6 +74,3 @@ def _is_carried(job: Mapping[str, Any]) -> bool:
     if not offered or accepted is None or not packets:
         return False
     return bool(accepted >= (soundness.CARRIED - soundness.CHANCE / math.sqrt(packets)) * offered)
-
-
-_NEXT_TO_FLAW = {soundness.SATURATED.words: "sound, next to a saturated job"}

@@ -245,6 +245,15 @@ class ResultSet:
         return [soundness.reason(summary) for summary in self.summaries]
 
     @property
+    def diagnoses(self) -> list[list[dict[str, Any]]]:
+        """The flaws of each point, the worst first, then the warnings about it; see `weft explain code`.
+
+        Each has ``code``, ``severity``, ``what``, ``numbers`` and ``remedy``. A remedy has ``text`` and ``settings``:
+        values by dotted path, as ``--set`` takes them.
+        """
+        return [soundness.diagnoses(summary) for summary in self.summaries]
+
+    @property
     def coordinates(self) -> list[str]:
         """Columns of the frame that the sweep set."""
         return list(self.points[0]["coordinates"]) if self.points else []

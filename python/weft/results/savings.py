@@ -15,7 +15,7 @@ from functools import cached_property
 from itertools import chain, repeat
 from typing import TYPE_CHECKING, Any
 
-from weft.results import equal_work, link_modes, remedies, soundness
+from weft.results import equal_work, link_modes, soundness
 from weft.results import quantities as q
 from weft.results.choose import POLICY, ROUTING, SEED
 from weft.results.curves import short
@@ -267,11 +267,11 @@ def left_out(pairs: Sequence[Pair]) -> str:
     sides = [(pair, side) for pair in pairs for side in (pair.policy, pair.reference)]
     limit = max(side.get("warmup_limit_cycles") or 0 for _, side in sides)
     for pair, side in sides:
-        for told in remedies.to_settle(side, limit):
+        for told in soundness.to_settle(side, limit):
             found.setdefault(told, pair)
     for pair in pairs:
         if soundness.is_over(pair.policy) and soundness.is_warned(pair.policy) and not _flaw(pair.reference):
-            found.setdefault(remedies.of_flaw(pair.policy), pair)
+            found.setdefault(soundness.remedy(pair.policy), pair)
     if other := [pair for pair in pairs if pair.obstacle == _OTHER_FAULTS]:
         found[equal_work.common_warmup(side for pair in other for side in (pair.policy, pair.reference))] = other[0]
     ways = [f"{f'for {pair.place}: ' if pair.place else ''}{told}" for told, pair in found.items()]

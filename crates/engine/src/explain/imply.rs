@@ -30,7 +30,7 @@ use weft_api::state::rate::Rate;
 use weft_api::walk::{Outcomes, Step};
 use weft_kernel::net::Net;
 use weft_topology::Peer;
-use weft_units::{Refusal, words};
+use weft_units::{Refusal, Remark, words};
 
 /// Most steps, of about 30 ns each. If all paths need more, a sample of them is followed.
 const MAX_STEPS: u64 = 1 << 23;
@@ -71,7 +71,7 @@ pub struct Implied {
     /// Links that are broken from the start, if the paths of these numbers lead over them as if they were whole.
     pub broken_links: Option<BrokenLinks>,
     /// What the routing tells of its parameters.
-    pub hints: Vec<Refusal>,
+    pub hints: Vec<Remark>,
 }
 
 /// Links that are broken from the start and count as whole.

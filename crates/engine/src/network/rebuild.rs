@@ -9,7 +9,16 @@ use weft_api::routing::{AnyRouting, Classes};
 use weft_api::walk::Proof;
 use weft_kernel::net::Tables;
 use weft_topology::Graph;
-use weft_units::{Cycles, Refusal};
+use weft_units::{Cycles, Refusal, Remark};
+
+weft_units::codes! {
+    DEADLOCK_NOT_PROVEN = "deadlock_not_proven", Warning,
+        means: "Packets that follow the tables from before and from after a fault might wait for each other. Weft has no proof that \
+                they cannot.",
+        computed: "The routing computes new tables during the run, and its VC class does not rise with each hop. Dependencies of \
+                   channels are checked for each of the first 64 states of the network, but not between two states.",
+        helps: "Take a routing whose VC class rises with each hop. If a deadlock occurs, Weft finds and explains it.";
+}
 
 /// Most states of the network in which the dependencies of channels are checked.
 const MOST_CHECKED: usize = 64;
@@ -154,7 +163,7 @@ fn joins_terminals(graph: &Graph) -> bool {
 }
 
 /// What is not proven: a remark on a run that can begin.
-pub fn unproven(spec: &Spec) -> Result<Option<Refusal>, Refusal> {
+pub fn unproven(spec: &Spec) -> Result<Option<Remark>, Refusal> {
     if !pairs::rebuilds(spec) {
         return Ok(None);
     }
@@ -178,5 +187,6 @@ pub fn unproven(spec: &Spec) -> Result<Option<Refusal>, Refusal> {
     );
     let help =
         "where it matters take a routing whose VC class rises with each hop; a deadlock would be found and explained";
-    Ok(Some(Refusal::new("faults", what, help)))
+    let numbers = [("states", states as f64), ("unchecked_states", unchecked as f64)];
+    Ok(Some(Remark::new(&DEADLOCK_NOT_PROVEN, "faults", numbers, what, help)))
 }

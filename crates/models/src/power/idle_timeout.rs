@@ -43,7 +43,7 @@ use weft_api::state::rate::Rate;
 use weft_api::state::{LinkState, Modes};
 use weft_api::switching::CloseFirst;
 use weft_topology::Graph;
-use weft_units::{Cycles, Refusal, Time};
+use weft_units::{Cycles, Refusal, Remark, Time};
 
 /// Per direction: a channel that was idle for `idle` goes off, or to another mode, and packets that want it bring it back.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -180,10 +180,10 @@ impl PolicyModel for IdleTimeout {
     }
 
     /// A link that goes off after less idle time than a switch takes can starve the links behind it, which then go off, too.
-    fn risk(&self, cycle_fs: u128) -> Result<Option<Refusal>, Refusal> {
+    fn risk(&self, cycle_fs: u128) -> Result<Option<Remark>, Refusal> {
         let (idle, transition) = self.times(cycle_fs)?;
         let shorter = self.idle.filter(|_| transition > idle);
-        Ok(shorter.map(|idle| sleeps_too_soon(idle, self.transition, PATH)))
+        Ok(shorter.map(|text| sleeps_too_soon(text, self.transition, PATH, [idle, transition])))
     }
 
     fn build(&self, site: &Site) -> Result<Arc<dyn Policy>, Refusal> {

@@ -32,7 +32,7 @@ pub use weft_api::policy::{OffTime, Schedule};
 pub use weft_api::state::{Account, LinkState, Mode, Modes, PerMode, modes};
 use weft_api::subnetworks::Subnets;
 use weft_topology::{Graph, TopologyConfig};
-use weft_units::{Cycles, Refusal, Time};
+use weft_units::{Cycles, Refusal, Remark, Time};
 
 impl Default for PolicyConfig {
     /// Links stay on.
@@ -59,7 +59,7 @@ impl PolicyConfig {
     }
 
     /// What may go wrong with its parameters although nothing is refused.
-    pub fn risk(&self, cycle_fs: u128) -> Result<Option<Refusal>, Refusal> {
+    pub fn risk(&self, cycle_fs: u128) -> Result<Option<Remark>, Refusal> {
         self.model().risk(cycle_fs)
     }
 
@@ -106,9 +106,19 @@ pub fn leave_links_on() -> String {
     format!("write policy: {}", names.join(" or "))
 }
 
+weft_units::codes! {
+    SLEEPS_TOO_SOON = "sleeps_too_soon", Warning,
+        means: "A link goes off after less idle time than it takes to go off and wake. The network may collapse at loads that it \
+                carries with its links on, and whether it does depends on how the run began.",
+        computed: "The idle time of the policy is shorter than its transition. While packets wait for a link, the links behind \
+                   it get no flits. They go off as well.",
+        helps: "Write an idle time that is not shorter than the transition. To see whether the network wakes, begin with a low \
+                load and change to this one by `traffic.phases` before the window.";
+}
+
 /// The warning that a link goes off after less idle time than a switch takes. It can starve the links behind it, which then
 /// go off, too. `path`: that of the policy.
-fn sleeps_too_soon(idle: Time, transition: Time, path: &str) -> Refusal {
+fn sleeps_too_soon(idle: Time, transition: Time, path: &str, [idle_cycles, transition_cycles]: [Cycles; 2]) -> Remark {
     let what = format!(
         "a link goes off after {idle} of idleness, and takes {transition} to go off and again to wake: while packets wait for \
          it the links behind it get none and go off, too, so the network can collapse at loads that it carries with its links \
@@ -119,7 +129,8 @@ fn sleeps_too_soon(idle: Time, transition: Time, path: &str) -> Refusal {
         "write an idle time of {transition} or more, or begin with a low load and change to this one by `traffic.phases` before \
          the window, to see whether the network wakes"
     );
-    Refusal::new(format!("{path}.idle"), what, help)
+    let numbers = [("idle_cycles", idle_cycles as f64), ("transition_cycles", transition_cycles as f64)];
+    Remark::new(&SLEEPS_TOO_SOON, format!("{path}.idle"), numbers, what, help)
 }
 
 /// The subnetworks that a policy manages. Refuses a topology that has none.

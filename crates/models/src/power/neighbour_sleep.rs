@@ -32,7 +32,7 @@ use weft_api::policy::{ControlPlan, LinkKnowledge, Offers, Policy, PolicyModel, 
 use weft_api::state::{LinkState, Modes};
 use weft_api::switching::CloseFirst;
 use weft_topology::{Graph, Peer};
-use weft_units::{Cycles, Refusal, Time};
+use weft_units::{Cycles, Refusal, Remark, Time};
 
 /// Per link: both ends agree to switch it off after both directions were idle for `idle`; a packet at either end brings it back.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -81,9 +81,9 @@ impl PolicyModel for NeighbourSleep {
         Ok(self.times(cycle_fs)?.transition.saturating_mul(2))
     }
 
-    fn risk(&self, cycle_fs: u128) -> Result<Option<Refusal>, Refusal> {
-        let times = self.times(cycle_fs)?;
-        Ok((times.transition > times.idle).then(|| sleeps_too_soon(self.idle, self.transition, PATH)))
+    fn risk(&self, cycle_fs: u128) -> Result<Option<Remark>, Refusal> {
+        let Times { idle, transition } = self.times(cycle_fs)?;
+        Ok((transition > idle).then(|| sleeps_too_soon(self.idle, self.transition, PATH, [idle, transition])))
     }
 
     fn build(&self, site: &Site) -> Result<Arc<dyn Policy>, Refusal> {

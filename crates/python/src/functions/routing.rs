@@ -43,7 +43,14 @@ use weft_api::view::View;
 use weft_api::walk::{Cost, Proof, Step};
 use weft_engine::routing::RoutingConfig;
 use weft_topology::{Graph, Peer};
-use weft_units::{InputFile, Refusal, add_model};
+use weft_units::{InputFile, Refusal, Remark, add_model};
+
+weft_units::codes! {
+    FUNCTION_PER_HOP = "function_per_hop", Hint,
+        means: "A routing in Python reads queues. Each packet calls it at each router, so the run is slow.",
+        computed: "The function has the argument `queues`.",
+        helps: "Run several points at a time, or write the routing in Rust.";
+}
 
 add_model! { RoutingConfig: "python" => PythonRouting, declares PythonRouting::ABOUT }
 
@@ -242,10 +249,10 @@ impl Routing for Runtime {
         self.chooser.is_some()
     }
 
-    fn hints(&self, _: &dyn Fn(usize, u8) -> u32) -> Vec<Refusal> {
+    fn hints(&self, _: &dyn Fn(usize, u8) -> u32) -> Vec<Remark> {
         let what = "the function reads queues, so each packet calls it at each router: the run is slow";
         let help = "run several points at a time, or write the routing in Rust";
-        self.chooser.iter().map(|_| Refusal::new(PATH, what, help)).collect()
+        self.chooser.iter().map(|_| Remark::new(&FUNCTION_PER_HOP, PATH, [], what, help)).collect()
     }
 
     fn own_rule(&self) -> Option<&'static str> {

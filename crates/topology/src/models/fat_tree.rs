@@ -37,6 +37,13 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use weft_units::{Refusal, Remark};
 
+weft_units::codes! {
+    NEEDLESS_LEVEL = "fat_tree_needless_level", Warning,
+        means: "The terminals of the fat tree fit into fewer levels. The highest levels cost routers and give nothing.",
+        computed: "n levels hold radix x the product of the links down of the levels below the top. A single leaf holds as many terminals as it has links down.",
+        helps: "Write fewer `levels`, more terminals or a smaller radix.";
+}
+
 /// Most levels: a routing packs the level and the digits into eight bytes.
 const MAX_LEVELS: u32 = 8;
 /// Most values of a digit of a position.
@@ -268,7 +275,7 @@ impl FatTree {
             ("enough_holds_terminals", f64::from(hold)),
         ];
         let numbers = numbers.map(|(name, value)| (name.to_owned(), value)).into();
-        Ok(Some(Remark { code: "fat_tree_needless_level", path: format!("{path}.terminals"), numbers, what, help }))
+        Ok(Some(Remark { code: &NEEDLESS_LEVEL, path: format!("{path}.terminals"), numbers, what, help }))
     }
 
     /// Links down and up of a router of a level below the top.
@@ -450,7 +457,7 @@ mod tests {
         // a leaf has 32 terminals and 32 links up; 2 terminals need 1 leaf, 32 routers above it, and 32 tops with trunks of 32
         let empty = told(r#"{"radix": 64, "levels": 3, "terminals": 2}"#);
         let [Remark { code, path, what, help, .. }] = &empty[..] else { panic!("{empty:?}") };
-        assert_eq!((*code, path.as_str()), ("fat_tree_needless_level", "topology.terminals"));
+        assert_eq!((code.name, path.as_str()), ("fat_tree_needless_level", "topology.terminals"));
         assert_eq!(
             what,
             "2 terminals in 3 levels take 65 routers, and each router of the top uses 32 of its 64 ports: one leaf holds 32"

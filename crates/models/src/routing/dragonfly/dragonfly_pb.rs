@@ -32,7 +32,15 @@ use serde::{Deserialize, Serialize};
 use weft_api::board::Posts;
 use weft_api::state::{DETOUR, Packet};
 use weft_topology::Graph;
-use weft_units::{Flits, Refusal, Time};
+use weft_units::{Flits, Refusal, Remark, Time};
+
+weft_units::codes! {
+    SATURATION_BIT_NEVER_SET = "saturation_bit_never_set", Hint,
+        means: "No global link can ever be marked as saturated. Packets then choose by the queues of their source router alone.",
+        computed: "A bit is set if a queue is longer than coefficient x mean of the queues + margin. The best case is a full queue \
+                   beside empty ones: room > coefficient x room / links + margin. The code appears if this is false.",
+        helps: "Write a smaller `coefficient` or a smaller `margin`. The remedy of the message has the limits.";
+}
 
 /// Dragonfly PB: at the source router, minimal or over a random intermediate, by queues and by the saturation bits of the group.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -178,7 +186,7 @@ impl Runtime {
     }
 
     /// The hint where no queue can set a bit, whose buffers hold `room` flits: the best case is a full one beside empty ones.
-    fn never_set(&self, room: u32) -> Option<Refusal> {
+    fn never_set(&self, room: u32) -> Option<Remark> {
         let (links, full) = (f64::from(self.global.1), f64::from(room));
         let (coefficient, Flits(margin)) = (self.config.coefficient, self.config.margin);
         let limit = coefficient * (full / links) + f64::from(margin);
@@ -202,7 +210,14 @@ impl Runtime {
             let coefficient = of_margin(margin);
             ("coefficient", format!("write `coefficient: {coefficient}` and `margin: {margin}flits`, or less"))
         };
-        Some(Refusal::new(format!("routing.dragonfly_pb.{key}"), what, help))
+        let numbers = [
+            ("coefficient", coefficient),
+            ("margin_flits", f64::from(margin)),
+            ("links", links),
+            ("room_flits", full),
+            ("limit_flits", limit),
+        ];
+        Some(Remark::new(&SATURATION_BIT_NEVER_SET, format!("routing.dragonfly_pb.{key}"), numbers, what, help))
     }
 
     /// Whether the global link of the minimal path is saturated, as this router knows.
@@ -304,7 +319,7 @@ impl Routing for Runtime {
         self.valiant.draws()
     }
 
-    fn hints(&self, room: &dyn Fn(usize, u8) -> u32) -> Vec<Refusal> {
+    fn hints(&self, room: &dyn Fn(usize, u8) -> u32) -> Vec<Remark> {
         let global = self.valiant.groups.global_class();
         let classes = match self.config.sensor {
             PbSensor::ClassCredits => 1,

@@ -32,7 +32,15 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weft_api::state::{DETOUR, Packet};
 use weft_topology::Graph;
-use weft_units::{Flits, Refusal};
+use weft_units::{Flits, Refusal, Remark};
+
+weft_units::codes! {
+    DETOURS_WITHOUT_ROOM = "detours_without_room", Hint,
+        means: "OmniWAR has VC classes for detours that no dimension of this network allows. They stay empty.",
+        computed: "A detour needs a third router in a dimension. The code appears if `deroutes` is above 0 and no dimension has \
+                   three routers.",
+        helps: "Write `deroutes: 0`, or leave the key out.";
+}
 
 /// OmniWAR: at each hop any unaligned dimension of a HyperX, with detours as long as the VC classes last.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -212,7 +220,7 @@ impl Routing for Runtime {
     }
 
     /// Detours that no line of this network allows.
-    fn hints(&self, _room: &dyn Fn(usize, u8) -> u32) -> Vec<Refusal> {
+    fn hints(&self, _room: &dyn Fn(usize, u8) -> u32) -> Vec<Remark> {
         let minimal = self.grid.widths.iter().filter(|&&width| width > 1).count() as u8;
         let is_in_vain = self.hops > minimal.max(1) && self.grid.widths.iter().all(|&width| width < 3);
         let hint = || {
@@ -221,7 +229,8 @@ impl Routing for Runtime {
                 self.hops - minimal,
                 self.hops
             );
-            Refusal::new("routing.omniwar.deroutes", what, "write 0, or leave it out")
+            let numbers = [("empty_vc_classes", f64::from(self.hops - minimal)), ("vc_classes", f64::from(self.hops))];
+            Remark::new(&DETOURS_WITHOUT_ROOM, "routing.omniwar.deroutes", numbers, what, "write 0, or leave it out")
         };
         is_in_vain.then(hint).into_iter().collect()
     }

@@ -11,6 +11,17 @@ use weft_api::recording::{Column, Table};
 use weft_api::workload::{Progress, Usage};
 use weft_units::Remark;
 
+weft_units::codes! {
+    SKIPPED_LINES = "skipped_lines", Warning,
+        means: "Some lines of the file of jobs do not run.",
+        computed: "The number of lines that are left out, and of all lines. The message has the reasons and the first line.",
+        helps: "Correct these lines, or state with the results that they are left out.";
+    FEWER_JOBS = "fewer_jobs", Warning,
+        means: "The file of jobs has fewer jobs than its header announces.",
+        computed: "`MaxJobs` of the header, compared with the number of lines.",
+        helps: "Copy the file again if it is cut off.";
+}
+
 /// The table of programs.
 pub const SCHEDULE: &str = "schedule";
 
@@ -247,7 +258,7 @@ pub fn remarks(skipped: &Skipped, path: &str) -> Vec<Remark> {
     if let Some(first) = &skipped.first {
         let (count, lines) = (skipped.count(), skipped.lines);
         all.push(Remark {
-            code: "skipped_lines",
+            code: &SKIPPED_LINES,
             path: path.to_owned(),
             numbers: vec![("skipped_lines".into(), count as f64), ("lines".into(), lines as f64)],
             what: format!("{count} of {lines} lines are left out ({}); {first}", skipped.reasons()),
@@ -256,7 +267,7 @@ pub fn remarks(skipped: &Skipped, path: &str) -> Vec<Remark> {
     }
     if let Some(announced) = skipped.announced {
         all.push(Remark {
-            code: "fewer_jobs",
+            code: &FEWER_JOBS,
             path: path.to_owned(),
             numbers: vec![("announced_jobs".into(), announced as f64), ("lines".into(), skipped.lines as f64)],
             what: format!("the header announces {announced} jobs (MaxJobs), and the file has {}", skipped.lines),

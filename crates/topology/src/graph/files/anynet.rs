@@ -9,6 +9,14 @@ use std::iter::Peekable;
 use std::str::SplitWhitespace;
 use weft_units::Remark;
 
+weft_units::codes! {
+    CREDITS_UNLIKE_BOOKSIM = "anynet_credits_unlike_booksim", Warning,
+        means: "Links of a BookSim file have another latency on the way back. Weft sends a credit on the way back of its flit. In \
+                BookSim a credit takes as long as its flit.",
+        computed: "The number of links whose two directions have different latencies.",
+        helps: "Nothing, unless you compare with BookSim. Then exchange the credit latencies of the two link classes.";
+}
+
 /// Begin of the name of the class of links that state their latency.
 pub const LATENCY_CLASS: &str = "latency";
 
@@ -103,7 +111,7 @@ fn remark(draft: &Draft) -> Option<Remark> {
          links.{there}.credit_latency to that of {back}"
     );
     let numbers = [("links".to_owned(), links as f64)].into();
-    Some(Remark { code: "anynet_credits_unlike_booksim", path: "file".to_owned(), numbers, what, help })
+    Some(Remark { code: &CREDITS_UNLIKE_BOOKSIM, path: "file".to_owned(), numbers, what, help })
 }
 
 impl Reading {

@@ -10,6 +10,22 @@ use csv::{ReaderBuilder, StringRecord, Trim};
 use std::collections::{HashMap, HashSet};
 use weft_units::Remark;
 
+weft_units::codes! {
+    COLUMNS_READ = "graph_columns_read", Warning,
+        means: "Weft took columns of a table of cables for the bandwidth or length of the links, by their headings.",
+        computed: "A heading with speed, bandwidth or capacity is a bandwidth. A heading with length or distance is a length. All \
+                   cells must be quantities of that kind.",
+        helps: "Nothing, if that is meant. `links` overrides a value for a link class, and `attributes` names other columns.";
+    PORTS_SHARED = "graph_ports_shared", Warning,
+        means: "A table of cables names one port of a device in several lines. Each line is a link.",
+        computed: "The number of pairs of device and port that are named more than once.",
+        helps: "Correct the table, unless these are breakout cables.";
+    CABLES_OPEN = "graph_cables_open", Warning,
+        means: "Lines of a table of cables name fewer than two devices. Weft leaves them out.",
+        computed: "The number of such lines.",
+        helps: "Name both devices, unless nothing is plugged in there.";
+}
+
 /// A cable: the two devices with their ports, its own attributes and its line.
 struct Cable {
     ends: [String; 2],
@@ -150,7 +166,7 @@ impl Table {
             }
         }
         let remark = (!found.is_empty()).then(|| Remark {
-            code: "graph_columns_read",
+            code: &COLUMNS_READ,
             path: "file".to_owned(),
             numbers: vec![("columns".to_owned(), found.len() as f64)],
             what: format!("the table of cables gives {} of each link", found.join(" and ")),
@@ -174,7 +190,7 @@ fn shared(ports: &HashMap<(&str, &str), u32>) -> Option<Remark> {
     shared.sort_unstable();
     let (device, port) = *shared.first()?;
     Some(Remark {
-        code: "graph_ports_shared",
+        code: &PORTS_SHARED,
         path: "file".to_owned(),
         numbers: vec![("ports".to_owned(), shared.len() as f64)],
         what: format!(
@@ -188,7 +204,7 @@ fn shared(ports: &HashMap<(&str, &str), u32>) -> Option<Remark> {
 /// Lines that name one device only.
 fn open(lines: u32) -> Option<Remark> {
     (lines > 0).then(|| Remark {
-        code: "graph_cables_open",
+        code: &CABLES_OPEN,
         path: "file".to_owned(),
         numbers: vec![("lines".to_owned(), lines.into())],
         what: format!("{lines} lines of the table name fewer than two devices: they are left out"),

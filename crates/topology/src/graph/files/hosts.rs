@@ -6,6 +6,17 @@ use super::sheet::{Asked, Field};
 use super::unused::Seen;
 use weft_units::Remark;
 
+weft_units::codes! {
+    HOSTS_ARE_ROUTERS = "graph_hosts_are_routers", Warning,
+        means: "Nodes of the graph file have one link and are called hosts. The scenario makes each of them a router.",
+        computed: "Nodes with one link that an attribute calls a host, in a file that has no terminals of its own.",
+        helps: "Write the rule of the message below `hosts`, and leave `terminals_per_router` out. Then they are terminals.";
+    HOSTS_FOUND = "graph_hosts_found", Warning,
+        means: "Nodes of the graph file have one link and are called hosts. Weft makes them terminals.",
+        computed: "Nodes with one link that an attribute calls a host, in a file that has no terminals of its own.",
+        helps: "Write the rule of the message below `hosts` to confirm it, or `terminals_per_router` to have them as routers.";
+}
+
 /// Words by which files call a host.
 const WORDS: [&str; 7] = ["host", "server", "compute", "terminal", "endpoint", "hca", "gpu"];
 /// Node attributes that say what a node is.
@@ -79,7 +90,7 @@ pub fn settle(draft: &mut Draft, marks: &[Option<Mark>], asked: Asked, seen: &Se
     let remark = |code, what, help| Remark { code, path: "file".to_owned(), numbers, what, help };
     draft.remarks.push(match asked.default_terminals {
         true => remark(
-            "graph_hosts_are_routers",
+            &HOSTS_ARE_ROUTERS,
             format!(
                 "{count} of {} nodes have one link and are called hosts {called}: here they are routers",
                 marks.len()
@@ -87,7 +98,7 @@ pub fn settle(draft: &mut Draft, marks: &[Option<Mark>], asked: Asked, seen: &Se
             format!("write `{rule}` and leave `terminals_per_router` out to make them terminals"),
         ),
         false => remark(
-            "graph_hosts_found",
+            &HOSTS_FOUND,
             format!("{count} of {} nodes have one link and are called hosts {called}: they are terminals", marks.len()),
             format!("write `{rule}` to say so, or `terminals_per_router` to have them as routers"),
         ),

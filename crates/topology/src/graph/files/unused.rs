@@ -5,6 +5,18 @@ use super::sheet::Asked;
 use std::collections::BTreeMap;
 use weft_units::Remark;
 
+weft_units::codes! {
+    ATTRIBUTES_UNUSED = "graph_attributes_unused", Warning,
+        means: "The graph file has attributes that nothing reads.",
+        computed: "All attributes of nodes and edges, without those that Weft knows and those that `attributes` names. The numbers \
+                   are the nodes and edges that have each.",
+        helps: "Nothing, if the attributes are not meant for Weft. Else name them in `attributes`, with their unit.";
+    ATTRIBUTE_MISSING = "graph_attribute_missing", Warning,
+        means: "Some edges of the graph file lack an attribute that gives a bandwidth or latency to the other edges.",
+        computed: "Edges without the attribute, if at least one edge has it. They get the value of their link class.",
+        helps: "Write the attribute in the file, or `links.default` for the edges without it.";
+}
+
 /// Names of nodes and edges for people: whether they are read changes nothing.
 const LABELS: [&str; 5] = ["id", "key", "label", "name", "title"];
 
@@ -117,7 +129,7 @@ impl Seen {
             .iter()
             .flat_map(|(of, names)| names.iter().map(move |(name, count)| (format!("{of}.{name}"), f64::from(*count))));
         remarks.push(Remark {
-            code: "graph_attributes_unused",
+            code: &ATTRIBUTES_UNUSED,
             path: "file".to_owned(),
             numbers: numbers.collect(),
             what: format!("these attributes of the file are not used: {}", parts.join("; ")),
@@ -158,7 +170,7 @@ impl Seen {
             (from, key.rsplit('.').next().unwrap_or(key), edges - self.edges.get(from).copied().unwrap_or(0))
         });
         lacking.filter(|(_, _, missing)| *missing > 0).map(move |(from, key, missing)| Remark {
-            code: "graph_attribute_missing",
+            code: &ATTRIBUTE_MISSING,
             path: format!("attributes.{key}"),
             numbers: vec![("edges".to_owned(), edges.into()), ("missing".to_owned(), missing.into())],
             what: format!(

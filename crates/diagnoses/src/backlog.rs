@@ -1,0 +1,195 @@
+//! The backlog that a phase of the load leaves for the next ones, from offered and accepted loads.
+//!
+//! A phase is judged by its second half. So one that falls behind while links wake, and then carries its load, is not saturated.
+//! But its latencies are those of a queue that built up, and the next phase begins with the rest of it.
+
+use crate::facts::{Facts, Place, Source};
+use serde::Serialize;
+
+/// A backlog up to this share of the offered flits, and chance, is not told.
+const SMALL: f64 = 0.03;
+/// In a phase that is long enough the same backlog is this share of its flits, so that it is not told again.
+const SAFE: f64 = 0.02;
+/// A backlog in a network matters if it makes the mean latency longer by this share.
+const SLOWER: f64 = 0.05;
+/// Standard deviations that are taken for chance.
+pub const CHANCE: f64 = 3.0;
+
+/// Flits that wait at the begin and at the end of a phase, beyond packets on their way.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Backlog {
+    /// Flits that earlier phases have left \[flits/terminal\].
+    pub before: f64,
+    /// Flits that this phase adds \[flits/terminal\].
+    pub own: f64,
+    /// Flits that the phase is offered in all \[flits/terminal\].
+    pub offered: f64,
+    /// Length of the phase \[cycles\].
+    pub cycles: f64,
+    /// Packets that were created in it.
+    pub packets: f64,
+    /// Packets that waited in source queues when the window began, if `before` is made of them.
+    pub at_begin: Option<f64>,
+}
+
+impl Backlog {
+    pub(crate) fn read<S: Source>(known: &S) -> Self {
+        let number = |key| known.number(key).unwrap_or(0.0);
+        Self {
+            before: number("before"),
+            own: number("own"),
+            offered: number("offered"),
+            cycles: number("cycles"),
+            packets: number("packets"),
+            at_begin: known.number("at_begin"),
+        }
+    }
+
+    /// Flits that wait as the phase ends \[flits/terminal\].
+    pub fn after(&self) -> f64 {
+        (self.before + self.own).max(0.0)
+    }
+
+    /// True if the phase accepts less than it is offered by more than 3 % and chance.
+    pub fn falls_behind(&self) -> bool {
+        self.matters(self.own)
+    }
+
+    /// True if earlier phases left more than 3 % of the load of this one, and chance.
+    pub fn began_behind(&self) -> bool {
+        self.matters(self.before)
+    }
+
+    /// Length of a phase in which neither would matter \[cycles\].
+    pub fn long_enough(&self) -> f64 {
+        (self.own.max(self.before) / self.offered * self.cycles / SAFE).ceil()
+    }
+
+    /// Time from the begin of the phase until `before` is delivered \[cycles\]; `None` if what was delivered of it may be chance.
+    pub fn drained_in(&self) -> Option<f64> {
+        let delivered = -self.own;
+        (delivered > self.chance() * self.offered).then(|| (self.before / delivered * self.cycles).ceil())
+    }
+
+    /// True if the phase accepts more than it is offered by more than 3 % and chance.
+    fn is_delivered(&self) -> bool {
+        self.matters(-self.own)
+    }
+
+    fn chance(&self) -> f64 {
+        if self.packets > 0.0 { CHANCE / self.packets.sqrt() } else { 0.0 }
+    }
+
+    fn matters(&self, flits: f64) -> bool {
+        let least = (SMALL + self.chance()) * self.offered;
+        flits > least && least > 0.0
+    }
+}
+
+/// A number that is neither missing nor 0.
+fn some(number: Option<f64>) -> Option<f64> {
+    number.filter(|&number| number != 0.0)
+}
+
+/// Flits that wait when the window begins, of a point or of that phase; `None` if that is not known.
+///
+/// It is a backlog only if the latencies show it: more is delivered than is offered, or the queues of a phase are so long that they
+/// depend on how they began. Else it is what always waits at this load.
+pub(crate) fn at_begin(span: &Facts, cycles: f64) -> Option<Backlog> {
+    let (waiting, offered, packets) =
+        (some(span.backlog_before_packets)?, some(span.offered_load)?, some(span.packets)?);
+    let accepted = span.accepted_load?;
+    let found = Backlog {
+        before: waiting / packets * offered * cycles,
+        own: (offered - accepted) * cycles,
+        offered: offered * cycles,
+        cycles,
+        packets,
+        at_begin: Some(waiting),
+    };
+    let is_shown = found.is_delivered() || (span.is_phase() && span.queues_settled == Some(false));
+    is_shown.then_some(found)
+}
+
+/// True if the window of a point delivers what the warm-up has left in the network, and its latencies show it.
+///
+/// More is accepted than is offered, beyond chance, and the rest makes the mean latency more than 5 % longer. The backlog shrinks
+/// from all of it to nothing, so that a packet waits for half of it on average.
+pub(crate) fn drains(point: &Facts) -> bool {
+    let known = (some(point.offered_load), some(point.accepted_load), some(point.packets));
+    let (Some(offered), Some(accepted), Some(packets)) = known else { return false };
+    let (Some(latency), true) = (some(point.packet_latency_mean_cycles), point.phases.is_empty()) else { return false };
+    let excess = accepted / offered - 1.0;
+    excess > CHANCE / packets.sqrt() && excess * point.window_cycles.unwrap_or(0.0) / 2.0 > SLOWER * latency
+}
+
+/// The backlog of each phase; `None` where the loads of a phase are not known.
+pub(crate) fn of_phases(phases: &[Facts]) -> Vec<Option<Backlog>> {
+    // how long a packet travels where nothing waits: of the phase with the shortest queues
+    let medians = phases.iter().filter_map(|phase| phase.place.as_ref()?.packet_latency_p50_cycles);
+    let latency = medians.reduce(f64::min).unwrap_or(0.0);
+    let (mut left, mut load) = (0.0, None);
+    let one = |phase: &Facts| {
+        let (offered, accepted) = (phase.offered_load?, phase.accepted_load?);
+        let Place { from_cycle: Some(from), to_cycle: Some(to), .. } = phase.place.as_ref()? else { return None };
+        let cycles = to - from;
+        // at a higher load more packets are on their way
+        let on_their_way = load.map_or(0.0, |load: f64| (offered - load) * latency);
+        let own = (offered - accepted) * cycles - on_their_way;
+        let first = if load.is_none() { at_begin(phase, cycles) } else { None };
+        if let Some(first) = first {
+            left = first.before;
+        }
+        let packets = phase.packets.unwrap_or(0.0);
+        let at_begin = first.and_then(|first| first.at_begin);
+        let found = Backlog { before: left, own, offered: offered * cycles, cycles, packets, at_begin };
+        left = (left + own).max(0.0);
+        load = Some(offered);
+        Some(found)
+    };
+    phases.iter().map(one).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    fn phases(of: &[Value]) -> Vec<Option<Backlog>> {
+        of_phases(&Facts::of(&&json!({"ending": "drained", "saturated": false, "phases": of})).phases)
+    }
+
+    fn phase(offered: f64, accepted: f64, begin: u64, latency: f64, packets: u64) -> Value {
+        json!({
+            "phase": 1, "from_cycle": begin, "to_cycle": begin + 10_000, "offered_load": offered, "accepted_load": accepted,
+            "packets": packets, "packet_latency_p50_cycles": latency, "saturated": false,
+        })
+    }
+
+    #[test]
+    fn a_backlog_is_the_offered_load_that_is_not_accepted_without_packets_on_their_way() {
+        let of = |offered, accepted, begin| phase(offered, accepted, begin, 20.0, 100_000);
+        let found = phases(&[of(0.1, 0.1, 0), of(0.3, 0.234, 10_000), of(0.1, 0.166, 20_000)]);
+        let [Some(first), Some(second), Some(third)] = found[..] else { panic!("{found:?}") };
+        assert_eq!((first.own, second.before), (0.0, 0.0));
+        // 0.066 * 10,000 flits, less those of 0.2 flits/cycle more that are on their way for 20 cycles
+        assert!((second.own - (660.0 - 4.0)).abs() < 1e-9, "{second:?}");
+        assert!(second.falls_behind() && !second.began_behind());
+        assert!((third.before - 656.0).abs() < 1e-9 && !third.falls_behind() && third.began_behind(), "{third:?}");
+        // 656 flits are 2 % of what 0.1 flits/cycle are in 328,000 cycles
+        assert_eq!(third.long_enough(), 328_000.0);
+    }
+
+    #[test]
+    fn a_step_of_the_load_and_chance_are_no_backlog() {
+        // 0.8 flits/cycle more, on their way for 100 cycles, are 80 flits of 9,000
+        let found = phases(&[phase(0.1, 0.1, 0, 100.0, 100_000), phase(0.9, 0.892, 10_000, 100.0, 100_000)]);
+        assert!(found.iter().all(|each| each.is_some_and(|each| !each.falls_behind())), "{found:?}");
+        // three standard deviations of 100 packets are 30 %
+        let few = phases(&[phase(0.3, 0.234, 0, 20.0, 100)]);
+        assert!(few[0].is_some_and(|few| !few.falls_behind()), "{few:?}");
+        let mut unknown = phase(0.3, 0.2, 0, 20.0, 100_000);
+        unknown["offered_load"] = Value::Null;
+        assert_eq!(phases(&[unknown]), [None]);
+    }
+}

@@ -1,0 +1,248 @@
+//! The numbers of a summary, or of a phase of its load, that judgements use.
+
+use crate::backlog::Backlog;
+use crate::phases;
+use serde_json::Value;
+
+/// A record with named values: a JSON object here, a mapping in the Python module.
+pub trait Source: Sized {
+    /// True if the record has the key, even without a value.
+    fn has(&self, key: &str) -> bool;
+    fn number(&self, key: &str) -> Option<f64>;
+    fn flag(&self, key: &str) -> Option<bool>;
+    fn text(&self, key: &str) -> Option<String>;
+    /// Records of a list; empty if there is none.
+    fn list(&self, key: &str) -> Vec<Self>;
+    fn record(&self, key: &str) -> Option<Self>;
+}
+
+impl Source for &Value {
+    fn has(&self, key: &str) -> bool {
+        self.get(key).is_some()
+    }
+
+    fn number(&self, key: &str) -> Option<f64> {
+        self.get(key)?.as_f64()
+    }
+
+    fn flag(&self, key: &str) -> Option<bool> {
+        self.get(key)?.as_bool()
+    }
+
+    fn text(&self, key: &str) -> Option<String> {
+        self.get(key)?.as_str().map(str::to_owned)
+    }
+
+    fn list(&self, key: &str) -> Vec<Self> {
+        self.get(key).and_then(Value::as_array).map(|items| items.iter().collect()).unwrap_or_default()
+    }
+
+    fn record(&self, key: &str) -> Option<Self> {
+        self.get(key).filter(|value| value.is_object())
+    }
+}
+
+/// A warning of the engine, as the results keep it. Results of earlier versions have no code and no numbers.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Told {
+    pub code: Option<String>,
+    pub path: String,
+    pub what: String,
+    pub help: String,
+    pub longer_limit_cycles: Option<f64>,
+}
+
+/// A job of a point.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Job {
+    pub name: String,
+    pub packets: Option<f64>,
+    pub completion_cycles: Option<f64>,
+    pub offered_load: Option<f64>,
+}
+
+/// The place of a phase in the load.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Place {
+    pub phase: f64,
+    pub start_cycle: Option<f64>,
+    pub from_cycle: Option<f64>,
+    pub to_cycle: Option<f64>,
+    pub packet_latency_p50_cycles: Option<f64>,
+    /// Verdict of the engine on the phase alone.
+    pub own_saturated: Option<bool>,
+}
+
+/// Relation of a phase to those before it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Late {
+    pub after_saturated: bool,
+    pub backlog: Option<Backlog>,
+}
+
+/// Faults of a time, and the packets that they dropped.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Episode {
+    pub dropped_packets: f64,
+    pub from_cycle: f64,
+    pub to_cycle: Option<f64>,
+}
+
+/// All facts have the names that they have in a summary.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Facts {
+    pub ending: String,
+    pub saturated: Option<bool>,
+    pub packets: Option<f64>,
+    pub dropped_packets: Option<f64>,
+    /// True of a program, which is measured as a whole.
+    pub is_program: bool,
+    pub below_path_bound: Option<bool>,
+    pub path_bound_share: Option<f64>,
+    pub path_bound_load: Option<f64>,
+    pub path_bound_buffer: Option<String>,
+    pub path_bound_buffer_needed_flits: Option<f64>,
+    pub power_settled: Option<bool>,
+    pub warmup_settled: Option<bool>,
+    pub queues_settled: Option<bool>,
+    pub whole_periods: Option<bool>,
+    pub load: Option<f64>,
+    pub offered_load: Option<f64>,
+    pub accepted_load: Option<f64>,
+    pub packet_latency_mean_cycles: Option<f64>,
+    pub latency_growth_share: Option<f64>,
+    pub queueing_mean_cycles: Option<f64>,
+    pub queue_memory_cycles: Option<f64>,
+    pub warmup_cycles: Option<f64>,
+    pub warmup_limit_cycles: Option<f64>,
+    pub window_cycles: Option<f64>,
+    pub backlog_before_packets: Option<f64>,
+    pub backlog_packets: Option<f64>,
+    pub terminals: Option<f64>,
+    pub packet_flits: Option<f64>,
+    pub warnings: Vec<Told>,
+    pub jobs: Vec<Job>,
+    pub fault_episodes: Vec<Episode>,
+    pub fault_episodes_count: f64,
+    /// `None` of a point.
+    pub place: Option<Place>,
+    /// `None` of a point.
+    pub late: Option<Late>,
+    /// The phases of a point, each judged by itself; empty if its load does not change.
+    pub phases: Vec<Facts>,
+}
+
+impl Facts {
+    /// Facts of a summary, or of a phase in the form that `in_phases` of the Python package gives it.
+    pub fn of<S: Source>(summary: &S) -> Self {
+        let mut facts = Self::alone(summary);
+        let phases: Vec<Self> = summary.list("phases").iter().map(Self::alone).collect();
+        facts.phases = phases::judged(&facts, phases);
+        facts
+    }
+
+    /// Without the phases.
+    fn alone<S: Source>(summary: &S) -> Self {
+        Self {
+            ending: summary.text("ending").unwrap_or_default(),
+            saturated: summary.flag("saturated"),
+            packets: summary.number("packets"),
+            dropped_packets: summary.number("dropped_packets"),
+            is_program: summary.number("solution_seconds").is_some(),
+            below_path_bound: summary.flag("below_path_bound"),
+            path_bound_share: summary.number("path_bound_share"),
+            path_bound_load: summary.number("path_bound_load"),
+            path_bound_buffer: summary.text("path_bound_buffer"),
+            path_bound_buffer_needed_flits: summary.number("path_bound_buffer_needed_flits"),
+            power_settled: summary.flag("power_settled"),
+            warmup_settled: summary.flag("warmup_settled"),
+            queues_settled: summary.flag("queues_settled"),
+            whole_periods: summary.flag("whole_periods"),
+            load: summary.number("load"),
+            offered_load: summary.number("offered_load"),
+            accepted_load: summary.number("accepted_load"),
+            packet_latency_mean_cycles: summary.number("packet_latency_mean_cycles"),
+            latency_growth_share: summary.number("latency_growth_share"),
+            queueing_mean_cycles: summary.number("queueing_mean_cycles"),
+            queue_memory_cycles: summary.number("queue_memory_cycles"),
+            warmup_cycles: summary.number("warmup_cycles"),
+            warmup_limit_cycles: summary.number("warmup_limit_cycles"),
+            window_cycles: summary.number("window_cycles"),
+            backlog_before_packets: summary.number("backlog_before_packets"),
+            backlog_packets: summary.number("backlog_packets"),
+            terminals: summary.number("terminals"),
+            packet_flits: summary.number("packet_flits"),
+            warnings: summary.list("warnings").iter().map(Told::of).collect(),
+            jobs: summary.list("jobs").iter().map(Job::of).collect(),
+            fault_episodes: summary.list("fault_episodes").iter().map(Episode::of).collect(),
+            fault_episodes_count: summary.number("fault_episodes_count").unwrap_or(0.0),
+            place: Place::of(summary),
+            late: summary.has("backlog").then(|| Late {
+                after_saturated: summary.flag("after_saturated") == Some(true),
+                backlog: summary.record("backlog").map(|known| Backlog::read(&known)),
+            }),
+            phases: Vec::new(),
+        }
+    }
+
+    /// Warnings of the engine about these keys.
+    pub fn warnings_of<'a>(&'a self, paths: &'a [&str]) -> impl Iterator<Item = &'a Told> {
+        self.warnings.iter().filter(|warning| paths.contains(&warning.path.as_str()))
+    }
+
+    pub fn is_phase(&self) -> bool {
+        self.place.is_some()
+    }
+}
+
+impl Told {
+    fn of<S: Source>(warning: &S) -> Self {
+        let text = |key| warning.text(key).unwrap_or_default();
+        Self {
+            code: warning.text("code"),
+            path: text("path"),
+            what: text("what"),
+            help: text("help"),
+            longer_limit_cycles: warning.record("numbers").and_then(|numbers| numbers.number("longer_limit_cycles")),
+        }
+    }
+}
+
+impl Job {
+    fn of<S: Source>(job: &S) -> Self {
+        Self {
+            name: job.text("job").unwrap_or_default(),
+            packets: job.number("packets"),
+            completion_cycles: job.number("completion_cycles"),
+            offered_load: job.number("offered_load"),
+        }
+    }
+}
+
+impl Place {
+    fn of<S: Source>(phase: &S) -> Option<Self> {
+        Some(Self {
+            phase: phase.number("phase")?,
+            start_cycle: phase.number("start_cycle"),
+            from_cycle: phase.number("from_cycle"),
+            to_cycle: phase.number("to_cycle"),
+            packet_latency_p50_cycles: phase.number("packet_latency_p50_cycles"),
+            own_saturated: phase.flag("saturated"),
+        })
+    }
+
+    /// How long the phase lasted until it or the window ended \[cycles\].
+    pub fn lasted(&self) -> f64 {
+        self.to_cycle.unwrap_or(0.0) - self.start_cycle.unwrap_or(0.0)
+    }
+}
+
+impl Episode {
+    fn of<S: Source>(episode: &S) -> Self {
+        Self {
+            dropped_packets: episode.number("dropped_packets").unwrap_or(0.0),
+            from_cycle: episode.number("from_cycle").unwrap_or(0.0),
+            to_cycle: episode.number("to_cycle"),
+        }
+    }
+}

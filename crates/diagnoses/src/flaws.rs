@@ -1,0 +1,228 @@
+//! Decides which flaws a point has.
+
+use crate::backlog::{self, Backlog, CHANCE};
+use crate::facts::{Facts, Told};
+use crate::kinds::{self, FEWEST_PACKETS, Group, Kind};
+
+/// Accepted loads that differ by no more than this share, and chance, are the same delivered work.
+const SAME_WORK: f64 = 0.03;
+/// A network carries a load of which it accepts at least this share, as the engine judges it.
+pub const CARRIED: f64 = 0.97;
+/// A share of the bandwidth that is 1 up to rounding.
+const ROUNDING: f64 = 1e-9;
+
+/// The keys of warnings: of a short warm-up, of one that reached its limit, and of times that are too short for bursts or no whole
+/// number of periods.
+pub(crate) const WARMUP: &str = "measure.warmup";
+pub(crate) const LIMIT: &str = "measure.warmup_limit";
+pub(crate) const TOO_SHORT: [&str; 3] = ["measure.window", "traffic.phases", "measure.stop.complete"];
+/// Warnings about parameters of a power policy are about a key below this one.
+const OF_POLICY: &str = "power.policy.";
+const WITHOUT_REPLIES: &str = "warmup_without_replies";
+
+impl Facts {
+    /// All flaws of a point, the worst first; empty for a sound point.
+    pub fn flaws(&self) -> Vec<&'static Kind> {
+        let packets = self.packets.unwrap_or(0.0);
+        let found = [
+            self.is_stalled(),
+            self.ending == "interrupted",
+            self.saturated == Some(true),
+            self.phases.iter().any(|phase| phase.place.as_ref().is_some_and(|place| place.own_saturated == Some(true))),
+            self.is_dropping(),
+            self.packets == Some(0.0) && !self.is_program,
+            self.saturated.is_none(),
+            packets > 0.0 && packets < FEWEST_PACKETS && !self.is_program,
+            self.below_path_bound == Some(false),
+            self.power_settled == Some(false) || self.short_warmup().is_some(),
+            self.without_replies().is_some(),
+            self.warmup_settled == Some(false),
+            self.has_long_queues(),
+            self.fell_behind().is_some(),
+            self.began_behind().is_some(),
+            self.is_after_saturated(),
+            self.whole_periods == Some(false),
+        ];
+        kinds::KINDS.into_iter().zip(found).filter(|(_, is_there)| *is_there).map(|(kind, _)| kind).collect()
+    }
+
+    pub fn has(&self, kind: &Kind) -> bool {
+        self.flaws().into_iter().any(|found| found.is(kind))
+    }
+
+    pub fn is_stalled(&self) -> bool {
+        self.ending == "stalled"
+    }
+
+    pub fn is_after_saturated(&self) -> bool {
+        self.late.as_ref().is_some_and(|late| late.after_saturated)
+    }
+
+    /// True if the queues of a point, or of a phase, depend on how they began. Where a backlog is the reason, that is told.
+    fn has_long_queues(&self) -> bool {
+        if self.queues_settled == Some(false) {
+            let is_behind = self.fell_behind().is_some() || self.began_behind().is_some();
+            return !is_behind && !self.is_after_saturated() && self.saturated != Some(true);
+        }
+        // a phase that spoils its own mean spoils that of the whole point
+        self.drains() || self.phases.iter().any(Self::has_long_queues)
+    }
+
+    /// True if the queues of a point shrink in its window, for no reason that is told otherwise.
+    pub fn drains(&self) -> bool {
+        let shrinks = self.queues_settled == Some(true) && self.saturated != Some(true) && backlog::drains(self);
+        shrinks && self.began_behind().is_none() && !self.is_dropping()
+    }
+
+    /// The backlog of a phase that carries its load in the end. That a phase is saturated or not judged is told instead.
+    pub fn fell_behind(&self) -> Option<&Backlog> {
+        let known = self.late.as_ref()?.backlog.as_ref()?;
+        (known.falls_behind() && self.saturated == Some(false)).then_some(known)
+    }
+
+    /// The backlog that earlier phases, or the warm-up, have left. That the phase before, or this one, is saturated is told instead.
+    pub fn began_behind(&self) -> Option<Backlog> {
+        let Some(late) = &self.late else {
+            // of a point it is that of the phase in which its window begins
+            let is_seen = |phase: &&Self| phase.place.as_ref().is_some_and(|place| place.from_cycle.is_some());
+            return match self.phases.iter().find(is_seen) {
+                Some(first) => first.began_behind(),
+                None => self.left_by_warmup(),
+            };
+        };
+        let known = late.backlog?;
+        (known.began_behind() && !late.after_saturated && self.saturated != Some(true)).then_some(known)
+    }
+
+    fn left_by_warmup(&self) -> Option<Backlog> {
+        let known = backlog::at_begin(self, self.window_cycles.unwrap_or(0.0))?;
+        (known.began_behind() && self.saturated != Some(true)).then_some(known)
+    }
+
+    /// The warning of a fixed warm-up in which the power states can't settle.
+    pub fn short_warmup(&self) -> Option<&Told> {
+        self.warnings_of(&[WARMUP]).find(|warning| warning.code.as_deref() != Some(WITHOUT_REPLIES))
+    }
+
+    /// The warning of a warm-up that ends before the first replies leave.
+    pub fn without_replies(&self) -> Option<&Told> {
+        self.warnings_of(&[WARMUP]).find(|warning| warning.code.as_deref() == Some(WITHOUT_REPLIES))
+    }
+
+    /// The warning of latencies that had not settled at the limit of a warm-up.
+    pub fn at_limit(&self) -> Option<&Told> {
+        self.warnings_of(&[LIMIT]).next()
+    }
+
+    /// The warning about a parameter of the power policy: such a network may collapse at a load that this run carries.
+    pub fn policy_warning(&self) -> Option<&Told> {
+        self.warnings.iter().find(|warning| warning.path.starts_with(OF_POLICY))
+    }
+
+    pub fn is_dropping(&self) -> bool {
+        self.dropped_packets.unwrap_or(0.0) != 0.0
+    }
+
+    /// Dropped packets as a share of the packets that were delivered or dropped.
+    pub fn dropped_share(&self) -> f64 {
+        let dropped = self.dropped_packets.unwrap_or(0.0);
+        if dropped == 0.0 { 0.0 } else { dropped / (dropped + self.packets.unwrap_or(0.0)) }
+    }
+
+    /// True if less than 97 % are delivered: the load is not carried.
+    pub fn is_lossy(&self) -> bool {
+        self.dropped_share() > 1.0 - CARRIED
+    }
+
+    /// Reasons against a comparison with a point that delivers the same, the worst first. Lost packets are one only above 3 %.
+    pub fn obstacles(&self) -> Vec<&'static Kind> {
+        let is_obstacle = |kind: &&Kind| !kind.is(&kinds::PACKETS_DROPPED) || self.is_lossy();
+        self.flaws().into_iter().filter(is_obstacle).collect()
+    }
+
+    /// True if no packet was created in the window.
+    pub fn is_silent(&self) -> bool {
+        self.packets == Some(0.0) && self.offered_load.unwrap_or(0.0) == 0.0
+    }
+
+    /// True if the load is too much, all the time or in a phase: the latency has no limit.
+    pub fn is_over(&self) -> bool {
+        is_over(&self.flaws())
+    }
+
+    /// True if a point is offered more than its paths can carry, however long it runs.
+    pub fn is_above_bound(&self) -> bool {
+        self.path_bound_share.is_some_and(|share| share > 1.0 + ROUNDING)
+    }
+
+    /// True if a point that had not settled accepted less than 97 % of its load in the window, beyond chance. It may be overloaded:
+    /// the engine judges the second half of the window, in which chance explains more.
+    pub fn is_behind(&self) -> bool {
+        let (Some(offered), Some(accepted)) = (self.offered_load, self.accepted_load) else { return false };
+        let packets = self.packets.unwrap_or(0.0);
+        let chance = if packets > 0.0 { CHANCE / packets.sqrt() } else { 0.0 };
+        accepted < (CARRIED - chance) * offered && is_unsettled(&self.flaws())
+    }
+}
+
+pub fn is_over(flaws: &[&Kind]) -> bool {
+    flaws.iter().any(|kind| matches!(kind.group, Group::Stalled | Group::Overloaded))
+}
+
+/// True if a point that is not overloaded has a flaw of this group.
+fn has_only(flaws: &[&Kind], group: Group) -> bool {
+    !is_over(flaws) && flaws.iter().any(|kind| kind.group == group)
+}
+
+pub fn is_unsettled(flaws: &[&Kind]) -> bool {
+    has_only(flaws, Group::Unsettled)
+}
+
+pub fn is_unjudged(flaws: &[&Kind]) -> bool {
+    has_only(flaws, Group::Unjudged)
+}
+
+pub fn is_few(flaws: &[&Kind]) -> bool {
+    has_only(flaws, Group::Few)
+}
+
+/// The sign behind numbers of a point with these flaws; empty if it is sound or overloaded. `lost`: whether the number is of a time
+/// in which packets were dropped.
+pub fn mark(flaws: &[&Kind], lost: bool) -> &'static str {
+    if lost && has_only(flaws, Group::Dropping) {
+        kinds::DROPPING_MARK.sign
+    } else if is_unjudged(flaws) {
+        kinds::UNJUDGED_MARK.sign
+    } else if is_unsettled(flaws) {
+        kinds::UNSETTLED_MARK.sign
+    } else if is_few(flaws) {
+        kinds::FEW_MARK.sign
+    } else if flaws.first().is_some_and(|worst| worst.group == Group::Period) {
+        kinds::PERIOD_MARK.sign
+    } else {
+        ""
+    }
+}
+
+/// The sign in place of a latency that has no limit (`stall`, `sat`), or else the mark of the point.
+pub fn sign(flaws: &[&Kind]) -> &'static str {
+    match is_over(flaws) {
+        true if flaws[0].group == Group::Stalled => "stall",
+        true => "sat",
+        false => mark(flaws, true),
+    }
+}
+
+/// True if points deliver the same, up to 3 % and chance (three standard deviations).
+///
+/// `accepted`: loads; points of which one is unknown do not deliver the same. `packets`: the packets that each point measured;
+/// nothing is put down to chance where one is unknown.
+pub fn same_work(accepted: &[Option<f64>], packets: &[Option<f64>]) -> bool {
+    let Some(known) = accepted.iter().copied().collect::<Option<Vec<f64>>>().filter(|known| !known.is_empty()) else {
+        return false;
+    };
+    let counts: Option<Vec<f64>> = packets.iter().map(|count| count.filter(|&count| count != 0.0)).collect();
+    let chance = counts.map_or(0.0, |counts| CHANCE * counts.iter().map(|count| 1.0 / count).sum::<f64>().sqrt());
+    let (least, most) = known.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), &x| (a.min(x), b.max(x)));
+    most - least <= (SAME_WORK + chance) * most
+}

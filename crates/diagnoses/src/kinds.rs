@@ -1,0 +1,256 @@
+//! The flaws of a finished point, worst first: code, words, and the remedy in general.
+
+use weft_units::Code;
+
+/// Flaws that are treated alike.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Group {
+    /// The latency has no limit, because packets wait for each other for ever.
+    Stalled,
+    Interrupted,
+    /// The latency has no limit, because the load is too much.
+    Overloaded,
+    Dropping,
+    Empty,
+    Unjudged,
+    Few,
+    Unsettled,
+    Period,
+}
+
+/// A flaw: a reason for which a point is no example of anything good.
+#[derive(Debug)]
+pub struct Kind {
+    pub code: &'static Code,
+    pub group: Group,
+    /// What the point is, as in "2 points are saturated".
+    pub words: &'static str,
+    /// Remedy where no numbers of the point say more. `{root}` is the folder of the results, `{again}` the command that runs them.
+    pub help: &'static str,
+    /// True if that is another load.
+    pub is_of_load: bool,
+}
+
+/// A sign beside a number of a point that has a flaw.
+#[derive(Debug)]
+pub struct Mark {
+    pub sign: &'static str,
+    pub meaning: &'static str,
+}
+
+/// Fewer packets give no mean and no percentile.
+pub const FEWEST_PACKETS: f64 = 30.0;
+
+weft_units::codes! {
+    STALLED_CODE = "stalled", Flaw,
+        means: "Packets wait for each other for ever. No latency of the point has a limit.",
+        computed: "A head can move if a VC that it may use is free and has room, or will be. The engine marks all queues that can move, \
+                   directly or behind others. Packets in the queues that are left can never move.",
+        helps: "`weft explain stall FOLDER` shows the packets and the resources they wait for. Write more VCs or another routing.";
+    INTERRUPTED_CODE = "interrupted", Flaw,
+        means: "The run was stopped before its end.",
+        computed: "The ending that the engine reports.",
+        helps: "Run it to its end, with `--force`.";
+    SATURATED_CODE = "saturated", Flaw,
+        means: "The network does not carry the load. Queues grow for as long as the run lasts, so latencies have no limit.",
+        computed: "In the second half of the window the network accepts less than 97 % of the offered load, beyond chance (3 standard \
+                   deviations). Or packets of the window are not delivered within `measure.drain_limit`.",
+        helps: "Take a lower load, or another network or routing.";
+    SATURATED_IN_A_PHASE_CODE = "saturated_in_a_phase", Flaw,
+        means: "The network does not carry the load in one phase of it. The mean over the window has no limit, either.",
+        computed: "A phase is judged as a point is, by its second half (see `saturated`).",
+        helps: "Lower the load of that phase, or take another network or routing.";
+    PACKETS_DROPPED_CODE = "packets_dropped", Flaw,
+        means: "Packets were lost because a link or router had failed. Latencies are those of the packets that arrived.",
+        computed: "Dropped packets > 0. In comparisons a loss of up to 3 % counts as the same delivered work.",
+        helps: "Measure the point without `faults` and `fault_model.random`, or compare delivered shares as well as latencies.";
+    NO_PACKET_CODE = "no_packet", Flaw,
+        means: "The window measured no packet. There is no latency.",
+        computed: "Measured packets = 0, unless the workload is a program.",
+        helps: "Write a longer `measure.window` or a higher load. The remedy has both numbers, for twice 30 packets.";
+    NOT_JUDGED_CODE = "not_judged", Flaw,
+        means: "The run is too short to tell whether the network carries the load.",
+        computed: "Bursts or parts of a policy's period explain as much of the missing load as saturation would. The warnings \
+                   `bursts_undecided` and `part_of_policy_period` have the numbers.",
+        helps: "Write a longer `measure.window`. The remedy has the number.";
+    TOO_FEW_PACKETS_CODE = "too_few_packets", Flaw,
+        means: "The window measured too few packets for a mean or a percentile.",
+        computed: "0 < packets < 30. The standard error of a mean of fewer packets is above 18 % of the scatter (1 / sqrt(30)).",
+        helps: "Write a longer `measure.window`. The remedy gives twice 30 packets, so that chance does not leave too few again.";
+    AT_PATH_BOUND_CODE = "at_path_bound", Flaw,
+        means: "The load is what the paths of the routing can just carry, or more. Queues grow for as long as the run lasts.",
+        computed: "share >= 1 - sqrt(v / (r x cycles)). `path_bound_share` is the mean load of the fullest channel, and v the variance of \
+                   its flits per cycle. Its capacity is r, and cycles the length of warm-up and window. In a shorter run one \
+                   standard deviation of the offered flits is as large as the distance to the capacity.",
+        helps: "Write a load that is 5 % below the bound. A buffer shorter than the round trip of a credit lowers the bound; the \
+                remedy names the buffer.";
+    POWER_UNSETTLED_CODE = "power_unsettled", Flaw,
+        means: "The power states of the links had not settled when the window began.",
+        computed: "The automatic warm-up reached its limit before the states repeated, or a fixed warm-up is shorter than the policy \
+                   needs (warning `warmup_of_policy`).",
+        helps: "Write `measure.warmup: auto`, or the longer limit that the remedy has.";
+    REPLIES_UNSETTLED_CODE = "replies_unsettled", Flaw,
+        means: "The window began before the first replies left.",
+        computed: "A fixed warm-up is not longer than the turnaround of replies (warning `warmup_without_replies`).",
+        helps: "Write a `measure.warmup` longer than the turnaround of replies.";
+    LATENCIES_UNSETTLED_CODE = "latencies_unsettled", Flaw,
+        means: "The latencies still changed when the automatic warm-up reached its limit.",
+        computed: "Means over 500 cycles each changed more than they scatter (warning `latencies_at_limit`).",
+        helps: "Write a longer `measure.warmup_limit`. If that is not enough, the load may be near the capacity.";
+    QUEUES_UNSETTLED_CODE = "queues_unsettled", Flaw,
+        means: "The queues are too long for the run: they, and the latency, depend on how it began.",
+        computed: "`queue_memory_cycles` is the time after which the first state of a queue has no effect. It grows with the square of \
+                   the mean wait. The code appears if warm-up and window together are shorter, or if the latency grows within the \
+                   window. It also appears if the window delivers packets that the warm-up has left.",
+        helps: "Write a warm-up of 4 times that memory, and a window that is a multiple of 4 times the present one. Near the capacity \
+                no time is long enough: then the remedy is a load 5 % lower.";
+    FELL_BEHIND_CODE = "fell_behind", Flaw,
+        means: "A phase of the load accepted less than it was offered at first, and carried its load later. Its latencies are those of \
+                the queue that built up.",
+        computed: "Backlog = (offered - accepted) x cycles - flits on their way. It exceeds 3 % of the offered flits, and chance \
+                   (3 / sqrt(packets)), though the second half is not saturated.",
+        helps: "Let the phase last until the backlog is 2 % of its flits. The remedy has the number.";
+    BEGAN_WITH_BACKLOG_CODE = "began_with_backlog", Flaw,
+        means: "The window, or a phase, began with packets that an earlier time has left. Latencies are not those of the load alone.",
+        computed: "Flits that wait at the begin exceed 3 % of the offered flits, and chance (3 / sqrt(packets)). They also show: more is \
+                   delivered than is offered.",
+        helps: "Write a warm-up that ends when twice the time to deliver them has passed. The remedy has the number.";
+    AFTER_SATURATED_PHASE_CODE = "after_saturated_phase", Flaw,
+        means: "The phase before this one is saturated. This one delivers what that has left.",
+        computed: "The verdict on the phase before (see `saturated_in_a_phase`).",
+        helps: "Lower the load of the phase before until it is not saturated.";
+    PART_OF_PERIOD_CODE = "part_of_period", Flaw,
+        means: "The window, or a phase, is no whole number of periods of the power policy. The numbers depend on the part it saw.",
+        computed: "The span modulo the period is above 1 % of the span (warning `part_of_policy_period`).",
+        helps: "Write a `measure.window` that is a multiple of the period.";
+}
+
+const fn kind(code: &'static Code, group: Group, words: &'static str, help: &'static str) -> Kind {
+    Kind { code, group, words, help, is_of_load: false }
+}
+const fn too_much(code: &'static Code, group: Group, words: &'static str) -> Kind {
+    Kind {
+        is_of_load: true,
+        ..kind(code, group, words, "take a load that the network carries, or another network or routing")
+    }
+}
+
+pub static STALLED: Kind = kind(
+    &STALLED_CODE,
+    Group::Stalled,
+    "stalled",
+    "`weft explain stall {root}` shows what waits for what; write more VCs or another routing",
+);
+pub static INTERRUPTED: Kind =
+    kind(&INTERRUPTED_CODE, Group::Interrupted, "interrupted", "run it to its end: {again} --force");
+pub static SATURATED: Kind = too_much(&SATURATED_CODE, Group::Overloaded, "saturated");
+pub static SATURATED_IN_A_PHASE: Kind =
+    too_much(&SATURATED_IN_A_PHASE_CODE, Group::Overloaded, "saturated in a phase of the load");
+pub static PACKETS_DROPPED: Kind = kind(
+    &PACKETS_DROPPED_CODE,
+    Group::Dropping,
+    "dropping packets (a link or router has failed)",
+    "measure it without `faults` and `fault_model.random`, or compare delivered shares and not only latencies",
+);
+pub static NO_PACKET: Kind = kind(
+    &NO_PACKET_CODE,
+    Group::Empty,
+    "without a measured packet",
+    "write a longer `measure.window`, in which packets are delivered",
+);
+pub static NOT_JUDGED: Kind = kind(
+    &NOT_JUDGED_CODE,
+    Group::Unjudged,
+    "not judged (too short to tell whether it is saturated)",
+    "write a longer `measure.window`",
+);
+pub static TOO_FEW_PACKETS: Kind =
+    kind(&TOO_FEW_PACKETS_CODE, Group::Few, "with fewer than 30 packets", "write a longer `measure.window`");
+pub static AT_PATH_BOUND: Kind =
+    too_much(&AT_PATH_BOUND_CODE, Group::Unsettled, "not settled (offered what its paths can just carry, or more)");
+pub static POWER_UNSETTLED: Kind =
+    kind(&POWER_UNSETTLED_CODE, Group::Unsettled, "not settled (power states)", "write `measure.warmup: auto`");
+pub static REPLIES_UNSETTLED: Kind = kind(
+    &REPLIES_UNSETTLED_CODE,
+    Group::Unsettled,
+    "not settled (replies)",
+    "write a `measure.warmup` longer than the turnaround of replies",
+);
+pub static LATENCIES_UNSETTLED: Kind = kind(
+    &LATENCIES_UNSETTLED_CODE,
+    Group::Unsettled,
+    "not settled (latencies)",
+    "write a longer `measure.warmup_limit`",
+);
+pub static QUEUES_UNSETTLED: Kind =
+    kind(&QUEUES_UNSETTLED_CODE, Group::Unsettled, "not settled (queues)", "write a longer warm-up and window");
+pub static FELL_BEHIND: Kind =
+    kind(&FELL_BEHIND_CODE, Group::Unsettled, "not settled (fell behind at first)", "let the phase last longer");
+pub static BEGAN_WITH_BACKLOG: Kind = kind(
+    &BEGAN_WITH_BACKLOG_CODE,
+    Group::Unsettled,
+    "not settled (began with a backlog)",
+    "write a longer `measure.warmup`",
+);
+pub static AFTER_SATURATED_PHASE: Kind = Kind {
+    code: &AFTER_SATURATED_PHASE_CODE,
+    group: Group::Unsettled,
+    words: "not settled (the backlog of a saturated phase)",
+    help: "lower the load of the phase before until it is not saturated",
+    is_of_load: true,
+};
+pub static PART_OF_PERIOD: Kind = kind(
+    &PART_OF_PERIOD_CODE,
+    Group::Period,
+    "measured over a part of a period of the policy",
+    "write a `measure.window` that is a multiple of the period",
+);
+
+/// All flaws, the worst first.
+pub static KINDS: [&Kind; 17] = [
+    &STALLED,
+    &INTERRUPTED,
+    &SATURATED,
+    &SATURATED_IN_A_PHASE,
+    &PACKETS_DROPPED,
+    &NO_PACKET,
+    &NOT_JUDGED,
+    &TOO_FEW_PACKETS,
+    &AT_PATH_BOUND,
+    &POWER_UNSETTLED,
+    &REPLIES_UNSETTLED,
+    &LATENCIES_UNSETTLED,
+    &QUEUES_UNSETTLED,
+    &FELL_BEHIND,
+    &BEGAN_WITH_BACKLOG,
+    &AFTER_SATURATED_PHASE,
+    &PART_OF_PERIOD,
+];
+
+impl Kind {
+    pub fn is(&self, other: &Self) -> bool {
+        std::ptr::eq(self, other)
+    }
+
+    /// The place among [`KINDS`]: the lower, the worse.
+    pub fn rank(&self) -> usize {
+        KINDS.iter().position(|kind| kind.is(self)).unwrap_or(KINDS.len())
+    }
+
+    pub fn of(code: &str) -> Option<&'static Self> {
+        KINDS.into_iter().find(|kind| kind.code.name == code)
+    }
+}
+
+/// The signs in place of a latency that has no limit.
+pub static ENDED: [Mark; 2] = [
+    Mark { sign: "sat", meaning: "saturated, the latency has no limit" },
+    Mark { sign: "stall", meaning: "packets wait for each other for ever" },
+];
+pub static DROPPING_MARK: Mark = Mark { sign: "#", meaning: "packets were dropped, and the number is of the others" };
+pub static UNSETTLED_MARK: Mark = Mark { sign: "~", meaning: "measured before it had settled" };
+pub static UNJUDGED_MARK: Mark = Mark { sign: "?", meaning: "too short to tell whether it is saturated" };
+pub static FEW_MARK: Mark = Mark { sign: "*", meaning: "fewer than 30 packets" };
+pub static PERIOD_MARK: Mark = Mark { sign: "^", meaning: "measured over a part of a period of the policy" };
+/// The signs behind a number of a point that has a flaw, though it is not overloaded.
+pub static MARKS: [&Mark; 5] = [&DROPPING_MARK, &UNSETTLED_MARK, &UNJUDGED_MARK, &FEW_MARK, &PERIOD_MARK];

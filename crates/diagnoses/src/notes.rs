@@ -1,0 +1,256 @@
+//! Decides which sentences are told of a point below the tables of a sweep.
+
+use crate::backlog;
+use crate::facts::{Facts, Place};
+use crate::flaws::TOO_SHORT;
+use crate::kinds::{self, Kind};
+use crate::words;
+use weft_units::Code;
+
+weft_units::codes! {
+    WINDOW_BELOW_LATENCY = "window_below_latency", Warning,
+        means: "The window is shorter than the mean latency. Packets that arrive in it were sent before it.",
+        computed: "`measure.window` < mean packet latency, and the point is not saturated.",
+        helps: "Write a window of 10 times the mean latency or more.";
+    JOB_WITHOUT_PACKETS = "job_without_packets", Warning,
+        means: "A job measured nothing, although others did.",
+        computed: "Its measured packets = 0: it created none in the window, none was delivered, or its batch was complete before.",
+        helps: "Write a window in which the job sends.";
+    PHASE_WITHOUT_PACKETS = "phase_without_packets", Warning,
+        means: "A phase of the load measured nothing.",
+        computed: "The phase begins after the window, ends before it, or no packet of it was delivered.",
+        helps: "Write a window that sees the phase.";
+    BUFFERS_LIMIT_LOAD = "buffers_limit_load", Warning,
+        means: "A saturated point is offered more than its paths carry, because a buffer is shorter than the round trip of a credit.",
+        computed: "Offered load / bound of the paths > 1. A link carries at most buffers / round trip.",
+        helps: "Write the longer buffer that the remedy has, or a lower load.";
+    WARMUP_NOT_JUDGED = "warmup_not_judged", Warning,
+        means: "Nothing tested whether the network had settled, because the load changes at set times.",
+        computed: "The load has phases, so the warm-up is that of the scenario.",
+        helps: "Compare with a longer `measure.warmup`, with all phases later by the same time.";
+    MAY_BE_SATURATED = "may_be_saturated", Warning,
+        means: "The point accepted less than it was offered before it had settled. It may be saturated.",
+        computed: "accepted / offered < 97 % - 3 / sqrt(packets) over the window, and the point has not settled.",
+        helps: "Write a warm-up of 4 times the run and a window of 4 times the present one, and the engine judges it.";
+}
+
+/// A sentence about a point.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Note {
+    pub code: &'static Code,
+    pub text: String,
+}
+
+fn note(code: &'static Code, text: String) -> Note {
+    Note { code, text }
+}
+
+fn of(kind: &Kind, text: String) -> Note {
+    note(kind.code, text)
+}
+
+/// Sentences of one kind. `longest`: the longest `measure.warmup_limit` of all points of the sweep \[cycles\].
+type Topic = fn(&Facts, longest: f64) -> Vec<Note>;
+
+/// The topics by name.
+pub const TOPICS: [(&str, Topic); 16] = [
+    ("not_judged", |facts, _| not_judged(facts)),
+    ("part_of_period", |facts, _| partial(facts)),
+    ("no_packet", |facts, _| no_packet(facts)),
+    ("short_window", |facts, _| short_window(facts)),
+    ("silent_jobs", |facts, _| silent_jobs(facts)),
+    ("silent_phases", |facts, _| silent_phases(facts)),
+    ("overloaded_phases", |facts, _| overloaded_phases(facts)),
+    ("late_phases", |facts, _| late_phases(facts)),
+    ("buffers", |facts, _| buffers(facts)),
+    ("too_early", |facts, _| too_early(facts)),
+    ("at_path_bound", |facts, _| at_path_bound(facts)),
+    ("queues", |facts, _| queues(facts)),
+    ("backlog", |facts, _| left_by_warmup(facts)),
+    ("warmup", |facts, _| warmup(facts)),
+    ("to_settle", to_settle),
+    ("behind", |facts, _| behind(facts)),
+];
+
+impl Facts {
+    /// Sentences on a topic; `None` if there is no such topic.
+    pub fn notes(&self, topic: &str, longest: f64) -> Option<Vec<Note>> {
+        TOPICS.iter().find(|(name, _)| *name == topic).map(|(_, notes)| notes(self, longest))
+    }
+
+    /// Why it is not known whether the network carries the load, and the remedy.
+    fn unjudged(&self) -> Option<String> {
+        let told = || self.warnings_of(&TOO_SHORT).next().map(|warning| words::what_and_help(warning));
+        self.has(&kinds::NOT_JUDGED).then(|| told().unwrap_or_else(|| kinds::NOT_JUDGED.words.to_owned()))
+    }
+}
+
+/// A point that accepted less than it was offered before it had settled.
+fn behind(facts: &Facts) -> Vec<Note> {
+    let text = || words::may_be_saturated(facts, &facts.to_judge().text);
+    facts.is_behind().then(|| note(&MAY_BE_SATURATED, text())).into_iter().collect()
+}
+
+fn not_judged(facts: &Facts) -> Vec<Note> {
+    facts.unjudged().map(|why| of(&kinds::NOT_JUDGED, words::not_judged(&why))).into_iter().collect()
+}
+
+/// Numbers that depend on which part of a period the window, or a phase in it, sees.
+fn partial(facts: &Facts) -> Vec<Note> {
+    if std::iter::once(facts).chain(&facts.phases).all(|span| span.whole_periods != Some(false)) {
+        return Vec::new();
+    }
+    let told = facts.warnings_of(&TOO_SHORT).next().map(|warning| words::what_and_help(warning));
+    let why = told.unwrap_or_else(|| kinds::PART_OF_PERIOD.words.to_owned());
+    match facts.unjudged() {
+        Some(known) if known == why => Vec::new(),
+        Some(_) | None => vec![of(&kinds::PART_OF_PERIOD, words::part_of_period(&why))],
+    }
+}
+
+fn no_packet(facts: &Facts) -> Vec<Note> {
+    let is_silent = facts.offered_load.unwrap_or(0.0) == 0.0;
+    (facts.packets == Some(0.0)).then(|| of(&kinds::NO_PACKET, words::no_packet(is_silent))).into_iter().collect()
+}
+
+/// A window in which few packets, or hardly any latency of one, fit.
+fn short_window(facts: &Facts) -> Vec<Note> {
+    let flaws = facts.flaws();
+    let is_over = crate::flaws::is_over(&flaws);
+    let window = facts.window_cycles.filter(|&window| window != 0.0);
+    let packets = facts.packets.unwrap_or(0.0);
+    if flaws.iter().any(|kind| kind.is(&kinds::TOO_FEW_PACKETS)) {
+        let text = match is_over {
+            true => words::few_delivered(flaws[0].words, packets, window, &words::loads(facts)),
+            false => words::few_packets(packets, window),
+        };
+        return vec![of(&kinds::TOO_FEW_PACKETS, text)];
+    }
+    match (window, facts.packet_latency_mean_cycles) {
+        (Some(window), Some(latency)) if window < latency && !is_over => {
+            vec![note(&WINDOW_BELOW_LATENCY, words::window_below_latency(window, latency))]
+        }
+        (_, _) => Vec::new(),
+    }
+}
+
+/// The jobs that measured nothing, if there are others.
+fn silent_jobs(facts: &Facts) -> Vec<Note> {
+    if facts.jobs.len() < 2 {
+        return Vec::new();
+    }
+    let silent = facts.jobs.iter().filter(|job| job.packets == Some(0.0));
+    let text = |job| words::silent_job(job, facts.warmup_cycles);
+    silent.map(|job| note(&JOB_WITHOUT_PACKETS, text(job))).collect()
+}
+
+/// The phases of the load that measured nothing.
+fn silent_phases(facts: &Facts) -> Vec<Note> {
+    let begin = facts.warmup_cycles.unwrap_or(0.0);
+    let end = begin + facts.window_cycles.unwrap_or(0.0);
+    let starts = facts.phases.iter().map(|phase| phase.place.as_ref().and_then(|place| place.start_cycle));
+    let nexts = starts.skip(1).chain([None]);
+    let text = |(phase, next): (&Facts, Option<f64>)| {
+        let place = phase.place.as_ref()?;
+        match place.start_cycle {
+            Some(start) if start >= end => Some(words::phase_after_window(place.phase, start, end)),
+            _ if place.from_cycle.is_none() => {
+                Some(words::phase_before_window(place.phase, next.unwrap_or(begin), begin))
+            }
+            _ => (phase.packets == Some(0.0)).then(|| words::phase_undelivered(place.phase)),
+        }
+    };
+    facts.phases.iter().zip(nexts).filter_map(text).map(|text| note(&PHASE_WITHOUT_PACKETS, text)).collect()
+}
+
+fn overloaded_phases(facts: &Facts) -> Vec<Note> {
+    let waits = backlog::of_phases(&facts.phases);
+    let is_over = |place: &&Place| place.own_saturated == Some(true);
+    let text = |(phase, waits): (&Facts, Option<backlog::Backlog>)| {
+        let place = phase.place.as_ref().filter(is_over)?;
+        Some(words::overloaded_phase(place.phase, phase, waits))
+    };
+    let told = facts.phases.iter().zip(waits).filter_map(text);
+    told.map(|text| of(&kinds::SATURATED_IN_A_PHASE, text)).collect()
+}
+
+/// Phases that are not saturated and leave a backlog for later ones, or begin with that of earlier ones.
+fn late_phases(facts: &Facts) -> Vec<Note> {
+    let told = facts.phases.iter().filter_map(|phase| {
+        let number = phase.place.as_ref()?.phase;
+        if let Some(late) = phase.fell_behind() {
+            let remedy = phase.longer_phase(late).text;
+            return Some(of(&kinds::FELL_BEHIND, words::fell_behind(number, &words::loads(phase), &remedy)));
+        }
+        let late = phase.began_behind()?;
+        let remedy = phase.after_backlog(&late).text;
+        Some(of(&kinds::BEGAN_WITH_BACKLOG, words::phase_with_backlog(number, &late, &remedy)))
+    });
+    told.collect()
+}
+
+/// Saturated points whose buffers are too short for their load.
+fn buffers(facts: &Facts) -> Vec<Note> {
+    let is_short = facts.path_bound_buffer.is_some() && facts.is_over() && facts.is_above_bound();
+    let text = || words::buffers_limit(&words::bound(facts), &facts.below_bound().text);
+    is_short.then(|| note(&BUFFERS_LIMIT_LOAD, text())).into_iter().collect()
+}
+
+/// A fixed warm-up that is too short for power states or replies.
+fn too_early(facts: &Facts) -> Vec<Note> {
+    let short = facts.short_warmup().map(|told| of(&kinds::POWER_UNSETTLED, words::power_unsettled(&told.what)));
+    let early = facts.without_replies().map(|told| of(&kinds::REPLIES_UNSETTLED, words::replies_unsettled(&told.what)));
+    short.into_iter().chain(early).collect()
+}
+
+fn at_path_bound(facts: &Facts) -> Vec<Note> {
+    let is_full = facts.has(&kinds::AT_PATH_BOUND) && !facts.is_over();
+    is_full.then(|| of(&kinds::AT_PATH_BOUND, words::at_path_bound(&words::bound(facts)))).into_iter().collect()
+}
+
+fn queues(facts: &Facts) -> Vec<Note> {
+    if !facts.has(&kinds::QUEUES_UNSETTLED) || facts.has(&kinds::AT_PATH_BOUND) {
+        return Vec::new();
+    }
+    let told = if facts.phases.is_empty() {
+        vec![queues_of_point(facts)]
+    } else {
+        let unsettled = facts.phases.iter().filter(|phase| phase.has(&kinds::QUEUES_UNSETTLED));
+        unsettled.filter_map(|phase| Some(words::queues_of_phase(phase.place.as_ref()?, phase))).collect()
+    };
+    told.into_iter().map(|text| of(&kinds::QUEUES_UNSETTLED, text)).collect()
+}
+
+fn queues_of_point(facts: &Facts) -> String {
+    if facts.drains() {
+        return words::drains(facts);
+    }
+    let lasted = facts.warmup_cycles.unwrap_or(0.0) + facts.window_cycles.unwrap_or(0.0);
+    let memory = facts.queue_memory_cycles.unwrap_or(0.0);
+    match facts.latency_growth_share {
+        Some(grown) if memory <= lasted => words::latency_grows(grown),
+        Some(_) | None => words::long_queues(facts, memory, lasted),
+    }
+}
+
+fn left_by_warmup(facts: &Facts) -> Vec<Note> {
+    let late = if facts.phases.is_empty() { facts.began_behind() } else { None };
+    late.map(|late| of(&kinds::BEGAN_WITH_BACKLOG, words::left_by_warmup(&late, facts))).into_iter().collect()
+}
+
+/// Where no test showed whether the network had settled.
+fn warmup(facts: &Facts) -> Vec<Note> {
+    let is_by_phases = !facts.phases.is_empty() && facts.warmup_settled.is_none();
+    is_by_phases.then(|| note(&WARMUP_NOT_JUDGED, words::warmup_not_judged(facts.warmup_cycles))).into_iter().collect()
+}
+
+/// Settings with which a point settles; the engine warns of a fixed warm-up before the run.
+fn to_settle(facts: &Facts, longest: f64) -> Vec<Note> {
+    if facts.short_warmup().is_some() || facts.without_replies().is_some() {
+        return Vec::new();
+    }
+    let flaws = facts.flaws();
+    let unsettled = flaws.iter().find(|kind| kind.group == kinds::Group::Unsettled);
+    let Some(kind) = unsettled else { return Vec::new() };
+    facts.to_settle(longest).iter().map(|remedy| of(kind, words::to_settle(&remedy.text))).collect()
+}

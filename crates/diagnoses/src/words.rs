@@ -1,0 +1,378 @@
+//! The sentences: one template for each remedy. Nothing is decided here but singular and plural.
+
+use crate::backlog::Backlog;
+use crate::facts::{Facts, Job, Place, Told};
+use crate::flaws::{LIMIT, WARMUP};
+use crate::format::{counted, general};
+use crate::kinds::Kind;
+use crate::remedies::BELOW_BOUND;
+use crate::verdict::Remedy;
+
+const WINDOW: &str = "measure.window";
+const NEAR: &str = "near the capacity queues hardly ever drain";
+
+fn cycles(number: f64) -> String {
+    format!("{number}cycles")
+}
+
+/// A setting in a sentence.
+fn setting(path: &str, number: f64) -> String {
+    format!("`{path}: {}`", cycles(number))
+}
+
+pub(crate) fn write(remedy: Remedy) -> Remedy {
+    Remedy { text: format!("write {}", remedy.text), ..remedy }
+}
+
+pub(crate) fn also_in_profile(told: &str) -> String {
+    format!("{told}; another load must be named in the profile, too")
+}
+
+pub(crate) fn policy_or(path: &str, help: &str, general: &str) -> Remedy {
+    Remedy::of_load(format!("{path} may be why: {help}; else {general}"))
+}
+
+pub(crate) fn warmup_and_window(key: &str, warmup: f64, window: f64) -> Remedy {
+    Remedy::new(format!("write {} and {}, or more", setting(key, warmup), setting(WINDOW, window)))
+        .with(key, cycles(warmup))
+        .with(WINDOW, cycles(window))
+}
+
+pub(crate) fn longer_limit(limit: f64, lighter: Option<String>) -> Remedy {
+    let is_of_load = lighter.is_some();
+    let lighter = lighter.map_or_else(String::new, |lighter| format!("; {lighter}"));
+    let text = format!("`{WARMUP}: auto` reached its limit: write {} or more{lighter}", setting(LIMIT, limit));
+    Remedy { is_of_load, ..Remedy::new(text).with(LIMIT, cycles(limit)) }
+}
+
+pub(crate) fn longer_run(key: &str, warmup: f64, window: Option<f64>, replaces: bool, lighter: &str) -> Remedy {
+    let and = window.map_or_else(String::new, |window| format!(" and {}", setting(WINDOW, window)));
+    let place = if replaces { " (in place of `auto` and of any `measure.warmup_limit`)" } else { "" };
+    let remedy = Remedy::of_load(format!("write {}{and}, or more{place}; {lighter}", setting(key, warmup)));
+    let remedy = remedy.with(key, cycles(warmup));
+    match window {
+        Some(window) => remedy.with(WINDOW, cycles(window)),
+        None => remedy,
+    }
+}
+
+pub(crate) fn lighter_and_longer(load: Option<f64>, warmup: Option<(&str, f64)>) -> Remedy {
+    let and = warmup.map_or_else(String::new, |(key, warmup)| format!(" and {}", setting(key, warmup)));
+    let remedy = Remedy::of_load(format!("write {}{and}: {NEAR}, however long the warm-up is", lower_load(load)));
+    match warmup {
+        Some((key, warmup)) => remedy.with(key, cycles(warmup)),
+        None => remedy,
+    }
+}
+
+pub(crate) fn else_lighter(load: Option<f64>) -> String {
+    format!("if that is not enough, the load may be near the capacity: write {}", lower_load(load))
+}
+
+fn lower_load(load: Option<f64>) -> String {
+    match load {
+        None => "lower loads".to_owned(),
+        Some(load) => format!("a load 5 % lower ({} in place of {})", general(0.95 * load, 3), general(load, 6)),
+    }
+}
+
+/// Remedies of phases in one sentence; each names the load of its phase.
+pub(crate) fn each(remedies: impl Iterator<Item = String>) -> Remedy {
+    let text = remedies.collect::<Vec<_>>().join("; ");
+    Remedy { is_of_load: !text.is_empty(), ..Remedy::new(text) }
+}
+
+pub(crate) fn lower_phase(phase: f64) -> String {
+    format!("lower the load of phase {phase} by 5 % or more: {NEAR}")
+}
+
+pub(crate) fn longer_for_queues(phase: f64, longer: f64) -> String {
+    format!(
+        "let phase {phase} last for {longer} cycles or more before the next one begins or the window ends; if that is not enough, it \
+         may be near the capacity: lower the load of phase {phase} by 5 % or more"
+    )
+}
+
+/// `buffer`: the path of one that is too short for its link, and the flits that it needs.
+pub(crate) fn below_bound(load: Option<f64>, share: f64, buffer: Option<(&str, f64)>) -> Remedy {
+    let longer = buffer.map_or_else(String::new, |(path, needed)| {
+        format!("; or `{path}: {needed}flits`, with which the links are never idle for credits")
+    });
+    let Some(load) = load else {
+        let percent = general(100.0 * (1.0 - BELOW_BOUND / share), 2);
+        return Remedy::of_load(format!("loads that are {percent} % lower{longer}"));
+    };
+    let (lower, bound) = (general(BELOW_BOUND * load / share, 3), general(load / share, 4));
+    Remedy::of_load(format!(
+        "a load of {lower} or less: its paths carry {bound}, and near that queues hardly ever drain{longer}"
+    ))
+}
+
+pub(crate) fn lower_before(is_of_phase: bool) -> Remedy {
+    let of = if is_of_phase { " of the phase before" } else { "" };
+    Remedy::of_load(format!("lower the load{of}: the network hardly delivers what was left"))
+}
+
+/// `shift`: of the phases that begin later \[cycles\].
+pub(crate) fn later_window(warmup: f64, shift: Option<f64>) -> Remedy {
+    let shifted = shift
+        .map_or_else(String::new, |shift| format!(", and let all phases that begin later begin {shift} cycles later"));
+    Remedy::new(format!("write {} or more{shifted}", setting(WARMUP, warmup))).with(WARMUP, cycles(warmup))
+}
+
+pub(crate) fn longer_phase(phase: f64, enough: f64) -> Remedy {
+    Remedy::new(format!("let phase {phase} last for {enough} cycles or more in the window"))
+}
+
+pub(crate) fn higher_loads(times: f64) -> Remedy {
+    Remedy::of_load(format!("write loads that are {times} times as high or higher: no window is long enough"))
+}
+
+pub(crate) fn window(enough: f64) -> Remedy {
+    Remedy::new(format!("write {} or more", setting(WINDOW, enough))).with(WINDOW, cycles(enough))
+}
+
+pub(crate) fn longer_times(times: f64, is_phase: bool) -> Remedy {
+    let span = if is_phase { "this phase" } else { "the window" };
+    Remedy::new(format!("let {span} be measured for {times} times as long or more"))
+}
+
+pub(crate) fn any_packet() -> Remedy {
+    Remedy::of_load("write a longer `measure.window` or a higher load, so that packets are created in the window")
+}
+
+/// `enough`: a window that is long enough, if a scenario may have it. `higher`: a load that is.
+pub(crate) fn first_packet(enough: Option<f64>, higher: f64) -> Remedy {
+    let higher = general(higher, 2);
+    match enough {
+        None => Remedy::of_load(format!(
+            "write a load of {higher} or more: no packet was created, and no window is long enough"
+        )),
+        Some(enough) => Remedy::of_load(format!(
+            "write {} or more, or a load of {higher} or more: no packet was created",
+            setting(WINDOW, enough)
+        ))
+        .with(WINDOW, cycles(enough)),
+    }
+}
+
+const LOADS: &str = "flits/terminal/cycle";
+
+/// Accepted and offered load.
+pub(crate) fn loads(facts: &Facts) -> String {
+    let of = |load: Option<f64>| load.map_or_else(|| "-".to_owned(), |load| general(load, 4));
+    format!("{} of {} {LOADS}", of(facts.accepted_load), of(facts.offered_load))
+}
+
+fn not_of_the_load(facts: &Facts) -> String {
+    format!("{} are accepted, and its latencies are not those of its load alone", loads(facts))
+}
+
+pub(crate) fn what_and_help(warning: &Told) -> String {
+    format!("{}; {}", warning.what, warning.help)
+}
+
+/// Flaws in words; empty if there is none.
+pub fn reason(flaws: &[&Kind]) -> String {
+    flaws.iter().map(|kind| kind.words).collect::<Vec<_>>().join(", ")
+}
+
+pub(crate) fn not_judged(why: &str) -> String {
+    format!("not judged: {why}")
+}
+
+pub(crate) fn may_be_saturated(facts: &Facts, remedy: &str) -> String {
+    let reason = reason(&facts.flaws());
+    format!("not judged: {} were accepted, and the point is {reason}; {remedy}", loads(facts))
+}
+
+pub(crate) fn part_of_period(why: &str) -> String {
+    format!("part of a period: {why}")
+}
+
+pub(crate) fn no_packet(is_silent: bool) -> String {
+    let why = match is_silent {
+        true => "no packet was created in the window",
+        false => "none of the packets created in the window was delivered",
+    };
+    format!("nothing was measured: {why}")
+}
+
+/// The length of a window behind the noun.
+fn of_window(window: Option<f64>) -> String {
+    window.map_or_else(String::new, |window| format!(" of {window} cycles"))
+}
+
+pub(crate) fn few_delivered(words: &str, packets: f64, window: Option<f64>, loads: &str) -> String {
+    let (count, of) = (counted(packets, "packet"), of_window(window));
+    let were = if packets == 1.0 { "was" } else { "were" };
+    format!(
+        "{words}: of the packets created in the window{of} {count} {were} delivered, the others wait; {loads} were accepted"
+    )
+}
+
+pub(crate) fn few_packets(packets: f64, window: Option<f64>) -> String {
+    let (count, of) = (counted(packets, "packet"), of_window(window));
+    format!("{count} in the window{of}: too few for a mean or a percentile; write a longer measure.window")
+}
+
+pub(crate) fn window_below_latency(window: f64, latency: f64) -> String {
+    format!(
+        "the window of {window} cycles is shorter than the mean latency, {} cycles: what is delivered in it was sent before; write \
+         {} or more",
+        general(latency, 4),
+        setting(WINDOW, (10.0 * latency).ceil())
+    )
+}
+
+pub(crate) fn silent_job(job: &Job, warmup: Option<f64>) -> String {
+    let name = format!("job {} measured nothing", job.name);
+    match (job.completion_cycles, warmup) {
+        (Some(completed), Some(begin)) if completed <= begin => {
+            format!("{name}: its batch was complete in cycle {completed}, before the window began in cycle {begin}")
+        }
+        _ if job.offered_load.unwrap_or(0.0) != 0.0 => {
+            format!("{name}: none of the packets that it created in the window was delivered")
+        }
+        _ => format!("{name}: it created no packet in the window"),
+    }
+}
+
+fn silent_phase(phase: f64) -> String {
+    format!("phase {phase} of the load measured nothing")
+}
+
+pub(crate) fn phase_after_window(phase: f64, start: f64, end: f64) -> String {
+    format!("{}: it begins in cycle {start}, and the window ends in cycle {end}", silent_phase(phase))
+}
+
+pub(crate) fn phase_before_window(phase: f64, last: f64, begin: f64) -> String {
+    format!("{}: it ends in cycle {last}, and the window begins in cycle {begin}", silent_phase(phase))
+}
+
+pub(crate) fn phase_undelivered(phase: f64) -> String {
+    format!("{}: no packet that was created in it was delivered", silent_phase(phase))
+}
+
+pub(crate) fn overloaded_phase(number: f64, phase: &Facts, waits: Option<Backlog>) -> String {
+    let of = |load: Option<f64>| general(load.unwrap_or(0.0), 4);
+    format!(
+        "phase {number} of the load is saturated: {} of {} {LOADS} are accepted, {}",
+        of(phase.accepted_load),
+        of(phase.load),
+        left(waits)
+    )
+}
+
+/// Flits that wait as a phase ends: of one that works off the backlog of others, the accepted load does not tell that.
+fn left(waits: Option<Backlog>) -> String {
+    let Some(waits) = waits.filter(|waits| waits.after() > 0.0 && waits.offered > 0.0) else {
+        return "what is left waits in the source queues for later phases".to_owned();
+    };
+    let begin = match waits.before > 0.0 {
+        true => format!(", and {} as it began", general(waits.before, 3)),
+        false => String::new(),
+    };
+    let share = general(100.0 * waits.after() / waits.offered, 3);
+    format!(
+        "{} flits/terminal wait in the source queues as it ends ({share} % of what it is offered){begin}",
+        general(waits.after(), 3)
+    )
+}
+
+pub(crate) fn fell_behind(phase: f64, loads: &str, remedy: &str) -> String {
+    format!(
+        "phase {phase} of the load falls behind at first: {loads} are accepted, though it carries its load from the second half on; \
+         what is left waits for later phases; {remedy}"
+    )
+}
+
+fn waiting(late: &Backlog) -> String {
+    format!("a backlog of {}", counted(late.at_begin.unwrap_or(0.0), "packet"))
+}
+
+pub(crate) fn phase_with_backlog(phase: f64, late: &Backlog, remedy: &str) -> String {
+    let left = match late.at_begin {
+        None => "a backlog of earlier phases".to_owned(),
+        Some(_) => format!("{} left by the phase before", waiting(late)),
+    };
+    let share = general(100.0 * late.before / late.offered, 3);
+    format!(
+        "phase {phase} of the load began with {left}, {share} % of what it is offered: its latencies are not those of its load \
+         alone; {remedy}"
+    )
+}
+
+pub(crate) fn left_by_warmup(late: &Backlog, facts: &Facts) -> String {
+    format!("began with {} left by the warm-up: {}", waiting(late), not_of_the_load(facts))
+}
+
+/// The load and the bound of the paths; a buffer that is too short for its link is the reason of a low bound.
+pub(crate) fn bound(facts: &Facts) -> String {
+    let of = |load: Option<f64>| general(load.unwrap_or(f64::NAN), 4);
+    let (offered, bound) = (of(facts.offered_load), of(facts.path_bound_load));
+    let buffer = facts.path_bound_buffer.as_ref();
+    let short =
+        buffer.map_or_else(String::new, |path| format!(" (`{path}` is shorter than the round trip of a credit)"));
+    format!("offers {offered}, the bound of its paths is {bound} {LOADS}{short}")
+}
+
+pub(crate) fn buffers_limit(bound: &str, remedy: &str) -> String {
+    format!("saturated: {bound}; write {remedy}")
+}
+
+pub(crate) fn power_unsettled(what: &str) -> String {
+    format!("power states not settled: {what}")
+}
+
+pub(crate) fn replies_unsettled(what: &str) -> String {
+    format!("replies not settled: {what}")
+}
+
+pub(crate) fn at_path_bound(bound: &str) -> String {
+    format!("not settled: {bound}: so near to it, or above, queues grow for as long as the run lasts")
+}
+
+pub(crate) fn queues_of_phase(place: &Place, phase: &Facts) -> String {
+    format!(
+        "queues not settled in phase {} of the load: they are so long that they need about {} cycles to forget how they began, but {} \
+         cycles after the begin of the phase it ends, or the window does: its latency depends on when that is",
+        place.phase,
+        general(phase.queue_memory_cycles.unwrap_or(0.0), 3),
+        place.lasted()
+    )
+}
+
+pub(crate) fn drains(facts: &Facts) -> String {
+    format!(
+        "queues not settled: the window delivers what the warm-up has left in the network: {}",
+        not_of_the_load(facts)
+    )
+}
+
+pub(crate) fn latency_grows(grown: f64) -> String {
+    format!(
+        "queues not settled: the latency still grows, packets that were created in the second half of the window took {:.0} % \
+         longer on average than those of the first: the latency depends on how the run began and how long it was",
+        100.0 * grown
+    )
+}
+
+pub(crate) fn long_queues(facts: &Facts, memory: f64, lasted: f64) -> String {
+    format!(
+        "queues not settled: a packet waits {} of its {} cycles in queues, and queues of that length need about {} cycles to forget \
+         how they began, but warm-up and window are {lasted}: the latency depends on how the run began and how long it was",
+        general(facts.queueing_mean_cycles.unwrap_or(0.0), 4),
+        general(facts.packet_latency_mean_cycles.unwrap_or(0.0), 4),
+        general(memory, 3)
+    )
+}
+
+pub(crate) fn warmup_not_judged(warmup: Option<f64>) -> String {
+    let length = warmup.map_or_else(|| "None".to_owned(), |warmup| warmup.to_string());
+    format!("settled: not judged, since the load changes at set times; the warm-up is the scenario's, {length} cycles")
+}
+
+pub(crate) fn to_settle(remedy: &str) -> String {
+    format!("to settle: {remedy}")
+}

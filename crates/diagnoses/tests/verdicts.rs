@@ -1,0 +1,127 @@
+//! Flaws, marks and remedies of summaries that have one thing wrong.
+
+use serde_json::{Map, Value, json};
+use weft_diagnoses::kinds::{KINDS, QUEUES_UNSETTLED};
+use weft_diagnoses::{Facts, flaws};
+
+/// A settled point with one change.
+fn point(change: Value) -> Facts {
+    let mut summary = json!({
+        "ending": "drained", "saturated": false, "packets": 999, "offered_load": 0.5, "accepted_load": 0.5, "load": 0.5,
+        "warmup_settled": true, "power_settled": true, "queues_settled": true, "queueing_mean_cycles": 300.0,
+        "warmup_cycles": 6000, "warmup_limit_cycles": 300_000, "window_cycles": 1000,
+    });
+    let Value::Object(change) = change else { panic!("an object: {change}") };
+    summary.as_object_mut().expect("an object").extend(change);
+    Facts::of(&&summary)
+}
+
+fn codes(facts: &Facts) -> Vec<&'static str> {
+    facts.flaws().iter().map(|kind| kind.code.name).collect()
+}
+
+#[test]
+fn each_flaw_is_found_and_marked() {
+    let warning = |code: &str| json!([{"path": "measure.warmup", "code": code, "what": "w", "help": "h"}]);
+    let phase =
+        json!([{"phase": 1, "start_cycle": 0, "from_cycle": 0, "to_cycle": 9, "packets": 9, "saturated": true}]);
+    let cases = [
+        (json!({"ending": "stalled"}), "stalled", "stall"),
+        (json!({"ending": "interrupted"}), "interrupted", ""),
+        (json!({"saturated": true}), "saturated", "sat"),
+        (json!({"phases": phase}), "saturated_in_a_phase", "sat"),
+        (json!({"dropped_packets": 5}), "packets_dropped", "#"),
+        (json!({"packets": 0}), "no_packet", ""),
+        (json!({"saturated": null}), "not_judged", "?"),
+        (json!({"packets": 29}), "too_few_packets", "*"),
+        (json!({"below_path_bound": false, "path_bound_share": 1.0}), "at_path_bound", "~"),
+        (json!({"power_settled": false}), "power_unsettled", "~"),
+        (json!({"warnings": warning("warmup_of_policy")}), "power_unsettled", "~"),
+        (json!({"warnings": warning("warmup_without_replies")}), "replies_unsettled", "~"),
+        (json!({"warmup_settled": false}), "latencies_unsettled", "~"),
+        (json!({"queues_settled": false}), "queues_unsettled", "~"),
+        (json!({"backlog_before_packets": 500, "accepted_load": 0.9}), "began_with_backlog", "~"),
+        (json!({"whole_periods": false}), "part_of_period", "^"),
+    ];
+    assert_eq!(codes(&point(json!({}))), [""; 0]);
+    for (change, code, sign) in cases {
+        let facts = point(change.clone());
+        assert_eq!(codes(&facts), [code], "{change}");
+        assert_eq!(flaws::sign(&facts.flaws()), sign, "{change}");
+        let diagnosis = &facts.diagnoses()[0];
+        assert!(!diagnosis.remedy.text.is_empty() && !diagnosis.numbers.is_empty(), "{diagnosis:?}");
+    }
+    assert_eq!(
+        codes(&point(json!({"packets": 29, "solution_seconds": 1.0}))),
+        [""; 0],
+        "a program is measured as a whole"
+    );
+}
+
+#[test]
+fn ranks_are_the_order_of_the_kinds() {
+    assert!(KINDS.iter().enumerate().all(|(rank, kind)| kind.rank() == rank));
+    let worst_first = point(json!({"whole_periods": false, "saturated": true, "packets": 3}));
+    assert_eq!(codes(&worst_first), ["saturated", "too_few_packets", "part_of_period"]);
+}
+
+fn settings(of: &[(&str, &str)]) -> Map<String, Value> {
+    of.iter().map(|(path, value)| ((*path).to_owned(), json!(value))).collect()
+}
+
+#[test]
+fn a_remedy_names_no_limit_that_did_not_end_the_warm_up_and_none_that_is_too_short() {
+    let queues = |change: Value| point(change).remedy(&QUEUES_UNSETTLED);
+    let fixed = queues(json!({"queues_settled": false}));
+    let start =
+        "write `measure.warmup: 30000cycles` and `measure.window: 4000cycles`, or more (in place of `auto` and of any ";
+    assert!(fixed.text.starts_with(start), "{fixed:?}");
+    assert_eq!(fixed.settings, settings(&[("measure.warmup", "30000cycles"), ("measure.window", "4000cycles")]));
+    let limited = queues(json!({"queues_settled": false, "power_settled": false}));
+    assert_eq!(limited.settings["measure.warmup_limit"], "600000cycles", "more than the limit in force");
+    let late = point(json!({"warmup_settled": false}));
+    assert_eq!(late.to_settle(900_000.0)[0].settings["measure.warmup_limit"], "900000cycles", "as others of the sweep");
+}
+
+#[test]
+fn the_limit_that_the_engine_proposes_is_read_from_its_numbers() {
+    let told = |warning: Value| {
+        let at_limit = json!({"warmup_settled": false, "warmup_cycles": 300_000, "warnings": [warning]});
+        point(at_limit).to_settle(0.0)[0].settings["measure.warmup_limit"].clone()
+    };
+    let warning = json!({"path": "measure.warmup_limit", "what": "w", "help": "h"});
+    assert_eq!(told(warning.clone()), "1200000cycles", "earlier versions kept no numbers: four times the limit");
+    let mut numbered = warning;
+    numbered["numbers"] = json!({"longer_limit_cycles": 5_000_000.0});
+    assert_eq!(told(numbered), "5000000cycles");
+}
+
+#[test]
+fn a_lower_load_comes_first_only_near_the_capacity() {
+    let cases = [
+        (json!({}), false),
+        (json!({"queue_memory_cycles": 1_000_000_000}), false),
+        (json!({"path_bound_share": 0.9}), false),
+        (json!({"path_bound_share": 0.96}), true),
+        (json!({"offered_load": 0.5, "accepted_load": 0.42}), true),
+        (json!({"backlog_before_packets": 0, "backlog_packets": 99}), true),
+        (json!({"backlog_before_packets": 999, "backlog_packets": 990}), true),
+        (json!({"backlog_before_packets": 999, "backlog_packets": 99}), false),
+    ];
+    for (mut change, is_near) in cases {
+        change["queues_settled"] = json!(false);
+        let told = &point(change.clone()).to_settle(0.0)[0].text;
+        assert_eq!(told.starts_with("write a load 5 % lower (0.475 in place of 0.5)"), is_near, "{change}: {told}");
+    }
+}
+
+#[test]
+fn equal_work_is_within_three_percent_and_chance() {
+    let same = |loads: [f64; 2], packets: [Option<f64>; 2]| flaws::same_work(&loads.map(Some), &packets);
+    let many = [Some(1e9); 2];
+    assert!(same([0.100, 0.103], many) && !same([0.100, 0.104], many));
+    let some = [Some(20_000.0); 2];
+    assert!(same([0.100, 0.106], some) && !same([0.100, 0.107], some));
+    assert!(!same([0.100, 0.106], [Some(20_000.0), None]), "nothing is put down to chance");
+    assert!(!flaws::same_work(&[Some(0.1), None], &[Some(9.0), Some(9.0)]));
+}

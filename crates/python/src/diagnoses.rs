@@ -1,0 +1,258 @@
+//! Judgements on finished points, from the numbers of their summaries.
+
+use crate::value;
+use pyo3::exceptions::PyKeyError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList, PyMapping};
+use serde_json::json;
+use weft_diagnoses::{Facts, Kind, Source, flaws, kinds, words};
+
+/// A summary, or a part of one: a dict with text as keys.
+struct Record<'py>(Bound<'py, PyDict>);
+
+impl<'py> Record<'py> {
+    /// `None` also where the value is `None`.
+    fn value(&self, key: &str) -> Option<Bound<'py, PyAny>> {
+        self.0.get_item(key).ok().flatten().filter(|value| !value.is_none())
+    }
+}
+
+impl Source for Record<'_> {
+    fn has(&self, key: &str) -> bool {
+        self.0.contains(key).unwrap_or(false)
+    }
+
+    fn number(&self, key: &str) -> Option<f64> {
+        self.value(key)?.extract().ok()
+    }
+
+    fn flag(&self, key: &str) -> Option<bool> {
+        self.value(key)?.extract().ok()
+    }
+
+    fn text(&self, key: &str) -> Option<String> {
+        self.value(key)?.extract().ok()
+    }
+
+    fn list(&self, key: &str) -> Vec<Self> {
+        let Some(Ok(list)) = self.value(key).map(|value| value.cast_into::<PyList>()) else { return Vec::new() };
+        list.iter().filter_map(|item| item.cast_into::<PyDict>().ok()).map(Self).collect()
+    }
+
+    fn record(&self, key: &str) -> Option<Self> {
+        self.value(key)?.cast_into::<PyDict>().ok().map(Self)
+    }
+}
+
+/// The verdict on a point, or on a phase of its load in the form of a summary. Flaws are named by their rank, the worst is 0.
+#[pyclass(frozen, module = "weft._engine")]
+pub struct Verdict {
+    facts: Facts,
+    flaws: Vec<&'static Kind>,
+}
+
+fn ranks(flaws: &[&Kind]) -> Vec<usize> {
+    flaws.iter().map(|kind| kind.rank()).collect()
+}
+
+#[pymethods]
+impl Verdict {
+    #[new]
+    fn new(summary: &Bound<'_, PyMapping>) -> PyResult<Self> {
+        let dict = match summary.cast::<PyDict>() {
+            Ok(dict) => dict.clone(),
+            Err(_) => {
+                let copy = PyDict::new(summary.py());
+                copy.update(summary)?;
+                copy
+            }
+        };
+        let facts = Facts::of(&Record(dict));
+        let flaws = facts.flaws();
+        Ok(Self { facts, flaws })
+    }
+
+    #[getter]
+    fn flaws(&self) -> Vec<usize> {
+        ranks(&self.flaws)
+    }
+
+    /// Flaws that prevent a comparison with a point that delivers the same.
+    #[getter]
+    fn obstacles(&self) -> Vec<usize> {
+        ranks(&self.facts.obstacles())
+    }
+
+    #[getter]
+    fn is_over(&self) -> bool {
+        flaws::is_over(&self.flaws)
+    }
+
+    #[getter]
+    fn is_unsettled(&self) -> bool {
+        flaws::is_unsettled(&self.flaws)
+    }
+
+    #[getter]
+    fn is_unjudged(&self) -> bool {
+        flaws::is_unjudged(&self.flaws)
+    }
+
+    #[getter]
+    fn is_few(&self) -> bool {
+        flaws::is_few(&self.flaws)
+    }
+
+    #[getter]
+    fn is_above_bound(&self) -> bool {
+        self.facts.is_above_bound()
+    }
+
+    #[getter]
+    fn is_behind(&self) -> bool {
+        self.facts.is_behind()
+    }
+
+    #[getter]
+    fn is_lossy(&self) -> bool {
+        self.facts.is_lossy()
+    }
+
+    #[getter]
+    fn dropped_share(&self) -> f64 {
+        self.facts.dropped_share()
+    }
+
+    /// The sign behind numbers of the point.
+    #[getter]
+    fn mark(&self) -> &'static str {
+        flaws::mark(&self.flaws, true)
+    }
+
+    /// The sign behind a number of a time in which no packet was dropped.
+    #[getter]
+    fn mark_without_drops(&self) -> &'static str {
+        flaws::mark(&self.flaws, false)
+    }
+
+    /// The sign in place of a latency that has no limit, or else the mark.
+    #[getter]
+    fn sign(&self) -> &'static str {
+        flaws::sign(&self.flaws)
+    }
+
+    /// The flaws in words; `None` for a sound point.
+    #[getter]
+    fn reason(&self) -> Option<String> {
+        (!self.flaws.is_empty()).then(|| words::reason(&self.flaws))
+    }
+
+    /// Dotted path of the parameter of the power policy about which the engine warned.
+    #[getter]
+    fn risk(&self) -> Option<&str> {
+        self.facts.policy_warning().map(|warning| &*warning.path)
+    }
+
+    /// Why latencies had not settled at the limit of the warm-up.
+    #[getter]
+    fn at_limit(&self) -> Option<&str> {
+        self.facts.at_limit().map(|warning| &*warning.what)
+    }
+
+    /// Of each phase what it takes from the point and from the phases before it.
+    #[getter]
+    fn phases<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let one = |phase: &Facts| {
+            let late = phase.late.as_ref();
+            json!({
+                "saturated": phase.saturated,
+                "after_saturated": late.is_some_and(|late| late.after_saturated),
+                "backlog": late.and_then(|late| late.backlog),
+                "dropped_packets": phase.dropped_packets.unwrap_or(0.0) as u64,
+            })
+        };
+        value::to_python(py, &self.facts.phases.iter().map(one).collect())
+    }
+
+    /// The flaws as data: code, severity, words, numbers, remedy.
+    fn diagnoses<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        value::to_python(py, &json!(self.facts.diagnoses()))
+    }
+
+    /// Remedy for the flaw of this rank, by default the worst; empty for a sound point. `in_profile`: if a profile names the load.
+    #[pyo3(signature = (rank = None, in_profile = false))]
+    fn remedy(&self, rank: Option<usize>, in_profile: bool) -> String {
+        let kind = rank.and_then(|rank| kinds::KINDS.get(rank)).or(self.flaws.first());
+        let remedy = |kind| if in_profile { self.facts.remedy_in_profile(kind) } else { self.facts.remedy(kind) };
+        kind.map(|kind| remedy(kind).text).unwrap_or_default()
+    }
+
+    /// Settings that show whether the network carries the load.
+    fn to_judge(&self) -> String {
+        self.facts.to_judge().text
+    }
+
+    /// Settings with which an unsettled point settles. `longest`: the longest limit of a warm-up of the sweep [cycles].
+    #[pyo3(signature = (longest = 0.0))]
+    fn to_settle(&self, longest: f64) -> Vec<String> {
+        self.facts.to_settle(longest).into_iter().map(|remedy| remedy.text).collect()
+    }
+
+    /// Sentences on a topic, below the tables of a sweep.
+    #[pyo3(signature = (topic, longest = 0.0))]
+    fn notes(&self, topic: &str, longest: f64) -> PyResult<Vec<String>> {
+        let notes = self.facts.notes(topic, longest).ok_or_else(|| PyKeyError::new_err(topic.to_owned()))?;
+        Ok(notes.into_iter().map(|note| note.text).collect())
+    }
+}
+
+/// Flaws, the worst first: code, words, remedy in general, and the group of those that are treated alike.
+#[pyfunction]
+fn flaw_kinds(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    let one = |kind: &Kind| {
+        let group = format!("{:?}", kind.group).to_lowercase();
+        json!({ "code": kind.code, "words": kind.words, "help": kind.help, "group": group })
+    };
+    value::to_python(py, &kinds::KINDS.into_iter().map(one).collect())
+}
+
+/// Signs behind numbers of points with flaws, and in place of latencies without a limit, with their meanings.
+#[pyfunction]
+fn marks(py: Python<'_>) -> PyResult<(Bound<'_, PyDict>, Bound<'_, PyDict>)> {
+    let (behind, in_place) = (PyDict::new(py), PyDict::new(py));
+    for mark in kinds::MARKS {
+        behind.set_item(mark.sign, mark.meaning)?;
+    }
+    for mark in &kinds::ENDED {
+        in_place.set_item(mark.sign, mark.meaning)?;
+    }
+    Ok((behind, in_place))
+}
+
+/// All codes of diagnoses: name, severity, meaning, how they are computed, and what helps.
+#[pyfunction]
+fn codes(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    let all = weft_diagnoses::codes().into_iter().map(|code| {
+        json!({
+            "code": code, "severity": code.severity,
+            "means": code.means, "computed": code.computed, "helps": code.helps,
+        })
+    });
+    value::to_python(py, &all.collect())
+}
+
+/// True if points deliver the same, up to 3 % and chance.
+#[pyfunction]
+fn same_work(accepted: Vec<Option<f64>>, packets: Vec<Option<f64>>) -> bool {
+    flaws::same_work(&accepted, &packets)
+}
+
+pub fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("CARRIED", flaws::CARRIED)?;
+    module.add("CHANCE", weft_diagnoses::backlog::CHANCE)?;
+    module.add_class::<Verdict>()?;
+    module.add_function(wrap_pyfunction!(flaw_kinds, module)?)?;
+    module.add_function(wrap_pyfunction!(marks, module)?)?;
+    module.add_function(wrap_pyfunction!(codes, module)?)?;
+    module.add_function(wrap_pyfunction!(same_work, module)?)
+}

@@ -1,0 +1,97 @@
+//! Codes of diagnoses: each kind of warning, hint and flaw has a name that never changes, and says what it means.
+//!
+//! The code is declared by [`codes!`](crate::codes) in the file that decides about it. Messages, JSON and the reference page of the
+//! documentation use it by its name.
+
+use serde::{Serialize, Serializer};
+use std::fmt;
+
+/// The weight of a diagnosis.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    /// Of a finished point: Weft never ranks it, and marks its numbers.
+    Flaw,
+    /// A point can run, or has run, but its numbers may mislead.
+    Warning,
+    /// A setting that limits the network, or has no effect in it. The numbers are right.
+    Hint,
+}
+
+/// A kind of diagnosis.
+#[derive(PartialEq, Eq)]
+pub struct Code {
+    /// Lower case, words joined by `_`.
+    pub name: &'static str,
+    pub severity: Severity,
+    /// Meaning, in a sentence or two.
+    pub means: &'static str,
+    /// Formula and thresholds, with their reasons.
+    pub computed: &'static str,
+    /// Remedy in general. A diagnosis has the remedy with its numbers.
+    pub helps: &'static str,
+}
+
+impl fmt::Debug for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+impl Serialize for Code {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name)
+    }
+}
+
+/// A code that a file of this program declares.
+#[doc(hidden)]
+pub struct Declared(pub &'static Code);
+
+inventory::collect!(Declared);
+
+/// All codes that this program has: the worst severity first, then by name.
+///
+/// # Panics
+/// If two have one name.
+pub fn codes() -> Vec<&'static Code> {
+    let mut all: Vec<&Code> = inventory::iter::<Declared>.into_iter().map(|declared| declared.0).collect();
+    all.sort_unstable_by_key(|code| (code.severity, code.name));
+    let mut names: Vec<&str> = all.iter().map(|code| code.name).collect();
+    names.sort_unstable();
+    for pair in names.windows(2) {
+        assert!(pair[0] != pair[1], "two diagnoses have the code {}: choose another name for one of them", pair[0]);
+    }
+    all
+}
+
+/// Declares codes of diagnoses as statics:
+///
+/// ```
+/// weft_units::codes! {
+///     LATE = "late", Hint,
+///         means: "It comes late.",
+///         computed: "Its cycle is after the last one of the window.",
+///         helps: "Write an earlier time.";
+/// }
+/// assert!(weft_units::codes().contains(&&LATE));
+/// ```
+#[macro_export]
+macro_rules! codes {
+    ($($vis:vis $item:ident = $name:literal, $severity:ident, means: $means:expr, computed: $computed:expr, helps: $helps:expr;)+) => {$(
+        $vis static $item: $crate::Code = $crate::Code {
+            name: $name,
+            severity: $crate::Severity::$severity,
+            means: $means,
+            computed: $computed,
+            helps: $helps,
+        };
+        $crate::inventory::submit! { $crate::Declared(&$item) }
+    )+};
+}
