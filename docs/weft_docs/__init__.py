@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from weft_docs import commands, gallery, live, models, recordings, scenario
+from weft_docs import commands, diagnoses, gallery, live, models, recordings, scenario
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -24,7 +24,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
 def _generate(app: Sphinx) -> None:
     """Write the pages that are made from the code; a page that is as it was keeps its date."""
     folder = Path(app.srcdir) / "_generated"
-    pages = models.pages(ROOT) | scenario.pages() | recordings.pages() | commands.pages()
+    pages = models.pages(ROOT) | scenario.pages() | recordings.pages() | commands.pages() | diagnoses.pages()
     for name, text in pages.items():
         path = folder / f"{name}.md"
         if not path.is_file() or path.read_text(encoding="utf-8") != text:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import textwrap
 from collections import Counter
 from itertools import groupby
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from weft.cli import DONE, arguments, critical, overrides, stalls
 from weft.errors import ScenarioError
 from weft.text.columns import columns
+from weft.text.meant import meant
 
 if TYPE_CHECKING:
     import argparse
@@ -31,8 +33,8 @@ def add(commands: Commands) -> None:
         "explain a network, the paths between two terminals, the run time of a program, or a stalled run",
         "weft explain routing examples/dragonfly.yaml --from 3 --to 60 --set routing=dragonfly_ugal",
     )
-    parser.add_argument("subject", choices=["topology", "routing", "program", "stall"], help="what to explain")
-    arguments.add_scenario(parser, "scenario (YAML); folder of results (program, stall)")
+    parser.add_argument("subject", choices=["topology", "routing", "program", "stall", "code"], help="what to explain")
+    arguments.add_scenario(parser, "scenario (YAML); folder of results (program, stall); code of a diagnosis (code)")
     parser.add_argument(
         "--from", metavar="N", type=arguments.natural, dest="source", help="terminal that sends (routing)"
     )
@@ -49,6 +51,8 @@ def main(options: argparse.Namespace) -> int:
     _refuse_strange(options)
     if options.subject == "stall":
         return stalls.explain(options)
+    if options.subject == "code":
+        return _code(str(options.file), options.json)
     if options.subject == "program":
         return critical.explain(options)
     routing = options.subject == "routing"
@@ -62,6 +66,24 @@ def main(options: argparse.Namespace) -> int:
         print(json.dumps(facts, indent=1))
         return DONE
     print("\n".join([*overrides.first_of(sweep), *(_routing(facts) if routing else _topology(facts))]))
+    return DONE
+
+
+def _code(name: str, as_json: bool) -> int:
+    """Explain a kind of diagnosis."""
+    from weft import _engine
+
+    known = {each["code"]: each for each in _engine.codes()}
+    if name not in known:
+        listed = f"the codes are {', '.join(known)}"
+        raise ScenarioError.saying(f"no diagnosis has the code {name}", meant(name, known, listed))
+    code = known[name]
+    if as_json:
+        print(json.dumps(code, indent=1))
+        return DONE
+    print(f"{name}: a {code['severity']}")
+    for head, key in {"meaning": "means", "computed": "computed", "remedy": "helps"}.items():
+        print(textwrap.fill(code[key], 100, initial_indent=f"{head:10}", subsequent_indent=" " * 10))
     return DONE
 
 

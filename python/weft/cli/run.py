@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import json
 import shutil
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from weft.cli import DONE, arguments, folders, overrides, slurm, stalls, warned, watched
 from weft.errors import ProgramError, WeftError
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from weft.api.results import Results
     from weft.api.sweep import Sweep
     from weft.cli.arguments import Commands
+    from weft.results.store import Store
 
 
 def add(commands: Commands) -> None:
@@ -53,6 +55,11 @@ def add(commands: Commands) -> None:
         help="run the first point once more and print each step of these packets: TERMINAL:NUMBER, or TERMINAL:A-B",
     )
     parser.add_argument("--no-picture", action="store_true", help="draw no picture: table and CSV file only")
+    parser.add_argument(
+        "--json",
+        action="store_true",
+        help="print the points with their diagnoses (codes, numbers, remedies) as JSON; no tables and no picture",
+    )
     arguments.add_units(parser)
     slurm.add(parser, "submit the points as an array of jobs instead of running them")
 
@@ -60,7 +67,6 @@ def add(commands: Commands) -> None:
 def main(options: argparse.Namespace) -> int:
     """Run; returns the exit status."""
     from weft.cli.interrupt import interruptible
-    from weft.results import notes, of_programs, program_table, savings, si_units, tables
     from weft.results.store import Store
     from weft.runs.progress import Bar
 
@@ -91,6 +97,17 @@ def main(options: argparse.Namespace) -> int:
             watch=bar,
         )
     store.replace("table.csv", results.frame.write_csv())
+    if options.json:
+        print(json.dumps(_document(results), indent=1))
+    else:
+        _tell(options, sweep, results, store, told)
+    return stalls.report(results)
+
+
+def _tell(options: argparse.Namespace, sweep: Sweep, results: Results, store: Store, told: list[str]) -> None:
+    """Print the tables and what is to be said of the points; draw the picture and write the report."""
+    from weft.results import notes, of_programs, program_table, savings, si_units, tables
+
     units = si_units.chosen(options.units, results.summaries)
     print(tables.loads(results, width=shutil.get_terminal_size((120, 24)).columns, units=units))
     for name in ("jobs", "message_classes", "flows", "phases"):
@@ -109,7 +126,14 @@ def main(options: argparse.Namespace) -> int:
         print(f"picture  {results.plot(csv=False, units=options.units)}")
     if options.report is not None:
         print(f"report   {results.report(None if options.report is True else options.report, units=options.units)}")
-    return stalls.report(results)
+
+
+def _document(results: Results) -> dict[str, Any]:
+    points = [
+        point | {"diagnoses": diagnoses} for point, diagnoses in zip(results.points, results.diagnoses, strict=True)
+    ]
+    damaged = [each._asdict() for each in results.damaged]
+    return {"folder": str(results.root), "points": points, "damaged": damaged, "missing": results.missing}
 
 
 def _bounds(sweep: Sweep, results: Results) -> list[str]:

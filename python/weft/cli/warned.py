@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def lines(points: Sequence[Point]) -> list[str]:
     """The warnings of some points, each once, with the number of points that it is about."""
-    counts: dict[tuple[str, str, str], int] = {}
+    counts: dict[tuple[str, ...], int] = {}
     for point in points:
         for key in map(_key, point.warnings):
             counts[key] = counts.get(key, 0) + 1
@@ -52,10 +52,10 @@ def plainly() -> Iterator[None]:
         yield
 
 
-def _key(told: Mapping[str, str]) -> tuple[str, str, str]:
-    return told["path"], told["what"], told["help"]
+def _key(told: Mapping[str, str]) -> tuple[str, ...]:
+    return told["path"], told["what"], told["help"], told["code"]
 
 
-def _lines(kind: str, told: tuple[str, str, str], points: str) -> list[str]:
-    path, what, remedy = told
-    return [f"{kind}: {path}: {what}{points}", f"  = help: {remedy}"]
+def _lines(kind: str, told: tuple[str, ...], points: str) -> list[str]:
+    path, what, remedy, code = told
+    return [f"{kind}: {path}: {what}{points}", f"  = help: {remedy}", f"  = more: weft explain code {code}"]

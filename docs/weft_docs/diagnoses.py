@@ -1,0 +1,59 @@
+"""The page of diagnoses: a section for each code, as the engine declares it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from weft import _engine
+from weft_docs import markdown
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+INTRODUCTION = """\
+# Diagnoses
+
+Weft judges every point and says why. Each kind of judgement has a code, which stays the same in every version.
+Scripts use the code and the numbers, and never the sentence:
+
+- `weft check SCENARIO --json` lists the warnings and hints of a scenario before it runs.
+- `weft run SCENARIO --json` and `Results.diagnoses` list the flaws and warnings of finished points. Each has `code`,
+  `severity`, `what`, `numbers` and `remedy`. A remedy has `text` and `settings`, which are values for `--set`.
+- `warnings` in `summary.json` are the warnings of that point, with `code`, `severity`, `path`, `what`, `numbers` and
+  `help`.
+- `weft explain code CODE` prints the section of this page.
+
+Results of earlier versions are judged in the same way. Their warnings may lack a code and numbers.
+"""
+
+_SEVERITIES = {
+    "flaw": "Flaws of finished points, worst first. Weft never ranks a point with a flaw, and marks its numbers.",
+    "warning": "Warnings. The point can run, or has run, but its numbers may mislead.",
+    "hint": "Hints of `weft check`. A setting limits the network, or has no effect. The numbers are right.",
+}
+
+
+def pages() -> dict[str, str]:
+    """The page by its name."""
+    codes = {each["code"]: each for each in _engine.codes()}
+    flaws = {each["code"]: codes[each["code"]] for each in _engine.flaw_kinds()}
+    parts = [INTRODUCTION]
+    for severity, about in _SEVERITIES.items():
+        of_severity = [each for each in (flaws | codes).values() if each["severity"] == severity]
+        parts += [f"## {severity.capitalize()}s", about, *(_section(each, codes) for each in of_severity)]
+    return {"reference/diagnoses": "\n\n".join(parts) + "\n"}
+
+
+def _section(code: dict[str, str], known: Collection[str]) -> str:
+    name = code["code"]
+    rows = {"Meaning": code["means"], "Computed": code["computed"], "Remedy": code["helps"]}
+    told = [f"**{head}.** {_linked(markdown.comment(text), known)}" for head, text in rows.items()]
+    return "\n\n".join([f"({name})=\n### `{name}`", *told])
+
+
+def _linked(text: str, known: Collection[str]) -> str:
+    """A text whose codes link to their sections."""
+    plain, *quoted = text.split("`")
+    for name, rest in zip(quoted[::2], quoted[1::2], strict=True):
+        plain += f"[`{name}`](#{name}){rest}" if name in known else f"`{name}`{rest}"
+    return plain

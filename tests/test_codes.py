@@ -1,0 +1,134 @@
+"""Diagnoses are data: each has a code with a section of the site, numbers, and a remedy whose settings work."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import weft
+from weft import _engine
+from weft.cli import main
+from weft.results import soundness
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "docs"))
+from weft_docs import diagnoses
+
+ROW = """\
+topology: {hyperx: {widths: [4], terminals_per_router: 2}}
+routing: minimal
+traffic: {pattern: uniform, load: 0.1}
+measure: {warmup: 1us, window: 10us}
+"""
+CODES = {code["code"]: code for code in _engine.codes()}
+
+
+@pytest.mark.parametrize("code", CODES.values(), ids=CODES)
+def test_each_code_says_what_it_means_how_it_is_computed_and_what_helps(code: dict[str, str]) -> None:
+    assert re.fullmatch(r"[a-z]+(_[a-z]+)*", code["code"])
+    assert code["severity"] in ("flaw", "warning", "hint")
+    for key in ("means", "computed", "helps"):
+        assert re.fullmatch(r"[A-Z0-9`a-z].*\.", code[key]), (key, code[key])
+    (page,) = diagnoses.pages().values()
+    assert page.count(f"({code['code']})=\n### `{code['code']}`\n") == 1
+
+
+def test_flaws_of_points_have_the_severity_of_flaws() -> None:
+    assert [flaw.code for flaw in soundness.FLAWS if CODES[flaw.code]["severity"] != "flaw"] == []
+    assert {code for code, each in CODES.items() if each["severity"] == "flaw"} == {
+        each.code for each in soundness.FLAWS
+    }
+
+
+def _warned(**overrides: Any) -> dict[str, dict[str, Any]]:
+    point = weft.load(ROW, overrides=overrides).points[0]
+    hints = point.imply()["hints"]
+    return {each["code"]: each for each in (*point.warnings, *hints)}
+
+
+def test_warnings_before_a_run_have_numbers(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    (warning,) = _warned(**{"traffic.load": 0.0001}).values()
+    assert (warning["code"], warning["severity"], warning["path"]) == ("few_packets", "warning", "measure.window")
+    enough = warning["numbers"]["enough_cycles"]
+    assert f"write {enough:.0f}cycles or more" in warning["help"]
+    assert _warned(**{"traffic.load": 0.0001, "measure.window": f"{enough:.0f}cycles"}) == {}
+    file = tmp_path / "row.yaml"
+    file.write_text(ROW, encoding="utf-8")
+    assert main(["check", str(file), "--set", "traffic.load=0.0001", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["warnings"] == [warning]
+
+
+SLEEPY = {"power.policy": {"idle_timeout": {"idle": "1us", "transition": "2us"}}, "measure.warmup": "2us"}
+
+
+def test_every_warning_and_hint_has_a_code_of_the_page() -> None:
+    faults = {"fault_model": {"random": {"of": "links", "mtbf": "1s", "mttr": "1us"}}, "routing": "shortest_path"}
+    silent = {"traffic.load": 0}
+    late = {"traffic.phases": [{"from": "20us", "load": 0.2}]}
+    long = {"power.policy": {"idle_timeout": {"idle": "1ms", "transition": "100ns"}}, "measure.warmup": "auto"}
+    found = [_warned(**overrides) for overrides in (SLEEPY, faults, silent, late, long)]
+    codes = [sorted(each) for each in found]
+    assert codes[0] == ["sleeps_too_soon", "warmup_of_policy"]
+    assert [each[0] for each in codes[1:]] == ["no_random_fault", "nothing_sent", "after_window", "long_warmup"]
+    for each in found:
+        for code, told in each.items():
+            assert told["severity"] == CODES[code]["severity"]
+            assert all(isinstance(value, int | float) for value in told["numbers"].values())
+
+
+def test_results_have_diagnoses_whose_settings_end_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "row.yaml"
+    file.write_text(ROW, encoding="utf-8")
+    run = ["run", str(file), "--set", "traffic.load=0.002", "--out", str(tmp_path / "few"), "--json"]
+    assert main([*run, "--set", "measure.window=1us"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    (point,) = document["points"]
+    assert point["diagnoses"] == weft.open_results(tmp_path / "few").diagnoses[0]
+    flaw = point["diagnoses"][0]
+    assert (flaw["code"], flaw["severity"], flaw["what"]) == ("too_few_packets", "flaw", "with fewer than 30 packets")
+    assert 0 < flaw["numbers"]["packets"] < flaw["numbers"]["fewest_packets"] == 30
+    window = flaw["remedy"]["settings"]["measure.window"]
+    assert flaw["remedy"]["text"] == f"write `measure.window: {window}` or more"
+    assert {each["code"] for each in point["diagnoses"][1:]} == {"few_packets"}
+    longer = weft.load(file, overrides={"traffic.load": 0.002, **flaw["remedy"]["settings"]}).run(tmp_path / "longer")
+    assert longer.diagnoses == [[]]
+
+
+def test_results_of_earlier_versions_have_diagnoses_too() -> None:
+    warning = {"path": "measure.warmup_limit", "what": "not settled after 9000 cycles", "help": "write a longer limit"}
+    old = {"ending": "drained", "saturated": False, "packets": 999, "warmup_settled": False, "warmup_cycles": 9000}
+    flaw, told = soundness.diagnoses(old | {"warmup_limit_cycles": 9000, "warnings": [warning]})
+    assert (flaw["code"], flaw["remedy"]["settings"]) == (
+        "latencies_unsettled",
+        {"measure.warmup_limit": "36000cycles"},
+    )
+    assert (told["severity"], told["remedy"]["text"], told.get("code")) == ("warning", "write a longer limit", None)
+
+
+def test_a_code_is_explained(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", "code", "saturated"]) == 0
+    text = capsys.readouterr().out
+    assert text.startswith("saturated: a flaw\nmeaning   The network does not carry the load.")
+    assert main(["explain", "code", "saturated", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == CODES["saturated"]
+    assert main(["explain", "code", "satured"]) == 2
+    assert "did you mean `saturated`?" in capsys.readouterr().err
+    assert main(["explain", "code", "saturated", "--set", "a=1"]) == 2
+    assert "explain code takes no --set" in capsys.readouterr().err
+
+
+def _python_files() -> Iterator[Path]:
+    return Path(weft.__file__).parent.rglob("*.py")
+
+
+def test_no_code_reads_the_sentences_of_the_engine() -> None:
+    """A pattern or a test of `what` and `help` would make prose an interface."""
+    reads = re.compile(r"""re\.\w+\([^\n]*(\["(what|help)"\]|\.(what|help|words)\b)""")
+    assert [path.name for path in _python_files() if reads.search(path.read_text(encoding="utf-8"))] == []
