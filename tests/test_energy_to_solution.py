@@ -76,6 +76,33 @@ def test_the_table_has_means_paired_changes_and_the_front() -> None:
     assert page.front(slower) == [("tree", "always_on")]
 
 
+def test_what_was_not_run_leaves_its_cells_empty() -> None:
+    """The tree has MG alone, with two seeds under `width` and one with links always on; the torus has no reference."""
+    rows = pl.DataFrame(
+        {
+            "application": ["MG", "MG", "MG", "BigFFT"],
+            "network": ["tree", "tree", "tree", "torus"],
+            "policy": ["always_on", "width", "width", "width"],
+            "seed": [1, 1, 2, 1],
+            "time": [100.0, 110.0, 120.0, 50.0],
+            "energy": [10.0, 5.0, 6.0, 4.0],
+        }
+    )
+    page = script()
+    found = page.means(rows)
+    assert found["seeds"].to_list() == [1, 2, 1]
+    assert page.table(found).splitlines()[2:] == [
+        "| tree | `always_on` |  |  | **100.0<br>10.0** |  |",
+        "| tree | `width` |  |  | **115.0 ± 63.5<br>5.5 ± 6.4** |  |",
+        "| torus | `width` | **50.0<br>4.0** |  |  |  |",
+    ]
+    assert page.changes(found).splitlines()[2:] == [
+        "| tree | `width` |  |  | +10.0<br>-50.0 |  |",
+        "| torus | `width` |  |  |  |  |",
+    ]
+    assert [axes.get_title("left") for axes in page.picture(found).axes] == ["BigFFT", "MG"]
+
+
 def test_a_small_run_has_a_row_per_run_and_a_picture(tmp_path: Path) -> None:
     small = {"multigrid": {"ranks": 8, "points": 4, "cycles": 1, "time_per_point": "1ns"}}
     sets = {

@@ -50,19 +50,41 @@ def means(rows: pl.DataFrame) -> pl.DataFrame:
     """Means over seeds and half of their 95 % confidence intervals; changes against links always on, seed by seed."""
     keys = ["application", "network", "seed"]
     base = rows.filter(policy=ON).select(*keys, time_on="time", energy_on="energy")
-    both = rows.join(base, on=keys, maintain_order="left").with_columns(
+    both = rows.join(base, on=keys, how="left", maintain_order="left").with_columns(
         time_change=100 * (pl.col("time") / pl.col("time_on") - 1),
         energy_change=100 * (pl.col("energy") / pl.col("energy_on") - 1),
     )
     names = ("time", "energy", "time_change", "energy_change")
-    found = both.group_by("application", "network", "policy", maintain_order=True).agg(
+    return both.group_by("application", "network", "policy", maintain_order=True).agg(
         pl.len().alias("seeds"),
         *(pl.col(name).mean() for name in names),
-        *((pl.col(name).std() / pl.len().sqrt()).alias(f"{name}_error") for name in names),
+        *(
+            pl.col(name).map_batches(_error, return_dtype=pl.Float64, returns_scalar=True).alias(f"{name}_error")
+            for name in names
+        ),
     )
-    seeds = found["seeds"].unique().item()
-    factor = quantile95(seeds - 1) if seeds > 1 else 0.0
-    return found.with_columns((factor * pl.col(f"{name}_error").fill_null(0)).alias(f"{name}_error") for name in names)
+
+
+def _error(values: pl.Series) -> float | None:
+    """Half of the 95 % confidence interval of a mean; a single seed has none."""
+    known = values.drop_nulls()
+    spread = known.std()
+    return quantile95(len(known) - 1) * spread / len(known) ** 0.5 if isinstance(spread, float) else None
+
+
+def _cell(row: dict[str, Any] | None, numbers: tuple[str, str], sign: str = "") -> str:
+    """Two numbers with their errors; empty where they were not run."""
+    if row is None or None in (row[each] for each in numbers):
+        return ""
+    errors = {each: row[f"{each}_error"] for each in numbers}
+    return "<br>".join(
+        f"{row[each]:{sign}.1f}" + ("" if error is None else f" ± {error:.1f}") for each, error in errors.items()
+    )
+
+
+def _by_application(rows: pl.DataFrame) -> dict[str, dict[str, Any]]:
+    """The rows of a network and a policy by application."""
+    return {row["application"]: row for row in rows.to_dicts()}
 
 
 def front(rows: pl.DataFrame) -> list[tuple[str, str]]:
@@ -79,18 +101,13 @@ def table(found: pl.DataFrame) -> str:
     best = {name: front(found.filter(application=name)) for name in APPLICATIONS.values()}
     heads = ["network", "policy", *(f"{name} [us], [mJ]" for name in APPLICATIONS.values())]
     lines = ["| " + " | ".join(heads) + " |", "|" + "---|" * len(heads)]
-    for network, policy in found.select("network", "policy").unique(maintain_order=True).rows():
+    for (network, policy), rows in found.group_by("network", "policy", maintain_order=True):
+        known = _by_application(rows)
         cells = []
         for name in APPLICATIONS.values():
-            row = found.row(
-                by_predicate=(pl.col("application") == name)
-                & (pl.col("network") == network)
-                & (pl.col("policy") == policy),
-                named=True,
-            )
-            told = "<br>".join(f"{row[each]:.1f} ± {row[f'{each}_error']:.1f}" for each in ("time", "energy"))
+            told = _cell(known.get(name), ("time", "energy"))
             cells.append(f"**{told}**" if (network, policy) in best[name] else told)
-        lines.append("| " + " | ".join([network, f"`{policy}`", *cells]) + " |")
+        lines.append("| " + " | ".join([str(network), f"`{policy}`", *cells]) + " |")
     return "\n".join(lines)
 
 
@@ -101,16 +118,15 @@ def changes(found: pl.DataFrame) -> str:
     for (network, policy), rows in found.filter(pl.col("policy") != ON).group_by(
         "network", "policy", maintain_order=True
     ):
-        cells = [
-            "<br>".join(f"{row[each]:+.1f} ± {row[f'{each}_error']:.1f}" for each in ("time_change", "energy_change"))
-            for row in rows.to_dicts()
-        ]
+        known = _by_application(rows)
+        cells = [_cell(known.get(name), ("time_change", "energy_change"), "+") for name in APPLICATIONS.values()]
         lines.append("| " + " | ".join([str(network), f"`{policy}`", *cells]) + " |")
     return "\n".join(lines)
 
 
 def picture(found: pl.DataFrame) -> Figure:
-    """A panel per application: energy over run time, a colour per network and a marker per policy."""
+    """A panel per application that was run: energy over run time, a colour per network and a marker per policy."""
+    ran = [name for name in APPLICATIONS.values() if name in found["application"]]
     policies = found["policy"].unique(maintain_order=True).to_list()
     colours = dict(zip(NETWORKS.values(), style.COLOURS, strict=False))
     markers = dict(zip(policies, style.MARKERS, strict=False))
@@ -123,7 +139,7 @@ def picture(found: pl.DataFrame) -> Figure:
         Line2D([], [], label="none is better in both", color=style.GREY, linestyle="--", linewidth=1),
     ]
     drawing = style.canvas("Energy to solution at equal cost", entries, width=style.PAGE, height=5.0)
-    for axes, name in zip(style.grid(drawing, 4, 2), APPLICATIONS.values(), strict=True):
+    for axes, name in zip(style.grid(drawing, len(ran), min(len(ran), 2)), ran, strict=True):
         rows = found.filter(application=name)
         for row in rows.to_dicts():
             look: dict[str, Any] = {"marker": markers[row["policy"]], "color": colours[row["network"]], "markersize": 4}
