@@ -190,6 +190,7 @@ def _application(work: str, which: object) -> dict[str, Any]:
         "energy_network_j": {BASELINE: 1.0, SLAC: 0.5 * beside_tcep}.get(str(which), 0.5),
         HOPS: 1.8 * (1.15 if (work, which) == (HILO, SLAC) else 1),
         RUN_TIME: 1e6,
+        "links_on_mean": {TCEP: 0.25, SLAC: 0.1875}.get(str(which), 1.0) if work == HILO else 1.0,
         "control_share": 0.0065 if work == BIG_FFT else 0.00278,
     }
 

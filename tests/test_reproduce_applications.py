@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -13,6 +14,8 @@ import weft
 from paper_checks import NOTHING
 from reproduced import ideal
 from weft_papers.common.frames import BASELINE
+from weft_papers.common.measured import LackingError
+from weft_papers.common.rules import UNKNOWN, change_holds
 from weft_papers.tcep import PAPER, application_figures, fixed_latency
 from weft_papers.tcep.application_claims import ENERGY, HOPS, LATENCY, RUN_TIME, SLOWER, SLOWEST, factors
 from weft_papers.tcep.application_programs import (
@@ -59,6 +62,8 @@ def test_the_printed_numbers_meet_every_claim_on_applications() -> None:
         ("T-061", (RUNS, BIG_FFT, SLAC, LATENCY, 1.06)),
         ("T-062", (RUNS, BIG_FFT, TCEP, LATENCY, 1.11)),
         ("T-063", (RUNS, HILO, SLAC, HOPS, 1.03)),
+        ("T-063", (RUNS, HILO, TCEP, "links_on_mean", 1.11)),
+        ("T-063", (RUNS, HILO, SLAC, "links_on_mean", 1.11)),
         ("T-064", (RUNS, BOX_MG, SLAC, LATENCY, 1.1)),
         ("T-065", (RUNS, NEKBONE, SLAC, LATENCY, 1.2)),
         ("T-066", (RUNS, NEKBONE, TCEP, LATENCY, 1.2)),
@@ -71,6 +76,8 @@ def test_the_printed_numbers_meet_every_claim_on_applications() -> None:
         ("T-073", (EPOCHS, NEKBONE, SLOWEST, ENERGY, 1.02)),
         ("T-074", (EPOCHS, BIG_FFT, SLOWEST, RUN_TIME, 1.006)),
         ("T-075", (EPOCHS, NEKBONE, (1.0, 0.5), LATENCY, 1.3)),
+        ("T-075", (EPOCHS, NEKBONE, (1.0, 0.5), LATENCY, 1.02)),
+        ("T-075", (EPOCHS, NEKBONE, (1.0, 0.5), LATENCY, 0.87)),
         ("T-076", (EPOCHS, NEKBONE, (1.0, 1.5), LATENCY, 1.3)),
         ("T-077", (EPOCHS, NEKBONE, (1.0, 1.5), ENERGY, 1.03)),
     ],
@@ -91,6 +98,7 @@ def test_one_length_of_gaps_that_is_off_misses_the_claim(claim: str, off: tuple[
 
 def test_a_claim_needs_every_length_of_gaps_and_every_application() -> None:
     for where, told in (
+        (pl.col("mapping") != RANDOM, "the random mapping was not run"),
         (pl.col("scale") != 2, "gaps of 2 times their length were not run with the linear mapping"),
         (pl.col("work") != HILO, "HILO was not run with SLaC (linear, gaps x 0.5)"),
     ):
@@ -98,6 +106,43 @@ def test_a_claim_needs_every_length_of_gaps_and_every_application() -> None:
         assert paper_checks.judged(PAPER, few)["T-065"].verdict == f"not run because {told}"
     without = dataclasses.replace(PRINTED, frames={RUNS: PRINTED[RUNS]})
     assert paper_checks.judged(PAPER, without)["T-071"].verdict.endswith("--only sensitivity varied, or with --full")
+
+
+def test_a_stalled_application_is_told_as_stalled() -> None:
+    stuck = (pl.col("work") == HILO) & (pl.col("mechanism") == SLAC)
+    some = paper_checks.changed(
+        PRINTED, RUNS, lambda rows: rows.with_columns(stalled=stuck | pl.col("stalled"), completion_cycles=RUN_TIME)
+    )
+    with pytest.raises(LackingError, match=re.escape("HILO stalled with SLaC (linear, gaps x 0.5)")):
+        PAPER.rules["T-065"].judge(some)
+    assert PAPER.rules["T-061"].judge(some).answer == "met", "another application did not stall"
+    assert application_figures.table(some).height == (len(APPLICATIONS) * 3 - 1) * 3 * 2
+
+
+def test_a_full_run_needs_both_mappings_and_names_no_cause_of_a_quick_one() -> None:
+    linear = paper_checks.changed(PRINTED, EPOCHS, lambda rows: rows.filter(pl.col("mapping") != RANDOM))
+    assert PAPER.rules["T-071"].judge(linear).answer == "met", "a quick run asks for one mapping"
+    with pytest.raises(LackingError, match="the random mapping was not run"):
+        PAPER.rules["T-071"].judge(dataclasses.replace(linear, quick=False))
+    slow = paper_checks.changed(PRINTED, RUNS, paper_checks.scaled_where(pl.col("mechanism") == SLAC, LATENCY, 2))
+    for quick, told in ((True, "HILO (linear, gaps x 1) has +162 %"), (False, UNKNOWN)):
+        assert told in PAPER.rules["T-065"].judge(dataclasses.replace(slow, quick=quick)).cause
+
+
+@pytest.mark.parametrize(
+    ("printed", "met", "missed"),
+    [
+        (0.11, (0.081, 0.139), (0.079, 0.141)),
+        (-0.05, (-0.021, -0.079), (-0.019, -0.081)),
+        (0.02, (0.001, 0.0219), (0.0, -0.001, 0.0221)),
+        (-0.02, (-0.001, -0.0219), (0.0, 0.001, -0.0221)),
+    ],
+)
+def test_a_small_change_has_the_printed_sign_and_is_not_greater(
+    printed: float, met: tuple[float, ...], missed: tuple[float, ...]
+) -> None:
+    assert all(change_holds(found, printed) for found in met)
+    assert not any(change_holds(found, printed) for found in missed)
 
 
 def test_figure_1_counts_the_latencies_of_an_iteration() -> None:

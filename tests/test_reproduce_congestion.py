@@ -14,6 +14,7 @@ import weft
 from reproduced_congestion import ideal
 from weft.design.comparison_of_designs import compare
 from weft_papers.common import line_figures
+from weft_papers.common.measured import LackingError
 from weft_papers.common.reproduction import reproduce
 from weft_papers.common.shared_programs import SCALES
 from weft_papers.congestion import PAPER, all_combinations, one_factor, scheme_claims
@@ -122,6 +123,19 @@ def test_a_smaller_network_is_said() -> None:
     smaller = paper_checks.changed(ideal(), TORUS, lambda rows: rows.with_columns(terminals=pl.lit(240.0)))
     assert PAPER.rules["C-011"].judge(smaller).measured.endswith("; at 240 terminals, not the paper's")
     assert "terminals" not in PAPER.rules["C-011"].judge(ideal()).measured
+
+
+def test_a_stalled_application_is_told_as_stalled() -> None:
+    for saving, claim in ((NONE, "C-031"), (NONE, "C-032"), (ON_OFF, "C-032")):
+        stuck = (pl.col("work") == NAMD) & (pl.col("saving") == saving) & (pl.col("network") == "torus")
+        some = paper_checks.changed(
+            ideal(),
+            APPLICATIONS,
+            lambda rows, stuck=stuck: rows.with_columns(stalled=stuck | pl.col("stalled")),  # type: ignore[misc] # bound
+        )
+        told = f"NAMD at gaps x 0.5 stalled on the {NAMES[TORUS]} with {saving}"
+        with pytest.raises(LackingError, match=told):
+            PAPER.rules[claim].judge(some)
 
 
 def test_what_was_not_run_is_said() -> None:

@@ -2,7 +2,8 @@
 
 ``exact``   the measured value, rounded to the printed digits, is the printed one
 ``approx``  the measured value lies within 10 % of the printed one, a latency within 5 %, what arithmetic decides within
-            1 %; of a loss the share that remains is compared, within 3 points
+            1 %; of a loss the share that remains is compared, within 3 points, and so is a change in per cent; a change
+            that is printed as 3 % or less has the printed sign and is at most 10 % greater than printed
 ``trend``   an inequality over the measured curve holds, stated in words
 """
 
@@ -31,7 +32,7 @@ WORDS: dict[Answer, str] = {
 }
 UNKNOWN = "cause not isolated"
 WITHIN, WITHIN_LATENCY, ARITHMETIC = 0.10, 0.05, 0.01
-# A share that remains may be off by so much.
+# A share that remains, or a change in per cent, may be off by so much.
 POINTS = 0.03
 
 
@@ -156,6 +157,24 @@ def remains(printed: float, of: Callable[[Measured], tuple[float, str]], *needs:
         return _found(abs(found - printed) <= POINTS, told, found, because, cause)
 
     return Rule(f"what remains is {asked}", needs, judge)
+
+
+def change_holds(found: float, printed: float) -> bool:
+    """Whether a change is the printed one.
+
+    Within 3 points of a small change are no change at all and changes of the other sign. So a small change is judged as
+    the paper states it: no greater than printed.
+    """
+    if abs(printed) > POINTS:
+        return abs(found - printed) <= POINTS
+    return 0 < found / printed <= 1 + WITHIN
+
+
+def change_words(printed: float) -> str:
+    """What `change_holds` asks for."""
+    if abs(printed) > POINTS:
+        return f"within {100 * POINTS:g} points of {100 * printed:+g} %"
+    return f"of the sign of {100 * printed:+g} %, and at most {100 * WITHIN:g} % greater"
 
 
 def trend(

@@ -35,17 +35,22 @@ _TIME, _LINKS = "Run time [1q, none]", "Energy of links [1q, none]"
 def _runs(measured: Measured) -> pl.DataFrame:
     """The runs, with run time and energy of links beside those without a policy, of the same scheme and of one queue.
 
+    Stalled runs are among them. Nothing is compared with a stalled run.
+
     Raises
     ------
     LackingError
-        If a run did not end.
+        If none was run, or a run did not end.
     """
-    rows = unstalled(measured[RUNS]).drop_nulls("work")
-    if rows.is_empty() or rows.select(pl.col("runtime_us", "managed_j").null_count()).row(0) != (0, 0):
+    rows = measured[RUNS].drop_nulls("work")
+    ended = unstalled(rows)
+    if ended.is_empty():
+        raise LackingError("no application was run" if rows.is_empty() else "every run of an application stalled")
+    if ended.select(pl.col("runtime_us", "managed_j").null_count()).row(0) != (0, 0):
         raise LackingError("an application was not run to its end")
     numbers = ("runtime_us", "managed_j")
     for suffix, keys in (("always_on", ["scheme"]), ("one_queue", [])):
-        base = rows.filter(pl.col("saving") == NONE)
+        base = ended.filter(pl.col("saving") == NONE)
         if not keys:
             base = base.filter(pl.col("scheme") == ONE_QUEUE)
         on = ["network", "work", "scale", *keys]
@@ -57,16 +62,19 @@ def _runs(measured: Measured) -> pl.DataFrame:
 def _one(rows: pl.DataFrame, network: str, saving: str, work: str, scale: float) -> dict[str, Any]:
     """The run of an application with one queue."""
     found = rows.filter(network=_TOPOLOGY[network], scheme=ONE_QUEUE, saving=saving, work=work, scale=scale)
-    if found.is_empty():
-        raise LackingError(f"{work} at gaps x {scale:g} was not run on the {NAMES[network]} with {saving}")
-    return found.row(0, named=True)
+    row = found.row(0, named=True) if found.height else None
+    if row is None or row["stalled"]:
+        outcome = "stalled" if row else "was not run"
+        raise LackingError(f"{work} at gaps x {scale:g} {outcome} on the {NAMES[network]} with {saving}")
+    return row
 
 
-def _saved(row: dict[str, Any]) -> float:
+def _saved(rows: pl.DataFrame, network: str, saving: str, work: str, scale: float) -> float:
     """The energy of links that a policy saves, beside that of the run without one."""
-    if not row["managed_j_always_on"]:
+    run, base = (_one(rows, network, each, work, scale)["managed_j"] for each in (saving, NONE))
+    if not base:
         raise LackingError("the energy of links without a policy is not known")
-    return float(1 - row["managed_j"] / row["managed_j_always_on"])
+    return float(1 - run / base)
 
 
 def _idle(measured: Measured) -> list[Part]:
@@ -87,9 +95,7 @@ def _policies_save(measured: Measured) -> list[Part]:
     for network in NETWORKS:
         for work in APPLICATIONS:
             for scale in SCALES:
-                saved = {
-                    saving: _saved(_one(rows, network, saving, work, scale)) for saving in POLICIES if saving != NONE
-                }
+                saved = {saving: _saved(rows, network, saving, work, scale) for saving in POLICIES if saving != NONE}
                 told = ", ".join(f"{saving} {100 * value:.1f} %" for saving, value in saved.items())
                 parts.append(Part(max(saved.values()) > SAVED, f"{NAMES[network]}, {work} at gaps x {scale:g}: {told}"))
     return parts
@@ -112,7 +118,7 @@ RULES: dict[str, Rule] = {
 
 def time_and_energy(measured: Measured) -> Drawing:
     """Energy of links over run time: a panel per network, a colour per scheme, a marker per policy."""
-    rows = _runs(measured).filter(scale=1.0)
+    rows = unstalled(_runs(measured)).filter(scale=1.0)
     names = rows["scheme"].unique(maintain_order=True).to_list()
     colours = {name: style.COLOURS[number % len(style.COLOURS)] for number, name in enumerate(names)}
     markers = dict(zip(POLICIES, style.MARKERS, strict=False))
@@ -156,8 +162,8 @@ def _percent(share: pl.Expr) -> pl.Expr:
 
 
 def table(measured: Measured) -> pl.DataFrame:
-    """A row per run."""
-    return _runs(measured).select(
+    """A row per run that did not stall."""
+    return unstalled(_runs(measured)).select(
         network=pl.col("network").replace({topology: NAMES[each] for each, topology in _TOPOLOGY.items()}),
         application="work",
         gaps="scale",

@@ -289,7 +289,9 @@ FIGURES = (
         "Packet latency of six applications",
         application_figures.LATENCIES,
         (application_programs.RUNS,),
-        reading=f"{_GENERATED} In the paper the geometric means are 1.15 for TCEP and 1.61 for SLaC.",
+        reading=f"{_GENERATED} In the paper the geometric means are 1.15 for TCEP and 1.61 for SLaC. There BigFFT and "
+        "NB have the higher injection rates. In our quick run NB has the lowest: this bears on T-065, T-066, T-070 and "
+        "on the order of Figs. 13 and 14.",
         remark=application_figures.remark,
     ),
     Figure(

@@ -10,6 +10,7 @@ import polars as pl
 from weft_papers.common import bar_figures
 from weft_papers.common.frames import BASELINE
 from weft_papers.common.measured import LackingError
+from weft_papers.common.questions import unstalled
 from weft_papers.tcep.application_claims import (
     ENERGY,
     HOPS,
@@ -99,17 +100,17 @@ def sensitivity(measured: Measured) -> Drawing:
 
 
 def table(measured: Measured) -> pl.DataFrame:
-    """A row per run."""
+    """A row per run that did not stall."""
     return pl.concat([_rows(rows, mapping, scale) for mapping, scale, rows in cases(measured)])
 
 
 def epochs_table(measured: Measured) -> pl.DataFrame:
-    """A row per run with other epochs."""
+    """A row per run with other epochs that did not stall."""
     return pl.concat([_rows(rows, mapping, scale) for mapping, scale, rows in cases(measured, EPOCHS)])
 
 
 def _rows(rows: pl.DataFrame, mapping: str, scale: float) -> pl.DataFrame:
-    return rows.select(
+    return unstalled(rows).select(
         application="work",
         mapping=pl.lit(mapping),
         gaps=pl.lit(scale),

@@ -92,13 +92,23 @@ def _sweeps(mappings: Sequence[str], iterations: int) -> tuple[dict[str, Any], .
     return tuple({"sweep.traffic.jobs": _jobs(mapping, scale, iterations)} for mapping in mappings for scale in SCALES)
 
 
+def _mappings(experiment: str, *, quick: bool) -> list[str]:
+    """The mappings that an experiment asks for."""
+    return [LINEAR] if quick and experiment == EPOCHS else [*MAPPINGS]
+
+
 _SCALED = "one iteration of each application in place of 8"
 EXPERIMENTS = (
-    Experiment(RUNS, _sweeps([*MAPPINGS], QUICK_ITERATIONS), _sweeps([*MAPPINGS], FULL_ITERATIONS), scaled=_SCALED),
+    Experiment(
+        RUNS,
+        _sweeps(_mappings(RUNS, quick=True), QUICK_ITERATIONS),
+        _sweeps(_mappings(RUNS, quick=False), FULL_ITERATIONS),
+        scaled=_SCALED,
+    ),
     Experiment(
         EPOCHS,
-        _sweeps([LINEAR], QUICK_ITERATIONS),
-        _sweeps([*MAPPINGS], FULL_ITERATIONS),
+        _sweeps(_mappings(EPOCHS, quick=True), QUICK_ITERATIONS),
+        _sweeps(_mappings(EPOCHS, quick=False), FULL_ITERATIONS),
         scaled=f"{_SCALED}, linear mapping only",
         asked=True,
     ),
@@ -116,23 +126,26 @@ def of_job(jobs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def cases(measured: Measured, experiment: str = RUNS) -> list[tuple[str, float, pl.DataFrame]]:
-    """The points of each mapping and scale that was run: every claim is judged by each.
+    """The points of each mapping and scale, stalled ones as well: every claim is judged by each.
 
     Raises
     ------
     LackingError
-        If a scale was not run, or a run did not end.
+        If a mapping or a scale was not run, or a run did not end.
     """
-    frame = unstalled(measured[experiment].drop_nulls("work"))
-    if frame["completion_cycles"].null_count():
+    frame = measured[experiment].drop_nulls("work")
+    if frame.is_empty():
+        raise LackingError("no application was run")
+    if unstalled(frame)["completion_cycles"].null_count():
         raise LackingError("an application was not run to its end")
+    ran = frame["mapping"].unique(maintain_order=True).to_list()
     found = []
-    for mapping in frame["mapping"].unique(maintain_order=True):
+    for mapping in dict.fromkeys([*_mappings(experiment, quick=measured.quick), *ran]):
+        if mapping not in ran:
+            raise LackingError(f"the {mapping} mapping was not run")
         for scale in SCALES:
             rows = frame.filter(mapping=mapping, scale=scale)
             if rows.is_empty():
                 raise LackingError(f"gaps of {scale:g} times their length were not run with the {mapping} mapping")
             found.append((mapping, scale, rows))
-    if not found:
-        raise LackingError("no application was run")
     return found

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from weft import _engine
 from weft_papers.common import bar_figures
-from weft_papers.common.rules import POINTS, WITHIN, Part, generated, trend
+from weft_papers.common.rules import WITHIN, Part, change_holds, change_words, generated, trend
 from weft_papers.common.shared_programs import SCALES
 from weft_papers.tcep.application_programs import (
     BIG_FFT,
@@ -95,13 +95,11 @@ def _quadrupled(work: str) -> Rule:
     def judge(measured: Measured) -> list[Part]:
         found = {scale: increase(work, scale, 4, quick=measured.quick) for scale in SCALES}
         return [
-            Part(abs(value - printed) <= POINTS, f"gaps x {scale:g}: {100 * value:+.1f} %")
+            Part(change_holds(value, printed), f"gaps x {scale:g}: {100 * value:+.1f} %")
             for scale, value in found.items()
         ]
 
-    return generated(
-        trend(f"within 3 points of {100 * printed:g} %, at gaps x 0.5, 1 and 2", judge, cause=_CAUSES[work])
-    )
+    return generated(trend(f"{change_words(printed)}, at gaps x 0.5, 1 and 2", judge, cause=_CAUSES[work]))
 
 
 RULES: dict[str, Rule] = {

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from weft.design.comparison_of_designs import compare
 from weft_papers.common.rules import (
-    POINTS,
     UNKNOWN,
     WITHIN,
     Finding,
     Part,
     approx,
+    change_holds,
+    change_words,
     constructed,
     exact,
     generated,
@@ -150,8 +151,8 @@ def _penalty(network: str, holds: Callable[[float], bool], *, saves: bool | None
 
 
 def _near(printed: float) -> Callable[[float], bool]:
-    """A loss within 3 points of the printed one."""
-    return lambda value: abs(value - printed) <= POINTS
+    """A change as printed."""
+    return lambda value: change_holds(value, printed)
 
 
 def _little(value: float) -> bool:
@@ -252,7 +253,7 @@ def _system_saved(measured: Measured) -> list[Part]:
         for work in APPLICATIONS:
             found = tasks(measured, SINGLE_256, work, scale)
             saved += [1 - _ratio(found["3D-4X", True], found["4D-1X", False], idle) for idle in (0.0, 1.0)]
-        holds = abs(min(saved) - 0.05) <= POINTS and abs(max(saved) - 0.40) <= POINTS
+        holds = change_holds(min(saved), 0.05) and change_holds(max(saved), 0.40)
         parts.append(Part(holds, f"gaps x {scale:g}: {100 * min(saved):.1f} % to {100 * max(saved):.1f} %"))
     return parts
 
@@ -274,7 +275,7 @@ def _net_saves_30(found: Tasks) -> Judged:
 
 def _graph500_saves(found: Tasks) -> Judged:
     saved = [1 - found["2D-4X", on].e_net for on in (False, True)]
-    holds = all(map(_near(0), (saved[0] - 0.14, saved[1] - 0.31)))
+    holds = change_holds(saved[0], 0.14) and change_holds(saved[1], 0.31)
     return holds, f"2D-4X {100 * saved[0]:.1f} %, 2D-4X-PS {100 * saved[1]:.1f} %"
 
 
@@ -364,7 +365,7 @@ _JUDGED: dict[str, Rule] = {
         trend("in the order of Run_task, at gaps x 0.5, 1 and 2 (2D-4X, idle share 0)", _idle_tasks_save, SINGLE_64)
     ),
     "R-042": _each("1D-16X takes least, then 2D-4X", [SINGLE_64], FOUR[:3], _one_then_two),
-    "R-043": _each("within 3 points of 1.5 %", [SINGLE_256], [GRAPH500], _penalty("3D-4X", _near(0.015))),
+    "R-043": _each(change_words(0.015), [SINGLE_256], [GRAPH500], _penalty("3D-4X", _near(0.015))),
     "R-044": _each("differs by less than 3 %", [SINGLE_256], FOUR, _penalty("3D-4X", _little, saves=None)),
     "R-045": generated(trend("within 10 % of 50 %, at gaps x 0.5, 1 and 2", _most_saved, SINGLE_256)),
     "R-046": generated(trend("within 3 points of 5 % and of 40 %, at gaps x 0.5, 1 and 2", _system_saved, SINGLE_256)),
