@@ -54,9 +54,8 @@ def batch(tmp_path_factory: pytest.TempPathFactory) -> Results:
 def test_a_job_next_to_a_saturated_one_has_its_latency(beside: Results, tmp_path: Path) -> None:
     (summary,) = beside.summaries
     assert summary["saturated"]
-    heavy, light = summary["jobs"]
-    assert of_jobs.sign(summary, heavy) == "sat"
-    assert of_jobs.sign(summary, light) == of_jobs.NEXT_TO_MARK
+    _, light = summary["jobs"]
+    assert of_jobs.signs(summary) == ["sat", of_jobs.NEXT_TO_MARK]
     assert light["missing_packets"] > 0
     lines = tables.jobs(beside)
     assert of_jobs.NEXT_TO in lines[0]

@@ -12,6 +12,9 @@ from weft.cli import DONE, arguments, folders, overrides, slurm, stalls, warned,
 from weft.errors import ProgramError, WeftError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
     from weft.api.results import Results
     from weft.api.sweep import Sweep
     from weft.cli.arguments import Commands
@@ -71,6 +74,9 @@ def main(options: argparse.Namespace) -> int:
     from weft.runs.progress import Bar
 
     slurm.check(options)
+    if options.json and options.watch:
+        what = "--json does not go with --watch: the document has no place for the steps of packets"
+        raise WeftError.saying(what, "leave one of them out; with results in the folder, a second call is short")
     sweep = overrides.sweep(options)
     store = Store(options.out or sweep.folder)
     store.check_owner(sweep.named, sweep.points)
@@ -96,24 +102,44 @@ def main(options: argparse.Namespace) -> int:
             plain=options.plain,
             watch=bar,
         )
-    store.replace("table.csv", results.frame.write_csv())
+    parts = _written(options, results, store)
     if options.json:
-        print(json.dumps(_document(results), indent=1))
+        print(json.dumps(_document(results, _report(options, results)), indent=1))
     else:
-        _tell(options, sweep, results, store, told)
+        _tell(options, sweep, results, parts, told)
     return stalls.report(results)
 
 
-def _tell(options: argparse.Namespace, sweep: Sweep, results: Results, store: Store, told: list[str]) -> None:
+def _written(options: argparse.Namespace, results: Results, store: Store) -> list[list[str]]:
+    """Write the tables as CSV files; returns the lines of those of parts of points."""
+    from weft.results import si_units, tables
+
+    store.replace("table.csv", results.frame.write_csv())
+    units = si_units.chosen(options.units, results.summaries)
+    names = ("jobs", "message_classes", "flows", "phases")
+    parts = {name: lines for name in names if (lines := getattr(tables, name)(results, units=units))}
+    for name in parts:
+        store.replace(f"{name}.csv", getattr(results, name).write_csv())
+    return list(parts.values())
+
+
+def _report(options: argparse.Namespace, results: Results) -> Path | None:
+    """Write the report, if one is asked for."""
+    if options.report is None:
+        return None
+    return results.report(None if options.report is True else options.report, units=options.units)
+
+
+def _tell(
+    options: argparse.Namespace, sweep: Sweep, results: Results, parts: Sequence[list[str]], told: list[str]
+) -> None:
     """Print the tables and what is to be said of the points; draw the picture and write the report."""
     from weft.results import notes, of_programs, program_table, savings, si_units, tables
 
     units = si_units.chosen(options.units, results.summaries)
     print(tables.loads(results, width=shutil.get_terminal_size((120, 24)).columns, units=units))
-    for name in ("jobs", "message_classes", "flows", "phases"):
-        if lines := getattr(tables, name)(results, units=units):
-            print("\n".join(["", *lines]))
-            store.replace(f"{name}.csv", getattr(results, name).write_csv())
+    for lines in parts:
+        print("\n".join(["", *lines]))
     for lines in filter(None, (tables.faults(results), notes.lines(results), _bill(results), _bounds(sweep, results))):
         print("\n".join(["", *lines]))
     if told:
@@ -124,16 +150,17 @@ def _tell(options: argparse.Namespace, sweep: Sweep, results: Results, store: St
     print(f"\npoints   {results.root / 'points'}\ntable    {results.root / 'table.csv'}")
     if not options.no_picture:
         print(f"picture  {results.plot(csv=False, units=options.units)}")
-    if options.report is not None:
-        print(f"report   {results.report(None if options.report is True else options.report, units=options.units)}")
+    if page := _report(options, results):
+        print(f"report   {page}")
 
 
-def _document(results: Results) -> dict[str, Any]:
+def _document(results: Results, page: Path | None) -> dict[str, Any]:
     points = [
         point | {"diagnoses": diagnoses} for point, diagnoses in zip(results.points, results.diagnoses, strict=True)
     ]
     damaged = [each._asdict() for each in results.damaged]
-    return {"folder": str(results.root), "points": points, "damaged": damaged, "missing": results.missing}
+    told = {"folder": str(results.root), "points": points, "damaged": damaged, "missing": results.missing}
+    return told | ({} if page is None else {"report": str(page)})
 
 
 def _bounds(sweep: Sweep, results: Results) -> list[str]:

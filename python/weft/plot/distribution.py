@@ -103,13 +103,14 @@ def _of_jobs(spot: Spot, wanted: Sequence[str]) -> list[tuple[Spot, list[list[in
     if absent := [name for name in names if name not in jobs]:
         what = f"{spot.name} of {spot.results.root} has no job {absent[0]!r}"
         raise ResultsError.saying(what, f"its jobs are {', '.join(jobs)}; `all` stands for all of them")
+    signs = dict(zip(jobs, of_jobs.signs(spot.summary), strict=True))
     curves = []
     for name in names:
         kept = of_jobs.latencies(spot.summary, jobs[name])
         if kept is None:
             what = f"{spot.name} of {spot.results.root}: an older Weft kept no latencies by job"
             raise ResultsError.saying(what, f"run it again: {spot.results.command or 'its scenario'} --force")
-        ending = " (saturated)" if of_jobs.sign(spot.summary, jobs[name]) in soundness.ENDED else ""
+        ending = " (saturated)" if signs[name] in soundness.ENDED else ""
         label = ", ".join(filter(None, [spot.place, name]))
         curves.append((replace(spot, label=label + ending), kept))
     return curves

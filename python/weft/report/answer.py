@@ -10,6 +10,7 @@ from weft.results import bill_lines, collapse, notes, of_jobs, of_programs, prog
 from weft.results import quantities as q
 from weft.results.bill_keys import Bill
 from weft.results.confidence import Mean
+from weft.results.curves import SOUND
 from weft.results.set_times import faults
 from weft.results.yearly_bill import YearlyBill
 from weft.text.si import si
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
     from weft.report.sources import Line, Sources
     from weft.results.quantities import Quantity
 
-# Flaws that say nothing against an accepted load.
-_ACCEPTING = {"", *(flaw.words for flaw in soundness.OVERLOADED)}
+# Ranks of points whose flaw says nothing against an accepted load.
+_ACCEPTING = {SOUND, *(flaw.rank for flaw in soundness.OVERLOADED)}
 _LEFT_OUT = "These points are left out of what is called lowest, highest, least or a saving."
 _FEW_DROPPED = "Savings compare points that drop at most 3 % of their packets, too, where both deliver the same."
 # A sentence names at most so many points that are equal.
@@ -92,12 +93,13 @@ def curves(sources: Sources) -> list[dict[str, Any]]:
     in_si = sources.units == si_units.SI
     rows = []
     for line in sources.lines:
-        known = zip(sources.means(line, q.ACCEPTED), line.load, line.flaw, strict=True)
-        every = [(mean.value, load, flaw) for mean, load, flaw in known if mean]
-        most, load, flaw = max((each for each in every if each[2] in _ACCEPTING), default=(None, 0.0, ""))
+        known = list(zip(sources.means(line, q.ACCEPTED), line.load, line.flaw, line.rank, strict=True))
+        accepting = [(mean.value, load, flaw) for mean, load, flaw, rank in known if mean and rank in _ACCEPTING]
+        most, load, flaw = max(accepting, default=(None, 0.0, ""))
         told = [f"{flaw} (load {load:g})"] if flaw else []
         told += [_WARNED] if not flaw and load in _warned(sources, line) else []
-        more = [each for each in every if each[2] not in _ACCEPTING and (most is None or each[0] > most)]
+        others = [(mean.value, load, flaw) for mean, load, flaw, rank in known if mean and rank not in _ACCEPTING]
+        more = [each for each in others if most is None or each[0] > most]
         told += [f"without {value:.4g} at load {load:g}, which is {flaw}" for value, load, flaw in more]
         has_latency = not line.flaw[0] and not _changes(sources, line)
         first, first_us = (sources.means(line, each)[0] for each in (q.LATENCY, q.LATENCY_US))

@@ -165,8 +165,7 @@ def _jobs(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
     if len(jobs) == 1 and jobs[0]["batch_packets"] is None:
         return []
     rows = []
-    for job in jobs:
-        sign = of_jobs.sign(summary, job)
+    for job, sign in zip(jobs, of_jobs.signs(summary), strict=True):
         endless = (q.LATENCY.column, q.P99.column) if sign in soundness.ENDED else ()
         words = {name: sign for name in endless if job.get(name) is not None}
         rows.append(job | {"mark": "" if sign in soundness.ENDED else sign} | words)
@@ -184,8 +183,9 @@ def _judged(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
             if over is False and soundness.is_dropping(judged):
                 row["saturated"] = "no, packets dropped"
             row |= {"power_always_on_mean_w": judged.get("power_always_on_mean_w")}
-            row |= {"mark": soundness.OVERLOADED_MARK if over else soundness.mark(judged)}
-            row |= {"flaw": soundness.reason(judged), "crossed": not over and bool(soundness.mark(judged))}
+            verdict = soundness.verdict(judged)
+            row |= {"mark": soundness.OVERLOADED_MARK if over else verdict.mark}
+            row |= {"flaw": verdict.reason, "crossed": not over and bool(verdict.mark)}
         rows.append(row | (dict.fromkeys((q.LATENCY.column, q.P99.column), "sat") if over else {}))
     return rows
 

@@ -42,6 +42,8 @@ class Line:
         Whether the load follows the network, as terminals wait for replies.
     flaw : list of str
         Why the point at a load may not be praised; empty for a sound one.
+    rank : list of int
+        Rank of that flaw; `curves.SOUND` of a sound point.
     points : list of list of int
         Points of each load, one per seed.
     curve : Curve
@@ -55,6 +57,7 @@ class Line:
     unjudged: list[bool]
     closed_loop: list[bool]
     flaw: list[str]
+    rank: list[int]
     points: list[list[int]]
     curve: Curve
 
@@ -140,6 +143,7 @@ class Sources:
                 curve.frame["unjudged"].to_list(),
                 curve.frame["closed_loop"].to_list(),
                 curve.frame["flaw"].to_list(),
+                curve.frame["flaw_rank"].to_list(),
                 [
                     [begin[part] + row for row in rows]
                     for part, rows in zip(curve.frame["part"], curve.frame["points"].to_list(), strict=True)

@@ -213,11 +213,9 @@ class Series:
     def _check(self, judged: Summary, place: str) -> None:
         """Refuse a run, or a phase of one, that must not be billed."""
         if flaws := _refused(judged):
-            words = {"{root}": self.root, "{again}": self.again or "weft run"}
             remedy = soundness.remedy(judged, flaws[0], in_profile=True)
-            for name, meant in words.items():
-                remedy = remedy.replace(name, meant)
-            raise UnbillableError(f"{place} is {flaws[0].words}", remedy)
+            told = soundness.in_folder(remedy, self.root, self.again)
+            raise UnbillableError(f"{place} is {flaws[0].words}", told)
         if not judged.get(q.ACCEPTED.column):
             raise UnbillableError(f"{place} delivered nothing", _LONGER)
         if judged.get("power_mean_w") is None:

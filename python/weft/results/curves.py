@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from weft.results.result_set import ResultSet
 
 _NOT_APART = (LOAD, PATTERN, SEED)
-# Behind the rank of every flaw.
-_NO_RANK = 1000
+# Rank of a sound point, behind that of every flaw.
+SOUND = 1000
 
 
 @dataclass(frozen=True)
@@ -111,6 +111,7 @@ def overlay(parts: Sequence[Chosen]) -> list[Panel]:
         pl.col("saturated", "stalled", "failing", "dropping", "unsettled", "unjudged", "few", "partial").any(),
         pl.col("closed_loop").all(),
         pl.col("flaw").sort_by("flaw_rank").first(),
+        pl.col("flaw_rank").min(),
         pl.col(numbers).mean(),
         pl.col(numbers).name.suffix("_runs"),
     )
@@ -179,7 +180,7 @@ def _rows(part: Chosen, paths: Iterable[str]) -> pl.DataFrame:
         pl.Series("partial", [verdict.mark == soundness.PERIOD_MARK for verdict in verdicts]),
         pl.Series("unsettled", [verdict.is_unsettled for verdict in verdicts]),
         pl.Series("flaw", [flaw.words if flaw else "" for flaw in found], dtype=pl.String),
-        pl.Series("flaw_rank", [flaw.rank if flaw else _NO_RANK for flaw in found]),
+        pl.Series("flaw_rank", [flaw.rank if flaw else SOUND for flaw in found]),
         (pl.col(q.ENDING.column) == q.STALLED).alias("stalled"),
         # the reference counts links that failed as on: their missing power is no saving
         *(pl.when(~failing).then(pl.col(column)).alias(column) for column in always_on),

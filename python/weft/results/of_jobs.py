@@ -40,18 +40,27 @@ def are_batches(summary: Summary) -> bool:
     return bool(of(summary)) and all(map(is_batch, of(summary)))
 
 
-def sign(summary: Summary, job: Mapping[str, Any]) -> str:
-    """Word in place of a latency without a limit, or mark behind the numbers of a job; empty for a sound job."""
-    whole = soundness.sign(summary)
-    if whole != "sat" or len(of(summary)) == 1 or not _is_carried(job):
+def signs(summary: Summary) -> list[str]:
+    """Of each job the word in place of a latency without a limit, or the mark behind numbers; empty for a sound job."""
+    whole, several = soundness.sign(summary), len(of(summary)) > 1
+    return [_sign(whole, job, several=several) for job in of(summary)]
+
+
+def reasons(summary: Summary) -> list[str | None]:
+    """Why each job is no example of anything good, in words; ``None`` for a sound one."""
+    verdict = soundness.verdict(summary)
+    is_saturated = verdict.flaws == [soundness.SATURATED.rank]
+    whole, several = verdict.sign, len(of(summary)) > 1
+    is_next_to = [is_saturated and _sign(whole, job, several=several) not in soundness.ENDED for job in of(summary)]
+    why = verdict.reason
+    return [_NEXT_TO if each else why for each in is_next_to]
+
+
+def _sign(whole: str, job: Mapping[str, Any], *, several: bool) -> str:
+    """The sign of a job of a point with the sign `whole`, which has `several` jobs or not."""
+    if whole != "sat" or not several or not _is_carried(job):
         return whole
     return NEXT_TO_MARK if job.get("missing_packets") else ""
-
-
-def reason(summary: Summary, job: Mapping[str, Any]) -> str | None:
-    """Why a job is no example of anything good, in words; ``None`` for a sound one."""
-    is_next_to = soundness.flaws(summary) == [soundness.SATURATED] and sign(summary, job) not in soundness.ENDED
-    return _NEXT_TO if is_next_to else soundness.reason(summary)
 
 
 def marks_of(column: str) -> list[str]:

@@ -17,13 +17,17 @@ def of(summary: Summary) -> Sequence[Mapping[str, Any]]:
     return summary.get("message_classes") or []
 
 
-def sign(summary: Summary, message_class: Mapping[str, Any]) -> str:
-    """Word in place of a latency without a limit, or mark behind the numbers of a class; empty for a sound class."""
-    signs = [of_jobs.sign(summary, job) for job in of_jobs.of(summary) if job["job"] in message_class["jobs"]]
-    return next(filter(None, signs), "")
+def signs(summary: Summary) -> list[str]:
+    """Of each class the word in place of a latency without a limit, or the mark behind numbers; empty if sound."""
+    return [found or "" for found in _of_jobs(summary, of_jobs.signs(summary))]
 
 
-def reason(summary: Summary, message_class: Mapping[str, Any]) -> str | None:
-    """Why a class is no example of anything good, in words; ``None`` for a sound one."""
-    reasons = [of_jobs.reason(summary, job) for job in of_jobs.of(summary) if job["job"] in message_class["jobs"]]
-    return next(filter(None, reasons), None)
+def reasons(summary: Summary) -> list[str | None]:
+    """Why each class is no example of anything good, in words; ``None`` for a sound one."""
+    return _of_jobs(summary, of_jobs.reasons(summary))
+
+
+def _of_jobs(summary: Summary, told: Sequence[str | None]) -> list[str | None]:
+    """Of each class what is told of its first job that is not sound."""
+    of_job = {job["job"]: each for job, each in zip(of_jobs.of(summary), told, strict=True) if each}
+    return [next((each for job, each in of_job.items() if job in one["jobs"]), None) for one in of(summary)]

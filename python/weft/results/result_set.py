@@ -195,21 +195,18 @@ class ResultSet:
     def job_rows(self) -> list[tuple[int, dict[str, Any]]]:
         """For each job the number of its point, and its row of `jobs`."""
         return [
-            (number, point["coordinates"] | scalars(job, point["coordinates"]) | {"flaw": of_jobs.reason(summary, job)})
+            (number, point["coordinates"] | scalars(job, point["coordinates"]) | {"flaw": flaw})
             for number, (point, summary) in enumerate(zip(self.points, self.summaries, strict=True))
-            for job in of_jobs.of(summary)
+            for job, flaw in zip(of_jobs.of(summary), of_jobs.reasons(summary), strict=True)
         ]
 
     @property
     def message_class_rows(self) -> list[tuple[int, dict[str, Any]]]:
         """For each message class the number of its point, and its row of `message_classes`."""
         return [
-            (
-                number,
-                point["coordinates"] | scalars(one, point["coordinates"]) | {"flaw": of_classes.reason(summary, one)},
-            )
+            (number, point["coordinates"] | scalars(one, point["coordinates"]) | {"flaw": flaw})
             for number, (point, summary) in enumerate(zip(self.points, self.summaries, strict=True))
-            for one in of_classes.of(summary)
+            for one, flaw in zip(of_classes.of(summary), of_classes.reasons(summary), strict=True)
         ]
 
     @property
@@ -251,7 +248,8 @@ class ResultSet:
         Each has ``code``, ``severity``, ``what``, ``numbers`` and ``remedy``. A remedy has ``text`` and ``settings``:
         values by dotted path, as ``--set`` takes them.
         """
-        return [soundness.diagnoses(summary) for summary in self.summaries]
+        again = self.command
+        return [soundness.diagnoses(summary, self.root, again) for summary in self.summaries]
 
     @property
     def coordinates(self) -> list[str]:

@@ -41,7 +41,6 @@ _SLOW = "+-"
 _OF_POLICY = {"power", "routing", "measure"}
 # Policies that are told; a sweep of many has a table and a report.
 _TOLD = 3
-_OTHER_FAULTS = "whose windows lie in other cycles, and so have other faults"
 # So many ways out are named for points that have not settled.
 _REMEDIES = 2
 
@@ -58,14 +57,19 @@ class Pair:
     def obstacle(self) -> str:
         """Why the two can't be compared; empty if they can."""
         sides = (self.policy, self.reference)
-        for side in sides:
-            if flaw := _flaw(side):
-                return flaw
-        if equal_work.faults_differ([self.policy], [self.reference]):
-            return _OTHER_FAULTS
+        if flaw := next(filter(None, map(_flaw, sides)), ""):
+            return flaw
+        if self.has_other_faults:
+            return "whose windows lie in other cycles, and so have other faults"
         accepted = [side[q.ACCEPTED.column] for side in sides]
         equal = soundness.same_work(accepted, [side.get("packets") for side in sides])
         return "" if equal else "that accept different loads"
+
+    @cached_property
+    def has_other_faults(self) -> bool:
+        """Whether two points that have no flaw were measured in other cycles, and so under other faults."""
+        is_flawed = any(map(_flaw, (self.policy, self.reference)))
+        return not is_flawed and equal_work.faults_differ([self.policy], [self.reference])
 
     @cached_property
     def reference_w(self) -> float:
@@ -272,7 +276,7 @@ def left_out(pairs: Sequence[Pair]) -> str:
     for pair in pairs:
         if soundness.is_over(pair.policy) and soundness.is_warned(pair.policy) and not _flaw(pair.reference):
             found.setdefault(soundness.remedy(pair.policy), pair)
-    if other := [pair for pair in pairs if pair.obstacle == _OTHER_FAULTS]:
+    if other := [pair for pair in pairs if pair.has_other_faults]:
         found[equal_work.common_warmup(side for pair in other for side in (pair.policy, pair.reference))] = other[0]
     ways = [f"{f'for {pair.place}: ' if pair.place else ''}{told}" for told, pair in found.items()]
     more = f"; and {len(ways) - _REMEDIES} more" if len(ways) > _REMEDIES else ""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from weft import _engine
 from weft.results import quantities as q
+from weft.text import shell
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -33,8 +34,7 @@ class Flaw:
     words : str
         What the point is, as in "2 points are saturated".
     help : str
-        What to do about it where no numbers of the point say more (`remedy`); ``{root}`` is the folder of the results,
-        ``{again}`` the command that runs them.
+        What to do about it where no numbers of the point say more (`remedy`), before `in_folder`.
     group : str
         Flaws that are treated alike.
     """
@@ -87,16 +87,31 @@ def flaws(summary: Mapping[str, Any]) -> list[Flaw]:
     return [FLAWS[rank] for rank in verdict(summary).flaws]
 
 
-def diagnoses(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
+def diagnoses(summary: Mapping[str, Any], root: object, again: str | None) -> list[dict[str, Any]]:
     """The flaws of a point, then the warnings about it: ``code``, ``severity``, ``what``, ``numbers`` and ``remedy``.
 
     A remedy has ``text`` and ``settings``: values by dotted path, which ``--set`` takes.
+
+    Parameters
+    ----------
+    summary : mapping
+        Of a point.
+    root, again : path and str
+        As `in_folder` takes them.
     """
     of_engine = [
         {"severity": "warning"} | dict(warning) | {"remedy": {"text": warning["help"], "settings": {}}}
         for warning in summary.get("warnings") or []
     ]
-    return [*verdict(summary).diagnoses(), *of_engine]
+    found = [*verdict(summary).diagnoses(), *of_engine]
+    for each in found:
+        each["remedy"]["text"] = in_folder(each["remedy"]["text"], root, again)
+    return found
+
+
+def in_folder(remedy: str, root: object, again: str | None) -> str:
+    """A remedy of a flaw with the folder of the results (`root`) and the command that runs them (`again`), if known."""
+    return remedy.replace("{root}", shell.word(root)).replace("{again}", again or "weft run")
 
 
 def obstacles(summary: Mapping[str, Any]) -> list[Flaw]:

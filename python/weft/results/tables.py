@@ -104,7 +104,7 @@ def jobs(results: ResultSet, *, units: str = si_units.CYCLES) -> list[str]:
     batches = frame["batch_packets"].null_count() < frame.height
     shown = si_units.beside((q.OFFERED, q.ACCEPTED, q.LATENCY, q.P99, q.HOPS), units)
     head = [*varied, "job", "terminals", *(quantity.short for quantity in shown)]
-    signs = [of_jobs.sign(summary, job) for summary in results.summaries for job in of_jobs.of(summary)]
+    signs = [sign for summary in results.summaries for sign in of_jobs.signs(summary)]
     summaries = [results.summaries[point] for point, _ in results.job_rows]
     rows = [
         [*(label(row[path]) for path in varied), row["job"], str(row["terminals"])]
@@ -152,9 +152,7 @@ def message_classes(results: ResultSet, *, units: str = si_units.CYCLES) -> list
     varied = [path for path in results.coordinates if frame[path].n_unique() > 1]
     shown = si_units.beside((q.ACCEPTED, q.LATENCY, q.P99, q.HOPS), units)
     summaries = [results.summaries[point] for point, _ in results.message_class_rows]
-    signs = [
-        of_message_classes.sign(summary, one) for summary in results.summaries for one in of_message_classes.of(summary)
-    ]
+    signs = [sign for summary in results.summaries for sign in of_message_classes.signs(summary)]
     rows = [
         [*(label(row[path]) for path in varied), row["message_class"]]
         + [_of_job(row | si_units.of_part(row, summary), quantity, sign) for quantity in shown]

@@ -144,8 +144,8 @@ def _signs(database: Database) -> dict[tuple[Any, ...], str]:
         signs[name, point, None, None, None] = soundness.sign(summary)
         for phase in soundness.in_phases(summary):
             signs[name, point, phase["phase"], None, None] = soundness.sign(phase) if phase.get("packets") else ""
-        for job in of_jobs.of(summary):
-            signs[name, point, None, job["job"], None] = of_jobs.sign(summary, job)
+        for job, sign in zip(of_jobs.of(summary), of_jobs.signs(summary), strict=True):
+            signs[name, point, None, job["job"], None] = sign
         for flow in of_flows.of(summary):
             signs[name, point, None, None, flow["flow"]] = of_flows.sign(summary)
     return signs
