@@ -39,6 +39,21 @@ def test_all_names_are_filled_in(crate: Path) -> None:
     assert not [path for path in files if path.name in {"new.py", "cargo-generate.toml"}]
 
 
+def test_cargo_generate_leaves_out_what_new_py_leaves_out() -> None:
+    """`exclude` would copy these files without filling in names, `ignore` leaves them out."""
+    told = tomllib.loads((ROOT / "template" / "cargo-generate.toml").read_text())["template"]
+    assert told == {"ignore": ["new.py", "target"]}
+
+
+def test_its_readme_has_steps_that_need_no_path(crate: Path) -> None:
+    """Programs are those of the environment of Weft, and pip does not look for Weft on an index."""
+    steps = re.search(r"```sh\n(.*?)```", (crate / "README.md").read_text(), re.S)
+    assert steps
+    programs = [line.split()[0] for line in steps[1].splitlines()]
+    assert programs == ["cargo", *(f"{ROOT}/.venv/bin/{name}" for name in ("maturin", "pip", "weft", "weft"))]
+    assert "pip install --no-deps dist/*.whl" in steps[1]
+
+
 def test_its_dependencies_are_crates_of_this_repository(crate: Path) -> None:
     for manifest in (crate / "Cargo.toml", crate / "engine" / "Cargo.toml"):
         told = tomllib.loads(manifest.read_text())
@@ -118,12 +133,29 @@ def weft_with(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
 
 
+def installed(folder: Path, version: str) -> None:
+    """An installed Weft of a version, by its metadata."""
+    told = folder / f"weft_sim-{version}.dist-info"
+    told.mkdir()
+    (told / "METADATA").write_text(f"Metadata-Version: 2.1\nName: weft-sim\nVersion: {version}\n")
+
+
 def test_a_package_offers_an_engine(tmp_path: Path) -> None:
+    installed(tmp_path, "0.1.0+more")
     offer(tmp_path, "more_models", ENGINE)
     done = weft_with(tmp_path, "--version")
-    assert done.stdout.startswith("weft 0.1.0+more") or "it is of Weft 0.1.0+more" in done.stderr
-    if done.returncode == 0:
-        assert weft_with(tmp_path, "list", "routing").returncode == 0
+    assert done.stdout.startswith("weft 0.1.0+more"), done.stderr
+    assert weft_with(tmp_path, "list", "routing").returncode == 0
+
+
+def test_an_engine_of_another_version_is_refused(tmp_path: Path) -> None:
+    installed(tmp_path, "0.2.0")
+    offer(tmp_path, "more_models", ENGINE)
+    done = weft_with(tmp_path, "list", "routing")
+    assert done.returncode == 2
+    assert "can't be loaded: it is of Weft 0.1.0+more, and Weft 0.2.0 is installed" in done.stderr
+    assert "build it again with this version of Weft, or remove it: pip uninstall more_models" in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 def test_two_engines_and_a_broken_one_are_refused(tmp_path: Path) -> None:
