@@ -7,10 +7,10 @@ scenario is, in this process or in another, and results keep it.
 from __future__ import annotations
 
 import ast
-import builtins
 import dis
 import inspect
 import textwrap
+from itertools import accumulate
 from types import CodeType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -55,6 +55,11 @@ class _File:
                 raise ScenarioError.saying(what, "give one of them another name")
             return
         self.known[name] = value
+        if hasattr(value, "__wrapped__") and not is_installed(inspect.getmodule(value) or ModuleType("__main__")):
+            what = f"`{name}` has a decorator, which its text alone does not apply"
+            raise ScenarioError.saying(
+                what, "leave the decorator out, or write the function into a file: my_ideas.py:FUNCTION"
+            )
         if isinstance(value, ModuleType):
             self._import(name, value, f"import {value.__name__} as {name}")
         elif isinstance(value, FunctionType) and not is_installed(inspect.getmodule(value) or ModuleType("__main__")):
@@ -82,16 +87,22 @@ class _File:
         if node.name != name:
             raise _unfit(name, f"the function `{node.name}` under another name")
         cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
-        defaults = [each for each in [*node.args.defaults, *node.args.kw_defaults] if each is not None]
-        in_defaults = {each.id for part in defaults for each in ast.walk(part) if isinstance(each, ast.Name)}
-        for used in sorted({*_loaded(function.__code__), *in_defaults} - {name}):
+        for used in sorted({*_loaded(function.__code__)} - {name}):
             if used in cells:
                 self.add(used, cells[used].cell_contents)
             elif used in function.__globals__:
                 self.add(used, function.__globals__[used])
-            elif used not in dir(builtins) and used in in_defaults:
-                raise _unfit(used, "a name that only the place of the definition knows")
-        self.parts.append(text)
+        self.parts.append(self._with_defaults(text, node, function))
+
+    def _with_defaults(self, text: str, node: ast.FunctionDef, function: FunctionType) -> str:
+        """The text of a definition with the defaults that the function has, which its names may no longer give."""
+        changes: list[tuple[ast.expr, str]] = []
+        for name, place, value in _defaults(node.args, function):
+            if callable(value) and isinstance(place, ast.Name):
+                self.add(place.id, value)
+            elif not _is_written(place, value):
+                changes.append((place, _constant(name, value)))
+        return _replaced(text, changes)
 
 
 def _definition(name: str, function: FunctionType) -> tuple[str, ast.FunctionDef]:
@@ -105,7 +116,40 @@ def _definition(name: str, function: FunctionType) -> tuple[str, ast.FunctionDef
     if not isinstance(node, ast.FunctionDef):
         what = f"`{name}` is not defined by a `def` of its own"
         raise ScenarioError.saying(what, f"write def {name.strip('<>')}(...): return ...")
-    return "".join(text.splitlines(keepends=True)[node.lineno - 1 :]), node
+    text = "".join(text.splitlines(keepends=True)[node.lineno - 1 :])
+    tree = ast.parse(text).body[0]
+    assert isinstance(tree, ast.FunctionDef)
+    return text, tree
+
+
+def _defaults(arguments: ast.arguments, function: FunctionType) -> Iterator[tuple[str, ast.expr, Any]]:
+    """Name, place in the text, and value of each default."""
+    by_place = [*arguments.posonlyargs, *arguments.args][-len(arguments.defaults) :] if arguments.defaults else []
+    for argument, place, value in zip(by_place, arguments.defaults, function.__defaults__ or (), strict=True):
+        yield argument.arg, place, value
+    for argument, place in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
+        if place is not None:
+            yield argument.arg, place, (function.__kwdefaults__ or {})[argument.arg]
+
+
+def _is_written(place: ast.expr, value: Any) -> bool:
+    """Whether an expression is a constant of this value."""
+    try:
+        return bool(ast.literal_eval(place) == value)
+    except ValueError:
+        return False
+
+
+def _replaced(text: str, changes: list[tuple[ast.expr, str]]) -> str:
+    """A text with other expressions in some places. Places count bytes."""
+    kept = text.encode()
+    starts = [0, *accumulate(len(line) for line in kept.splitlines(keepends=True))]
+    for place, new in reversed(changes):
+        assert place.end_lineno is not None
+        assert place.end_col_offset is not None
+        start, end = starts[place.lineno - 1] + place.col_offset, starts[place.end_lineno - 1] + place.end_col_offset
+        kept = kept[:start] + new.encode() + kept[end:]
+    return kept.decode()
 
 
 def _loaded(code: CodeType) -> Iterator[str]:
