@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import sys
+import threading
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 import weft
 from weft.cli import main
+from weft.scenario import python_calls
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,7 +25,7 @@ SCENARIO: dict[str, Any] = {
     "measure": {"warmup": "100cycles", "window": "500cycles"},
 }
 FILE = """\
-import random
+import random, weft
 
 OFFSET = 5
 
@@ -66,6 +69,21 @@ calls = []
 def counting(source, terminals):
     calls.append(source)
     return len(calls) % terminals
+
+def overflows(source):
+    return {2: 10 ** 400}
+
+def exits(source):
+    import sys
+    sys.exit("enough")
+
+@weft.pattern(step=4)
+def decorated(source, terminals, step=1):
+    return (source + step) % terminals
+
+@weft.routing
+def hops(router, packet):
+    return router.ports
 
 def wants(source, destinations):
     return source
@@ -202,14 +220,49 @@ def test_a_closure_becomes_constants() -> None:
     assert point.traffic_matrix()[0][3] == pytest.approx(0.2)  # 0 to 7
 
 
+def test_defaults_are_those_of_the_definition() -> None:
+    """The text holds their values, whatever their names mean later."""
+    made = []
+    for step in (2, 4, 6):
+
+        @weft.pattern
+        def skip(source: int, terminals: int, mark: str = "é", step: int = step, *, more: int = step - 1) -> int:
+            return (source + step + more - step + len(mark)) % terminals
+
+        made.append(skip)
+    for skip, step in zip(made, (2, 4, 6), strict=True):
+        matrix = weft.load(SCENARIO, overrides={"traffic.pattern": skip}).points[0].traffic_matrix()
+        assert matrix[0][step // 2] == pytest.approx(0.4)  # both terminals of router 0
+
+
 def test_what_a_file_cannot_hold_is_refused() -> None:
     stream = iter([1])
+
+    def by_default(source: int, stream: Any = stream) -> int:
+        return next(stream) + source
+
+    def plain(function: Callable[..., int]) -> Callable[..., int]:
+        @functools.wraps(function)
+        def inner(*positional: Any, **named: Any) -> int:
+            return function(*positional, **named) + 1
+
+        return inner
+
+    @plain
+    def one_more(source: int) -> int:
+        return source
+
+    def by_helper(source: int) -> int:
+        return one_more(source)
 
     def uses(source: int) -> int:
         return next(stream) + source
 
     for function, words in [
         (uses, "the function uses `stream`, a list_iterator"),
+        (by_default, "the function uses `stream`, a list_iterator"),
+        (one_more, "`one_more` has a decorator"),
+        (by_helper, "`one_more` has a decorator"),
         (eval("lambda source: 0"), "the text of the function `<lambda>` is not known"),
     ]:
         with pytest.raises(weft.ScenarioError, match=words):
@@ -235,6 +288,9 @@ def test_what_a_file_cannot_hold_is_refused() -> None:
         ("negative", "`negative` for source 0 returned {1: -1} (ideas.py, line 31", "weights of 0 or more"),
         ("silent", "`silent` of ideas.py returns None for every source", "for at least one source"),
         ("counting", "`counting` of ideas.py returns something else when it is called again", "the arguments alone"),
+        ("overflows", "`overflows` for source 0 returned {2: 1000", "weights of 0 or more"),
+        ("exits", "`exits` for source 0 raised SystemExit: enough (ideas.py, line ", "correct the function"),
+        ("hops", "`hops` of ideas.py is a routing, and this key takes a pattern", "write @weft.pattern above"),
         (
             "wants",
             "`wants` of ideas.py takes `destinations`, which nobody gives",
@@ -257,6 +313,8 @@ def test_bad_files(ideas: Path) -> None:
     for text, what in [
         ("def neighbour(source)\n    return 0\n", "ideas.py, line 1: `def neighbour(source)`: expected ':'"),
         ("import nothing_there\n", "No module named 'nothing_there' (ideas.py, line 1: `import nothing_there`)"),
+        ("import sys\n\nsys.exit(3)\n", "raised SystemExit: 3 (ideas.py, line 3: `sys.exit(3)`)"),
+        (f"x = {'-' * 200_000}1\n", "ideas.py, when it is executed, raised "),
         ("x = 1\n\ny = 1 / 0\n", "raised ZeroDivisionError: division by zero (ideas.py, line 3: `y = 1 / 0`)"),
     ]:
         (ideas / "ideas.py").write_text(text)
@@ -266,13 +324,28 @@ def test_bad_files(ideas: Path) -> None:
 
 
 def test_a_module_of_the_user_is_refused(ideas: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (ideas / "my_helpers.py").write_text("def helper():\n    return 0\n")
-    (ideas / "ideas.py").write_text("from my_helpers import helper\n\ndef neighbour(source):\n    return helper()\n")
+    (ideas / "my_helpers.py").write_text("STEP, STEPS = 1, [1]\n\ndef helper():\n    return 0\n")
     monkeypatch.syspath_prepend(ideas)
-    problem = refused(scenario(ideas, "neighbour"))
-    assert "`helper` of ideas.py comes from my_helpers" in problem.what
-    assert "copy what it uses" in problem.help
-    sys.modules.pop("my_helpers", None)
+    for text, place in [
+        ("from my_helpers import helper\n\ndef neighbour(source):\n    return helper()\n", "line 1: `from my_helpers"),
+        ("from my_helpers import STEPS\n\ndef neighbour(source):\n    return STEPS[0]\n", "line 1: `from my_helpers"),
+        ("def neighbour(source):\n    import my_helpers\n    return my_helpers.STEP\n", "line 2: `import my_helpers`"),
+        ("def neighbour(source):\n    from .my_helpers import STEP\n    return STEP\n", "line 2: `from .my_helpers"),
+    ]:
+        (ideas / "ideas.py").write_text(text)
+        problem = refused(scenario(ideas, "neighbour"))
+        assert f"ideas.py, {place}" in problem.what
+        assert "is a file whose text the results do not keep" in problem.what
+        assert "copy what it uses into ideas.py" in problem.help
+    assert "my_helpers" not in sys.modules
+
+
+def test_installed_modules_are_not_refused(ideas: Path) -> None:
+    text = (
+        "import xml.dom\n\ndef neighbour(source):\n    import numpy.linalg\n    from wave import Error\n    return 0\n"
+    )
+    (ideas / "ideas.py").write_text(text)
+    assert matrix(scenario(ideas, "neighbour"))
 
 
 def test_names_and_numbers(ideas: Path) -> None:
@@ -287,7 +360,41 @@ def test_names_and_numbers(ideas: Path) -> None:
 def test_a_call_that_never_returns_is_ended(ideas: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("weft.scenario.python_calls.MOST_SECONDS", 0.2)
     problem = refused(scenario(ideas, "endless"))
-    assert "`endless` for source 0 did not return within 0.2 s (ideas.py, line 3" in problem.what
+    assert "`endless` for source 0 did not return within 0.2 s (ideas.py, line " in problem.what
+    monkeypatch.setattr("weft.scenario.python_calls.MOST_SECONDS_OF_FILE", 0.3)
+    (ideas / "ideas.py").write_text("while True:\n    pass\n")
+    problem = refused(scenario(ideas, "endless"))
+    assert "ideas.py, when it is executed, did not return within 0.3 s (ideas.py, line " in problem.what
+
+
+def test_calls_in_other_threads_do_not_hide_an_endless_call() -> None:
+    patience, ended = python_calls.Patience(), list[str]()
+
+    def endless() -> None:
+        try:
+            patience.call(1.0, lambda: [None for _ in iter(int, 1)])
+        except python_calls.TooLongError:
+            ended.append("endless")
+
+    thread = threading.Thread(target=endless, daemon=True)
+    thread.start()
+    for number in range(100):
+        assert patience.call(60.0, lambda number=number: number) == number
+    thread.join(30)
+    assert ended == ["endless"]
+
+
+def test_an_interrupt_is_not_an_error_of_the_function() -> None:
+    place = python_calls.Place(b"def f(source):\n    raise KeyboardInterrupt\n", "ideas.py", "f", "pattern")
+    function = python_calls.UserFunction(place, {}, {}, {"source"})
+    with pytest.raises(KeyboardInterrupt):
+        function.call(lambda: "", {"source": 0})
+
+
+def test_the_parameters_of_a_decorator_hold_in_a_file(ideas: Path) -> None:
+    # 3 sends to 7, on router 3, and with a step of 6 to 9, on router 4
+    assert matrix(scenario(ideas, "decorated"))[1][3] == pytest.approx(0.4)
+    assert matrix(scenario(ideas, "decorated", parameters="{step: 6}"))[1][4] == pytest.approx(0.4)
 
 
 def test_the_command_line(ideas: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 import weft
 from weft._engine import Control
 from weft.cli import main
+from weft.scenario import python_network, python_routes
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -82,6 +84,35 @@ def endless(router, packet):
 
 def sources(router, packet, source):
     return 0
+
+def generated(router, packet):
+    for port in router.minimal_ports(packet.destination):
+        yield port, 0 if packet.vc is None else packet.vc + 1
+
+def generated_wrong(router, packet):
+    yield {}["nothing"]
+
+def generated_endless(router, packet):
+    while True:
+        pass
+    yield 0
+
+def many(router, packet):
+    while True:
+        yield router.ports[0]
+
+def huge(router, packet):
+    return 10 ** 5000
+
+def huge_cost(router, packet, queues):
+    return {port: 10 ** 400 for port in router.ports}
+
+def changes(router, packet, queues):
+    queues[router.ports[0]] += 5
+    return adaptive(router, packet, queues)
+
+def exits(router, packet):
+    exit(3)
 
 def no_packet(router):
     return 0
@@ -202,6 +233,11 @@ def test_a_slow_routing_says_so(ideas: Path) -> None:
         ("costs", "costs without queues (ideas.py, line 45", "take `queues`"),
         ("counting", "`counting` of ideas.py returns something else when it is called again", "the arguments alone"),
         ("sources", "takes `source`, which nobody gives", "Weft itself gives packet, queues, router, network"),
+        ("generated_wrong", "at router 1 raised KeyError: 'nothing' (ideas.py, line ", "correct the function"),
+        ("many", "at router 1 raised ValueError: more than 100000 values in one result", "correct the function"),
+        ("huge", "at router 1 returned a int that can't be written: no link to a router", "ports to routers: 2 "),
+        ("huge_cost", "a cost of 1000", "return numbers as costs"),
+        ("exits", "at router 1 raised SystemExit: 3 (ideas.py, line ", "correct the function"),
         ("no_packet", "`no_packet` of ideas.py takes no `packet`", "def no_packet(router, packet)"),
     ],
 )
@@ -253,6 +289,41 @@ def test_a_call_that_never_returns_is_ended(ideas: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr("weft.scenario.python_calls.MOST_SECONDS", 0.2)
     problem = refused(scenario(ideas, "endless"))
     assert "did not return within 0.2 s (ideas.py, line 6" in problem.what
+    problem = refused(scenario(ideas, "generated_endless"))
+    assert "at router 1 did not return within 0.2 s (ideas.py, line " in problem.what
+
+
+def test_two_shortest_ports_are_two_hops(ideas: Path) -> None:
+    """`return router.minimal_ports(...)` with two ports names no VC class. On 2 x 2 routers 0 and 3 have two paths."""
+    text = (ideas / "ideas.py").read_bytes()
+    square: list[list[int | None]] = [[None, 1, 2], [None, 0, 3], [None, 3, 0], [None, 2, 1]]
+    known = {"peers": square, "hosts": [0, 1, 2, 3], "names": [], "widths": [2, 2]}
+    rows, _ = python_routes.routes(text, "ideas.py", "minimal", {}, known)
+    hops = {(router, destination): hops for router, destination, lane, hops in rows if lane == 0}
+    assert hops[0, 3] == [(1, 0, 0), (2, 0, 0)]
+    router = python_network.Network(square, [0, 1, 2, 3], [], [2, 2]).routers[0]
+    assert (router.minimal_ports(3), router.ports, router.neighbors) == ([1, 2], [1, 2], [1, 2])
+
+
+def test_a_generator_is_a_list_of_hops(ideas: Path) -> None:
+    listed = numbers(scenario(ideas, "hop_index"), "listed")
+    assert numbers(scenario(ideas, "generated"), "yielded") == listed
+
+
+@pytest.mark.filterwarnings("ignore::weft.WeftWarning")
+def test_a_function_may_change_its_queues(ideas: Path) -> None:
+    """Each call has queues of its own, so a change is not seen by another call."""
+    assert numbers(scenario(ideas, "changes"), "out", threads=2, blocks=4)["ending"] == "drained"
+
+
+@pytest.mark.filterwarnings("ignore::weft.WeftWarning")
+def test_routings_leave_no_threads(ideas: Path) -> None:
+    """One thread of this process watches all calls of Python."""
+    threads = []
+    for factor in range(3):
+        weft.load(scenario(ideas, "adaptive", parameters=f"{{factor: {factor + 1}}}")).check()
+        threads.append(threading.active_count())
+    assert len(set(threads)) == 1
 
 
 @weft.routing

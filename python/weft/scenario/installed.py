@@ -9,18 +9,24 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from types import ModuleType
 
 
 def is_installed(module: ModuleType) -> bool:
     """Whether a module is part of Python, of an installed package, or of Weft."""
-    name = module.__name__.partition(".")[0]
-    if name in sys.stdlib_module_names or name == "weft":
-        return name != "__main__"
     file = getattr(module, "__file__", None)
-    if file is None:  # compiled into Python, or a package without code of its own
-        return name != "__main__" and not hasattr(module, "__path__")
-    return any(folder in Path(file).resolve().parents for folder in _folders())
+    return are_installed(module.__name__, [file] if file else getattr(module, "__path__", ()))
+
+
+def are_installed(name: str, places: Iterable[str]) -> bool:
+    """The same of a module that need not be imported yet: its name, and its file or the folders of its package."""
+    top = name.partition(".")[0]
+    if top == "__main__":
+        return False
+    if top in sys.stdlib_module_names or top == "weft":
+        return True
+    return all(any(folder in Path(place).resolve().parents for folder in _folders()) for place in places)
 
 
 @cache

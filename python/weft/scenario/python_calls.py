@@ -6,26 +6,38 @@ goes wrong is one `ScenarioError` that names the call and the line of the user's
 
 from __future__ import annotations
 
+import ast
 import ctypes
+import importlib.util
 import inspect
 import linecache
 import sys
 import threading
+import time
 import zlib
-from contextlib import contextmanager
+from collections.abc import Iterator
+from contextlib import suppress
+from itertools import islice
 from types import CodeType, ModuleType
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from weft.errors import ScenarioError
-from weft.scenario.installed import is_installed
+from weft.scenario.installed import are_installed, is_installed
+from weft.scenario.python_models import PythonModel
 from weft.text.meant import meant
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Mapping
     from types import FrameType
 
 # Longest time that one call may take [s].
 MOST_SECONDS = 10.0
+# Longest time that a file may take to be executed [s]; its imports may be slow.
+MOST_SECONDS_OF_FILE = 60.0
+# Time between two looks at the calls [s].
+_LOOK_SECONDS = 0.5
+# Most values of a generator.
+_MOST_VALUES = 100_000
 # Sources or packets for which a function is called a second time, in another order.
 AGAIN = 64
 # Characters of a line that a message shows.
@@ -33,55 +45,55 @@ _MOST_SHOWN = 60
 
 
 class TooLongError(BaseException):
-    """A call takes longer than `MOST_SECONDS`. No `except Exception` of the user stops it."""
+    """A call takes too long. No `except Exception` of the user stops it."""
 
 
 class Patience:
-    """Ends calls that never return: a thread raises `TooLongError` in the thread of the call."""
+    """Ends loops in Python that never end: a thread raises `TooLongError` in the thread of the call."""
 
     def __init__(self) -> None:
-        self.calls = 0
-        self.inside: int | None = None  # thread of a call
+        self._ends: dict[int, float] = {}  # by thread, the time at which its call must be over
+        self._watcher: threading.Thread | None = None
+        self._starting = threading.Lock()
 
-    @contextmanager
-    def watching(self) -> Iterator[Self]:
-        """Watch the calls inside of the block."""
-        over = self.watch()
-        try:
-            yield self
-        finally:
-            over.set()
-
-    def watch(self) -> threading.Event:
-        """Watch all calls until the event is set."""
-        over = threading.Event()
-        threading.Thread(target=self._watch, args=(over,), daemon=True).start()
-        return over
-
-    def _watch(self, over: threading.Event) -> None:
-        last = -1
-        while not over.wait(MOST_SECONDS):
-            thread, calls = self.inside, self.calls
-            if thread is not None and calls == last:
-                ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(TooLongError))
-            last = calls
-
-    def call(self, function: Callable[..., Any], *positional: Any, **named: Any) -> Any:
-        """Call a function under the watch."""
-        self.calls += 1
-        self.inside = threading.get_ident()
+    def call(self, seconds: float, function: Callable[..., Any], *positional: Any, **named: Any) -> Any:
+        """Call a function, for so many seconds at most."""
+        self._start()
+        thread = threading.get_ident()
+        self._ends[thread] = time.monotonic() + seconds
         try:
             return function(*positional, **named)
         finally:
-            self.inside = None
+            self._ends.pop(thread, None)
+
+    def _start(self) -> None:
+        """Start the thread that watches, unless it runs already. A forked process has no threads at first."""
+        if self._watcher is None or not self._watcher.is_alive():
+            with self._starting:
+                if self._watcher is None or not self._watcher.is_alive():
+                    self._watcher = threading.Thread(target=self._watch, daemon=True)
+                    self._watcher.start()
+
+    def _watch(self) -> None:
+        while True:
+            time.sleep(_LOOK_SECONDS)
+            now = time.monotonic()
+            for thread, end in self._ends.copy().items():
+                if now > end and self._ends.get(thread) == end:
+                    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(TooLongError))
+
+
+# One for all calls of this process.
+_PATIENCE = Patience()
 
 
 class Place(NamedTuple):
-    """Where a function is: the text of a file, the name of the file, and the name of the function."""
+    """Where a function is: the text of a file, the name of the file, the name of the function, and what it models."""
 
     text: bytes
     file: str
     name: str
+    family: str
 
 
 class UserFunction:
@@ -102,9 +114,40 @@ class UserFunction:
     def __init__(self, place: Place, given: Mapping[str, Any], known: Mapping[str, Any], varying: set[str]) -> None:
         self.file, self.name = place.file, place.name
         self._source = f"<{self.file}>"
+        self.function: Any = None  # an error in the file has no function yet
         found = self._executed(place.text)
-        self.function: Callable[..., Any] = getattr(found, "function", found)
+        if isinstance(found, PythonModel):
+            if found.family != place.family:
+                what = f"`{self.name}` of {self.file} is a {found.family}, and this key takes a {place.family}"
+                raise ScenarioError.saying(what, f"write @weft.{place.family} above the definition of a function")
+            given = dict(found.parameters) | dict(given)
+            found = found.function
+        self.function = found
         self.fixed, self.takes = self._arguments(given, known, varying)
+
+    def call(self, words: Callable[[], str], arguments: Mapping[str, Any]) -> Any:
+        """The result of a call, a list in place of a generator; `words` names the call in an error.
+
+        Raises
+        ------
+        ScenarioError
+            If the call raises an exception, or takes too long.
+        """
+        try:
+            return _PATIENCE.call(MOST_SECONDS, self._result, arguments)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as problem:
+            raise self.raised(problem, words(), MOST_SECONDS) from problem
+
+    def _result(self, arguments: Mapping[str, Any]) -> Any:
+        result = self.function(**arguments)
+        if not isinstance(result, Iterator):
+            return result
+        values = list(islice(result, _MOST_VALUES + 1))
+        if len(values) > _MOST_VALUES:
+            raise ValueError(f"more than {_MOST_VALUES} values in one result")
+        return values
 
     def _executed(self, text: bytes) -> Any:
         try:
@@ -115,18 +158,35 @@ class UserFunction:
         module = ModuleType(f"weft_function_{self.file.removesuffix('.py')}_{zlib.crc32(text):08x}")
         sys.modules[module.__name__] = module  # dataclasses look there
         try:
-            exec(compile(text, self._source, "exec", dont_inherit=True), module.__dict__)
+            self._refuse_local(ast.parse(text))
+            code = compile(text, self._source, "exec", dont_inherit=True)
+            _PATIENCE.call(MOST_SECONDS_OF_FILE, exec, code, module.__dict__)
+        except (KeyboardInterrupt, ScenarioError):
+            raise
         except SyntaxError as problem:
             place = f"line {problem.lineno}: `{(problem.text or '').strip()}`"
             raise ScenarioError.saying(f"{self.file}, {place}: {problem.msg}", "correct the line") from problem
-        except Exception as problem:
-            raise self.raised(problem, f"{self.file}, when it is executed,") from problem
-        _refuse_local(module, self.file)
+        except BaseException as problem:
+            raise self.raised(problem, f"{self.file}, when it is executed,", MOST_SECONDS_OF_FILE) from problem
         if not callable(found := module.__dict__.get(self.name)):
             names = [name for name, value in module.__dict__.items() if callable(value) and name[0] != "_"]
             help = meant(self.name, names, f"its functions: {', '.join(names) or 'none'}")
             raise ScenarioError.saying(f"{self.file} has no function `{self.name}`", help)
         return found
+
+    def _refuse_local(self, tree: ast.Module) -> None:
+        """Refuse imports of other files of the user, also in functions: the hash of results would not cover them."""
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Import):
+                modules = [each.name for each in node.names]
+            elif isinstance(node, ast.ImportFrom):
+                modules = ["." * node.level + (node.module or "")]
+            else:
+                continue
+            for module in modules:
+                if _is_local(module):
+                    what = f"{self._place(node.lineno)}: {module} is a file whose text the results do not keep"
+                    raise ScenarioError.saying(what, f"copy what it uses into {self.file}, or install it as a package")
 
     def _arguments(
         self, given: Mapping[str, Any], known: Mapping[str, Any], varying: set[str]
@@ -190,15 +250,16 @@ class UserFunction:
         before = sys.gettrace()
         sys.settrace(trace)
         try:
-            again()
+            with suppress(ScenarioError):
+                again()
         finally:
             sys.settrace(before)
         return self._place(lines[-1] if lines else self._first_line())
 
-    def raised(self, problem: BaseException, call: str) -> ScenarioError:
-        """The error for a call that raised an exception."""
+    def raised(self, problem: BaseException, call: str, seconds: float) -> ScenarioError:
+        """The error for a call that raised an exception; it may take these seconds."""
         if isinstance(problem, TooLongError):
-            what = f"{call} did not return within {MOST_SECONDS:g} s ({self.line(problem)})"
+            what = f"{call} did not return within {seconds:g} s ({self.line(problem)})"
             return ScenarioError.saying(what, "end its loop: a function is called once for each of many cases")
         words = f"{type(problem).__name__}: {problem}".removesuffix(": ")
         what = f"{call} raised {words} ({self.line(problem)})"
@@ -214,14 +275,21 @@ def unequal(function: UserFunction, case: str) -> ScenarioError:
 
 def brief(value: Any) -> str:
     """A value as a message shows it."""
-    text = repr(value)
+    try:
+        text = repr(value)
+    except Exception:  # an integer of more than 4300 digits, or an object of the user
+        return f"a {type(value).__name__} that can't be written"
     return text if len(text) <= _MOST_SHOWN else f"{text[: _MOST_SHOWN - 3]}..."
 
 
-def _refuse_local(module: ModuleType, file: str) -> None:
-    """Refuse a file that uses code of the user in other files: the hash of results would not cover it."""
-    for name, value in module.__dict__.items():
-        of = value if isinstance(value, ModuleType) else sys.modules.get(getattr(value, "__module__", None) or "")
-        if of is not None and of is not module and not is_installed(of):
-            what = f"`{name}` of {file} comes from {of.__name__}, a file whose text the results do not keep"
-            raise ScenarioError.saying(what, f"copy what it uses into {file}, or install it as a package")
+def _is_local(name: str) -> bool:
+    """Whether an imported module is a file of the user. A module that is not found is none."""
+    if name.startswith("."):
+        return True
+    top = name.partition(".")[0]
+    if module := sys.modules.get(top):
+        return not is_installed(module)
+    spec = importlib.util.find_spec(top)
+    if spec is None:
+        return False
+    return not are_installed(top, [spec.origin] if spec.origin else spec.submodule_search_locations or ())

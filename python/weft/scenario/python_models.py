@@ -105,7 +105,7 @@ def routing(function: Callable[..., Any] | None = None, /, **parameters: Any) ->
     ----------
     function : callable
         ``next_hops(router, packet)``: the hops that a packet may take at a router that is not its destination. A hop is
-        a port, or a pair of a port and a VC class; the result is one hop or a list. With a third argument ``queues``
+        a port, or a tuple of a port and a VC class; the result is one hop or a list. With a third argument ``queues``
         (flits by port) it returns a dict of hops with their costs, and the hop of least cost is taken. It may also take
         ``network``. See `weft.scenario.python_network` for the attributes of ``router``, ``packet`` and ``network``.
     **parameters : value

@@ -32,14 +32,14 @@ class Router(int):
         return self.network.names[self] if self.network.names else str(int(self))
 
     @property
-    def ports(self) -> tuple[int, ...]:
+    def ports(self) -> list[int]:
         """Ports that lead to other routers."""
-        return self.network.ports[self]
+        return list(self.network.ports[self])
 
     @property
-    def neighbors(self) -> tuple[Router, ...]:
+    def neighbors(self) -> list[Router]:
         """Routers behind these ports, in the same order."""
-        return tuple(self.neighbor(port) for port in self.ports)
+        return [self.neighbor(port) for port in self.network.ports[self]]
 
     def neighbor(self, port: int) -> Router:
         """The router behind a port."""
@@ -59,10 +59,10 @@ class Router(int):
         """Links on a shortest path to another router."""
         return self.network.distances(other)[self]
 
-    def minimal_ports(self, destination: int) -> tuple[int, ...]:
-        """Ports that begin a shortest path."""
+    def minimal_ports(self, destination: int) -> list[int]:
+        """Ports that begin a shortest path. A list, because a tuple of two numbers is one hop: port and VC class."""
         distances, peers = self.network.distances(destination), self.network.peers[self]
-        return tuple(port for port in self.ports if distances[peers[port] or 0] < distances[self])
+        return [port for port in self.network.ports[self] if distances[peers[port] or 0] < distances[self]]
 
     @property
     def coordinates(self) -> tuple[int, ...]:

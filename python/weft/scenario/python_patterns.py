@@ -7,7 +7,7 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
 from weft.errors import ScenarioError
-from weft.scenario.python_calls import AGAIN, Patience, Place, TooLongError, UserFunction, brief, unequal
+from weft.scenario.python_calls import AGAIN, Place, UserFunction, brief, unequal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,19 +27,18 @@ def destinations(
         If the file or a result is wrong; with the call and the line.
     """
     draws = known.pop("draws")
-    function = UserFunction(Place(text, file, name), given, known, {"source", "rng"})
+    function = UserFunction(Place(text, file, name, "pattern"), given, known, {"source", "rng"})
     if "source" not in function.takes:
         what = f"`{name}` of {file} takes no `source`"
         raise ScenarioError.saying(what, f"write def {name}(source, rng): it gives the destination of a packet")
     pattern = _Pattern(function, known["terminals"], known["seed"], draws)
-    with pattern.patience.watching():
-        rows = [pattern.row(source) for source in range(pattern.terminals)]
-        if not any(rows):
-            what = f"`{name}` of {file} returns None for every source: nobody sends"
-            raise ScenarioError.saying(what, "return a terminal for at least one source")
-        for source in range(pattern.terminals)[:: -max(pattern.terminals // AGAIN, 1)]:
-            if pattern.row(source) != rows[source]:
-                raise unequal(function, f"source {source}")
+    rows = [pattern.row(source) for source in range(pattern.terminals)]
+    if not any(rows):
+        what = f"`{name}` of {file} returns None for every source: nobody sends"
+        raise ScenarioError.saying(what, "return a terminal for at least one source")
+    for source in range(pattern.terminals)[:: -max(pattern.terminals // AGAIN, 1)]:
+        if pattern.row(source) != rows[source]:
+            raise unequal(function, f"source {source}")
     return rows
 
 
@@ -49,7 +48,6 @@ class _Pattern:
     def __init__(self, function: UserFunction, terminals: int, seed: int, draws: int) -> None:
         self.function, self.terminals, self.seed = function, terminals, seed
         self.draws = draws if "rng" in function.takes else 1
-        self.patience = Patience()
 
     def row(self, source: int) -> list[tuple[int, float]]:
         """The destinations of a source with their shares, each once, in order."""
@@ -67,10 +65,7 @@ class _Pattern:
 
             arguments["rng"] = np.random.default_rng([_PATTERN, self.seed, source])
         for _ in range(self.draws):
-            try:
-                yield self.patience.call(self.function.function, **arguments)
-            except (Exception, TooLongError) as problem:
-                raise self.function.raised(problem, self._call(source)) from problem
+            yield self.function.call(lambda: self._call(source), arguments)
 
     def _call(self, source: int) -> str:
         return f"`{self.function.name}` for source {source}"
@@ -86,7 +81,7 @@ class _Pattern:
             if isinstance(terminal, bool) or not isinstance(terminal, Integral) or int(terminal) not in known:
                 shown = int(terminal) if isinstance(terminal, Integral) else terminal
                 raise self._wrong(source, number, shown, f"return a terminal: 0 to {self.terminals - 1}")
-        values = [float(weight) if isinstance(weight, Real) else -1.0 for weight in weights.values()]
+        values = [_weight(weight) for weight in weights.values()]
         total = sum(values)
         if not all(value >= 0 for value in values) or not 0 < total < float("inf"):
             raise self._wrong(source, number, dict(weights), "give weights of 0 or more, at least one of them above 0")
@@ -99,3 +94,11 @@ class _Pattern:
 
         place = self.function.returned(again)
         return ScenarioError.saying(f"{self._call(source)} returned {brief(result)} ({place})", help)
+
+
+def _weight(value: Any) -> float:
+    """A weight as a number; -1 for a value that is none."""
+    try:
+        return float(value) if isinstance(value, Real) else -1.0
+    except OverflowError:
+        return -1.0

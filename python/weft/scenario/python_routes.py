@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from math import isnan
+from math import isnan, nan
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from weft.errors import ScenarioError
-from weft.scenario.python_calls import AGAIN, Patience, Place, TooLongError, UserFunction, brief, unequal
+from weft.scenario.python_calls import AGAIN, Place, UserFunction, brief, unequal
 from weft.scenario.python_network import Network, Packet, Router
 
 if TYPE_CHECKING:
@@ -23,6 +23,8 @@ _SHOWN = 12
 
 Hop = tuple[int, int]
 """Port and VC class."""
+Hops = tuple[tuple[Hop, int], ...]
+"""Hops with the rank of their cost."""
 
 
 class State(NamedTuple):
@@ -42,9 +44,8 @@ class Routes:
     def __init__(self, function: UserFunction, network: Network) -> None:
         self.function, self.network = function, network
         self.reads_queues = "queues" in function.takes
-        self.hops: dict[State, list[tuple[Hop, int]]] = {}
-        self.patience = Patience()
-        self._empty = {router: [0] * len(network.peers[router]) for router in network.routers}
+        self.hops: dict[State, Hops] = {}
+        self._shared: dict[Hops, Hops] = {}
 
     def follow(self) -> None:
         """Find the hops of every state that a packet can reach from any router with terminals to any other.
@@ -90,31 +91,40 @@ class Routes:
             if peer is not None and peer != state.destination:
                 yield State(peer, state.destination, vc)
 
-    def _evaluated(self, state: State) -> list[tuple[Hop, int]]:
-        """The hops of a packet in an idle network, by cost."""
-        costs = self.called(state, self._empty[self.network.routers[state.router]], None)
+    def _evaluated(self, state: State) -> Hops:
+        """The hops of a packet in an idle network, by cost. Equal hops are one object, which saves memory."""
+        costs = self.called(state, self._empty(state), None)
         ranks = {cost: rank for rank, cost in enumerate(sorted(set(costs.values())))}
-        return sorted(((hop, ranks[cost]) for hop, cost in costs.items()), key=lambda each: (each[1], each[0]))
+        hops = tuple(sorted(((hop, ranks[cost]) for hop, cost in costs.items()), key=lambda each: (each[1], each[0])))
+        return self._shared.setdefault(hops, hops)
+
+    def _empty(self, state: State) -> list[int]:
+        """The queues of a router in an idle network."""
+        return [0] * len(self.network.peers[state.router])
+
+    def _arguments(self, state: State, queues: Sequence[int]) -> dict[str, Any]:
+        """The arguments of a call. The queues are new in each call: the function may change them."""
+        routers = self.network.routers
+        arguments = dict(self.function.fixed)
+        arguments["router"] = routers[state.router]
+        arguments["packet"] = Packet(routers[state.destination], state.vc)
+        if self.reads_queues:
+            arguments["queues"] = list(queues)
+        return arguments
+
+    def _result(self, state: State, queues: Sequence[int], packet: tuple[int, int, int] | None) -> Any:
+        return self.function.call(lambda: self.call(state, packet), self._arguments(state, queues))
 
     def called(self, state: State, queues: Sequence[int], packet: tuple[int, int, int] | None) -> dict[Hop, float]:
         """The hops that the function returns, with their costs.
 
         `packet` is the source terminal, the number and the destination terminal of a packet in the loop.
         """
-        routers, function = self.network.routers, self.function
-        arguments = dict(function.fixed)
-        arguments["router"] = routers[state.router]
-        arguments["packet"] = Packet(routers[state.destination], state.vc)
-        if self.reads_queues:
-            arguments["queues"] = queues
-        try:
-            result = self.patience.call(function.function, **arguments)
-        except (Exception, TooLongError) as problem:
-            raise function.raised(problem, self.call(state, packet)) from problem
-        costs, wrong = self._hops(routers[state.router], result)
+        result = self._result(state, queues, packet)
+        costs, wrong = self._hops(self.network.routers[state.router], result)
         if wrong is not None:
             what, help = wrong
-            place = function.returned(lambda: function.function(**arguments))
+            place = self.function.returned(lambda: self._result(state, queues, packet))
             raise ScenarioError.saying(f"{self.call(state, packet)} returned {brief(result)}: {what} ({place})", help)
         return costs
 
@@ -131,13 +141,17 @@ class Routes:
                 )
                 return costs, ("no hop", help)
             port, vc = int(parts[0]), int(parts[1])
-            if port not in router.ports:
-                return costs, (f"no link to a router at port {port}", f"ports to routers: {_listed_ports(router)}")
+            if port not in self.network.ports[router]:
+                return costs, (
+                    f"no link to a router at port {brief(port)}",
+                    f"ports to routers: {_listed_ports(router)}",
+                )
             if vc not in range(MAX_CLASSES):
-                return costs, (f"VC class {vc}", f"return classes from 0 to {MAX_CLASSES - 1}")
-            if not isinstance(cost, Real) or isnan(cost):
+                return costs, (f"VC class {brief(vc)}", f"return classes from 0 to {MAX_CLASSES - 1}")
+            value = _number(cost)
+            if isnan(value):
                 return costs, (f"a cost of {brief(cost)}", "return numbers as costs")
-            costs[port, vc] = float(cost)
+            costs[port, vc] = value
         return costs, None if costs else ("no hop", "return at least one hop for each packet that has not arrived")
 
     def _listed(self, result: Any) -> Iterable[tuple[Any, Any]]:
@@ -169,12 +183,7 @@ class Routes:
         loop = path[path.index(again) :]
         names = [self.network.routers[state.router].name for state in [*loop, again]]
         shown = " -> ".join(names if len(names) <= _SHOWN else [*names[: _SHOWN - 2], "...", names[-1]])
-        routers, function = self.network.routers, self.function
-        arguments = function.fixed | {"router": routers[again.router]}
-        arguments["packet"] = Packet(routers[again.destination], again.vc)
-        if self.reads_queues:
-            arguments["queues"] = self._empty[routers[again.router]]
-        place = function.returned(lambda: function.function(**arguments))
+        place = self.function.returned(lambda: self._result(again, self._empty(again), None))
         what = f"{self.call(again, None)} leads back to it: {shown} ({place})"
         return ScenarioError.saying(what, "return hops that lead nearer, or a higher VC class after a detour")
 
@@ -184,7 +193,6 @@ class Chooser:
 
     def __init__(self, routes: Routes) -> None:
         self.routes = routes
-        routes.patience.watch()
 
     def choose(
         self, router: int, destination: int, vc: int | None, queues: list[int], packet: tuple[int, int, int]
@@ -210,6 +218,14 @@ class Chooser:
         return sorted(hop for hop, cost in costs.items() if cost == least)
 
 
+def _number(cost: Any) -> float:
+    """A cost as a number; NaN for a value that is none."""
+    try:
+        return float(cost) if isinstance(cost, Real) else nan
+    except OverflowError:
+        return nan
+
+
 def _listed_ports(router: Router) -> str:
     ports = [f"{port} (to router {router.neighbor(port).name})" for port in router.ports[:8]]
     return ", ".join(ports) + (", ..." if len(router.ports) > 8 else "")
@@ -229,16 +245,18 @@ def routes(
         If the file or a result is wrong; with the packet, the router and the line.
     """
     network = Network(known["peers"], known["hosts"], known["names"], known["widths"])
-    function = UserFunction(Place(text, file, name), given, {"network": network}, {"router", "packet", "queues"})
+    function = UserFunction(
+        Place(text, file, name, "routing"), given, {"network": network}, {"router", "packet", "queues"}
+    )
     for needed in ("router", "packet"):
         if needed not in function.takes:
             what = f"`{name}` of {file} takes no `{needed}`"
             raise ScenarioError.saying(what, f"write def {name}(router, packet), with `queues` if it reads queues")
     found = Routes(function, network)
-    with found.patience.watching():
-        found.follow()
+    found.follow()
+    listed = {hops: [(*hop, rank) for hop, rank in hops] for hops in set(found.hops.values())}
     rows = [
-        (state.router, state.destination, 0 if state.vc is None else state.vc + 1, [(*hop, rank) for hop, rank in hops])
+        (state.router, state.destination, 0 if state.vc is None else state.vc + 1, listed[hops])
         for state, hops in found.hops.items()
     ]
     return rows, Chooser(found) if found.reads_queues else None
