@@ -15,7 +15,7 @@ from weft.cli import main
 from weft.scenario import python_calls
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 SCENARIO: dict[str, Any] = {
@@ -238,7 +238,7 @@ def test_defaults_are_those_of_the_definition() -> None:
 def test_what_a_file_cannot_hold_is_refused() -> None:
     stream = iter([1])
 
-    def by_default(source: int, stream: Any = stream) -> int:
+    def by_default(source: int, stream: Iterator[int] = stream) -> int:
         return next(stream) + source
 
     def plain(function: Callable[..., int]) -> Callable[..., int]:

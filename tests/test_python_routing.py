@@ -293,16 +293,28 @@ def test_a_call_that_never_returns_is_ended(ideas: Path, monkeypatch: pytest.Mon
     assert "at router 1 did not return within 0.2 s (ideas.py, line " in problem.what
 
 
+def square() -> dict[str, Any]:
+    """2 x 2 routers with a terminal at port 0: what the engine gives."""
+    peers = [[None, 1, 2], [None, 0, 3], [None, 3, 0], [None, 2, 1]]
+    return {"peers": peers, "hosts": [0, 1, 2, 3], "names": [], "widths": [2, 2]}
+
+
 def test_two_shortest_ports_are_two_hops(ideas: Path) -> None:
     """`return router.minimal_ports(...)` with two ports names no VC class. On 2 x 2 routers 0 and 3 have two paths."""
     text = (ideas / "ideas.py").read_bytes()
-    square: list[list[int | None]] = [[None, 1, 2], [None, 0, 3], [None, 3, 0], [None, 2, 1]]
-    known = {"peers": square, "hosts": [0, 1, 2, 3], "names": [], "widths": [2, 2]}
-    rows, _ = python_routes.routes(text, "ideas.py", "minimal", {}, known)
+    rows, _ = python_routes.routes(text, "ideas.py", "minimal", {}, square())
     hops = {(router, destination): hops for router, destination, lane, hops in rows if lane == 0}
     assert hops[0, 3] == [(1, 0, 0), (2, 0, 0)]
-    router = python_network.Network(square, [0, 1, 2, 3], [], [2, 2]).routers[0]
+    router = python_network.Network(**square()).routers[0]
     assert (router.minimal_ports(3), router.ports, router.neighbors) == ([1, 2], [1, 2], [1, 2])
+
+
+def test_a_table_that_takes_too_much_memory_is_refused(ideas: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("weft.scenario.python_routes.MOST_BYTES", 1000)
+    with pytest.raises(weft.ScenarioError) as caught:
+        python_routes.routes((ideas / "ideas.py").read_bytes(), "ideas.py", "minimal", {}, square())
+    assert "`minimal` needs more than 1e-06 GB of memory for the hops of its first " in caught.value.what
+    assert "take a smaller network" in caught.value.help
 
 
 def test_a_generator_is_a_list_of_hops(ideas: Path) -> None:

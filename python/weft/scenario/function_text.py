@@ -127,9 +127,9 @@ def _defaults(arguments: ast.arguments, function: FunctionType) -> Iterator[tupl
     by_place = [*arguments.posonlyargs, *arguments.args][-len(arguments.defaults) :] if arguments.defaults else []
     for argument, place, value in zip(by_place, arguments.defaults, function.__defaults__ or (), strict=True):
         yield argument.arg, place, value
-    for argument, place in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
-        if place is not None:
-            yield argument.arg, place, (function.__kwdefaults__ or {})[argument.arg]
+    for argument, by_name in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
+        if by_name is not None:
+            yield argument.arg, by_name, (function.__kwdefaults__ or {})[argument.arg]
 
 
 def _is_written(place: ast.expr, value: Any) -> bool:

@@ -16,8 +16,11 @@ if TYPE_CHECKING:
 
 # VC classes that a link can have.
 MAX_CLASSES = 16
-# Most calls before a run.
-MOST_STATES = 20_000_000
+# Most memory of the hops before they are a table of the engine [bytes].
+MOST_BYTES = 2_000_000_000
+# Memory of a state, of the hops that several states may share, and of each of these hops [bytes]. The sums are within
+# 10 % of the peaks that `tracemalloc` shows on HyperX 10x10 and 14x14.
+_STATE_BYTES, _HOPS_BYTES, _HOP_BYTES = 200, 300, 16
 # Routers of a path that a message shows.
 _SHOWN = 12
 
@@ -25,6 +28,8 @@ Hop = tuple[int, int]
 """Port and VC class."""
 Hops = tuple[tuple[Hop, int], ...]
 """Hops with the rank of their cost."""
+Row = tuple[int, int, int, list[tuple[int, int, int]]]
+"""Router, destination router, VC class of the last hop plus 1 (0 at the source), and hops: port, VC class, rank."""
 
 
 class State(NamedTuple):
@@ -45,7 +50,9 @@ class Routes:
         self.function, self.network = function, network
         self.reads_queues = "queues" in function.takes
         self.hops: dict[State, Hops] = {}
+        self.bytes = 0
         self._shared: dict[Hops, Hops] = {}
+        self._ranked: dict[tuple[Hop, int], tuple[Hop, int]] = {}
 
     def follow(self) -> None:
         """Find the hops of every state that a packet can reach from any router with terminals to any other.
@@ -83,8 +90,10 @@ class Routes:
     def _after(self, state: State) -> Iterator[State]:
         """The states that follow, without that of a packet that has arrived."""
         self.hops[state] = self._evaluated(state)
-        if len(self.hops) > MOST_STATES:
-            what = f"`{self.function.name}` has more than {MOST_STATES} cases of router, destination and VC class"
+        self.bytes += _STATE_BYTES
+        if self.bytes > MOST_BYTES:
+            cases = f"its first {len(self.hops)} cases of router, destination and VC class"
+            what = f"`{self.function.name}` needs more than {MOST_BYTES / 1e9:g} GB of memory for the hops of {cases}"
             raise ScenarioError.saying(what, "take a smaller network, or write the routing in Rust")
         for (port, vc), _ in self.hops[state]:
             peer = self.network.peers[state.router][port]
@@ -96,7 +105,20 @@ class Routes:
         costs = self.called(state, self._empty(state), None)
         ranks = {cost: rank for rank, cost in enumerate(sorted(set(costs.values())))}
         hops = tuple(sorted(((hop, ranks[cost]) for hop, cost in costs.items()), key=lambda each: (each[1], each[0])))
-        return self._shared.setdefault(hops, hops)
+        if hops not in self._shared:
+            self.bytes += _HOPS_BYTES + _HOP_BYTES * len(hops)
+            hops = tuple(self._ranked.setdefault(hop, hop) for hop in hops)
+            self._shared[hops] = hops
+        return self._shared[hops]
+
+    def rows(self) -> list[Row]:
+        """The table as the engine reads it."""
+        triples = {ranked: (*ranked[0], ranked[1]) for ranked in self._ranked}
+        listed = {hops: [triples[ranked] for ranked in hops] for hops in self._shared}
+        return [
+            (state.router, state.destination, 0 if state.vc is None else state.vc + 1, listed[hops])
+            for state, hops in self.hops.items()
+        ]
 
     def _empty(self, state: State) -> list[int]:
         """The queues of a router in an idle network."""
@@ -233,11 +255,8 @@ def _listed_ports(router: Router) -> str:
 
 def routes(
     text: bytes, file: str, name: str, given: dict[str, Any], known: dict[str, Any]
-) -> tuple[list[tuple[int, int, int, list[tuple[int, int, int]]]], Chooser | None]:
-    """The table of a routing, and what calls its function in the loop if it reads queues.
-
-    A row of the table is the router, the destination router, and the VC class of the last hop plus 1 (0 at the source),
-    with the hops: port, VC class, and the rank of the cost while all queues are empty.
+) -> tuple[list[Row], Chooser | None]:
+    """The table of a routing, and what calls its function in the loop if it reads queues. Ranks are for empty queues.
 
     Raises
     ------
@@ -254,9 +273,4 @@ def routes(
             raise ScenarioError.saying(what, f"write def {name}(router, packet), with `queues` if it reads queues")
     found = Routes(function, network)
     found.follow()
-    listed = {hops: [(*hop, rank) for hop, rank in hops] for hops in set(found.hops.values())}
-    rows = [
-        (state.router, state.destination, 0 if state.vc is None else state.vc + 1, listed[hops])
-        for state, hops in found.hops.items()
-    ]
-    return rows, Chooser(found) if found.reads_queues else None
+    return found.rows(), Chooser(found) if found.reads_queues else None
