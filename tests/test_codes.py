@@ -109,6 +109,62 @@ def test_results_of_earlier_versions_have_diagnoses_too() -> None:
     assert (told["severity"], told["remedy"]["text"], told.get("code")) == ("warning", "write a longer limit", None)
 
 
+AUTO = ROW.replace("warmup: 1us", "warmup: auto, warmup_limit: 50us")
+BATCHES = ROW.replace("load: 0.1", "batch: {per_terminal: 20}").replace("warmup: 1us, window: 10us", "stop: complete")
+CONFIDENCE = ROW.replace("window: 10us", "window: 10us, stop: {confidence: {half_width: 0.05, max_window: 20us}}")
+# What the summaries of these scenarios have, and what makes a flaw or a warning of them.
+SETTLED: dict[str, Any] = {
+    "ending": "drained",
+    "saturated": False,
+    "packets": 999,
+    "load": 0.1,
+    "offered_load": 0.1,
+    "accepted_load": 0.1,
+    "terminals": 8,
+    "packet_flits": 4,
+    "warmup_cycles": 1000,
+    "window_cycles": 10000,
+}
+RULES: dict[str, tuple[str, dict[str, Any]]] = {
+    "fixed": (ROW, {}),
+    "auto": (AUTO, {"warmup_settled": True, "power_settled": True, "warmup_limit_cycles": 50000}),
+    "batches": (BATCHES, {"jobs": [{"job": "job", "packets": 20, "batch_packets": 160}], "warmup_cycles": 0}),
+    "confidence": (CONFIDENCE, {"confidence_reached": False}),
+}
+FLAWED: list[dict[str, Any]] = [
+    {"saturated": True},
+    {"packets": 0, "offered_load": 0, "accepted_load": 0},
+    {"packets": 20},
+    {"below_path_bound": False, "path_bound_share": 1.0, "path_bound_load": 0.1},
+    {"queues_settled": False},
+    {"queues_settled": False, "path_bound_share": 0.96},
+    {"queues_settled": False, "accepted_load": 0.05},
+    {"backlog_before_packets": 500, "queues_settled": True, "accepted_load": 0.2},
+    {"packet_latency_mean_cycles": 20000},
+    {"whole_periods": False},
+]
+AT_LIMIT: list[dict[str, Any]] = [{"warmup_settled": False}, {"power_settled": False}]
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_a_scenario_accepts_the_settings_of_its_flaws(rule: str) -> None:
+    text, kept = RULES[rule]
+    found = set()
+    for change in FLAWED + (AT_LIMIT if rule == "auto" else []):
+        for each in soundness.diagnoses(SETTLED | kept | change, "results", None):
+            if settings := each["remedy"]["settings"]:
+                weft.load(text, overrides=settings)
+                found.add(each["code"])
+    sets = {
+        "fixed": ["queues_unsettled", "began_with_backlog", "may_be_saturated"],
+        "auto": ["latencies_unsettled", "power_unsettled"],
+        "batches": [],
+        "confidence": ["began_with_backlog"],
+    }
+    of_window = ["no_packet", "too_few_packets", "window_below_latency"] if rule in ("fixed", "auto") else []
+    assert found == {*sets[rule], *of_window}
+
+
 @pytest.mark.parametrize("ending", ["stalled", "interrupted"])
 def test_remedies_name_the_folder_and_the_command(ending: str) -> None:
     summary = {"ending": ending, "saturated": False, "packets": 999}

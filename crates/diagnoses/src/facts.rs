@@ -59,6 +59,8 @@ pub struct Job {
     pub packets: Option<f64>,
     pub completion_cycles: Option<f64>,
     pub offered_load: Option<f64>,
+    /// `None` of a job that sends a load.
+    pub batch_packets: Option<f64>,
 }
 
 /// The place of a phase in the load.
@@ -104,6 +106,8 @@ pub struct Facts {
     pub path_bound_buffer_needed_flits: Option<f64>,
     pub power_settled: Option<bool>,
     pub warmup_settled: Option<bool>,
+    /// `None` where no confidence ends the window.
+    pub confidence_reached: Option<bool>,
     pub queues_settled: Option<bool>,
     pub whole_periods: Option<bool>,
     pub load: Option<f64>,
@@ -156,6 +160,7 @@ impl Facts {
             path_bound_buffer_needed_flits: summary.number("path_bound_buffer_needed_flits"),
             power_settled: summary.flag("power_settled"),
             warmup_settled: summary.flag("warmup_settled"),
+            confidence_reached: summary.flag("confidence_reached"),
             queues_settled: summary.flag("queues_settled"),
             whole_periods: summary.flag("whole_periods"),
             load: summary.number("load"),
@@ -215,6 +220,7 @@ impl Job {
             packets: job.number("packets"),
             completion_cycles: job.number("completion_cycles"),
             offered_load: job.number("offered_load"),
+            batch_packets: job.number("batch_packets"),
         }
     }
 }

@@ -18,7 +18,7 @@ pub(crate) const LIMIT: &str = "measure.warmup_limit";
 pub(crate) const TOO_SHORT: [&str; 3] = ["measure.window", "traffic.phases", "measure.stop.complete"];
 /// Warnings about parameters of a power policy are about a key below this one.
 const OF_POLICY: &str = "power.policy.";
-const WITHOUT_REPLIES: &str = "warmup_without_replies";
+pub(crate) const WITHOUT_REPLIES: &str = "warmup_without_replies";
 
 impl Facts {
     /// All flaws of a point, the worst first; empty for a sound point.

@@ -99,9 +99,11 @@ weft_units::codes! {
         helps: "Write a longer `measure.warmup_limit`. If that is not enough, the load may be near the capacity.";
     QUEUES_UNSETTLED_CODE = "queues_unsettled", Flaw,
         means: "The queues are too long for the run: they, and the latency, depend on how it began.",
-        computed: "`queue_memory_cycles` is the time after which the first state of a queue has no effect. It grows with the square of \
-                   the mean wait. The code appears if warm-up and window together are shorter, or if the latency grows within the \
-                   window. It also appears if the window delivers packets that the warm-up has left.",
+        computed: "`queue_memory_cycles` = 4 c w^2 / v: after this time the first state of a queue has no effect. w is the mean wait \
+                   in one queue in cycles, v the variance of the flits per cycle, and c the flits per cycle of the fastest channel. \
+                   The code appears if warm-up + window < `queue_memory_cycles`, or if the latency grows within the \
+                   window. It also appears if the window delivers packets that the warm-up has left: accepted / offered - 1 > \
+                   3 / sqrt(packets), and that x window / 2 > 5 % of the mean latency.",
         helps: "Write a warm-up of 4 times that memory, and a window that is a multiple of 4 times the present one. Near the capacity \
                 no time is long enough: then the remedy is a load 5 % lower.";
     FELL_BEHIND_CODE = "fell_behind", Flaw,
@@ -112,8 +114,10 @@ weft_units::codes! {
         helps: "Let the phase last until the backlog is 2 % of its flits. The remedy has the number.";
     BEGAN_WITH_BACKLOG_CODE = "began_with_backlog", Flaw,
         means: "The window, or a phase, began with packets that an earlier time has left. Latencies are not those of the load alone.",
-        computed: "Flits that wait at the begin exceed 3 % of the offered flits, and chance (3 / sqrt(packets)). They also show: more is \
-                   delivered than is offered.",
+        computed: "Flits that wait at the begin > (3 % + 3 / sqrt(packets)) x offered flits. In a window these flits are waiting \
+                   packets / packets x offered flits. In a later phase they are the backlog that the phases before it have left (see \
+                   `fell_behind`). They must also show: accepted flits - offered flits exceed the same limit, or the queues of the \
+                   phase have not settled.",
         helps: "Write a warm-up that ends when twice the time to deliver them has passed. The remedy has the number.";
     AFTER_SATURATED_PHASE_CODE = "after_saturated_phase", Flaw,
         means: "The phase before this one is saturated. This one delivers what that has left.",
@@ -235,10 +239,6 @@ impl Kind {
     /// The place among [`KINDS`]: the lower, the worse.
     pub fn rank(&self) -> usize {
         KINDS.iter().position(|kind| kind.is(self)).unwrap_or(KINDS.len())
-    }
-
-    pub fn of(code: &str) -> Option<&'static Self> {
-        KINDS.into_iter().find(|kind| kind.code.name == code)
     }
 }
 

@@ -1,7 +1,8 @@
 //! Diagnoses of finished points: pure functions from the numbers of a summary to flaws, notes and remedies.
 //!
 //! A summary is read by [`Facts::of`] from anything that is a [`Source`]: JSON here, a dict in the Python module. [`flaws`] decides
-//! which flaws it has, [`remedies`] which settings end them, and [`notes`] which sentences are told of it. All
+//! which flaws it has, [`remedies`] which settings end them, [`numbers`] gives the numbers of each flaw, and [`notes`] decides which
+//! sentences are told of it. All
 //! sentences are in [`words`], each code of a flaw is in [`kinds`]. Results of earlier versions are judged as well: a number
 //! that a summary lacks is unknown.
 
@@ -13,6 +14,7 @@ pub mod flaws;
 pub mod format;
 pub mod kinds;
 pub mod notes;
+pub mod numbers;
 pub mod phases;
 pub mod remedies;
 pub mod verdict;

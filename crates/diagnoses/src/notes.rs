@@ -1,11 +1,14 @@
 //! Decides which sentences are told of a point below the tables of a sweep.
 
 use crate::backlog;
-use crate::facts::{Facts, Place};
+use crate::facts::{Facts, Job, Place, Told};
 use crate::flaws::TOO_SHORT;
 use crate::kinds::{self, Kind};
+use crate::numbers::known;
+use crate::verdict::Remedy;
 use crate::words;
-use weft_units::Code;
+use serde_json::{Map, Value};
+use weft_units::{Code, Severity};
 
 weft_units::codes! {
     WINDOW_BELOW_LATENCY = "window_below_latency", Warning,
@@ -34,19 +37,31 @@ weft_units::codes! {
         helps: "Write a warm-up of 4 times the run and a window of 4 times the present one, and the engine judges it.";
 }
 
-/// A sentence about a point.
+/// What is told of a point. Of a flaw it is the sentence alone: the diagnosis of that flaw has numbers and remedy.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Note {
     pub code: &'static Code,
-    pub text: String,
+    pub what: String,
+    pub numbers: Map<String, Value>,
+    pub remedy: Option<Remedy>,
 }
 
-fn note(code: &'static Code, text: String) -> Note {
-    Note { code, text }
+impl Note {
+    /// The sentence.
+    pub fn text(self) -> String {
+        match self.remedy {
+            Some(remedy) => format!("{}; {}", self.what, remedy.text),
+            None => self.what,
+        }
+    }
 }
 
-fn of(kind: &Kind, text: String) -> Note {
-    note(kind.code, text)
+fn note(code: &'static Code, what: String, numbers: Map<String, Value>) -> Note {
+    Note { code, what, numbers, remedy: None }
+}
+
+fn of(kind: &Kind, what: String) -> Note {
+    note(kind.code, what, Map::new())
 }
 
 /// Sentences of one kind. `longest`: the longest `measure.warmup_limit` of all points of the sweep \[cycles\].
@@ -78,17 +93,38 @@ impl Facts {
         TOPICS.iter().find(|(name, _)| *name == topic).map(|(_, notes)| notes(self, longest))
     }
 
+    /// The warnings about the results of a point: what is told of it beyond its flaws.
+    pub(crate) fn doubts(&self) -> Vec<Note> {
+        let told = TOPICS.iter().flat_map(|(_, notes)| notes(self, 0.0));
+        told.filter(|note| note.code.severity == Severity::Warning).collect()
+    }
+
+    /// The warnings of the engine that no note has told, in words; of one that a note has told in part, the rest.
+    pub fn untold(&self) -> Vec<String> {
+        let open = self.has(&kinds::NOT_JUDGED).then(|| self.warnings_of(&TOO_SHORT).next()).flatten();
+        let early = [self.short_warmup(), self.without_replies()];
+        let rest = |warning: &Told| {
+            let is = |told: Option<&Told>| told.is_some_and(|told| std::ptr::eq(told, warning));
+            let told = if early.into_iter().any(is) { warning.help.clone() } else { words::what_and_help(warning) };
+            (!is(open)).then(|| words::warning(&warning.path, &told))
+        };
+        self.warnings.iter().filter_map(rest).collect()
+    }
+
     /// Why it is not known whether the network carries the load, and the remedy.
     fn unjudged(&self) -> Option<String> {
-        let told = || self.warnings_of(&TOO_SHORT).next().map(|warning| words::what_and_help(warning));
+        let told = || self.warnings_of(&TOO_SHORT).next().map(words::what_and_help);
         self.has(&kinds::NOT_JUDGED).then(|| told().unwrap_or_else(|| kinds::NOT_JUDGED.words.to_owned()))
     }
 }
 
 /// A point that accepted less than it was offered before it had settled.
 fn behind(facts: &Facts) -> Vec<Note> {
-    let text = || words::may_be_saturated(facts, &facts.to_judge().text);
-    facts.is_behind().then(|| note(&MAY_BE_SATURATED, text())).into_iter().collect()
+    let told = || Note {
+        remedy: Some(facts.to_judge()),
+        ..note(&MAY_BE_SATURATED, words::may_be_saturated(facts), known(facts.loads()))
+    };
+    facts.is_behind().then(told).into_iter().collect()
 }
 
 fn not_judged(facts: &Facts) -> Vec<Note> {
@@ -100,7 +136,7 @@ fn partial(facts: &Facts) -> Vec<Note> {
     if std::iter::once(facts).chain(&facts.phases).all(|span| span.whole_periods != Some(false)) {
         return Vec::new();
     }
-    let told = facts.warnings_of(&TOO_SHORT).next().map(|warning| words::what_and_help(warning));
+    let told = facts.warnings_of(&TOO_SHORT).next().map(words::what_and_help);
     let why = told.unwrap_or_else(|| kinds::PART_OF_PERIOD.words.to_owned());
     match facts.unjudged() {
         Some(known) if known == why => Vec::new(),
@@ -128,7 +164,10 @@ fn short_window(facts: &Facts) -> Vec<Note> {
     }
     match (window, facts.packet_latency_mean_cycles) {
         (Some(window), Some(latency)) if window < latency && !is_over => {
-            vec![note(&WINDOW_BELOW_LATENCY, words::window_below_latency(window, latency))]
+            let numbers = known([("window_cycles", Some(window)), ("packet_latency_mean_cycles", Some(latency))]);
+            let what = words::window_below_latency(window, latency);
+            let remedy = Some(facts.accepted(words::window((10.0 * latency).ceil())));
+            vec![Note { remedy, ..note(&WINDOW_BELOW_LATENCY, what, numbers) }]
         }
         (_, _) => Vec::new(),
     }
@@ -140,8 +179,13 @@ fn silent_jobs(facts: &Facts) -> Vec<Note> {
         return Vec::new();
     }
     let silent = facts.jobs.iter().filter(|job| job.packets == Some(0.0));
-    let text = |job| words::silent_job(job, facts.warmup_cycles);
-    silent.map(|job| note(&JOB_WITHOUT_PACKETS, text(job))).collect()
+    let text = |job: &Job| match (job.completion_cycles, facts.warmup_cycles) {
+        (Some(completed), Some(begin)) if completed <= begin => words::job_before_window(job, completed, begin),
+        _ if job.offered_load.unwrap_or(0.0) != 0.0 => words::job_undelivered(job),
+        _ => words::job_without_packets(job),
+    };
+    let numbers = |job: &Job| known([("packets", job.packets), ("completion_cycles", job.completion_cycles)]);
+    silent.map(|job| note(&JOB_WITHOUT_PACKETS, text(job), numbers(job))).collect()
 }
 
 /// The phases of the load that measured nothing.
@@ -150,17 +194,19 @@ fn silent_phases(facts: &Facts) -> Vec<Note> {
     let end = begin + facts.window_cycles.unwrap_or(0.0);
     let starts = facts.phases.iter().map(|phase| phase.place.as_ref().and_then(|place| place.start_cycle));
     let nexts = starts.skip(1).chain([None]);
-    let text = |(phase, next): (&Facts, Option<f64>)| {
+    let told = |(phase, next): (&Facts, Option<f64>)| {
         let place = phase.place.as_ref()?;
-        match place.start_cycle {
+        let text = match place.start_cycle {
             Some(start) if start >= end => Some(words::phase_after_window(place.phase, start, end)),
             _ if place.from_cycle.is_none() => {
                 Some(words::phase_before_window(place.phase, next.unwrap_or(begin), begin))
             }
             _ => (phase.packets == Some(0.0)).then(|| words::phase_undelivered(place.phase)),
-        }
+        };
+        let numbers = known([("phase", Some(place.phase)), ("start_cycle", place.start_cycle)]);
+        Some(note(&PHASE_WITHOUT_PACKETS, text?, numbers))
     };
-    facts.phases.iter().zip(nexts).filter_map(text).map(|text| note(&PHASE_WITHOUT_PACKETS, text)).collect()
+    facts.phases.iter().zip(nexts).filter_map(told).collect()
 }
 
 fn overloaded_phases(facts: &Facts) -> Vec<Note> {
@@ -192,8 +238,12 @@ fn late_phases(facts: &Facts) -> Vec<Note> {
 /// Saturated points whose buffers are too short for their load.
 fn buffers(facts: &Facts) -> Vec<Note> {
     let is_short = facts.path_bound_buffer.is_some() && facts.is_over() && facts.is_above_bound();
-    let text = || words::buffers_limit(&words::bound(facts), &facts.below_bound().text);
-    is_short.then(|| note(&BUFFERS_LIMIT_LOAD, text())).into_iter().collect()
+    let numbers = || known(facts.loads().into_iter().chain([facts.bound()]));
+    let told = || Note {
+        remedy: Some(words::write(facts.below_bound())),
+        ..note(&BUFFERS_LIMIT_LOAD, words::buffers_limit(&words::bound(facts)), numbers())
+    };
+    is_short.then(told).into_iter().collect()
 }
 
 /// A fixed warm-up that is too short for power states or replies.
@@ -241,7 +291,9 @@ fn left_by_warmup(facts: &Facts) -> Vec<Note> {
 /// Where no test showed whether the network had settled.
 fn warmup(facts: &Facts) -> Vec<Note> {
     let is_by_phases = !facts.phases.is_empty() && facts.warmup_settled.is_none();
-    is_by_phases.then(|| note(&WARMUP_NOT_JUDGED, words::warmup_not_judged(facts.warmup_cycles))).into_iter().collect()
+    let numbers = || known([("warmup_cycles", facts.warmup_cycles)]);
+    let told = || note(&WARMUP_NOT_JUDGED, words::warmup_not_judged(facts.warmup_cycles), numbers());
+    is_by_phases.then(told).into_iter().collect()
 }
 
 /// Settings with which a point settles; the engine warns of a fixed warm-up before the run.

@@ -2,12 +2,12 @@
 
 use crate::backlog::{Backlog, CHANCE};
 use crate::facts::{Facts, Place, Told};
-use crate::flaws::{LIMIT, TOO_SHORT, WARMUP};
+use crate::flaws::{LIMIT, TOO_SHORT, WARMUP, WITHOUT_REPLIES};
 use crate::format::rounded_up;
 use crate::kinds::{self, FEWEST_PACKETS, Group, Kind};
-use crate::verdict::{Diagnosis, Remedy};
+use crate::verdict::Remedy;
 use crate::words;
-use serde_json::{Map, json};
+use serde_json::Map;
 
 /// A warm-up of so many times the run until now, and so many times the window, show whether less is accepted than is offered, and
 /// whether queues settle.
@@ -25,24 +25,42 @@ const OF_LOAD: &str = "few_packets";
 const WAITS: f64 = 100.0;
 
 impl Facts {
-    /// The flaws of a point as data, the worst first.
-    pub fn diagnoses(&self) -> Vec<Diagnosis> {
-        let one = |kind: &&'static Kind| Diagnosis::new(kind, self.numbers(kind), self.remedy(kind));
-        self.flaws().iter().map(one).collect()
-    }
-
     /// Remedy for a flaw: that of the engine, that of the numbers of the point, or else that of the flaw.
     pub fn remedy(&self, kind: &Kind) -> Remedy {
         let general = || Remedy { is_of_load: kind.is_of_load, ..Remedy::new(kind.help) };
         let told = match kind.group {
-            Group::Unsettled => self.to_settle(0.0).into_iter().next(),
+            Group::Unsettled => self.to_settle_this(kind),
             Group::Overloaded => self.policy_warning().map(|told| words::policy_or(&told.path, &told.help, kind.help)),
             Group::Unjudged | Group::Period => self.warnings_of(&TOO_SHORT).next().map(of_engine),
             Group::Few => Some(self.more_packets()),
             Group::Empty if self.is_silent() => Some(self.any_packet()),
             Group::Empty | Group::Stalled | Group::Interrupted | Group::Dropping => None,
         };
-        told.unwrap_or_else(general)
+        told.map_or_else(general, |told| self.accepted(told))
+    }
+
+    /// The remedy for a flaw that has not settled: its own, or else the one that comes first.
+    fn to_settle_this(&self, kind: &Kind) -> Option<Remedy> {
+        let mut told = self.settling(0.0);
+        let own = told.iter().position(|(of, _)| of.is(kind)).unwrap_or(0);
+        (own < told.len()).then(|| told.swap_remove(own).1)
+    }
+
+    /// A remedy without its settings if the scenario may refuse one or have no use for it. A window has no use where batches or
+    /// a confidence end the run. A fixed warm-up is refused next to a `measure.warmup_limit`, and where batches end the run.
+    pub(crate) fn accepted(&self, remedy: Remedy) -> Remedy {
+        // a program has no load
+        let is_by_batches = self.load.is_none() || self.jobs.iter().any(|job| job.batch_packets.is_some());
+        let is_doubtful = |path: &str| match path {
+            words::WINDOW => is_by_batches || self.confidence_reached.is_some(),
+            WARMUP => is_by_batches || self.warmup_settled.is_some(),
+            _ => false,
+        };
+        if remedy.settings.keys().any(|path| is_doubtful(path)) {
+            Remedy { settings: Map::new(), ..remedy }
+        } else {
+            remedy
+        }
     }
 
     /// Remedy for a flaw of a point whose load a profile names: another load alone would be one that it lacks. Profiles name phases
@@ -66,37 +84,50 @@ impl Facts {
         let (warmup, window) = (self.warmup_cycles.unwrap_or(0.0), self.window_cycles.unwrap_or(0.0));
         let longer = rounded_up(LONGER * (warmup + window)).max(self.warmup_limit_cycles.unwrap_or(0.0));
         let key = if self.is_by_limit() { LIMIT } else { WARMUP };
-        words::warmup_and_window(key, longer, rounded_up(LONGER * window))
+        self.accepted(words::warmup_and_window(key, longer, rounded_up(LONGER * window)))
     }
 
     /// Settings with which an unsettled point settles; empty for a settled one. `least_limit`: the longest `measure.warmup_limit` of all
     /// points of the sweep \[cycles\]. Where one is written for all of them, no point gets less than it had.
     pub fn to_settle(&self, least_limit: f64) -> Vec<Remedy> {
+        self.settling(least_limit).into_iter().map(|(_, remedy)| self.accepted(remedy)).collect()
+    }
+
+    /// The same, each with the flaw that it ends.
+    fn settling(&self, least_limit: f64) -> Vec<(&'static Kind, Remedy)> {
         let flaws = self.flaws();
         let has = |kind: &Kind| flaws.iter().any(|found| found.is(kind));
         if !crate::flaws::is_unsettled(&flaws) {
             return Vec::new();
         }
         if has(&kinds::AT_PATH_BOUND) {
-            return vec![words::write(self.below_bound())]; // no time is long enough
+            return vec![(&kinds::AT_PATH_BOUND, words::write(self.below_bound()))]; // no time is long enough
         }
         if self.is_silent() {
-            return vec![self.any_packet()];
+            return vec![(&kinds::NO_PACKET, self.any_packet())];
         }
-        let mut told: Vec<Remedy> = self.warnings_of(&[WARMUP]).map(of_engine).collect();
+        let of_warmup = |warning: &Told| match warning.code.as_deref() {
+            Some(WITHOUT_REPLIES) => (&kinds::REPLIES_UNSETTLED, of_engine(warning)),
+            Some(_) | None => (&kinds::POWER_UNSETTLED, of_engine(warning)),
+        };
+        let mut told: Vec<(&'static Kind, Remedy)> = self.warnings_of(&[WARMUP]).map(of_warmup).collect();
         if has(&kinds::QUEUES_UNSETTLED) {
-            told.push(self.for_queues(least_limit));
+            told.push((&kinds::QUEUES_UNSETTLED, self.for_queues(least_limit)));
         } else if self.is_by_limit() {
             let limit = self.longer_limit().max(least_limit);
             // power states settle no sooner under a lower load
-            let lighter = (self.warmup_settled == Some(false)).then(|| words::else_lighter(self.load));
-            told.push(words::longer_limit(limit, lighter));
+            let is_of_latencies = self.warmup_settled == Some(false);
+            let lighter = is_of_latencies.then(|| words::else_lighter(self.load));
+            let kind = if is_of_latencies { &kinds::LATENCIES_UNSETTLED } else { &kinds::POWER_UNSETTLED };
+            told.push((kind, words::longer_limit(limit, lighter)));
         }
-        if let Some(late) = self.fell_behind().copied().or_else(|| self.began_behind()) {
-            told.push(self.after_backlog(&late));
+        if let Some(late) = self.fell_behind() {
+            told.push((&kinds::FELL_BEHIND, self.after_backlog(late)));
+        } else if let Some(late) = self.began_behind() {
+            told.push((&kinds::BEGAN_WITH_BACKLOG, self.after_backlog(&late)));
         }
         if has(&kinds::AFTER_SATURATED_PHASE) {
-            told.push(Remedy::of_load(kinds::AFTER_SATURATED_PHASE.help));
+            told.push((&kinds::AFTER_SATURATED_PHASE, Remedy::of_load(kinds::AFTER_SATURATED_PHASE.help)));
         }
         told
     }
@@ -235,48 +266,9 @@ impl Facts {
         let (longer, higher) = (rounded_up(needed / load), needed / window);
         words::first_packet((longer <= LONGEST).then_some(longer), higher)
     }
-
-    /// The numbers by which a flaw is decided, as far as they are known.
-    pub fn numbers(&self, kind: &Kind) -> Map<String, serde_json::Value> {
-        let backlog = self.fell_behind().copied().or_else(|| self.began_behind());
-        let lasted = [("warmup_cycles", self.warmup_cycles), ("window_cycles", self.window_cycles)];
-        let loads = [
-            ("offered_load_flits_per_cycle", self.offered_load),
-            ("accepted_load_flits_per_cycle", self.accepted_load),
-            ("path_bound_load_flits_per_cycle", self.path_bound_load),
-        ];
-        let known: Vec<(&str, Option<f64>)> = match kind.group {
-            Group::Stalled | Group::Interrupted | Group::Period => lasted.to_vec(),
-            Group::Overloaded | Group::Unjudged => loads.to_vec(),
-            Group::Dropping => {
-                vec![("dropped_packets", self.dropped_packets), ("dropped_share", Some(self.dropped_share()))]
-            }
-            Group::Empty | Group::Few => {
-                let packets = [("packets", self.packets), ("fewest_packets", Some(FEWEST_PACKETS))];
-                [packets, lasted].concat()
-            }
-            Group::Unsettled => {
-                let queues = [
-                    ("path_bound_share", self.path_bound_share),
-                    ("queueing_mean_cycles", self.queueing_mean_cycles),
-                    ("queue_memory_cycles", self.queue_memory_cycles),
-                    ("latency_growth_share", self.latency_growth_share),
-                    ("backlog_before_flits_per_terminal", backlog.map(|late| late.before)),
-                    ("backlog_added_flits_per_terminal", backlog.map(|late| late.own)),
-                ];
-                [&loads[..], &lasted[..], &queues[..]].concat()
-            }
-        };
-        known.into_iter().filter_map(|(name, value)| Some((name.to_owned(), number(value?)))).collect()
-    }
 }
 
 /// The remedy of a warning of the engine.
 fn of_engine(warning: &Told) -> Remedy {
     Remedy { is_of_load: warning.code.as_deref() == Some(OF_LOAD), ..Remedy::new(warning.help.clone()) }
-}
-
-/// A whole number without a decimal point.
-fn number(value: f64) -> serde_json::Value {
-    if value.fract() == 0.0 && value.abs() < 9e15 { json!(value as i64) } else { json!(value) }
 }

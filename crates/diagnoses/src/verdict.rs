@@ -1,6 +1,8 @@
 //! A diagnosis as data.
 
-use crate::kinds::Kind;
+use crate::facts::Facts;
+use crate::kinds::{self, Kind};
+use crate::notes::Note;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use weft_units::{Code, Severity};
@@ -33,20 +35,57 @@ impl Remedy {
     }
 }
 
-/// A diagnosis of a point.
+/// A diagnosis of a point, or of a phase of its load.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Diagnosis {
     pub code: &'static Code,
     pub severity: Severity,
-    /// What the point is, in a few words.
-    pub what: &'static str,
+    /// Of a phase of the load.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub phase: Option<u64>,
+    /// What the point or the phase is: a flaw in a few words, a warning in a sentence.
+    pub what: String,
     /// By name with the unit last.
     pub numbers: Map<String, Value>,
     pub remedy: Remedy,
 }
 
-impl Diagnosis {
-    pub(crate) fn new(kind: &Kind, numbers: Map<String, Value>, remedy: Remedy) -> Self {
-        Self { code: kind.code, severity: kind.code.severity, what: kind.words, numbers, remedy }
+/// Flaws that a phase has because its point has them.
+static OF_POINT: [&Kind; 5] = [
+    &kinds::STALLED,
+    &kinds::INTERRUPTED,
+    &kinds::POWER_UNSETTLED,
+    &kinds::REPLIES_UNSETTLED,
+    &kinds::LATENCIES_UNSETTLED,
+];
+
+impl Facts {
+    /// The flaws of a point as data, the worst first, then those of each phase that it measured, then the warnings about its results.
+    pub fn diagnoses(&self) -> Vec<Diagnosis> {
+        let own = self.flaws().into_iter().map(|kind| self.diagnosis(kind));
+        let is_own = |kind: &&Kind| !OF_POINT.iter().any(|of_point| of_point.is(kind));
+        let of = |phase: &Self| -> Vec<Diagnosis> {
+            phase.flaws().into_iter().filter(is_own).map(|kind| phase.diagnosis(kind)).collect()
+        };
+        let measured = self.phases.iter().filter(|phase| phase.packets.is_some_and(|packets| packets > 0.0));
+        own.chain(measured.flat_map(of)).chain(self.doubts().into_iter().map(Diagnosis::from)).collect()
+    }
+
+    fn diagnosis(&self, kind: &'static Kind) -> Diagnosis {
+        Diagnosis {
+            code: kind.code,
+            severity: kind.code.severity,
+            phase: self.place.as_ref().map(|place| place.phase as u64),
+            what: kind.words.to_owned(),
+            numbers: self.numbers(kind),
+            remedy: self.remedy(kind),
+        }
+    }
+}
+
+impl From<Note> for Diagnosis {
+    fn from(Note { code, what, numbers, remedy }: Note) -> Self {
+        let remedy = remedy.unwrap_or_else(|| Remedy::new(code.helps));
+        Self { code, severity: code.severity, phase: None, what, numbers, remedy }
     }
 }

@@ -1,4 +1,4 @@
-//! The sentences: one template for each remedy. Nothing is decided here but singular and plural.
+//! The sentences: one template for each remedy and note. They have the numbers that the other files choose.
 
 use crate::backlog::Backlog;
 use crate::facts::{Facts, Job, Place, Told};
@@ -8,7 +8,7 @@ use crate::kinds::Kind;
 use crate::remedies::BELOW_BOUND;
 use crate::verdict::Remedy;
 
-const WINDOW: &str = "measure.window";
+pub(crate) const WINDOW: &str = "measure.window";
 const NEAR: &str = "near the capacity queues hardly ever drain";
 
 fn cycles(number: f64) -> String {
@@ -58,11 +58,8 @@ pub(crate) fn longer_run(key: &str, warmup: f64, window: Option<f64>, replaces: 
 
 pub(crate) fn lighter_and_longer(load: Option<f64>, warmup: Option<(&str, f64)>) -> Remedy {
     let and = warmup.map_or_else(String::new, |(key, warmup)| format!(" and {}", setting(key, warmup)));
-    let remedy = Remedy::of_load(format!("write {}{and}: {NEAR}, however long the warm-up is", lower_load(load)));
-    match warmup {
-        Some((key, warmup)) => remedy.with(key, cycles(warmup)),
-        None => remedy,
-    }
+    // no settings: the key of the load depends on the scenario, and the warm-up alone is half of the remedy
+    Remedy::of_load(format!("write {}{and}: {NEAR}, however long the warm-up is", lower_load(load)))
 }
 
 pub(crate) fn else_lighter(load: Option<f64>) -> String {
@@ -117,7 +114,9 @@ pub(crate) fn lower_before(is_of_phase: bool) -> Remedy {
 pub(crate) fn later_window(warmup: f64, shift: Option<f64>) -> Remedy {
     let shifted = shift
         .map_or_else(String::new, |shift| format!(", and let all phases that begin later begin {shift} cycles later"));
-    Remedy::new(format!("write {} or more{shifted}", setting(WARMUP, warmup))).with(WARMUP, cycles(warmup))
+    let remedy = Remedy::new(format!("write {} or more{shifted}", setting(WARMUP, warmup)));
+    // the warm-up alone is half of the remedy where phases shift
+    if shift.is_some() { remedy } else { remedy.with(WARMUP, cycles(warmup)) }
 }
 
 pub(crate) fn longer_phase(phase: f64, enough: f64) -> Remedy {
@@ -181,9 +180,8 @@ pub(crate) fn not_judged(why: &str) -> String {
     format!("not judged: {why}")
 }
 
-pub(crate) fn may_be_saturated(facts: &Facts, remedy: &str) -> String {
-    let reason = reason(&facts.flaws());
-    format!("not judged: {} were accepted, and the point is {reason}; {remedy}", loads(facts))
+pub(crate) fn may_be_saturated(facts: &Facts) -> String {
+    format!("not judged: {} were accepted, and the point is {}", loads(facts), reason(&facts.flaws()))
 }
 
 pub(crate) fn part_of_period(why: &str) -> String {
@@ -218,24 +216,28 @@ pub(crate) fn few_packets(packets: f64, window: Option<f64>) -> String {
 
 pub(crate) fn window_below_latency(window: f64, latency: f64) -> String {
     format!(
-        "the window of {window} cycles is shorter than the mean latency, {} cycles: what is delivered in it was sent before; write \
-         {} or more",
-        general(latency, 4),
-        setting(WINDOW, (10.0 * latency).ceil())
+        "the window of {window} cycles is shorter than the mean latency, {} cycles: what is delivered in it was sent before",
+        general(latency, 4)
     )
 }
 
-pub(crate) fn silent_job(job: &Job, warmup: Option<f64>) -> String {
-    let name = format!("job {} measured nothing", job.name);
-    match (job.completion_cycles, warmup) {
-        (Some(completed), Some(begin)) if completed <= begin => {
-            format!("{name}: its batch was complete in cycle {completed}, before the window began in cycle {begin}")
-        }
-        _ if job.offered_load.unwrap_or(0.0) != 0.0 => {
-            format!("{name}: none of the packets that it created in the window was delivered")
-        }
-        _ => format!("{name}: it created no packet in the window"),
-    }
+fn silent_job(job: &Job) -> String {
+    format!("job {} measured nothing", job.name)
+}
+
+pub(crate) fn job_before_window(job: &Job, completed: f64, begin: f64) -> String {
+    format!(
+        "{}: its batch was complete in cycle {completed}, before the window began in cycle {begin}",
+        silent_job(job)
+    )
+}
+
+pub(crate) fn job_undelivered(job: &Job) -> String {
+    format!("{}: none of the packets that it created in the window was delivered", silent_job(job))
+}
+
+pub(crate) fn job_without_packets(job: &Job) -> String {
+    format!("{}: it created no packet in the window", silent_job(job))
 }
 
 fn silent_phase(phase: f64) -> String {
@@ -317,8 +319,8 @@ pub(crate) fn bound(facts: &Facts) -> String {
     format!("offers {offered}, the bound of its paths is {bound} {LOADS}{short}")
 }
 
-pub(crate) fn buffers_limit(bound: &str, remedy: &str) -> String {
-    format!("saturated: {bound}; write {remedy}")
+pub(crate) fn buffers_limit(bound: &str) -> String {
+    format!("saturated: {bound}")
 }
 
 pub(crate) fn power_unsettled(what: &str) -> String {
@@ -371,6 +373,11 @@ pub(crate) fn long_queues(facts: &Facts, memory: f64, lasted: f64) -> String {
 pub(crate) fn warmup_not_judged(warmup: Option<f64>) -> String {
     let length = warmup.map_or_else(|| "None".to_owned(), |warmup| warmup.to_string());
     format!("settled: not judged, since the load changes at set times; the warm-up is the scenario's, {length} cycles")
+}
+
+/// A warning of the engine, or the part of it that is not told elsewhere.
+pub(crate) fn warning(path: &str, told: &str) -> String {
+    format!("warning: {path}: {told}")
 }
 
 pub(crate) fn to_settle(remedy: &str) -> String {

@@ -1,7 +1,7 @@
 //! Flaws, marks and remedies of summaries that have one thing wrong.
 
 use serde_json::{Map, Value, json};
-use weft_diagnoses::kinds::{KINDS, QUEUES_UNSETTLED};
+use weft_diagnoses::kinds::{FEW_MARK, FEWEST_PACKETS, KINDS, NO_PACKET, QUEUES_UNSETTLED, TOO_FEW_PACKETS};
 use weft_diagnoses::{Facts, flaws};
 
 /// A settled point with one change.
@@ -72,15 +72,90 @@ fn settings(of: &[(&str, &str)]) -> Map<String, Value> {
 #[test]
 fn a_remedy_names_no_limit_that_did_not_end_the_warm_up_and_none_that_is_too_short() {
     let queues = |change: Value| point(change).remedy(&QUEUES_UNSETTLED);
-    let fixed = queues(json!({"queues_settled": false}));
+    let early = queues(json!({"queues_settled": false}));
     let start =
         "write `measure.warmup: 30000cycles` and `measure.window: 4000cycles`, or more (in place of `auto` and of any ";
-    assert!(fixed.text.starts_with(start), "{fixed:?}");
+    assert!(early.text.starts_with(start), "{early:?}");
+    assert_eq!(early.settings, settings(&[]), "a fixed warm-up is refused next to a `measure.warmup_limit`");
+    let fixed = queues(json!({"queues_settled": false, "warmup_settled": null}));
     assert_eq!(fixed.settings, settings(&[("measure.warmup", "30000cycles"), ("measure.window", "4000cycles")]));
     let limited = queues(json!({"queues_settled": false, "power_settled": false}));
     assert_eq!(limited.settings["measure.warmup_limit"], "600000cycles", "more than the limit in force");
     let late = point(json!({"warmup_settled": false}));
     assert_eq!(late.to_settle(900_000.0)[0].settings["measure.warmup_limit"], "900000cycles", "as others of the sweep");
+}
+
+#[test]
+fn a_remedy_has_no_settings_where_the_scenario_may_refuse_them_or_has_no_use_for_them() {
+    let few = |change: Value| {
+        let mut summary = json!({"packets": 20});
+        summary.as_object_mut().expect("an object").extend(change.as_object().expect("an object").clone());
+        point(summary).diagnoses().swap_remove(0).remedy
+    };
+    assert_eq!(few(json!({})).settings, settings(&[("measure.window", "3000cycles")]));
+    for change in [
+        json!({"confidence_reached": true}),
+        json!({"jobs": [{"job": "a", "packets": 20, "batch_packets": 20}]}),
+        json!({"load": null}),
+    ] {
+        let remedy = few(change.clone());
+        assert!(remedy.settings.is_empty() && remedy.text.contains("measure.window"), "{change}: {remedy:?}");
+    }
+    let near = point(json!({"queues_settled": false, "path_bound_share": 0.96, "warmup_settled": null}));
+    assert!(near.remedy(&QUEUES_UNSETTLED).settings.is_empty(), "the warm-up is half of the remedy");
+}
+
+#[test]
+fn each_flaw_that_has_not_settled_has_the_remedy_of_its_own() {
+    let warning = |code: &str, help: &str| json!({"path": "measure.warmup", "code": code, "what": "w", "help": help});
+    let warnings = [warning("warmup_of_policy", "longer"), warning("warmup_without_replies", "later")];
+    let told = point(json!({"warnings": warnings, "warmup_settled": null, "queues_settled": false})).diagnoses();
+    let remedies: Vec<_> = told.iter().map(|each| (each.code.name, each.remedy.text.as_str())).collect();
+    assert_eq!(remedies[..2], [("power_unsettled", "longer"), ("replies_unsettled", "later")]);
+    assert!(
+        remedies[2].0 == "queues_unsettled" && remedies[2].1.starts_with("write `measure.warmup: "),
+        "{remedies:?}"
+    );
+}
+
+#[test]
+fn phases_and_doubts_are_diagnoses_too() {
+    let phase = |number: u32, from: u32, saturated: bool| {
+        json!({
+            "phase": number, "start_cycle": from, "from_cycle": from, "to_cycle": from + 500, "packets": 999,
+            "offered_load": 0.5, "accepted_load": 0.5, "saturated": saturated,
+        })
+    };
+    let phases = json!([phase(1, 6000, true), phase(2, 6500, false)]);
+    let told = point(json!({"phases": phases, "warmup_settled": null})).diagnoses();
+    let found: Vec<_> = told.iter().map(|each| (each.code.name, each.phase)).collect();
+    let expected = [
+        ("saturated_in_a_phase", None),
+        ("saturated", Some(1)),
+        ("after_saturated_phase", Some(2)),
+        ("warmup_not_judged", None),
+    ];
+    assert_eq!(found, expected);
+    let short = point(json!({"packet_latency_mean_cycles": 5000.0})).diagnoses().swap_remove(0);
+    assert_eq!((short.code.name, short.numbers["window_cycles"].clone()), ("window_below_latency", json!(1000)));
+    assert_eq!(short.remedy.text, "write `measure.window: 50000cycles` or more");
+}
+
+#[test]
+fn warnings_are_told_once() {
+    let warning = |path: &str| json!({"path": path, "what": "w", "help": "h"});
+    let warnings = json!([warning("measure.window"), warning("measure.warmup"), warning("power.policy.a.b")]);
+    let untold = |saturated: Value| point(json!({"warnings": warnings, "saturated": saturated})).untold();
+    assert_eq!(untold(json!(null)), ["warning: measure.warmup: h", "warning: power.policy.a.b: w; h"]);
+    assert_eq!(untold(json!(false))[0], "warning: measure.window: w; h");
+}
+
+#[test]
+fn words_name_the_fewest_packets() {
+    for words in [TOO_FEW_PACKETS.words, FEW_MARK.meaning] {
+        assert!(words.contains(&format!("fewer than {FEWEST_PACKETS} packets")), "{words}");
+    }
+    assert!(NO_PACKET.code.helps.contains(&format!("twice {FEWEST_PACKETS} packets")));
 }
 
 #[test]

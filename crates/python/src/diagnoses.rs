@@ -174,7 +174,7 @@ impl Verdict {
         value::to_python(py, &self.facts.phases.iter().map(one).collect())
     }
 
-    /// The flaws as data: code, severity, words, numbers, remedy.
+    /// Flaws and warnings as data: code, severity, the number of the phase, words, numbers, remedy.
     fn diagnoses<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         value::to_python(py, &json!(self.facts.diagnoses()))
     }
@@ -198,11 +198,16 @@ impl Verdict {
         self.facts.to_settle(longest).into_iter().map(|remedy| remedy.text).collect()
     }
 
-    /// Sentences on a topic, below the tables of a sweep.
+    /// Codes and sentences on a topic, below the tables of a sweep.
     #[pyo3(signature = (topic, longest = 0.0))]
-    fn notes(&self, topic: &str, longest: f64) -> PyResult<Vec<String>> {
+    fn notes(&self, topic: &str, longest: f64) -> PyResult<Vec<(&'static str, String)>> {
         let notes = self.facts.notes(topic, longest).ok_or_else(|| PyKeyError::new_err(topic.to_owned()))?;
-        Ok(notes.into_iter().map(|note| note.text).collect())
+        Ok(notes.into_iter().map(|note| (note.code.name, note.text())).collect())
+    }
+
+    /// The warnings of the engine, or the parts of them, that no note has told.
+    fn untold(&self) -> Vec<String> {
+        self.facts.untold()
     }
 }
 

@@ -140,6 +140,10 @@ fn latencies(spec: &Spec, outcome: &Outcome) -> Option<Warning> {
             format!("write a longer limit, such as `measure.warmup_limit: {longer}cycles`")
         }
     };
-    let numbers = [("warmup_cycles", outcome.warmup as f64), ("longer_limit_cycles", longer as f64)];
-    Some(Warning::new(&LATENCIES_AT_LIMIT, "measure.warmup_limit", numbers, what, help))
+    let numbers = [("warmup_cycles", outcome.warmup as f64)];
+    let mut warning = Warning::new(&LATENCIES_AT_LIMIT, "measure.warmup_limit", numbers, what, help);
+    if outcome.ending != Ending::Saturated {
+        warning.numbers.insert("longer_limit_cycles".into(), longer as f64);
+    }
+    Some(warning)
 }

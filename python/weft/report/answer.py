@@ -249,7 +249,7 @@ def _endings(sources: Sources) -> list[str]:
             *notes.too_early(results),
             *notes.to_settle(results),
         ]
-        told += notes.warnings(results, told)
+        told += notes.warnings(results)
         lines += [*collapse.sentences(results), *(f"{line[:1].upper()}{line[1:]}." for line in told)]
     return [*lines, *(f"{line}." for line in notes.dropped(sources.summaries))]
 

@@ -61,11 +61,11 @@ def lines(results: ResultSet) -> list[str]:
 def _of(results: ResultSet, *topics: str) -> list[str]:
     """What the engine tells of the points on some topics, topic by topic."""
     longest, verdicts = longest_limit(results), list(map(soundness.verdict, results.summaries))
-    return [
-        line
-        for topic in topics
-        for line in _once(results, [verdict.notes(topic, longest) for verdict in verdicts], "more like these")
-    ]
+
+    def told(topic: str) -> list[list[str]]:
+        return [[text for _, text in verdict.notes(topic, longest)] for verdict in verdicts]
+
+    return [line for topic in topics for line in _once(results, told(topic), "more like these")]
 
 
 def unmeasured(results: ResultSet) -> list[str]:
@@ -99,18 +99,9 @@ def starved(results: ResultSet) -> list[str]:
     return _of(results, "buffers")
 
 
-def warnings(results: ResultSet, told: Sequence[str] = ()) -> list[str]:
-    """Warnings of the engine, in the order of the points, without those in `told`."""
-    known = "\n".join(told)
-
-    def rest(summary: Mapping[str, Any]) -> list[str]:
-        lines = []
-        for warning in summary.get("warnings") or []:
-            parts = [warning[key] for key in ("what", "help") if warning[key] not in known]
-            lines += [f"warning: {warning['path']}: {'; '.join(parts)}"] if parts else []
-        return lines
-
-    return _each_once(results, rest)
+def warnings(results: ResultSet) -> list[str]:
+    """Warnings of the engine, in the order of the points, without what `unjudged` and `too_early` tell of them."""
+    return _each_once(results, lambda summary: soundness.verdict(summary).untold())
 
 
 def longest_limit(results: ResultSet) -> int:

@@ -243,10 +243,10 @@ class ResultSet:
 
     @property
     def diagnoses(self) -> list[list[dict[str, Any]]]:
-        """The flaws of each point, the worst first, then the warnings about it; see `weft explain code`.
+        """The flaws of each point, the worst first, those of each phase, and the warnings; see `weft explain code`.
 
-        Each has ``code``, ``severity``, ``what``, ``numbers`` and ``remedy``. A remedy has ``text`` and ``settings``:
-        values by dotted path, as ``--set`` takes them.
+        Each has ``code``, ``severity``, ``what``, ``numbers`` and ``remedy``, that of a phase also ``phase``. A remedy
+        has ``text`` and ``settings``: values by dotted path, as ``--set`` takes them, or none where the text says more.
         """
         again = self.command
         return [soundness.diagnoses(summary, self.root, again) for summary in self.summaries]

@@ -88,9 +88,11 @@ def flaws(summary: Mapping[str, Any]) -> list[Flaw]:
 
 
 def diagnoses(summary: Mapping[str, Any], root: object, again: str | None) -> list[dict[str, Any]]:
-    """The flaws of a point, then the warnings about it: ``code``, ``severity``, ``what``, ``numbers`` and ``remedy``.
+    """The flaws of a point, those of each phase of its load, and the warnings about it.
 
-    A remedy has ``text`` and ``settings``: values by dotted path, which ``--set`` takes.
+    Each has ``code``, ``severity``, ``what``, ``numbers`` and ``remedy``, that of a phase also ``phase``. A remedy has
+    ``text`` and ``settings``: values by dotted path, which ``--set`` takes. They are empty where settings alone are not
+    the remedy, and those of a warning of the engine always are.
 
     Parameters
     ----------

@@ -1,0 +1,90 @@
+//! The numbers by which each flaw is decided, as data.
+
+use crate::backlog::Backlog;
+use crate::facts::Facts;
+use crate::kinds::{self, FEWEST_PACKETS, Group, Kind};
+use serde_json::{Map, Value, json};
+
+type Named = (&'static str, Option<f64>);
+
+impl Facts {
+    /// The numbers by which a flaw is decided, as far as they are known.
+    pub fn numbers(&self, kind: &Kind) -> Map<String, Value> {
+        match kind.group {
+            Group::Stalled | Group::Interrupted | Group::Period => known(self.lasted()),
+            Group::Overloaded if kind.is(&kinds::SATURATED_IN_A_PHASE) => known([("phase", self.saturated_phase())]),
+            Group::Overloaded | Group::Unjudged => known(self.loads()),
+            Group::Dropping => {
+                known([("dropped_packets", self.dropped_packets), ("dropped_share", Some(self.dropped_share()))])
+            }
+            Group::Empty | Group::Few => {
+                let packets = [("packets", self.packets), ("fewest_packets", Some(FEWEST_PACKETS))];
+                known(packets.into_iter().chain(self.lasted()))
+            }
+            Group::Unsettled => self.numbers_of_unsettled(kind),
+        }
+    }
+
+    fn numbers_of_unsettled(&self, kind: &Kind) -> Map<String, Value> {
+        if kind.is(&kinds::AT_PATH_BOUND) {
+            let bound = [("path_bound_share", self.path_bound_share), self.bound()];
+            known(bound.into_iter().chain(self.loads()).chain(self.lasted()))
+        } else if kind.is(&kinds::QUEUES_UNSETTLED) {
+            let queues = [
+                ("queueing_mean_cycles", self.queueing_mean_cycles),
+                ("queue_memory_cycles", self.queue_memory_cycles),
+                ("latency_growth_share", self.latency_growth_share),
+            ];
+            known(queues.into_iter().chain(self.loads()).chain(self.lasted()))
+        } else if kind.is(&kinds::FELL_BEHIND) {
+            self.numbers_of_backlog(self.fell_behind().copied())
+        } else if kind.is(&kinds::BEGAN_WITH_BACKLOG) {
+            self.numbers_of_backlog(self.began_behind())
+        } else if kind.is(&kinds::AFTER_SATURATED_PHASE) {
+            known([("phase", self.place.as_ref().map(|place| place.phase))])
+        } else {
+            let warmup = [("warmup_cycles", self.warmup_cycles), ("warmup_limit_cycles", self.warmup_limit_cycles)];
+            known(warmup) // of power states, replies and latencies
+        }
+    }
+
+    fn numbers_of_backlog(&self, backlog: Option<Backlog>) -> Map<String, Value> {
+        let backlog = [
+            ("backlog_before_flits_per_terminal", backlog.map(|late| late.before)),
+            ("backlog_added_flits_per_terminal", backlog.map(|late| late.own)),
+            ("offered_flits_per_terminal", backlog.map(|late| late.offered)),
+        ];
+        known(backlog.into_iter().chain(self.loads()))
+    }
+
+    fn lasted(&self) -> [Named; 2] {
+        [("warmup_cycles", self.warmup_cycles), ("window_cycles", self.window_cycles)]
+    }
+
+    pub(crate) fn loads(&self) -> [Named; 2] {
+        [
+            ("offered_load_flits_per_terminal_cycle", self.offered_load),
+            ("accepted_load_flits_per_terminal_cycle", self.accepted_load),
+        ]
+    }
+
+    pub(crate) fn bound(&self) -> Named {
+        ("path_bound_load_flits_per_terminal_cycle", self.path_bound_load)
+    }
+
+    /// The number of the first phase that is saturated.
+    fn saturated_phase(&self) -> Option<f64> {
+        let places = self.phases.iter().filter_map(|phase| phase.place.as_ref());
+        places.filter(|place| place.own_saturated == Some(true)).map(|place| place.phase).next()
+    }
+}
+
+/// Numbers that are known, by name.
+pub(crate) fn known(numbers: impl IntoIterator<Item = Named>) -> Map<String, Value> {
+    numbers.into_iter().filter_map(|(name, value)| Some((name.to_owned(), number(value?)))).collect()
+}
+
+/// A whole number without a decimal point.
+fn number(value: f64) -> Value {
+    if value.fract() == 0.0 && value.abs() < 9e15 { json!(value as i64) } else { json!(value) }
+}
