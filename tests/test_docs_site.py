@@ -306,7 +306,10 @@ def test_every_key_and_column_of_a_program_is_documented(tmp_path: Path) -> None
     assert {"run_time_cycles", "messages", "flow_completion_max_cycles"} <= set(job)
     running["traffic"]["workload"] = {"scheduler": {"traces": [{"name": "ring", "programs": {"program": ring}}]}}
     scheduled = weft.load(running).run(out=tmp_path / "scheduled")
-    for ran, tables in ((results, ("ranks", "collectives")), (scheduled, ("ranks", "collectives", "schedule"))):
+    for ran, tables in (
+        (results, ("ranks", "collectives")),
+        (scheduled, ("ranks", "collectives", "schedule", "utilisation")),
+    ):
         for table in tables:
             columns = set(pl.read_parquet(ran.folder(0) / f"{table}.parquet").columns)
             assert columns == _documented(f"column of {table}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import signal
 from itertools import pairwise
@@ -174,8 +175,11 @@ def test_a_queue_that_is_killed_goes_on_to_the_same_bytes(tmp_path: Path) -> Non
     assert files(out) == files(tmp_path / "reference")
 
 
-def test_the_energy_of_programs_and_the_rest_are_the_bill(dozen: dict[str, Any], tmp_path: Path) -> None:
-    results = weft.load(dozen).run(tmp_path / "out", watch=False)
+@pytest.mark.parametrize("power", [{}, {"router_price": {"static": "20W", "per_bit": "2pJ/bit"}}])
+def test_the_energy_of_programs_and_the_rest_are_the_bill(
+    power: dict[str, Any], dozen: dict[str, Any], tmp_path: Path
+) -> None:
+    results = weft.load(dozen | {"power": power}).run(tmp_path / "out", watch=False)
     table, summary = results.schedule(0), results.summaries[0]
     static, dynamic, both = (table[f"energy_{part}fj"].cast(pl.Float64) * 1e-15 for part in ("static_", "dynamic_", ""))
     slots = 72 * summary["window_cycles"]
@@ -208,6 +212,12 @@ def test_lists_and_poisson_arrivals(tmp_path: Path) -> None:
     # 70 and 5 do not fit together; the first ends after 10 us, and its nodes are free at the first look a period later
     assert table["start_cycles"].to_list() == [1_000, 12_000]
     assert table["ranks"].to_list() == [70, 5]
+    assert table["bounded_slowdown"].null_count() == 2, "no file, no bound"
+    bounded = scenario(listed, slowdown_bound="20us")
+    results = weft.load(bounded).run(tmp_path / "bounded", watch=False)
+    # they run for 10,000 cycles; the second waits 10,000 cycles before it
+    assert results.schedule(0)["bounded_slowdown"].to_list() == [1, pytest.approx(20_000 / 20_000)]
+    assert results.schedule(0)["slowdown"].to_list() == [1, pytest.approx(2)]
     poisson = scenario({"poisson": {"mean_gap": "3us"}}, trace={"count": 200})
     swept = poisson | {"sweep": {"seed": [1, 2]}}
     results = weft.load(swept).run(tmp_path / "poisson", watch=False)
@@ -216,6 +226,18 @@ def test_lists_and_poisson_arrivals(tmp_path: Path) -> None:
     for gaps in (submit.diff().drop_nulls() for submit in submits):
         # mean 3,000 cycles; of the mean of 199 exponential gaps the deviation is 3,000 / sqrt(199) = 213
         assert abs(float(gaps.mean()) - 3_000) < 3.5 * 213  # type: ignore[arg-type] # a number
+
+
+def test_programs_of_the_time_after_the_end_are_not_counted(tmp_path: Path) -> None:
+    listed = {"list": [{"at": at, "trace": "job", "ranks": 72} for at in ("0us", "1us", "90us")]}
+    case = scenario(listed) | {"measure": {"stop": {"complete": {"max_window": "15us"}}}}
+    results = weft.load(case).run(tmp_path / "out", watch=False)
+    (job,) = results.summaries[0]["jobs"]
+    assert (job["queue_programs"], job["queue_ended_programs"], job["makespan_cycles"]) == (2, 1, None)
+    assert job["bounded_slowdown_mean"] is None
+    assert (job["messages"], str(job["messages"])) == (0, "0.0")
+    assert results.schedule(0)["number"].to_list() == [1, 2]
+    assert max(results.utilisation(0)["cycle"]) < 15_000
 
 
 def test_placements_use_the_structure_of_the_network(tmp_path: Path) -> None:
@@ -276,6 +298,46 @@ def test_a_line_that_is_not_right_is_refused_with_its_place_and_can_be_left_out(
     assert results.summaries[0]["jobs"][0]["queue_skipped_lines"] == 1
 
 
+@pytest.mark.parametrize(
+    ("run", "compression", "told", "mended"),
+    [
+        ("0.01", COMPRESSION, r"(?s)shorter than the .*write a smaller `compression`", {"compression": 100}),
+        (
+            "9000000",
+            1_000,
+            r"(?s)longer than 8000000000.* us, the most.*write a larger `compression`",
+            {"compression": 2_000},
+        ),
+    ],
+)
+def test_a_length_that_no_scale_gives_is_refused_with_a_remedy_that_works(
+    run: str, compression: float, told: str, mended: dict[str, Any], tmp_path: Path
+) -> None:
+    text = f"{GOOD.replace(' 60 ', f' {run} ')}\n"
+    with pytest.raises(ScenarioError, match=told):
+        _ = weft.load(scenario(log(text, tmp_path / "jobs.swf", compression=compression), RING)).points
+    for remedy in (mended, {"compression": compression, "length": "own"}):
+        assert weft.load(scenario(log(text, tmp_path / "jobs.swf", **remedy), RING)).points
+
+
+def test_a_job_that_comes_too_late_is_refused(tmp_path: Path) -> None:
+    """2^47 cycles of 1 ns are 140,737 s."""
+    text = f"{GOOD}\n{GOOD.replace(' 0 ', ' 150000 ', 1)}\n"
+    with pytest.raises(
+        ScenarioError, match=r"(?s)line 2: .*more than 2\^47 cycles.*larger `compression`.*skip: \[too_late"
+    ):
+        _ = weft.load(scenario(log(text, tmp_path / "jobs.swf", compression=1))).points
+    for remedy in ({"compression": 2}, {"compression": 1, "skip": ["too_late"]}):
+        assert weft.load(scenario(log(text, tmp_path / "jobs.swf", **remedy))).points
+
+
+def test_a_packed_file_is_refused(tmp_path: Path) -> None:
+    arrivals = log("", tmp_path / "jobs.swf.gz")
+    (tmp_path / "jobs.swf.gz").write_bytes(gzip.compress(GOOD.encode()))
+    with pytest.raises(ScenarioError, match=r"(?s)jobs\.swf\.gz is packed by gzip.*gunzip"):
+        _ = weft.load(scenario(arrivals)).points
+
+
 def test_times_that_run_backwards_are_refused(tmp_path: Path) -> None:
     late = GOOD.replace(" 0 ", " 9 ", 1)
     arrivals = log(f"{late}\n{GOOD}\n{late}\n", tmp_path / "jobs.swf")
@@ -325,6 +387,8 @@ def test_easy_needs_estimates_and_counts_need_no_file(tmp_path: Path) -> None:
     with pytest.raises(ScenarioError, match=r"requested time, field 9, is missing.*`order: easy` needs it"):
         _ = weft.load(scenario(missing, order="easy")).points
     assert weft.load(scenario(missing, order="fcfs")).points
+    guessed = weft.load(scenario(missing, order="easy", trace={"estimate": "70us"}))
+    assert guessed.run(tmp_path / "out", watch=False).schedule(0)["estimate_cycles"].to_list() == [70_000]
     with pytest.raises(ScenarioError, match=r"leave `count` out"):
         _ = weft.load(scenario(listed, trace={"count": 2})).points
     with pytest.raises(ScenarioError, match=r"write the submissions in the order of their times"):

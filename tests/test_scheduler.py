@@ -105,6 +105,7 @@ def test_a_placement_into_the_smallest_gap_is_another_one(tmp_path: Path) -> Non
         ([trace("late", 8, start="1us")], "the scheduler decides when a program starts", [trace("late", 8)]),
         ([trace("none", 8, 0)], "it runs 0 times", [trace("none", 8, 1)]),
         ([], "no program", [trace("one", 8)]),
+        ([trace("one", 8), trace("one", 16)], "two traces are called `one`", [trace("one", 8), trace("two", 16)]),
     ],
 )
 def test_a_set_that_can_not_run_is_refused_with_a_remedy_that_works(

@@ -329,8 +329,8 @@ pub trait Workload: Debug + Send + Sync {
         None
     }
 
-    /// Tables of the results of the whole run, by name.
-    fn tables(&self) -> Vec<(&'static str, Table)> {
+    /// Tables of the results of the whole run, by name. `end`: the cycle in which the run ends.
+    fn tables(&self, _end: u64) -> Vec<(&'static str, Table)> {
         Vec::new()
     }
 
@@ -345,8 +345,8 @@ pub trait Workload: Debug + Send + Sync {
         Vec::new()
     }
 
-    /// Numbers of the results of the whole run, by name with unit; `None` where there is none.
-    fn figures(&self) -> Vec<(&'static str, Option<f64>)> {
+    /// Numbers of the results of the whole run, by name with unit; `None` where there is none. `end`: the cycle in which the run ends.
+    fn figures(&self, _end: u64) -> Vec<(&'static str, Option<f64>)> {
         Vec::new()
     }
 

@@ -148,12 +148,12 @@ fn programs_of_a_set_have_their_own_ranks() {
     let (rows, schedule) = (table(&out, "rank_states"), table(&out, "schedule"));
     let Some(Column::Texts(traces)) = schedule.column("trace") else { panic!("names") };
     let Some(Column::Texts(jobs)) = rows.column("job") else { panic!("names") };
-    let [starts, ranks] = ["start_cycles", "ranks"].map(|name| counts_in(schedule, name));
+    let [starts, ranks, submissions] = ["start_cycles", "ranks", "number"].map(|name| counts_in(schedule, name));
     let ends: Vec<u64> = numbers_in(schedule, "end_cycles").into_iter().flatten().collect();
     assert_eq!((traces.len(), ends.len()), (3, 3));
     let states = states(&out);
     for (k, trace) in traces.iter().enumerate() {
-        let name = format!("all: {trace} {}", k + 1);
+        let name = format!("all: {trace} {}", submissions[k]);
         let own: Vec<&Row> = states.iter().zip(jobs).filter(|(_, job)| ***job == *name).map(|(row, _)| row).collect();
         let numbers: std::collections::BTreeSet<u64> = own.iter().map(|row| row.0).collect();
         assert!(numbers.into_iter().eq(0..ranks[k]), "{name}");

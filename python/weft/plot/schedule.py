@@ -24,7 +24,7 @@ _NUMBERED, _NAMES = 60, len(style.HATCHES)
 
 
 def figure(choice: Choice) -> Figure:
-    """One point. The colour of a box is that of its trace; a program that did not end has an open box."""
+    """One point. The colour of a box is that of its trace; the box of a program that did not end is pale."""
     spot = choice.spot()
     table = spot.results.schedule(spot.point)
     started = table.filter(pl.col("start_cycles").is_not_null())

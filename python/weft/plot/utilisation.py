@@ -45,7 +45,7 @@ def figure(choice: Choice) -> Figure:
             values = [factor * float(value) for value in own[column]]
             name = next(shown)
             axes.plot(x, [0.0, *values, values[-1]], drawstyle="steps-post", label=name, **_line(looks[name]))
-    upper.set_ylabel("Busy terminals\n[% of all]")
+    upper.set_ylabel("Busy terminals\n[% of the job]")
     upper.set_ylim(0, 105)
     lower.set_ylabel("Programs\n[count]")
     lower.set_ylim(bottom=0)

@@ -124,6 +124,12 @@ def single(ranks_per_node: int, scales: Sequence[float], *, quick: bool) -> list
     return [[job(name, ranks_per_node, scale, quick=quick)] for scale in scales for name in APPLICATIONS]
 
 
+def _again(members: Sequence[str], place: int) -> str:
+    """A mark for a member that a set has several times: each trace has a name of its own."""
+    times = members[: place + 1].count(members[place])
+    return "" if times == 1 else f" ({times})"
+
+
 def sets(scales: Sequence[float], *, quick: bool, placement: str = "lowest") -> list[list[dict[str, Any]]]:
     """The jobs of the sets of the scheduler, 15 traces each: values of ``traffic.jobs``. A node has 8 cores."""
     return [
@@ -136,14 +142,14 @@ def sets(scales: Sequence[float], *, quick: bool, placement: str = "lowest") -> 
                         "placement": placement,
                         "traces": [
                             {
-                                "name": f"{each} {ranks}",
+                                "name": f"{each} {ranks}{_again(members, place)}",
                                 "programs": {
                                     "program": program(each, ranks, scale=scale, quick=quick),
                                     "ranks_per_terminal": 8,
                                     **_MESSAGES,
                                 },
                             }
-                            for each in members
+                            for place, each in enumerate(members)
                             for ranks in SIZES
                         ],
                     }

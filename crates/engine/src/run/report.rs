@@ -65,7 +65,7 @@ impl Simulation {
         let uses = Accounts { spec, channels: &channels };
         let ranks = self.activity(spec);
         let mut recorded = recordings::tables(spec, &mut self.blocks, self.now, end - start, &uses, &ranks);
-        recorded.extend(self.tables_of_workloads(spec));
+        recorded.extend(self.tables_of_workloads(spec, end));
         Outcome {
             ending: found.ending,
             saturated: found.saturated,
@@ -149,7 +149,7 @@ impl Simulation {
                     completed: (done.packets + done.lost == packets).then_some(done.last),
                 }),
                 progress: net.workload.progress(),
-                figures: net.workload.figures(),
+                figures: net.workload.figures(found.window.1),
                 usages: net.workload.usages(found.window.1),
             }
         })
@@ -164,11 +164,11 @@ impl Simulation {
         jobs.flat_map(|(job, net)| net.workload.activities(&job.name, self.now)).collect()
     }
 
-    /// The tables of the workloads. Jobs that have a table of one name have their rows in one, behind each other.
-    fn tables_of_workloads(&self, spec: &Spec) -> Vec<(&'static str, Table)> {
+    /// The tables of the workloads at the end of the run in cycle `end`. Jobs that have a table of one name have their rows in one, behind each other.
+    fn tables_of_workloads(&self, spec: &Spec, end: u64) -> Vec<(&'static str, Table)> {
         let mut all: Vec<(&'static str, Table)> = Vec::new();
         for (job, net) in spec.traffic.jobs.iter().zip(&self.net.jobs) {
-            for (name, mut table) in net.workload.tables() {
+            for (name, mut table) in net.workload.tables(end) {
                 let rows = table.columns.first().map_or(0, |(_, column)| column.rows());
                 table.columns.insert(0, ("job".into(), Column::Texts(vec![job.name.as_str().into(); rows])));
                 match all.iter_mut().find(|(other, _)| *other == name) {

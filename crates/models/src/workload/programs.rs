@@ -529,7 +529,7 @@ impl Workload for Runtime {
         Stuck::of(machines, bytes).map(|stuck| format!("{stuck}\n{}", stuck.help()))
     }
 
-    fn tables(&self) -> Vec<(&'static str, Table)> {
+    fn tables(&self, _end: u64) -> Vec<(&'static str, Table)> {
         answers::tables(&self.all.site, &self.all.nodes)
     }
 
@@ -537,7 +537,7 @@ impl Workload for Runtime {
         vec![(job.into(), answers::activity(&self.all.site, &self.all.nodes, end))]
     }
 
-    fn figures(&self) -> Vec<(&'static str, Option<f64>)> {
+    fn figures(&self, _end: u64) -> Vec<(&'static str, Option<f64>)> {
         let finish = match self.progress() {
             Progress::Ended(last) => Some(last),
             Progress::Open | Progress::Endless => None,

@@ -12,7 +12,7 @@
 //! - order: which of the submitted programs starts next.
 //! - period \[time\]: of the scheduler. It looks at the nodes at 0, then once in each period.
 //! - placement: which of the free nodes a program gets.
-//! - slowdown_bound \[time\]: the least run time that the bounded slowdown divides by.
+//! - slowdown_bound \[time\]: the least run time that the bounded slowdown divides by. With a file of jobs it is 10 s, else it has no default.
 //! - seed: of the random choices, beside the seed of the scenario.
 //!
 //! Of the job it uses terminals, and packet \[flits\].
@@ -30,7 +30,8 @@
 //! delivered to it, each as often as it crossed such a link or a router. The rest belongs to idle terminals, to control packets, and to packets that were not delivered.
 //! # Not modelled
 //! Priorities, reservations beyond the first program that waits, jobs that depend on each other, and jobs that are killed at their estimate. A program that waits for ever lets
-//! the others wait for its nodes until `measure.stop.complete.max_window`. Prices per flit that differ between links of a run: a flit costs the mean of all links
+//! the others wait for its nodes until `measure.stop.complete.max_window`. The run time alone to which a program is scaled leaves out its keys `jitter`, `host_latency` and
+//! `local_latency`: on the ideal network each rank has a node of its own. Prices per flit that differ between links of a run: a flit costs the mean of all links
 //! between routers.
 //! # Validation
 //! `scheduler/queue.rs`: choices are uniform, nodes are given once, orders. `scheduler/order.rs`: backfilling by hand. `scheduler/placement.rs`: domains by
@@ -55,7 +56,7 @@ use queue::{Queue, Rules, Submitted};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sources::Nodes;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use weft_api::activity::{OfJob, Wanted};
 use weft_api::recording::Table;
@@ -82,10 +83,11 @@ pub struct Scheduler {
     /// Which of the free nodes a program gets.
     #[serde(default)]
     pub placement: Placement,
-    /// The least run time that the bounded slowdown divides by, in times of the file of `arrivals` [time].
-    #[serde(default = "ten_seconds", skip_serializing_if = "is_ten_seconds")]
+    /// The least run time that the bounded slowdown divides by, in times of the file of `arrivals` [time]. Default: 10 s with a file,
+    /// else none, and the bounded slowdown is unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-exact" = true))]
-    pub slowdown_bound: Time,
+    pub slowdown_bound: Option<Time>,
     /// Seed of the random choices.
     #[serde(default)]
     pub seed: u64,
@@ -111,14 +113,6 @@ pub struct Scheduled {
 
 fn microsecond() -> Time {
     Time::Femtoseconds(1_000_000_000)
-}
-
-fn ten_seconds() -> Time {
-    Time::Femtoseconds(10_000_000_000_000_000)
-}
-
-fn is_ten_seconds(time: &Time) -> bool {
-    *time == ten_seconds()
 }
 
 fn is_at_once(arrivals: &Arrivals) -> bool {
@@ -152,6 +146,10 @@ impl Scheduler {
     fn check_traces(&self, site: &JobSite) -> Result<(), Refusal> {
         for (place, scheduled) in self.traces.iter().enumerate() {
             let key = format!("workload.scheduler.traces.{place}");
+            if self.traces[..place].iter().any(|other| other.name == scheduled.name) {
+                let what = format!("two traces are called `{}`", scheduled.name);
+                return Err(site.refusal(&format!("{key}.name"), what, "give each trace a name of its own"));
+            }
             if scheduled.count == 0 {
                 return Err(site.refusal(&format!("{key}.count"), "it runs 0 times".into(), "write 1 or more"));
             }
@@ -199,9 +197,10 @@ impl Scheduler {
         Ok(arrived)
     }
 
-    /// The bound of the bounded slowdown [cycles].
-    fn bound(&self, cycle_fs: u128) -> f64 {
-        self.slowdown_bound.femtoseconds(cycle_fs) as f64 / self.arrivals.compression() / cycle_fs as f64
+    /// The bound of the bounded slowdown [cycles], if there is one.
+    fn bound(&self, cycle_fs: u128) -> Option<f64> {
+        let bound = self.slowdown_bound.or_else(|| self.arrivals.slowdown_bound())?;
+        Some(bound.femtoseconds(cycle_fs) as f64 / self.arrivals.compression() / cycle_fs as f64)
     }
 }
 
@@ -278,7 +277,7 @@ impl WorkloadModel for Scheduler {
             of(r#"{"period": "200ns", "traces": [
                 {"name": "ring", "count": 2, "programs": {"program": {"collective": {"operation": "all_reduce", "ranks": 3, "bytes": "2KB"}}}},
                 {"name": "pair", "count": 3, "programs": {"program": {"collective": {"operation": "all_to_all", "ranks": 2, "bytes": "300B"}}}}]}"#),
-            of(r#"{"period": "300ns", "placement": "best_fit", "seed": 5, "traces": [
+            of(r#"{"period": "300ns", "placement": "best_fit", "seed": 5, "slowdown_bound": "1us", "traces": [
                 {"name": "all", "count": 2, "programs": {"overhead": "20ns", "ranks_per_terminal": 2,
                     "program": {"collective": {"operation": "all_to_all", "ranks": 9, "bytes": "300B"}}}},
                 {"name": "two", "programs": {"program": {"collective": {"operation": "all_reduce", "ranks": 2, "bytes": "1KB"}}}}]}"#),
@@ -309,6 +308,8 @@ struct OwnSite {
     wanted: Wanted,
     /// Latency of a message alone, for lengths of programs.
     latency: Time,
+    /// Scales of computations that were found: by the name of the trace, its nodes and the length [fs].
+    scales: Mutex<BTreeMap<(Arc<str>, usize, u128), f64>>,
 }
 
 impl OwnSite {
@@ -325,16 +326,23 @@ impl OwnSite {
             seed: site.seed,
             wanted: site.wanted,
             latency: scheduler.arrivals.latency(),
+            scales: Mutex::default(),
         }
     }
 
     /// The program with computations of the length that was asked for.
     fn of_its_length(&self, submitted: &Submitted) -> Programs {
         let Some(length) = submitted.length_fs else { return submitted.programs.clone() };
-        let path = format!("{}.workload.scheduler", self.path);
-        let units = (self.cycle_fs, self.flit_bits);
-        let alone = Alone::of(&submitted.programs, &path, units, self.latency).expect("a program that passed `check`");
-        submitted.programs.scaled_by(alone.scale(length))
+        let find = || {
+            let path = format!("{}.workload.scheduler", self.path);
+            let units = (self.cycle_fs, self.flit_bits);
+            Alone::of(&submitted.programs, &path, units, self.latency)
+                .expect("a program that passed `check`")
+                .scale(length)
+        };
+        let mut scales = self.scales.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = (Arc::clone(&submitted.name), submitted.needs, length);
+        submitted.programs.scaled_by(*scales.entry(key).or_insert_with(find))
     }
 
     /// A program that starts in cycle `start` at these terminals of the job.
@@ -380,7 +388,7 @@ impl All {
 struct Runtime {
     all: Arc<All>,
     /// Of the bounded slowdown [cycles].
-    bound: f64,
+    bound: Option<f64>,
     /// Lines of a file that were left out.
     skipped: u64,
 }
@@ -402,8 +410,8 @@ impl Workload for Runtime {
         })
     }
 
-    fn tables(&self) -> Vec<(&'static str, Table)> {
-        answers::tables(&self.all.queue(), &self.all.site.terminals, self.bound)
+    fn tables(&self, end: u64) -> Vec<(&'static str, Table)> {
+        answers::tables(&self.all.queue(), &self.all.site.terminals, self.bound, end)
     }
 
     fn usages(&self, end: u64) -> Option<(&'static str, Vec<Usage>)> {
@@ -414,7 +422,7 @@ impl Workload for Runtime {
         answers::activities(&self.all.queue(), job, end)
     }
 
-    fn figures(&self) -> Vec<(&'static str, Option<f64>)> {
-        answers::figures(&self.all.queue(), self.bound, self.skipped)
+    fn figures(&self, end: u64) -> Vec<(&'static str, Option<f64>)> {
+        answers::figures(&self.all.queue(), self.bound, self.skipped, end)
     }
 }

@@ -12,8 +12,8 @@
 //! continues with the next one. Memory: one job.
 //!
 //! # Not modelled
-//! Fields that no scheduler here uses are checked as numbers and not kept: used time and memory, user, group, partition, preceding
-//! job, think time.
+//! Fields that no scheduler here uses may be any numbers, and are not kept: wait time, used time and memory, requested memory, status, user,
+//! group, partition, preceding job, think time.
 //!
 //! # Validation
 //! Below: the fields of a line, faults with their places. `programs/tests/programs/fuzz.rs`: damaged files.
@@ -44,6 +44,11 @@ const NAMES: [&str; FIELDS] = [
     "preceding job",
     "think time",
 ];
+/// Places of the fields that are kept.
+const KEPT: [usize; 8] = [0, 1, 3, 4, 7, 8, 13, 14];
+/// The first bytes of a text in UTF-8 that some editors write, and of a file that gzip has packed.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+const GZIP: &[u8] = b"\x1f\x8b";
 /// The greatest number of a field: 2^34. As seconds it is 544 years, and its billionths fit into 64 bits.
 const MOST: u64 = 1 << 34;
 
@@ -80,6 +85,11 @@ pub enum DamageKind {
     Backwards,
 }
 
+/// Whether a file is packed by gzip, as those of the archive are.
+pub fn is_packed(bytes: &[u8]) -> bool {
+    bytes.starts_with(GZIP)
+}
+
 /// Reads a file line by line.
 #[derive(Debug, Clone)]
 pub struct Reader<'a> {
@@ -93,7 +103,8 @@ pub struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     pub fn new(bytes: &'a [u8]) -> Self {
-        Self { rest: bytes, line: 0, header: BTreeMap::new(), has_jobs: false, last: (0, 0) }
+        let rest = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes);
+        Self { rest, line: 0, header: BTreeMap::new(), has_jobs: false, last: (0, 0) }
     }
 
     /// The fields of the header that have been read so far, such as `MaxNodes`.
@@ -130,8 +141,8 @@ impl<'a> Reader<'a> {
         };
         let mut values = [None; FIELDS];
         for (place, (value, word)) in values.iter_mut().zip(words).enumerate() {
-            *value =
-                number(word).map_err(|why| malformed(format!("field {}, the {}: {why}", place + 1, NAMES[place])))?;
+            let read = if KEPT.contains(&place) { number(word) } else { any_number(word) };
+            *value = read.map_err(|why| malformed(format!("field {}, the {}: {why}", place + 1, NAMES[place])))?;
         }
         let whole = |place: usize| match values[place] {
             Some(value) if value % 1_000_000_000 != 0 => {
@@ -185,12 +196,21 @@ impl Iterator for Reader<'_> {
     }
 }
 
+fn no_number(word: &str) -> String {
+    let shown: String = word.escape_default().take(40).collect();
+    format!("`{shown}` is no number")
+}
+
+/// `None` for any number, in any notation.
+fn any_number(word: &str) -> Result<Option<u64>, String> {
+    match word.parse::<f64>() {
+        Ok(number) if number.is_finite() => Ok(None),
+        Ok(_) | Err(_) => Err(no_number(word)),
+    }
+}
+
 /// A number of the file in billionths; `None` for -1.
 fn number(word: &str) -> Result<Option<u64>, String> {
-    let wrong = || {
-        let shown: String = word.escape_default().take(40).collect();
-        format!("`{shown}` is no number")
-    };
     let (whole, fraction) = word.split_once('.').unwrap_or((word, ""));
     let is_missing = |digits: &str| digits.bytes().all(|digit| digit == b'0');
     if whole == "-1" && is_missing(fraction) {
@@ -200,7 +220,11 @@ fn number(word: &str) -> Result<Option<u64>, String> {
     if whole.is_empty() || !digits(whole) || !digits(fraction) {
         let is_negative =
             whole.strip_prefix('-').is_some_and(|rest| !rest.is_empty() && digits(rest)) && digits(fraction);
-        return Err(if is_negative { format!("`{word}` is below 0, and only -1 may be (missing)") } else { wrong() });
+        return Err(if is_negative {
+            format!("`{word}` is below 0, and only -1 may be (missing)")
+        } else {
+            no_number(word)
+        });
     }
     let Some(whole) = whole.parse::<u64>().ok().filter(|&whole| whole < MOST) else {
         return Err(format!("`{word:.40}` is not below {MOST}"));
@@ -281,6 +305,17 @@ mod tests {
             (line, kind, &*what),
             (2, DamageKind::Backwards, "submitted at 0 s, before the job of line 1 at 12.25 s")
         );
+    }
+
+    #[test]
+    fn fields_that_are_not_kept_may_be_any_numbers() {
+        let job = "1 0 -1 3 16 -1 -1 32 3600 -1 1 3 1 5 2 -1 -1 -1";
+        let odd = "1 0 -7 3 16 2.5e3 99999999999999 32 3600 -1 -5 3 1 5 2 -1 -1 -60";
+        assert_eq!(read(odd), read(job));
+        let marked = format!("\u{feff}{job}");
+        assert_eq!(read(&marked), read(job));
+        assert!(read(&job.replace(" -1 1 3 ", " -1 nan 3 "))[0].is_err());
+        assert!(is_packed(b"\x1f\x8b\x08") && !is_packed(job.as_bytes()));
     }
 
     #[test]

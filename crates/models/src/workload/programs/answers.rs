@@ -7,7 +7,7 @@ use hdrhistogram::Histogram;
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 use weft_api::activity::{self, Activity, Log, Span, Wanted};
-use weft_api::base::kept::{Kept, Value};
+use weft_api::base::kept::{Kept, Reader, Unreadable, Value, Writer};
 use weft_api::recording::{Column, Table};
 use weft_programs::form::{Kind, Op, Operation};
 
@@ -37,11 +37,38 @@ struct Calls {
     most: u64,
 }
 
+/// Times of messages [cycles]. A histogram takes 16 KB and more, so a program without messages has none.
+#[derive(Debug, Default)]
+struct Flows(Option<Histogram<u64>>);
+
+impl Flows {
+    /// A histogram that grows with the times.
+    fn none_yet() -> Histogram<u64> {
+        Histogram::new(3).expect("a constant precision is valid")
+    }
+
+    fn record(&mut self, cycles: u64) {
+        self.0.get_or_insert_with(Self::none_yet).record(cycles).expect("a histogram that grows has room");
+    }
+}
+
+impl Kept for Flows {
+    fn keep(&self, to: &mut Writer) {
+        self.0.is_some().keep(to);
+        self.0.iter().for_each(|counted| counted.keep(to));
+    }
+
+    fn restore(&mut self, from: &mut Reader<'_>) -> Result<(), Unreadable> {
+        self.0 = bool::read(from)?.then(Self::none_yet);
+        self.0.iter_mut().try_for_each(|counted| counted.restore(from))
+    }
+}
+
 /// The counts of all ranks together: the order in which ranks add to them does not matter.
 #[derive(Debug, Kept)]
 pub struct Shared {
     /// Time of messages, from the end of the part of the sender until the last packet has arrived [cycles].
-    flows: Histogram<u64>,
+    flows: Flows,
     /// By number of the communicator and of the collective in it.
     under_way: BTreeMap<(u32, u32), Call>,
     /// By operation, bytes (`None`: the blocks differ) and ranks.
@@ -52,14 +79,13 @@ pub struct Shared {
 
 impl Shared {
     pub fn new(wanted: Wanted) -> Self {
-        let flows = Histogram::new_with_bounds(1, 1 << 48, 3).expect("constant bounds are valid");
         let activity = Activity { spans: Log::new(wanted.spans), messages: Log::new(wanted.messages) };
-        Self { flows, under_way: BTreeMap::new(), calls: BTreeMap::new(), activity }
+        Self { flows: Flows::default(), under_way: BTreeMap::new(), calls: BTreeMap::new(), activity }
     }
 
     /// A message has arrived.
     pub fn flow(&mut self, message: activity::Message) {
-        self.flows.saturating_record(message.arrived - message.begun);
+        self.flows.record(message.arrived - message.begun);
         self.activity.messages.push(message);
     }
 
@@ -190,9 +216,8 @@ pub fn figures(site: &Site, nodes: &[Mutex<Node>], finish: Option<u64>) -> Vec<(
         }
     }
     let shared = lock(&site.shared);
-    let flows = &shared.flows;
-    let flow = |cycles: f64| (!flows.is_empty()).then_some(cycles);
-    let quantile = |share: f64| flow(flows.value_at_quantile(share) as f64);
+    let flows = shared.flows.0.as_ref();
+    let quantile = |share: f64| flows.map(|flows| flows.value_at_quantile(share) as f64);
     let exposed_mean = exposed.iter().sum::<u64>() as f64 / exposed.len().max(1) as f64;
     vec![
         ("run_time_cycles", finish.map(|finish| (finish - site.start) as f64)),
@@ -200,9 +225,39 @@ pub fn figures(site: &Site, nodes: &[Mutex<Node>], finish: Option<u64>) -> Vec<(
         ("message_bytes", Some(bytes as f64)),
         ("exposed_mean_cycles", finish.map(|_| exposed_mean)),
         ("exposed_max_cycles", finish.and(exposed.iter().max().map(|&cycles| cycles as f64))),
-        ("flow_completion_mean_cycles", flow(flows.mean())),
+        ("flow_completion_mean_cycles", flows.map(Histogram::mean)),
         ("flow_completion_p50_cycles", quantile(0.5)),
         ("flow_completion_p99_cycles", quantile(0.99)),
-        ("flow_completion_max_cycles", flow(flows.max() as f64)),
+        ("flow_completion_max_cycles", flows.map(|flows| flows.max() as f64)),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The quantiles of a histogram that grows are those of one that has all bounds from the start, and it takes less memory.
+    #[test]
+    fn times_of_messages_take_the_room_that_they_need() {
+        let mut flows = Flows::default();
+        assert!(flows.0.is_none());
+        let mut bounded = Histogram::<u64>::new_with_bounds(1, 1 << 48, 3).unwrap();
+        for cycles in (0..2_000).map(|k| k * k * 7 + k % 13) {
+            flows.record(cycles);
+            bounded.record(cycles).unwrap();
+        }
+        let grown = flows.0.as_ref().unwrap();
+        for share in [0.0, 0.1, 0.5, 0.99, 1.0] {
+            assert_eq!(grown.value_at_quantile(share), bounded.value_at_quantile(share));
+        }
+        assert_eq!((grown.mean(), grown.max()), (bounded.mean(), bounded.max()));
+        assert!(2 * grown.distinct_values() < bounded.distinct_values());
+        for flows in [Flows::default(), flows] {
+            let (mut bytes, mut restored) = (Writer::new(), Flows::default());
+            flows.keep(&mut bytes);
+            restored.record(1);
+            restored.restore(&mut Reader::new(&bytes)).unwrap();
+            assert_eq!(restored.0, flows.0);
+        }
+    }
 }

@@ -12,8 +12,10 @@ use weft_units::{Refusal, Time};
 const STEPS: u32 = 60;
 /// The longest run time [fs]: 2.2 hours of simulated time, which the executor can count in femtoseconds.
 const LONGEST_FS: u128 = 8_000_000_000_000_000_000;
-/// A run time is met when it differs by less than this share.
+/// A run time is met when it differs by less than this share, or by a cycle.
 const CLOSE: f64 = 1e-6;
+/// Times of computations are whole nanoseconds [fs].
+const ROUNDED_FS: f64 = 1e6;
 
 /// A program on an ideal network: LogGOPS with the overhead of the interfaces and one flit per cycle, each rank at a terminal of its own.
 pub struct Alone {
@@ -23,6 +25,7 @@ pub struct Alone {
     /// Run time without computations, and with those of the program [fs].
     bare_fs: u128,
     whole_fs: u128,
+    cycle_fs: u128,
 }
 
 impl Alone {
@@ -30,7 +33,7 @@ impl Alone {
     pub fn of(programs: &Programs, path: &str, units: (u128, u64), latency: Time) -> Result<Self, Refusal> {
         let (program, rules) = programs.make(path)?;
         let at = programs.on_an_ideal_network(units, latency, path)?;
-        let mut alone = Self { program, rules: Arc::new(rules), at, bare_fs: 0, whole_fs: 0 };
+        let mut alone = Self { program, rules: Arc::new(rules), at, bare_fs: 0, whole_fs: 0, cycle_fs: units.0 };
         let stuck = || {
             Refusal::new(
                 path,
@@ -49,21 +52,23 @@ impl Alone {
         Some(u128::try_from(answer.last().0).ok()? * u128::from(self.at.unit_fs))
     }
 
-    /// The reason why no scale gives the run time `length_fs` [fs].
-    pub fn misfit(&self, length_fs: u128) -> Option<String> {
+    /// The reason why no scale gives the run time `length_fs` [fs], and its remedy.
+    pub fn misfit(&self, length_fs: u128) -> Option<(String, &'static str)> {
         let us = |fs: u128| fs as f64 / 1e9;
         let length = us(length_fs);
         if self.whole_fs == self.bare_fs {
-            return Some(format!("the program has no computations that could be scaled to {length} us"));
+            let what = format!("the program has no computations that could be scaled to {length} us");
+            return Some((what, "name a program with computations in `runs`, write `length: own`"));
         }
         if length_fs > LONGEST_FS {
-            return Some(format!(
-                "{length} us are longer than {} us, the most to which a program is scaled",
-                us(LONGEST_FS)
-            ));
+            let most = us(LONGEST_FS);
+            let what = format!("{length} us are longer than {most} us, the most to which a program is scaled");
+            return Some((what, "write a larger `compression`, or `length: own`"));
         }
-        (self.bare_fs > length_fs)
-            .then(|| format!("{length} us are shorter than the {} us of its messages alone", us(self.bare_fs)))
+        (self.bare_fs > length_fs).then(|| {
+            let what = format!("{length} us are shorter than the {} us of its messages alone", us(self.bare_fs));
+            (what, "write a smaller `compression`, a smaller program, or `length: own`")
+        })
     }
 
     /// The scale of computations at which the run time is `length_fs` [fs], as [`Alone::misfit`] has found that there is one. The run time
@@ -71,6 +76,8 @@ impl Alone {
     pub fn scale(&self, length_fs: u128) -> f64 {
         let (mut low, mut high) = ((0.0, self.bare_fs as f64), (1.0, self.whole_fs as f64));
         let wanted = length_fs as f64;
+        let close = (CLOSE * wanted).max(self.cycle_fs as f64);
+        let computed = self.whole_fs.saturating_sub(self.bare_fs) as f64;
         while high.1 < wanted && high.0 < 1e9 {
             let next = high.0 * 2.0_f64.max(wanted / high.1);
             match self.time(next) {
@@ -79,14 +86,15 @@ impl Alone {
             }
         }
         for step in 0..STEPS {
-            if (high.1 - wanted).abs() <= CLOSE * wanted {
+            // in a bracket below the rounding of computations no scale is closer
+            if (high.1 - wanted).abs() <= close || (high.0 - low.0) * computed < ROUNDED_FS {
                 return high.0;
             }
             let share = if step % 3 == 2 { 0.5 } else { (wanted - low.1) / (high.1 - low.1) };
             let middle = low.0 + (high.0 - low.0) * share;
             let Some(time) = self.time(middle) else { break };
             let middle = (middle, time as f64);
-            if (middle.1 - wanted).abs() <= CLOSE * wanted {
+            if (middle.1 - wanted).abs() <= close {
                 return middle.0;
             }
             if middle.1 < wanted { low = middle } else { high = middle }
@@ -124,12 +132,12 @@ mod tests {
             let time = ring.time(scale).unwrap() as f64 / 1e9;
             assert!((time - length_us as f64).abs() < 2e-6 * length_us as f64 + 0.003, "{length_us} us: {time}");
         }
-        let told = ring.misfit(1_000_000_000).unwrap();
+        let (told, _) = ring.misfit(1_000_000_000).unwrap();
         assert!(
             told.starts_with("1 us are shorter than the ") && told.ends_with(" us of its messages alone"),
             "{told}"
         );
         let bare = alone(r#"{"collective": {"operation": "all_reduce", "ranks": 8, "bytes": "64KB"}}"#);
-        assert!(bare.misfit(1 << 60).unwrap().contains("no computations"));
+        assert!(bare.misfit(1 << 60).unwrap().0.contains("no computations"));
     }
 }

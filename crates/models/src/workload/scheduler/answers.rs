@@ -33,14 +33,16 @@ struct Row<'a> {
 }
 
 impl<'a> Row<'a> {
-    /// The programs in the order of their starts, then those that wait.
-    fn all(queue: &'a Queue) -> Vec<Self> {
+    /// The programs in the order of their starts, then those that wait. Those that would be submitted in cycle `end`, the end of the run, or
+    /// later are none of them.
+    fn all(queue: &'a Queue, end: u64) -> Vec<Self> {
         let of = |started: &'a Started| Row {
             submitted: queue.program(started),
             started: Some(started),
             end: started.end(),
         };
-        let waiting = queue.waiting().map(|submitted| Row { submitted, started: None, end: None });
+        let waiting = queue.waiting().filter(|submitted| submitted.submit < end);
+        let waiting = waiting.map(|submitted| Row { submitted, started: None, end: None });
         queue.started().iter().map(of).chain(waiting).collect()
     }
 
@@ -65,8 +67,8 @@ impl<'a> Row<'a> {
 }
 
 /// When each program ran, and where.
-fn schedule(queue: &Queue, terminals: &[u32], bound: f64) -> Table {
-    let rows = Row::all(queue);
+fn schedule(queue: &Queue, terminals: &[u32], bound: Option<f64>, end: u64) -> Table {
+    let rows = Row::all(queue, end);
     let counts = |of: &dyn Fn(&Row) -> Option<u64>| Column::MaybeCounts(rows.iter().map(of).collect());
     let floats =
         |of: &dyn Fn(&Row) -> Option<f64>| Column::Floats(rows.iter().map(|row| of(row).unwrap_or(f64::NAN)).collect());
@@ -88,8 +90,8 @@ fn schedule(queue: &Queue, terminals: &[u32], bound: f64) -> Table {
         ("run_time_cycles", counts(&|row| row.run_time())),
         ("estimate_cycles", counts(&|row| row.submitted.estimate)),
         ("slowdown", floats(&|row| row.slowdown(0.0))),
-        ("bounded_slowdown", floats(&|row| row.slowdown(bound))),
-        ("ranks", counts(&|row| row.started.map(ranks))),
+        ("bounded_slowdown", floats(&|row| row.slowdown(bound?))),
+        ("ranks", counts(&|row| row.started.map(|started| ranks(started, end)))),
         ("terminals", Column::Counts(rows.iter().map(|row| row.submitted.needs as u64).collect())),
         ("first_terminal", Column::MaybeNumbers(rows.iter().map(first).collect())),
         ("allocated_terminals", Column::MaybeTexts(rows.iter().map(held).collect())),
@@ -109,8 +111,8 @@ fn ranges(numbers: &[u32]) -> String {
     text
 }
 
-fn ranks(started: &Started) -> u64 {
-    let tables = started.workload.tables();
+fn ranks(started: &Started, end: u64) -> u64 {
+    let tables = started.workload.tables(end);
     let of_ranks = tables.iter().find(|(name, _)| *name == "ranks");
     of_ranks.and_then(|(_, table)| table.column("rank")).map_or(0, |column| column.rows() as u64)
 }
@@ -126,9 +128,9 @@ struct Change {
 }
 
 /// Busy terminals, programs that run, and programs that wait: a row per cycle in which one of these changes.
-fn utilisation(queue: &Queue) -> Table {
+fn utilisation(queue: &Queue, end: u64) -> Table {
     let mut changes = BTreeMap::<u64, Change>::new();
-    for row in Row::all(queue) {
+    for row in Row::all(queue, end) {
         let needs = row.submitted.needs as u64;
         changes.entry(row.submitted.submit).or_default().submitted += 1;
         if let Some(start) = row.start() {
@@ -159,11 +161,12 @@ fn utilisation(queue: &Queue) -> Table {
     ])
 }
 
-pub fn tables(queue: &Queue, terminals: &[u32], bound: f64) -> Vec<(&'static str, Table)> {
+/// The tables at the end of the run in cycle `end`. `bound`: of the bounded slowdown [cycles].
+pub fn tables(queue: &Queue, terminals: &[u32], bound: Option<f64>, end: u64) -> Vec<(&'static str, Table)> {
     let mut all: Vec<(&'static str, Table)> =
-        vec![(SCHEDULE, schedule(queue, terminals, bound)), ("utilisation", utilisation(queue))];
+        vec![(SCHEDULE, schedule(queue, terminals, bound, end)), ("utilisation", utilisation(queue, end))];
     for started in queue.started() {
-        for (name, table) in started.workload.tables() {
+        for (name, table) in started.workload.tables(end) {
             match all.iter_mut().find(|(other, _)| *other == name) {
                 Some((_, first)) => first.append(table),
                 None => all.push((name, table)),
@@ -182,48 +185,60 @@ pub fn usages(queue: &Queue, end: u64) -> Vec<Usage> {
             link_flits: started.delivered.link_flits.load(Relaxed),
         })
     };
-    Row::all(queue).iter().map(of).collect()
+    Row::all(queue, end).iter().map(of).collect()
 }
 
-/// The activity of each program that has started. Its name has the number of its start, so that no two have one name.
+/// The activity of each program that has started. Its name has its number in the table of programs.
 pub fn activities(queue: &Queue, job: &str, end: u64) -> Vec<OfJob> {
-    let started = queue.started().iter().zip(1..);
-    let of = |(each, number): (&Started, usize)| {
-        each.workload.activities(&format!("{job}: {} {number}", queue.program(each).name), end)
+    let name = |each: &Started| {
+        let Submitted { name, number, .. } = queue.program(each);
+        format!("{job}: {name} {number}")
     };
-    started.flat_map(of).collect()
+    let mut counts = BTreeMap::<String, u64>::new();
+    queue.started().iter().for_each(|each| *counts.entry(name(each)).or_default() += 1);
+    let of = |(each, start): (&Started, usize)| {
+        let mut unique = name(each);
+        // jobs of a file may share a number
+        if counts[&unique] > 1 {
+            let _ = write!(unique, ", start {start}");
+        }
+        each.workload.activities(&unique, end)
+    };
+    queue.started().iter().zip(1..).flat_map(of).collect()
 }
 
 /// Numbers of the whole queue. Sums and the maximum add up over programs; means and percentiles of messages do not, and are unknown.
-pub fn figures(queue: &Queue, bound: f64, skipped: u64) -> Vec<(&'static str, Option<f64>)> {
-    let each: Vec<_> = queue.started().iter().map(|started| started.workload.figures()).collect();
+pub fn figures(queue: &Queue, bound: Option<f64>, skipped: u64, end: u64) -> Vec<(&'static str, Option<f64>)> {
+    let each: Vec<_> = queue.started().iter().map(|started| started.workload.figures(end)).collect();
     let values = |name: &str| {
         let name = name.to_owned();
         each.iter().flat_map(move |one| {
             one.iter().filter(|(other, _)| *other == name).filter_map(|(_, value)| *value).collect::<Vec<_>>()
         })
     };
+    // the sum of no numbers is -0.0
+    let total = |name: &str| Some(values(name).fold(0.0, |sum, value| sum + value));
     let run_time = match queue.progress() {
         Progress::Ended(at) => Some(at as f64),
         Progress::Open | Progress::Endless => None,
     };
     let mut all = vec![
         ("run_time_cycles", run_time),
-        ("messages", Some(values("messages").sum())),
-        ("message_bytes", Some(values("message_bytes").sum())),
+        ("messages", total("messages")),
+        ("message_bytes", total("message_bytes")),
         ("flow_completion_mean_cycles", None),
         ("flow_completion_p50_cycles", None),
         ("flow_completion_p99_cycles", None),
         ("flow_completion_max_cycles", values("flow_completion_max_cycles").reduce(f64::max)),
     ];
-    all.extend(of_programs(queue, bound));
+    all.extend(of_programs(queue, bound, end));
     all.push(("queue_skipped_lines", Some(skipped as f64)));
     all
 }
 
 /// Waits and slowdowns of the programs that have ended, and the utilisation from the first submission to the last end.
-fn of_programs(queue: &Queue, bound: f64) -> Vec<(&'static str, Option<f64>)> {
-    let rows = Row::all(queue);
+fn of_programs(queue: &Queue, bound: Option<f64>, end: u64) -> Vec<(&'static str, Option<f64>)> {
+    let rows = Row::all(queue, end);
     let ended: Vec<&Row> = rows.iter().filter(|row| row.end.is_some()).collect();
     let numbers = |of: &dyn Fn(&Row) -> Option<f64>| ended.iter().filter_map(|row| of(row)).collect::<Vec<f64>>();
     let mean = |all: Vec<f64>| (!all.is_empty()).then(|| all.iter().sum::<f64>() / all.len() as f64);
@@ -235,7 +250,8 @@ fn of_programs(queue: &Queue, bound: f64) -> Vec<(&'static str, Option<f64>)> {
     let makespan = first.zip(last).map(|(first, last)| (last - first) as f64);
     let node_cycles = |row: &&Row| row.run_time().unwrap_or(0) as f64 * row.submitted.needs as f64;
     let busy: f64 = ended.iter().map(node_cycles).sum();
-    let has_ended = ended.len() == rows.len();
+    // those that would be submitted later have not ended, either
+    let has_ended = matches!(queue.progress(), Progress::Ended(_));
     let utilisation =
         makespan.filter(|&cycles| has_ended && cycles > 0.0).map(|cycles| busy / (cycles * queue.places() as f64));
     vec![
@@ -247,8 +263,8 @@ fn of_programs(queue: &Queue, bound: f64) -> Vec<(&'static str, Option<f64>)> {
         ("wait_max_cycles", most(numbers(&wait))),
         ("response_mean_cycles", mean(numbers(&response))),
         ("slowdown_mean", mean(numbers(&|row| row.slowdown(0.0)))),
-        ("bounded_slowdown_mean", mean(numbers(&|row| row.slowdown(bound)))),
-        ("bounded_slowdown_max", most(numbers(&|row| row.slowdown(bound)))),
+        ("bounded_slowdown_mean", mean(numbers(&|row| row.slowdown(bound?)))),
+        ("bounded_slowdown_max", most(numbers(&|row| row.slowdown(bound?)))),
     ]
 }
 

@@ -94,21 +94,14 @@ impl Asking<'_> {
         format!("{}.workload.scheduler.{key}", self.site.path)
     }
 
-    /// The place of the trace of a name. Refuses at `key` a name that there is not, or that several have.
+    /// The place of the trace of a name. Refuses at `key` a name that there is not.
     pub fn trace(&self, name: &str, key: &str) -> Result<usize, Refusal> {
         let traces = &self.scheduler.traces;
-        let mut places = (0..traces.len()).filter(|&place| traces[place].name == name);
-        match (places.next(), places.next()) {
-            (Some(place), None) => Ok(place),
-            (Some(_), Some(_)) => {
-                Err(self.refusal("traces", format!("two traces are called `{name}`"), "give each a name of its own"))
-            }
-            (None, _) => {
-                let names: Vec<_> = traces.iter().map(|trace| format!("`{}`", trace.name)).collect();
-                let help = format!("write one of {}, or add the trace", names.join(", "));
-                Err(self.refusal(key, format!("there is no trace `{name}`"), &help))
-            }
-        }
+        traces.iter().position(|trace| trace.name == name).ok_or_else(|| {
+            let names: Vec<_> = traces.iter().map(|trace| format!("`{}`", trace.name)).collect();
+            let help = format!("write one of {}, or add the trace", names.join(", "));
+            self.refusal(key, format!("there is no trace `{name}`"), &help)
+        })
     }
 
     /// Terminals of a program. Refuses at `key` one that the job has too few terminals for.
@@ -120,6 +113,11 @@ impl Asking<'_> {
         let what = format!("`{name}` needs {needs} terminals, and job `{job}` has {terminals}: it would never start");
         let help = "give the job more terminals, or make a program of fewer ranks, or put more ranks at each terminal";
         Err(self.refusal(key, what, help))
+    }
+
+    /// The estimate of a trace [cycles].
+    pub fn estimate_of(&self, place: usize) -> Result<Option<Cycles>, Refusal> {
+        self.estimate(self.scheduler.traces[place].estimate, &format!("traces.{place}.estimate"))
     }
 
     /// An estimate in cycles, rounded up. Refuses at `key` one of more than 2^48 cycles.
@@ -147,7 +145,7 @@ impl Asking<'_> {
             programs: scheduled.programs.clone(),
             needs: self.needs(&scheduled.name, needs, &key)?,
             submit: 0,
-            estimate: self.estimate(scheduled.estimate, &format!("traces.{place}.estimate"))?,
+            estimate: self.estimate_of(place)?,
             length_fs: None,
         })
     }
@@ -182,6 +180,15 @@ impl Arrivals {
         match self {
             Self::AtOnce(_) | Self::Poisson(_) | Self::List(_) => Time::Femtoseconds(0),
             Self::Swf(log) => log.latency,
+        }
+    }
+
+    /// The default bound of the bounded slowdown: 10 s of the machine that was recorded. Programs of a simulation last microseconds, so
+    /// other arrivals have none.
+    pub fn slowdown_bound(&self) -> Option<Time> {
+        match self {
+            Self::AtOnce(_) | Self::Poisson(_) | Self::List(_) => None,
+            Self::Swf(_) => Some(Time::Femtoseconds(10_000_000_000_000_000)),
         }
     }
 
@@ -266,7 +273,7 @@ fn listed(list: &[Submission], asking: Asking) -> Result<Vec<Submitted>, Refusal
             submit,
             estimate: match submission.estimate {
                 own @ Some(_) => asking.estimate(own, &format!("{key}.estimate"))?,
-                None => asking.estimate(scheduled.estimate, &format!("traces.{trace}.estimate"))?,
+                None => asking.estimate_of(trace)?,
             },
             length_fs: None,
         });

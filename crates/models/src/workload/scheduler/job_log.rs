@@ -113,6 +113,8 @@ pub enum Reason {
     ZeroTime,
     /// It needs more nodes than there are.
     TooLarge,
+    /// It was submitted after more than 2^47 cycles of the run.
+    TooLate,
     /// Its program alone takes longer than the run time, or can't be scaled to it.
     Unscalable,
     /// No trace is named for its number, or the trace can't have so many ranks.
@@ -130,8 +132,6 @@ impl Reason {
 pub struct Skipped {
     /// Their number, by reason.
     pub by_reason: BTreeMap<Reason, u64>,
-    /// Jobs that run.
-    pub kept: u64,
     /// The first one, in words.
     pub first: Option<String>,
     /// The jobs that the header announces, if all lines were read and there are fewer.

@@ -45,9 +45,7 @@ pub fn next(
         Order::Fcfs | Order::Easy if first.nodes <= free => Some(first.program),
         Order::Fcfs => None,
         Order::Easy => {
-            let (shadow, extra) = reservation(first.nodes, free, running);
-            // a program that has run longer than estimated may end at once
-            let shadow = shadow.max(now);
+            let (shadow, extra) = reservation(first.nodes, (now, free), running);
             let delays_nothing = |each: &&Known| {
                 each.nodes <= free && (each.nodes <= extra || now.saturating_add(each.estimate) <= shadow)
             };
@@ -56,14 +54,16 @@ pub fn next(
     }
 }
 
-/// The cycle in which `nodes` nodes are free as far as the estimates tell, and the number of free nodes that are left over then.
-fn reservation(nodes: usize, mut free: usize, running: impl Iterator<Item = Known>) -> (u64, usize) {
-    let mut ends: Vec<(u64, usize)> = running.map(|each| (each.estimate, each.nodes)).collect();
+/// The cycle in which `nodes` nodes are free as far as the estimates tell, and the number of free nodes that are left over in it.
+/// A program that has run longer than estimated may end in cycle `now`.
+fn reservation(nodes: usize, (now, mut free): (u64, usize), running: impl Iterator<Item = Known>) -> (u64, usize) {
+    let mut ends: Vec<(u64, usize)> = running.map(|each| (each.estimate.max(now), each.nodes)).collect();
     ends.sort_unstable();
-    for (end, freed) in ends {
-        free += freed;
+    // programs that end in the same cycle free their nodes together
+    for together in ends.chunk_by(|(end, _), (other, _)| end == other) {
+        free += together.iter().map(|&(_, freed)| freed).sum::<usize>();
         if free >= nodes {
-            return (end, free - nodes);
+            return (together[0].0, free - nodes);
         }
     }
     (u64::MAX, 0)
@@ -97,6 +97,17 @@ mod tests {
         // first come, first served has no backfilling
         let fcfs = next(Order::Fcfs, (100, 3), &[first, known(2, 3, 1)], running.into_iter(), |_| 0);
         assert_eq!(fcfs, None);
+    }
+
+    /// 11 nodes: programs 0 and 1 hold 3 and 5 until cycle 200, when program 2 gets 6 of 11 and 5 are left over.
+    #[test]
+    fn programs_that_end_together_free_their_nodes_together() {
+        let waiting = [known(2, 6, 50), known(3, 3, 1_000)];
+        for running in [[known(0, 3, 200), known(1, 5, 200)], [known(0, 3, 20), known(1, 5, 30)]] {
+            assert_eq!(easy(3, &waiting, &running), Some(3), "{running:?}");
+        }
+        // of the nodes of a program that ends later none is left over: 3 + 3 - 6 = 0
+        assert_eq!(easy(3, &waiting, &[known(0, 3, 200), known(1, 5, 201)]), None);
     }
 
     #[test]

@@ -93,6 +93,8 @@ pub struct Queue {
     started: Vec<Started>,
     /// Numbers of those among the started ones that hold nodes, ascending.
     running: Vec<usize>,
+    /// The latest end of those that hold none any more [cycle].
+    last_end: u64,
     free: Vec<bool>,
 }
 
@@ -101,7 +103,7 @@ impl Queue {
     pub fn new(programs: Vec<Submitted>, places: usize, rules: Rules) -> Self {
         let waiting = (0..programs.len()).collect();
         let (started, running, free) = (Vec::new(), Vec::new(), vec![true; places]);
-        let mut queue = Self { programs, rules, next_look: 0, waiting, started, running, free };
+        let mut queue = Self { programs, rules, next_look: 0, waiting, started, running, last_end: 0, free };
         queue.next_look = queue.look_for_next(0);
         queue
     }
@@ -156,11 +158,13 @@ impl Queue {
 
     /// Frees the nodes of programs that ended a period ago.
     fn free_ended(&mut self, look: u64) {
-        let Self { started, running, free, rules, .. } = self;
+        let Self { started, running, last_end, free, rules, .. } = self;
         running.retain(|&nth| {
             let started = &mut started[nth];
-            started.has_left = started.end().is_some_and(|at| at + rules.period <= look);
-            if started.has_left {
+            let left = started.end().filter(|&at| at + rules.period <= look);
+            started.has_left = left.is_some();
+            if let Some(end) = left {
+                *last_end = end.max(*last_end);
                 started.places.iter().for_each(|&place| free[place as usize] = true);
             }
             !started.has_left
@@ -201,20 +205,15 @@ impl Queue {
         if !self.waiting.is_empty() {
             return Progress::Open;
         }
-        let mut last = 0;
-        for started in &self.started {
-            match started.end() {
-                Some(at) => last = last.max(at),
-                None => return Progress::Open,
-            }
-        }
-        Progress::Ended(last)
+        let mut ends = self.running.iter().map(|&nth| self.started[nth].end());
+        let last = ends.try_fold(self.last_end, |last, end| Some(last.max(end?)));
+        last.map_or(Progress::Open, Progress::Ended)
     }
 
-    /// The state as numbers, for a checkpoint: the next look, then for each program that has started its number, its start, whether it has
-    /// left, and its places.
+    /// The state as numbers, for a checkpoint: the next look, the latest end of the programs that have left, then for each program that has
+    /// started its number, its start, whether it has left, and its places.
     pub fn state(&self) -> Vec<u64> {
-        let mut state = vec![self.next_look];
+        let mut state = vec![self.next_look, self.last_end];
         for started in &self.started {
             state.extend([started.program as u64, started.at, started.has_left.into(), started.places.len() as u64]);
             state.extend(started.places.iter().map(|&place| u64::from(place)));
@@ -228,7 +227,7 @@ impl Queue {
         state: &[u64],
         launch: impl Fn(&Submitted, &[u32], u64) -> Arc<dyn Workload>,
     ) -> Option<()> {
-        let (&next_look, mut rest) = state.split_first()?;
+        let (&[next_look, last_end], mut rest) = state.split_first_chunk()?;
         let mut nth = 0;
         while let [program, at, has_left, count, after @ ..] = rest {
             let (places, left) = after.split_at_checked(usize::try_from(*count).ok()?)?;
@@ -247,7 +246,7 @@ impl Queue {
             }
             (nth, rest) = (nth + 1, left);
         }
-        self.next_look = next_look;
+        (self.next_look, self.last_end) = (next_look, last_end);
         rest.is_empty().then_some(())
     }
 }
@@ -408,6 +407,6 @@ mod tests {
         second.restore(&first.state(), launch).unwrap();
         assert_eq!((second.state(), second.running()), (first.state(), first.running()));
         second.advance(1_000, launch);
-        assert_eq!(second.state(), whole.state());
+        assert_eq!((second.state(), second.progress()), (whole.state(), whole.progress()));
     }
 }

@@ -7,8 +7,8 @@ use super::super::order::Order;
 use super::super::queue::Submitted;
 use super::{ByNumber, JobLog, Length, Processors, Reason, Runs, Skipped};
 use std::collections::{BTreeMap, BTreeSet};
-use weft_programs::readers::swf::{Damage, DamageKind, Job, Reader};
-use weft_units::{Refusal, Time};
+use weft_programs::readers::swf::{self, Damage, DamageKind, Job, Reader};
+use weft_units::{Cycles, Refusal, Time};
 
 /// A line that can't run.
 struct Unfit {
@@ -27,6 +27,9 @@ struct OfNodes {
     /// `None`: its length is its own.
     alone: Option<Alone>,
 }
+
+/// The traces of the chosen names: their places, and their estimates [cycles].
+type Named = BTreeMap<String, (usize, Option<Cycles>)>;
 
 /// The programs that jobs of the file have needed so far.
 #[derive(Default)]
@@ -73,7 +76,6 @@ impl JobLog {
                 break;
             }
         }
-        arrived.skipped.kept = arrived.programs.len() as u64;
         let announced = reader.header("MaxJobs").and_then(|jobs| jobs.split_whitespace().next()?.parse().ok());
         arrived.skipped.announced = announced.filter(|&jobs| is_whole && jobs > arrived.skipped.lines);
         if arrived.programs.is_empty() {
@@ -89,9 +91,13 @@ impl JobLog {
         time.map(|time| u64::try_from(time.femtoseconds(0) / 1_000_000).unwrap_or(u64::MAX))
     }
 
-    /// Refuses keys that make no sense. Returns the places of the traces by their names.
-    fn check(&self, asking: Asking) -> Result<BTreeMap<String, usize>, Refusal> {
+    /// Refuses keys that make no sense. Returns the traces by their names.
+    fn check(&self, asking: Asking) -> Result<Named, Refusal> {
         let key = |key: &str| format!("arrivals.swf.{key}");
+        if swf::is_packed(self.file.bytes()) {
+            let what = format!("{} is packed by gzip", self.file.name());
+            return Err(asking.refusal(&key("file"), what, "unpack it with `gunzip`, and name the file that this makes"));
+        }
         if self.processors_per_node == 0 {
             return Err(asking.refusal(
                 &key("processors_per_node"),
@@ -126,7 +132,11 @@ impl JobLog {
             Runs::ByExecutable(by) => by.named("runs.by_executable", asking)?,
             Runs::ByQueue(by) => by.named("runs.by_queue", asking)?,
         };
-        named.into_iter().map(|(key, name)| Ok((name.clone(), asking.trace(name, &key)?))).collect()
+        let of = |(key, name): (String, &String)| {
+            let trace = asking.trace(name, &key)?;
+            Ok((name.clone(), (trace, asking.estimate_of(trace)?)))
+        };
+        named.into_iter().map(of).collect()
     }
 
     fn refused(&self, place: &str, unfit: &Unfit, asking: Asking) -> Refusal {
@@ -144,7 +154,7 @@ impl JobLog {
         &self,
         job: &Job,
         start_ns: u64,
-        names: &BTreeMap<String, usize>,
+        names: &Named,
         known: &mut Known,
         asking: Asking,
     ) -> Result<Submitted, Unfit> {
@@ -152,19 +162,17 @@ impl JobLog {
         let cycles = |ns: u64| self.fs(ns) / asking.site.cycle_fs.max(1) as f64;
         let submit = cycles(job.submit_ns - start_ns).round();
         if submit > LATEST as f64 {
-            let what = of(format!("submitted in cycle {submit}, after more than 2^47 cycles"));
-            return unfit(Reason::TooLarge, what, "write a larger `compression`");
+            let what = of(format!("submitted in cycle {submit} of the run, after more than 2^47 cycles"));
+            return unfit(Reason::TooLate, what, "write a larger `compression`");
         }
         let nodes = self.nodes(job, asking)?;
-        let trace = self.trace(job, names)?;
+        let (trace, of_trace) = self.trace(job, names)?;
         let length_ns = self.length_ns(job)?;
-        let estimate = match job.requested_ns {
-            None if asking.order == Order::Easy => {
-                let what = of("the requested time, field 9, is missing (-1), and `order: easy` needs it".to_owned());
-                return unfit(Reason::Missing, what, "write `order: fcfs`");
-            }
-            estimate => estimate.map(|ns| cycles(ns).ceil() as u64),
-        };
+        let estimate = job.requested_ns.map(|ns| cycles(ns).ceil() as u64).or(of_trace);
+        if estimate.is_none() && asking.order == Order::Easy {
+            let what = of("the requested time, field 9, is missing (-1), and `order: easy` needs it".to_owned());
+            return unfit(Reason::Missing, what, "give the trace the key `estimate`, write `order: fcfs`");
+        }
         let program = known.of_nodes(self, (trace, nodes), asking).map_err(|what| Unfit {
             reason: Reason::NoProgram,
             what: of(what),
@@ -172,10 +180,9 @@ impl JobLog {
         })?;
         let length_fs = length_ns.map(|ns| self.fs(ns).round() as u128);
         if let Some((alone, length)) = program.alone.as_ref().zip(length_fs)
-            && let Some(misfit) = alone.misfit(length)
+            && let Some((misfit, help)) = alone.misfit(length)
         {
             let name = &asking.scheduler.traces[trace].name;
-            let help = "write a smaller `compression`, a smaller program, or `length: own`";
             return unfit(Reason::Unscalable, of(format!("`{name}` on {nodes} nodes: {misfit}")), help);
         }
         Ok(Submitted {
@@ -222,8 +229,8 @@ impl JobLog {
         Ok(nodes as u32)
     }
 
-    /// The place of the trace of a job.
-    fn trace(&self, job: &Job, names: &BTreeMap<String, usize>) -> Result<usize, Unfit> {
+    /// The place of the trace of a job, and its estimate [cycles].
+    fn trace(&self, job: &Job, names: &Named) -> Result<(usize, Option<Cycles>), Unfit> {
         let (by, number, field) = match &self.runs {
             Runs::All(name) => return Ok(names[name]),
             Runs::ByExecutable(by) => (by, job.executable, "executable, field 14,"),
