@@ -137,7 +137,7 @@ fn programs_of_a_set_have_their_own_ranks() {
         format!(r#"{{"collective": {{"operation": "all_to_all", "ranks": {ranks}, "bytes": "300B", "gap": "50ns"}}}}"#)
     };
     let workload = format!(
-        r#"{{"scheduler": {{"period": "200ns", "traces": [{{"name": "wide", "programs": {{"program": {}}}}},
+        r#"{{"scheduler": {{"period": "200ns", "slowdown_bound": "1us", "traces": [{{"name": "wide", "programs": {{"program": {}}}}},
             {{"name": "narrow", "count": 2, "programs": {{"program": {}}}}}]}}}}"#,
         program(24),
         program(13)

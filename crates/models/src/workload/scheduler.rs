@@ -274,7 +274,7 @@ impl WorkloadModel for Scheduler {
     fn examples() -> Vec<Self> {
         let of = |text: &str| serde_json::from_str(text).expect("a workload");
         vec![
-            of(r#"{"period": "200ns", "traces": [
+            of(r#"{"period": "200ns", "slowdown_bound": "1us", "traces": [
                 {"name": "ring", "count": 2, "programs": {"program": {"collective": {"operation": "all_reduce", "ranks": 3, "bytes": "2KB"}}}},
                 {"name": "pair", "count": 3, "programs": {"program": {"collective": {"operation": "all_to_all", "ranks": 2, "bytes": "300B"}}}}]}"#),
             of(r#"{"period": "300ns", "placement": "best_fit", "seed": 5, "slowdown_bound": "1us", "traces": [
@@ -282,11 +282,11 @@ impl WorkloadModel for Scheduler {
                     "program": {"collective": {"operation": "all_to_all", "ranks": 9, "bytes": "300B"}}}},
                 {"name": "two", "programs": {"program": {"collective": {"operation": "all_reduce", "ranks": 2, "bytes": "1KB"}}}}]}"#),
             of(
-                r#"{"period": "200ns", "placement": "random", "order": "easy", "arrivals": {"poisson": {"mean_gap": "400ns"}}, "traces": [
+                r#"{"period": "200ns", "slowdown_bound": "1us", "placement": "random", "order": "easy", "arrivals": {"poisson": {"mean_gap": "400ns"}}, "traces": [
                 {"name": "ring", "count": 3, "estimate": "1us", "programs": {"program": {"collective": {"operation": "all_reduce", "ranks": 5, "bytes": "2KB"}}}},
                 {"name": "idle", "count": 2, "estimate": "1us", "programs": {"program": {"compute": {"ranks": 3, "time": "900ns"}}}}]}"#,
             ),
-            of(r#"{"period": "200ns", "placement": "compact", "traces": [
+            of(r#"{"period": "200ns", "slowdown_bound": "1us", "placement": "compact", "traces": [
                 {"name": "pair", "programs": {"program": {"collective": {"operation": "all_to_all", "ranks": 2, "bytes": "300B"}}}}],
                 "arrivals": {"list": [{"at": "10ns", "trace": "pair", "ranks": 5}, {"at": "10ns", "trace": "pair"}, {"at": "1500ns", "trace": "pair", "ranks": 4}]}}"#),
         ]
