@@ -23,15 +23,17 @@ static size_t room, used, head;
 static struct {
     int64_t calls;
     uint64_t wall, cpu;
+    bool by_another_thread;
 } polled;
 static struct clocks at_init;
 static pthread_t first_thread;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
+/* Ends the program at once: what runs at its exit may call MPI again. */
 _Noreturn void fail(const char *what)
 {
     fprintf(stderr, "weft capture: %s\n", what);
-    exit(2);
+    _exit(2);
 }
 
 static uint64_t now(clockid_t clock)
@@ -45,7 +47,7 @@ static uint64_t now(clockid_t clock)
    or the clock on the wall would show more. So that clock gives the time there. */
 struct clocks clocks(void)
 {
-    static struct clocks last;
+    static _Thread_local struct clocks last;
     uint64_t wall = now(CLOCK_MONOTONIC);
     if (wall - last.wall < 1000) {
         last.cpu += wall - last.wall;
@@ -71,7 +73,7 @@ static void write_out(void)
         ssize_t bytes = write(file, buffer + done, used - done);
         if (bytes < 0 && errno != EINTR) {
             fprintf(stderr, "weft capture: a file can't be written: %s\n", strerror(errno));
-            exit(2);
+            _exit(2);
         }
         done += bytes > 0 ? (size_t)bytes : 0;
     }
@@ -101,13 +103,13 @@ void open_file(void)
     char path[4096];
     if (mkdir(folder, 0777) != 0 && errno != EEXIST) {
         fprintf(stderr, "weft capture: the folder %s can't be made: %s\n", folder, strerror(errno));
-        exit(2);
+        _exit(2);
     }
     snprintf(path, sizeof path, "%s/rank-%05d.wcap", folder, rank);
     file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (file < 0) {
         fprintf(stderr, "weft capture: %s can't be written: %s\n", path, strerror(errno));
-        exit(2);
+        _exit(2);
     }
     /* all files of a run have the same number, by which the reader knows a file of another run */
     uint64_t run = now(CLOCK_REALTIME);
@@ -137,6 +139,7 @@ static void write_polls(void)
     make_room(HEAD_BYTES + 24);
     memset(buffer + used, 0, HEAD_BYTES);
     put(used, RECORD_POLL, 2);
+    put(used + 2, polled.by_another_thread, 2);
     put(used + 4, 3, 4);
     used += HEAD_BYTES;
     word(polled.calls);
@@ -144,6 +147,7 @@ static void write_polls(void)
     word((int64_t)polled.cpu);
     polled.calls = 0;
     polled.wall = polled.cpu = 0;
+    polled.by_another_thread = false;
 }
 
 /* A record begins: its kind, and how many words follow. It ends with end_record, by the same thread. */
@@ -182,6 +186,7 @@ void count_poll(struct clocks start)
 {
     pthread_mutex_lock(&lock);
     polled.calls++;
+    polled.by_another_thread |= !pthread_equal(first_thread, pthread_self());
     struct clocks end = clocks();
     polled.wall += end.wall - start.wall;
     polled.cpu += end.cpu - start.cpu;

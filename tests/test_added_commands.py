@@ -61,5 +61,11 @@ def test_a_command_that_cannot_be_loaded_is_one_error(outside: Path) -> None:
     )
 
 
+def test_a_command_that_cannot_be_loaded_does_not_stop_the_help(outside: Path) -> None:
+    done = weft_with(outside, "--help")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "print a greeting" in done.stdout
+
+
 def test_papers_and_other_simulators_add_their_commands() -> None:
     assert {"import", "reproduce", "validate"} == set(commands.names()) - set(commands.CORE)

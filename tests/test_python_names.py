@@ -76,6 +76,8 @@ def test_a_scenario_of_objects_is_that_of_its_text() -> None:
         ("tours", {}, "there is no model 'tours'", "did you mean `torus`"),
         ("torus", {"width": [4]}, "the model 'torus' has no parameter 'width'", "did you mean `widths`"),
         ("always_on", {"zzz": 1}, "the model 'always_on' has no parameter 'zzz'", "it has no parameters"),
+        # a routing and a policy have this name
+        ("slac", {"low": 0.1, "epoch": "1us"}, "the model 'slac' has no parameter 'epoch'", "its parameters: low"),
     ],
 )
 def test_a_wrong_name_or_parameter_is_refused(name: str, parameters: dict[str, Any], what: str, help: str) -> None:

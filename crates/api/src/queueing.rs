@@ -33,11 +33,6 @@ pub trait Scheme: Debug + Send + Sync {
     /// The lane of a packet on a channel, below `lanes`. (Channels to terminals have one lane, and are not asked for.)
     fn lane(&self, crossing: &Crossing) -> u32;
 
-    /// Whether lanes are given to packets while a run lasts, so that every lane counts as reached.
-    fn is_dynamic(&self) -> bool {
-        false
-    }
-
     /// Whether the lane depends on `Crossing::src`. If not, packets of all sources are followed together before a run.
     fn looks_at_sources(&self) -> bool {
         true

@@ -115,6 +115,8 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         let measured = u64::from(self.routers.beside.observers.tally.inside(now));
         if net.tells {
             deliver(&mut self.interfaces, &mut self.routers.fabric.buffers, net, now);
+        }
+        if net.wakes {
             self.interfaces.act(net, now);
         }
         if !SINGLE && self.routers.beside.shortcuts.streams.are_on() {

@@ -93,6 +93,8 @@ impl<const W: usize, const V: usize> Reach<W, V> {
                 Some(control) => fabric.deliver_marked(&mut self.interfaces, &mut beside.observers, net, &**control),
                 None => deliver(&mut self.interfaces, &mut fabric.buffers, net, fabric.now),
             }
+        }
+        if net.wakes {
             self.interfaces.act(net, fabric.now);
         }
         while let Some((chunk, len)) = self.interfaces.alarms.due(fabric.now) {

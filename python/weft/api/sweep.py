@@ -21,6 +21,7 @@ from weft.scenario.python_models import warn_if_slow
 from weft.scenario.scenario import Scenario, written
 from weft.text import given
 from weft.text.labels import at
+from weft.text.renamed import renamed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -87,6 +88,7 @@ class Sweep:
         self._root: Path | None = None  # of its last run
 
     @classmethod
+    @renamed(set="overrides")
     def of(cls, scenario: Scenario, overrides: Mapping[str, Any] | None = None) -> Self:
         """Check a scenario and expand its sweep.
 

@@ -80,7 +80,12 @@ def _parser(wanted: str | None) -> argparse.ArgumentParser:
     # commands of the core start faster without a search for other packages
     known = [wanted] if wanted in commands.CORE else commands.names()
     for name in [wanted] if wanted in known else known:
-        module = commands.module(name)
+        try:
+            module = commands.module(name)
+        except WeftError:
+            if name == wanted:
+                raise
+            continue  # the command of another package that is broken stops no other command, nor the help
         module.add(choices)
         choices.choices[name].set_defaults(main=module.main)
     return parser

@@ -6,6 +6,8 @@ no non-blocking collectives. Archives with either are refused.
 
 from __future__ import annotations
 
+import lzma
+import struct
 import tarfile
 import tempfile
 from collections import Counter
@@ -13,16 +15,13 @@ from contextlib import redirect_stderr
 from importlib import import_module
 from io import StringIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from weft.errors import ProgramError
 from weft.programs import otf2_events
 from weft.programs.otf2_events import Rank, Reader
 from weft.programs.otf2_sizes import UnknownSizesError, complete
 from weft.programs.traces import Trace
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 NAME = "otf2"
 _ANCHOR = ".otf2"
@@ -63,12 +62,15 @@ def in_tar(path: Path, clock: str | None) -> Trace | None:
     """The OTF2 archive in a tar archive that can be unpacked; as `found` otherwise."""
     if not tarfile.is_tarfile(path):
         return None
-    with tarfile.open(path) as archive:
-        if not any(name.endswith(_ANCHOR) for name in archive.getnames()):
-            return None
-        with tempfile.TemporaryDirectory() as folder:
-            archive.extractall(folder, filter="data")
-            return _of_anchor(sorted(Path(folder).rglob(f"*{_ANCHOR}")), path, clock)
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            with tarfile.open(path) as archive:
+                if not any(name.endswith(_ANCHOR) for name in archive.getnames()):
+                    return None
+                archive.extractall(folder, filter="data")
+        except (OSError, EOFError, lzma.LZMAError, tarfile.TarError) as problem:
+            raise ProgramError.saying(f"{path} can't be unpacked: {problem}", "copy the file again") from problem
+        return _of_anchor(sorted(Path(folder).rglob(f"*{_ANCHOR}")), path, clock)
 
 
 def _of_anchor(anchors: list[Path], path: Path, clock: str | None) -> Trace:
@@ -97,7 +99,14 @@ def _of_anchor(anchors: list[Path], path: Path, clock: str | None) -> Trace:
     _complete(ranks, communicators, str(path))
     files = [f"rank-{rank:05}.wcap" for rank in range(len(ranks))]
     member_of = [{n: members for n, members in communicators.items() if rank in members} for rank in range(len(ranks))]
-    load: Callable[[int], bytes] = lambda rank: ranks[rank].file(rank, len(ranks), member_of[rank])  # noqa: E731
+
+    def load(rank: int) -> bytes:
+        try:
+            return ranks[rank].file(rank, len(ranks), member_of[rank])
+        except struct.error as problem:
+            what = f"rank {rank} has a number that does not fit into 64 bits: {problem}"
+            raise ProgramError.saying(what, f"copy all files of the archive again; or {_AGAIN}", str(path)) from problem
+
     return Trace("capture", files, load, clock=_CLOCK)
 
 

@@ -27,6 +27,7 @@ _EQUAL = {
     "ALLTOALL": (Kind.ALLTOALL, "received", True),
 }
 _ROOTED = (Kind.BCAST, Kind.REDUCE, Kind.GATHER, Kind.SCATTER)
+_WITH_ROOT = ("BCAST", "REDUCE", "GATHER", "SCATTER", "GATHERV", "SCATTERV")
 _SCANS = ("SCAN", "EXSCAN")
 
 
@@ -56,6 +57,8 @@ def complete(calls: Sequence[Collective]) -> None:
     if len(others) > 1:
         raise UnknownSizesError(f"ranks call {' and '.join(others)} at the same place")
     sent, received = [call.sent for call in calls], [call.received for call in calls]
+    if first.operation in _WITH_ROOT and not 0 <= first.root < len(calls):
+        raise UnknownSizesError(f"{first.operation} of {len(calls)} ranks has the root {first.root}")
     if first.operation in _EQUAL:
         _equal(calls, sent, received)
     elif first.operation in _SCANS:

@@ -43,12 +43,11 @@ def model(name: str, /, **parameters: Any) -> dict[str, Any]:
         remedy = meant(str(name), names, "`weft list` prints all models")
         raise ScenarioError.saying(f"there is no model {name!r}", remedy)
     schema = _engine.schema()
-    known: dict[str, None] = {}
-    for family in families:
-        own = {key.key: None for key in of_models.keys(schema, of_models.model(schema, family, name))}
-        if parameters.keys() <= own.keys():
-            return {name: parameters}
-        known |= own
-    wrong = next(key for key in parameters if key not in known or len(families) > 1)
+    each = [[key.key for key in of_models.keys(schema, of_models.model(schema, family, name))] for family in families]
+    # models of several families may have one name: that which has most of the parameters is meant
+    known = min(each, key=lambda own: len(parameters.keys() - set(own)))
+    if parameters.keys() <= set(known):
+        return {name: parameters}
+    wrong = next(key for key in parameters if key not in known)
     listed = f"its parameters: {', '.join(known)}" if known else "it has no parameters: leave it out"
     raise ScenarioError.saying(f"the model {name!r} has no parameter {wrong!r}", meant(wrong, known, listed))

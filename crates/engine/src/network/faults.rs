@@ -357,9 +357,13 @@ impl Spec {
         let refuse = |what: String, help: String| Err(Refusal::new(format!("faults.{k}.member"), what, help));
         let ports = || (0..).zip(self.graph.ports(a)).filter(|(_, port)| class.is_none_or(|class| port.class == class));
         let leads_there = |port: &Port| matches!(port.peer, Peer::Router { router, .. } if router == b);
-        let widths = ports().filter(|(_, port)| leads_there(port)).map(|(p, _)| self.graph.trunk(a, p).width);
-        let (width, between) = (widths.min().unwrap_or(1), [a, b].map(|router| self.graph.router_name(router)));
-        let [a_name, b_name] = &between;
+        let widths = || ports().filter(|(_, port)| leads_there(port)).map(|(p, _)| self.graph.trunk(a, p).width);
+        let [a_name, b_name] = &[a, b].map(|router| self.graph.router_name(router));
+        let (width, widest) = (widths().min().unwrap_or(1), widths().max().unwrap_or(1));
+        if width != widest {
+            let what = format!("trunks of {width} and of {widest} links join routers {a_name} and {b_name}");
+            return refuse(what, "write class, so that the fault is that of a member of one trunk".into());
+        }
         if width == 1 {
             let what = format!("one link joins routers {a_name} and {b_name}, no parallel ones");
             return refuse(what, "leave member out".into());

@@ -45,7 +45,7 @@ impl Lanes {
             let help = "take a routing that names all its hops ahead, such as a deterministic one, or a scheme that goes by destinations";
             return Err(Refusal::new(format!("queueing.{name}"), what, help));
         }
-        let seen = if scheme.is_dynamic() { None } else { Reached::follow(graph, routing, needs, &*scheme) };
+        let seen = if model.sets_aside() { None } else { Reached::follow(graph, routing, needs, &*scheme) };
         let lanes = Self::numbered(spec, needs, scheme, looks_ahead, seen);
         lanes.check(spec, needs)?;
         Ok(Some(lanes))

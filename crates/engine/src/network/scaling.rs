@@ -5,7 +5,6 @@ use crate::network::simulation::Simulation;
 use crate::network::spec::{Execution, Spec};
 use crate::network::threads::{blocks_of_thread, take_of_thread};
 use weft_api::base::barrier::Barrier;
-use weft_api::state::{Flit, Packet};
 use weft_kernel::block::Mail;
 use weft_topology::Graph;
 use weft_units::Refusal;
@@ -116,10 +115,9 @@ impl Simulation {
 }
 
 fn bytes(mail: &Mail) -> u64 {
-    let of = |count: usize, size: usize| (count * size) as u64;
-    of(mail.flits.len(), size_of::<(u64, Flit)>())
-        + of(mail.packets.len(), size_of::<Packet>())
-        + of(mail.credits.len(), size_of::<(u64, u32)>())
+    let flits = size_of_val(&mail.flits[..]) + size_of_val(&mail.packets[..]) + size_of_val(&mail.credits[..]);
+    let others = size_of_val(&mail.slowed[..]) + size_of_val(&mail.messages[..]) + size_of_val(&mail.notes[..]);
+    (flits + others) as u64
 }
 
 /// Lets so many threads wait for each other so many times, as the threads of a run do after each window.

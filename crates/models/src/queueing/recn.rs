@@ -108,10 +108,6 @@ impl Scheme for ByCongestion {
         0
     }
 
-    fn is_dynamic(&self) -> bool {
-        self.lanes > 1
-    }
-
     fn looks_at_sources(&self) -> bool {
         false
     }

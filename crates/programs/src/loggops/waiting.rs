@@ -28,10 +28,10 @@ struct List {
     parked: BinaryHeap<Event>,
 }
 
-/// The lists of all ranks.
+/// The lists of all ranks. A list is made when the first event waits in it: most ranks never have one.
 #[derive(Debug)]
 pub struct Waiting {
-    lists: Vec<List>,
+    lists: Vec<Option<Box<List>>>,
     cpus: usize,
     nics: usize,
 }
@@ -40,10 +40,10 @@ impl Waiting {
     pub fn new(ranks: usize, (cpus, nics): (usize, usize)) -> Self {
         let lists = ranks.saturating_mul(cpus).saturating_mul(nics).saturating_mul(3);
         let lists = if lists <= MOST { lists } else { 0 };
-        Self { lists: vec![List { queued: NONE, parked: BinaryHeap::new() }; lists], cpus, nics }
+        Self { lists: vec![None; lists], cpus, nics }
     }
 
-    fn list(&mut self, needs: Needs, rank: u32, (cpu, nic): (u8, u8)) -> Option<&mut List> {
+    fn list(&mut self, needs: Needs, rank: u32, (cpu, nic): (u8, u8)) -> Option<&mut Option<Box<List>>> {
         let place = (rank as usize * self.cpus + usize::from(cpu)) * self.nics + usize::from(nic);
         self.lists.get_mut(3 * place + needs as usize)
     }
@@ -51,6 +51,7 @@ impl Waiting {
     /// An event can't begin. Returns whether it is parked; else it has to stay in the queue.
     pub fn park(&mut self, event: &Event, needs: Needs, of: (u8, u8)) -> bool {
         let Some(list) = self.list(needs, event.rank, of) else { return false };
+        let list = list.get_or_insert_with(|| Box::new(List { queued: NONE, parked: BinaryHeap::new() }));
         if event.order <= list.queued {
             list.queued = event.order;
             return false;
@@ -61,7 +62,7 @@ impl Waiting {
 
     /// An event that has waited begins. Returns the one that takes its place in the queue.
     pub fn next(&mut self, event: &Event, needs: Needs, of: (u8, u8)) -> Option<Event> {
-        let list = self.list(needs, event.rank, of)?;
+        let list = self.list(needs, event.rank, of)?.as_mut()?;
         if list.queued != event.order {
             return None;
         }

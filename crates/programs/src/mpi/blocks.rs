@@ -137,7 +137,12 @@ fn give(
             (what, "record all ranks of one run, from their start to their end".to_owned())
         })?;
         let is_vector = operation == Operation::ReduceScatter;
-        let bytes = if is_vector { list.iter().sum() } else { list.iter().copied().max().unwrap_or(0) };
+        let sum = || list.iter().try_fold(0_u64, |sum, &size| sum.checked_add(size));
+        let bytes = if is_vector { sum() } else { Some(list.iter().copied().max().unwrap_or(0)) };
+        let bytes = bytes.ok_or_else(|| {
+            let what = format!("the blocks of {} {} have more than 2^64 bytes", operation.name(), op.instance());
+            (what, "the file is damaged: copy it again".to_owned())
+        })?;
         let plain = Op::collective(operation, op.root(), bytes, op.instance()).within(op.comm());
         if !is_vector && list.iter().all(|&size| size == bytes) {
             recorder.calls.replace(index, plain);

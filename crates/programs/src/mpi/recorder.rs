@@ -231,10 +231,13 @@ impl Recorder {
         }
     }
 
-    /// `MPI_Request_free`.
+    /// `MPI_Request_free`. Later operations under the number of the request stay.
     pub fn free(&mut self, request: i64) {
+        let has_later = self.earlier.get(&request).is_some_and(|earlier| !earlier.is_empty());
         if let Some(active) = self.ended(request) {
-            self.requests.remove(&request);
+            if !has_later {
+                self.requests.remove(&request);
+            }
             self.lose(&active);
         }
     }
@@ -264,6 +267,20 @@ impl Recorder {
         if self.requests.contains_key(&request) {
             self.complete(request, None);
         }
+    }
+
+    /// The completion of `count` requests of an array, whose numbers follow each other by `step`, where one may wait for requests that
+    /// have ended. A damaged count takes no longer than the requests under way are many.
+    pub fn complete_array(&mut self, first: i64, count: i64, step: u32) {
+        let last = first.saturating_add(i64::from(step).saturating_mul(count.max(0) - 1));
+        if usize::try_from(count.max(0)).is_ok_and(|count| count <= self.requests.len()) {
+            (first..=last).step_by(step as usize).for_each(|request| self.complete_if_known(request));
+            return;
+        }
+        let is_of = |request: &i64| (first..=last).contains(request) && request.abs_diff(first) % u64::from(step) == 0;
+        let mut requests: Vec<i64> = self.requests.keys().copied().filter(is_of).collect();
+        requests.sort_unstable();
+        requests.into_iter().for_each(|request| self.complete(request, None));
     }
 
     /// The oldest operation of a request, which ends.
@@ -377,5 +394,40 @@ impl Recorder {
             self.earlier.drain().flat_map(|(request, all)| all.into_iter().map(move |active| (request, active))),
         );
         left.iter().for_each(|(_, active)| self.lose(active));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn recorder() -> Recorder {
+        Recorder::new(Handles { world: 0, own: 1, none: -1 })
+    }
+
+    fn send(recorder: &mut Recorder, request: i64) {
+        recorder.start(false, false, (Peer::Rank(1), 8, Some(0)), 0, request).unwrap();
+    }
+
+    #[test]
+    fn a_request_that_is_freed_leaves_a_later_one_of_its_number() {
+        let mut recorder = recorder();
+        (0..2).for_each(|_| send(&mut recorder, 5));
+        recorder.free(5);
+        recorder.complete(5, None);
+        assert_eq!(recorder.assumptions, Assumptions::from([(Assumed::NeverCompleted, 1)]));
+        recorder.complete(5, None);
+        assert_eq!(recorder.assumptions[&Assumed::StartNotRecorded], 1);
+    }
+
+    /// Requests 0, 8, 16 and 24 by a count that is right, and by a damaged one; 20 is no place of the array.
+    #[test]
+    fn an_array_of_requests_is_completed_whatever_its_count() {
+        for count in [4, i64::MAX] {
+            let mut recorder = recorder();
+            [8, 24, 20].into_iter().for_each(|request| send(&mut recorder, request));
+            recorder.complete_array(0, count, 8);
+            assert_eq!(recorder.requests.keys().collect::<Vec<_>>(), [&20], "{count}");
+        }
     }
 }

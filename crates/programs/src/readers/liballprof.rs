@@ -34,7 +34,7 @@ const VERSION: &[u8] = b"# collprof 0.9 ";
 /// The numbers that this reader gives to communicators.
 const HANDLES: Handles = Handles { world: 0, own: 1, none: 2 };
 /// The distance between two requests of an array \[bytes\].
-const REQUEST: i64 = 8;
+const REQUEST: u32 = 8;
 /// Calls that move no data, and of which no later call needs to know.
 const IGNORED: [&str; 17] = [
     "Init",
@@ -342,9 +342,7 @@ impl Call<'_> {
             }
             "Waitall" => {
                 let (count, first) = (self.int(1)?, self.int(2)?);
-                (0..count.clamp(0, 1 << 24)).for_each(|place| {
-                    recorder.complete_if_known(first.saturating_add(place * REQUEST));
-                });
+                recorder.complete_array(first, count, REQUEST);
                 Ok(())
             }
             "Barrier" => {

@@ -27,9 +27,9 @@ pub(crate) struct Forecast {
 }
 
 impl Forecast {
-    /// Whether a burst is expected, so that the wish may differ from that of the utilisation.
+    /// Whether a burst is expected, so that the wish may differ from that of the utilisation, or one lasts, which a silent window ends.
     pub fn expects(&self) -> bool {
-        self.is_even
+        self.is_even || self.in_burst
     }
 
     /// A window has ended in cycle `now`, in which the direction sent as much as this many members carry.

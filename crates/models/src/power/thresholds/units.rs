@@ -1,5 +1,5 @@
 //! The agents. A unit is a trunk, or a link. At each end of each unit an agent measures its own direction. It talks to the other end on
-//! the side channel of the unit's first link.
+//! the side channel of the unit's first link that is whole.
 
 use super::end::{Deed, End, Ladder, Phase, Reply, Say, Wish};
 use super::forecast::Forecast;
@@ -31,7 +31,7 @@ pub(crate) const CONTROL: ControlPlan = ControlPlan { kinds: &[], queue: 0, per_
 /// One end of a unit.
 #[derive(Debug, Kept)]
 struct Unit {
-    /// Its channels in the block. The first one has the timer, and its side channel the messages.
+    /// Its channels in the block. The first one has the timer.
     #[kept(fixed)]
     channels: Vec<usize>,
     #[kept(fixed)]
@@ -235,8 +235,11 @@ impl Work<'_> {
         if end.phase == Phase::Drains { ladder.below(end.level) } else { end.level }
     }
 
-    /// The wish of this direction after a window.
+    /// The wish of this direction after a window. Where no link is whole, no level would carry more.
     fn wish(&mut self) -> Wish {
+        if self.unit.whole(usize::MAX).next().is_none() {
+            return Wish::Stay;
+        }
         let own = match self.rule.wish(self.utilisation()) {
             Wish::Less if !self.has_whole_below() => Wish::Stay,
             own => own,
@@ -298,9 +301,9 @@ impl Work<'_> {
         }
     }
 
-    /// Sends a message on the side channel of the first link.
+    /// Sends a message on the side channel of the first link that is whole.
     fn signal(&mut self, say: Say) {
-        let o = self.unit.channels[0];
+        let o = self.unit.whole(usize::MAX).next().map_or(self.unit.channels[0], |(&o, _)| o);
         let at = self.channels.now() + self.channels.credit_latency(o);
         self.channels.signal(o, at, Wire::SideChannel, Frame { body: say.number(), ..Frame::default() });
     }

@@ -1,6 +1,5 @@
 //! What happens later: a queue from which the item with the least key comes first.
 
-use std::collections::binary_heap::PeekMut;
 use std::collections::{BTreeMap, BinaryHeap};
 use std::fmt::Debug;
 use weft_api::base::kept::{Kept, Reader, Unreadable, Value, Writer};
@@ -52,18 +51,10 @@ impl<K: Ord + Copy, T: Copy> Agenda<K, T> {
         self.0.peek().map(|first| first.key)
     }
 
-    /// Takes out the item with the least key, if `may` says so of that key.
-    #[inline]
-    pub fn pop_if(&mut self, may: impl FnOnce(K) -> bool) -> Option<(K, T)> {
-        let first = self.0.peek_mut().filter(|first| may(first.key))?;
-        let Item { key, item } = PeekMut::pop(first);
-        Some((key, item))
-    }
-
     /// Takes out the item with the least key.
     #[inline]
     pub fn pop(&mut self) -> Option<(K, T)> {
-        self.pop_if(|_| true)
+        self.0.pop().map(|Item { key, item }| (key, item))
     }
 }
 
@@ -88,8 +79,7 @@ mod tests {
     fn items_come_by_their_keys_and_so_they_do_after_a_checkpoint() {
         let mut agenda = Agenda::new();
         [(7, 1), (2, 5), (2, 3), (9, 0)].into_iter().for_each(|key: (u64, u32)| agenda.insert(key, key.1 * 10));
-        assert_eq!(agenda.pop_if(|(at, _)| at < 2), None);
-        assert_eq!(agenda.pop_if(|(at, _)| at < 3), Some(((2, 3), 30)));
+        assert_eq!(agenda.pop(), Some(((2, 3), 30)));
         let mut bytes = Writer::new();
         agenda.keep(&mut bytes);
         let mut again = Agenda::<(u64, u32), u32>::new();

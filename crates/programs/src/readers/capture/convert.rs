@@ -46,6 +46,10 @@ pub fn rank(file: &str, bytes: &[u8], clock: Option<Clock>) -> Result<Recorder, 
             *refused.entry(record.text()).or_default() += 1;
             continue;
         }
+        // what follows such a call may depend on it, and the file is refused for it
+        if !refused.is_empty() {
+            continue;
+        }
         if let Some(first) = call.times_at() {
             if kind == Kind::Pause {
                 recorder.assume(Assumed::NotRecorded);
