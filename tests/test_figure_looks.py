@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 import pytest
 from matplotlib.colors import to_hex
+from matplotlib.figure import Figure
 
 import weft
 from test_job_queue import QUEUE
@@ -17,6 +18,7 @@ from test_phases import DAY
 from test_plot_kinds import BATCHES, FEW, ONE, row, suitable
 from test_rank_states import SLEEPY
 from weft.cli import main
+from weft.plot import limits
 from weft.plot.appearance import LEGENDS, WIDTHS
 from weft.plot.draw import save_numbers
 from weft.plot.kinds import KINDS, Takes
@@ -25,7 +27,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
     from weft.api.results import Results
     from weft.plot.kinds import KindName
@@ -433,3 +434,13 @@ def test_routers_that_sleep_are_those_of_the_file(recorded: Results) -> None:
     assert list(np.asarray(line.get_ydata()))[:-1] == pytest.approx(expected)
     assert line.get_label() == f"mean {sum(expected) / len(expected):.3g} %"
     assert KINDS["router_sleep"].takes is Takes.POINTS
+
+
+def test_numbers_of_an_axis_of_time_do_not_touch() -> None:
+    """A column of 3.5 inches has room for five numbers of six digits."""
+    axes = Figure().subplots()
+    axes.set_xlim(260_000, 330_000)
+    assert len(axes.get_xticks()) == 8
+    limits.thin_out(axes, 3.5)
+    shown = [tick for tick in axes.get_xticks() if 260_000 <= tick <= 330_000]
+    assert 2 <= len(shown) <= 5

@@ -58,6 +58,9 @@ def finish(drawing: Figure, appearance: Appearance | None = None) -> None:
     head = _head(drawing, title, [] if asked.legend in ("inside", "none") else handles, width, asked.legend)
     height = asked.height or _sheet_size(drawing)[1] or _on_a_page(drawing.plan.height, panels) + head
     drawing.set_size_inches(width, height)
+    if asked.xlim is not None:
+        for axes in panels:
+            limits.thin_out(axes, width)
     if asked.legend == "inside" and handles:
         _inside(panels, handles)
     _fit_names(panels, width)

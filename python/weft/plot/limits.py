@@ -6,6 +6,7 @@ from math import inf
 from typing import TYPE_CHECKING
 
 import numpy as np
+from matplotlib.ticker import MaxNLocator
 
 from weft.errors import WeftError
 from weft.plot import style
@@ -17,6 +18,11 @@ if TYPE_CHECKING:
     from matplotlib.axis import Axis
 
     from weft.plot.appearance import Appearance, Limits
+
+
+# Room of a digit and of its share of the space between two numbers, of the size of its font; points of an inch.
+_DIGIT = 0.85
+_POINTS = 72
 
 
 def limit(panels: Sequence[Axes], asked: Appearance) -> None:
@@ -74,6 +80,26 @@ def _apply(axis: Axis, ends: tuple[float, float]) -> None:
     first, last = reversed(ends) if axis.get_inverted() else ends
     set_ends = axis.axes.set_xlim if axis is axis.axes.xaxis else axis.axes.set_ylim
     set_ends(first, last)
+
+
+def thin_out(axes: Axes, width: float) -> None:
+    """Fewer ticks where long numbers would touch: a part of a long run has numbers of many digits.
+
+    Parameters
+    ----------
+    axes : Axes
+        The panel.
+    width : float
+        Of the figure [inches].
+    """
+    if axes.get_xscale() != "linear":
+        return
+    low, high = sorted(axes.get_xlim())
+    ticks = [tick for tick in axes.get_xticks() if low <= tick <= high]
+    size = axes.xaxis.get_major_ticks()[0].label1.get_size()
+    number = max((len(f"{tick:.12g}") for tick in ticks), default=1) * _DIGIT * size
+    if (most := int(axes.get_position().width * width * _POINTS / number)) < len(ticks):
+        axes.xaxis.set_major_locator(MaxNLocator(max(1, most)))
 
 
 def _keep_on_edge(axes: Axes) -> None:
