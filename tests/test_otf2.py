@@ -202,6 +202,9 @@ def test_sizes_of_blocks_follow_from_the_sums_of_the_ranks() -> None:
     for operation, sums in wrong:
         with pytest.raises(UnknownSizesError):
             _completed(operation, sums)
+    for root in (-1, 3, 0xFFFFFFFF):
+        with pytest.raises(UnknownSizesError, match=f"BCAST of 3 ranks has the root {root}"):
+            _completed("BCAST", [(24, 8), (0, 8), (0, 8)], root=root)
     with pytest.raises(UnknownSizesError, match="ranks call BCAST and REDUCE at the same place"):
         complete([Collective(name, 0, 8, 8, Record(Kind.BARRIER, [])) for name in ("BCAST", "REDUCE")])
 

@@ -159,3 +159,17 @@ def test_a_trace_without_all_its_files_is_refused(tmp_path: Path, capsys: pytest
         tar.add(RING, "ring")
     archive.write_bytes(archive.read_bytes()[:5000])
     assert "can't be unpacked" in _refused(capsys, "info", archive)
+
+
+def test_a_damaged_packed_archive_is_one_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    archive = tmp_path / "ring.tar.gz"
+    with tarfile.open(archive, "w:gz") as tar:
+        tar.add(RING, "ring")
+    content = archive.read_bytes()
+    for length in (20, 60, len(content) // 2):
+        archive.write_bytes(content[:length])
+        assert "can't be unpacked" in _refused(capsys, "info", archive), length
+    for place in range(20, len(content), len(content) // 30):
+        archive.write_bytes(content[:place] + bytes([content[place] ^ 0x55]) + content[place + 1 :])
+        # the damage may be in what the reader does not look at
+        assert main(["trace", "info", str(archive)]) in (0, 2), place

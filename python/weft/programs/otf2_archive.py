@@ -6,7 +6,6 @@ no non-blocking collectives. Archives with either are refused.
 
 from __future__ import annotations
 
-import lzma
 import struct
 import tarfile
 import tempfile
@@ -18,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from weft.errors import ProgramError
-from weft.programs import otf2_events
+from weft.programs import otf2_events, traces
 from weft.programs.otf2_events import Rank, Reader
 from weft.programs.otf2_sizes import UnknownSizesError, complete
 from weft.programs.traces import Trace
@@ -60,7 +59,7 @@ def found(path: Path, clock: str | None) -> Trace | None:
 
 def in_tar(path: Path, clock: str | None) -> Trace | None:
     """The OTF2 archive in a tar archive that can be unpacked; as `found` otherwise."""
-    if not tarfile.is_tarfile(path):
+    if not traces.is_tar(path):
         return None
     with tempfile.TemporaryDirectory() as folder:
         try:
@@ -68,8 +67,8 @@ def in_tar(path: Path, clock: str | None) -> Trace | None:
                 if not any(name.endswith(_ANCHOR) for name in archive.getnames()):
                     return None
                 archive.extractall(folder, filter="data")
-        except (OSError, EOFError, lzma.LZMAError, tarfile.TarError) as problem:
-            raise ProgramError.saying(f"{path} can't be unpacked: {problem}", "copy the file again") from problem
+        except traces.DAMAGED as problem:
+            raise traces.unpacking_failed(path, problem) from problem
         return _of_anchor(sorted(Path(folder).rglob(f"*{_ANCHOR}")), path, clock)
 
 

@@ -106,8 +106,8 @@ def _unpacked(file: str, content: bytes) -> bytes:
         if content.startswith(head):
             try:
                 content = unpack(content)
-            except (OSError, EOFError, lzma.LZMAError) as problem:
-                raise ProgramError.saying(f"{file} can't be unpacked: {problem}", "copy the file again") from problem
+            except traces.DAMAGED as problem:
+                raise traces.unpacking_failed(file, problem) from problem
     return content
 
 

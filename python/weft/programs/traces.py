@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import lzma
 import tarfile
+import zlib
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
@@ -19,6 +20,9 @@ _HEAD = 64
 # The ending of a file that describes a trace, and what divides the name of a trace from the rank.
 _META = ".meta"
 _DIVIDERS = "-._"
+
+# What the packages of packed files and of archives raise where these are damaged.
+DAMAGED = (OSError, EOFError, lzma.LZMAError, zlib.error, tarfile.TarError)
 
 
 @dataclass(frozen=True)
@@ -70,6 +74,25 @@ def of_folder(folder: Path) -> Trace | None:
     return _of_paths(sorted(path for path in folder.iterdir() if path.is_file()))
 
 
+def is_tar(path: Path) -> bool:
+    """Whether a file is a tar archive, packed or not.
+
+    Raises
+    ------
+    ProgramError
+        If it is packed, and its packing is damaged.
+    """
+    try:
+        return tarfile.is_tarfile(path)
+    except (EOFError, lzma.LZMAError, zlib.error) as problem:
+        raise unpacking_failed(path, problem) from problem
+
+
+def unpacking_failed(path: str | Path, problem: Exception) -> ProgramError:
+    """The error of a packed file that is damaged."""
+    return ProgramError.saying(f"{path} can't be unpacked: {problem}", "copy the file again")
+
+
 def of_archive(path: Path) -> Trace | None:
     """The trace in a tar archive, packed or not; ``None`` if the file is no archive, or has no trace.
 
@@ -78,7 +101,7 @@ def of_archive(path: Path) -> Trace | None:
     ProgramError
         If the archive is damaged.
     """
-    if not tarfile.is_tarfile(path):
+    if not is_tar(path):
         return None
     archive = tarfile.open(path)  # noqa: SIM115 (the trace closes it)
     trace = None
@@ -90,8 +113,8 @@ def of_archive(path: Path) -> Trace | None:
             return b"" if file is None else file.read()
 
         trace = _of_files([PurePosixPath(member.name).name for member in members], load, archive.close)
-    except (OSError, EOFError, lzma.LZMAError, tarfile.TarError) as problem:
-        raise ProgramError.saying(f"{path} can't be unpacked: {problem}", "copy the file again") from problem
+    except DAMAGED as problem:
+        raise unpacking_failed(path, problem) from problem
     finally:
         if trace is None:
             archive.close()
