@@ -96,7 +96,7 @@ def thin_out(axes: Axes, width: float) -> None:
         return
     low, high = sorted(axes.get_xlim())
     ticks = [tick for tick in axes.get_xticks() if low <= tick <= high]
-    size = axes.xaxis.get_major_ticks()[0].label1.get_size()
+    size = float(axes.xaxis.get_major_ticks()[0].label1.get_fontsize())
     number = max((len(f"{tick:.12g}") for tick in ticks), default=1) * _DIGIT * size
     if (most := int(axes.get_position().width * width * _POINTS / number)) < len(ticks):
         axes.xaxis.set_major_locator(MaxNLocator(max(1, most)))

@@ -326,10 +326,10 @@ fn members_are_on_before_a_burst_that_was_foreseen() {
 #[test]
 fn others_carry_what_a_failed_member_would() {
     let quick = r#"{"trunk": {"window": "200ns", "wake": "100ns", "sleep": "70ns", "u_on": 0.3, "u_off": 0.1}}"#;
+    let foresees = &quick.replace("0.1}", r#"0.1, "forecast": true}"#);
     let (at, until) = (6000, 20_000);
-    for (k, (policy_json, routing)) in
-        [(ALWAYS_ON, DOR), (ALWAYS_ON, ADAPTIVE), (quick, DOR), (quick, ADAPTIVE)].into_iter().enumerate()
-    {
+    let cases = [(ALWAYS_ON, DOR), (ALWAYS_ON, ADAPTIVE), (quick, DOR), (quick, ADAPTIVE), (foresees, DOR)];
+    for (k, (policy_json, routing)) in cases.into_iter().enumerate() {
         for number in [0, 2] {
             let mut spec = spec(r#"{"torus": {"widths": [5], "terminals_per_router": 4, "trunk_width": 4}}"#, routing);
             policy(&mut spec, policy_json);
