@@ -96,7 +96,11 @@ impl JobLog {
         let key = |key: &str| format!("arrivals.swf.{key}");
         if swf::is_packed(self.file.bytes()) {
             let what = format!("{} is packed by gzip", self.file.name());
-            return Err(asking.refusal(&key("file"), what, "unpack it with `gunzip`, and name the file that this makes"));
+            return Err(asking.refusal(
+                &key("file"),
+                what,
+                "unpack it with `gunzip`, and name the file that this makes",
+            ));
         }
         if self.processors_per_node == 0 {
             return Err(asking.refusal(
