@@ -379,7 +379,8 @@ fn faults_of_members_that_are_not_there_are_refused() {
     let fault =
         |number, at, until| Fault { what: Part::Member(Member { ends: [0, 1], class: None, number }), at, until };
     let refused = |topology: &str, faults: Vec<Fault>| {
-        let mut spec = spec(topology, DOR);
+        let routing = if topology.contains("dragonfly") { r#"{"dragonfly_minimal": {}}"# } else { DOR };
+        let mut spec = spec(topology, routing);
         spec.faults = faults;
         weft_engine::check(&spec)
     };
