@@ -117,6 +117,8 @@ fn a_time_of_any_length_runs_or_is_refused_at_its_key() {
         match set(Time::Cycles(10u64.pow(18))) {
             Err(error) if error.starts_with(&format!("error: {path}: ")) => {}
             Err(error) => wrong.push(format!("{path}: {error}")),
+            // a quotient is divided by it, and no run waits for it
+            Ok(_) if path.ends_with(".slowdown_bound") => {}
             Ok(_) => wrong.push(format!("{path}: 10^18 cycles pass")),
         }
         // the longest time that is not too long; a run of it would not end if it is one of the measurement
