@@ -112,7 +112,7 @@ def test_results_of_earlier_versions_have_diagnoses_too() -> None:
 AUTO = ROW.replace("warmup: 1us", "warmup: auto, warmup_limit: 50us")
 BATCHES = ROW.replace("load: 0.1", "batch: {per_terminal: 20}").replace("warmup: 1us, window: 10us", "stop: complete")
 CONFIDENCE = ROW.replace("window: 10us", "window: 10us, stop: {confidence: {half_width: 0.05, max_window: 20us}}")
-# What the summaries of these scenarios have, and what makes a flaw or a warning of them.
+# The summaries of these scenarios, and changes that make a flaw or a warning of them.
 SETTLED: dict[str, Any] = {
     "ending": "drained",
     "saturated": False,
@@ -202,7 +202,7 @@ def test_a_code_is_explained(capsys: pytest.CaptureFixture[str]) -> None:
     assert "explain code takes no --set" in capsys.readouterr().err
 
 
-# The files that use patterns, and what they read: never a sentence of Weft.
+# The files that use regular expressions, and the texts that these read: never a sentence of Weft.
 PATTERNS = {
     "analysis/machine_energy.py": "an option, such as 300x200",
     "cite/bibliography.py": "the source in the header of a model",

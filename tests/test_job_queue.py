@@ -132,7 +132,7 @@ def test_a_thousand_jobs_conserve_node_seconds(thousand: str, order: str, placem
     (job,) = results.summaries[0]["jobs"]
     assert job["queue_programs"] == job["queue_ended_programs"] == 1_000
     assert job["makespan_cycles"] == max(table["end_cycles"]) == job["run_time_cycles"]
-    assert job["utilisation"] == pytest.approx(
+    assert job["queue_utilisation"] == pytest.approx(
         (table["terminals"] * table["run_time_cycles"]).sum() / 72 / job["makespan_cycles"]
     )
     for key in ("wait", "slowdown", "bounded_slowdown"):
@@ -192,7 +192,7 @@ def test_the_energy_of_programs_and_the_rest_are_the_bill(
 
 
 def test_a_length_is_the_run_time_alone(tmp_path: Path) -> None:
-    """A job that has the machine for itself takes the time of the file, up to what the ideal network leaves out."""
+    """A job alone on the machine takes the time of the file, except for delays that the ideal network lacks."""
     text = "".join(f"{k} {k * 2000} -1 {run} 8 -1 -1 8 60 -1 1 1 1 1 1 -1 -1 -1\n" for k, run in ((1, 60), (2, 600)))
     case = scenario(log(text, tmp_path / "jobs.swf", latency="40ns"), RING, order="fcfs")
     table = weft.load(case).run(tmp_path / "out", watch=False).schedule(0)

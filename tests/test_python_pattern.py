@@ -1,4 +1,4 @@
-"""Patterns that are Python functions: from a file, from an object, and what is refused."""
+"""Patterns that are Python functions: from a file, from an object, and refusals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Routings that are Python functions: tables, calls in the loop, and what is refused."""
+"""Routings that are Python functions: tables, calls in the loop, and refusals."""
 
 from __future__ import annotations
 
@@ -294,7 +294,7 @@ def test_a_call_that_never_returns_is_ended(ideas: Path, monkeypatch: pytest.Mon
 
 
 def square() -> dict[str, Any]:
-    """2 x 2 routers with a terminal at port 0: what the engine gives."""
+    """The description of 2 x 2 routers with a terminal at port 0, as the engine gives it."""
     peers = [[None, 1, 2], [None, 0, 3], [None, 3, 0], [None, 2, 1]]
     return {"peers": peers, "hosts": [0, 1, 2, 3], "names": [], "widths": [2, 2]}
 
@@ -330,7 +330,7 @@ def test_a_function_may_change_its_queues(ideas: Path) -> None:
 
 @pytest.mark.filterwarnings("ignore::weft.WeftWarning")
 def test_routings_leave_no_threads(ideas: Path) -> None:
-    """One thread of this process watches all calls of Python."""
+    """A single thread of this process watches all calls of Python."""
     threads = []
     for factor in range(3):
         weft.load(scenario(ideas, "adaptive", parameters=f"{{factor: {factor + 1}}}")).check()

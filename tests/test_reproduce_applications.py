@@ -168,7 +168,7 @@ def test_figures_have_the_applications_by_their_injection_rate() -> None:
 
 
 def test_a_run_of_a_smaller_application_has_its_columns(tmp_path: Path) -> None:
-    """The name of a job tells the application, the mapping and the length of gaps."""
+    """The application, the mapping and the length of gaps follow from the name of a job."""
     small = {"ranks": 16, "iterations": 1, "tallies": "64B", "field": "64B", "time": "1us"}
     job = {
         "name": "HILO random 0.5",

@@ -249,7 +249,7 @@ def tiny(each: Experiment) -> Experiment:
 
 
 def few_ranks(document: dict[str, Any]) -> dict[str, Any]:
-    """One queue on each tiny network, and 16 ranks with gaps of every length."""
+    """Each tiny network runs one queue, and 16 ranks with gaps of every length."""
     sets: dict[str, Any] = {}
     for key, values in document["zip"].items():
         # a network has four schemes, the first of which is one queue

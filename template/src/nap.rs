@@ -37,7 +37,7 @@ pub struct Nap {
 const OFF: CloseFirst = CloseFirst::of(&Nap::OFFERS);
 
 impl Nap {
-    /// Packets wait for links, and routings need to know nothing of them.
+    /// Packets wait for links, and routings need not know the states of links.
     pub const OFFERS: Offers =
         Offers { links: LinkKnowledge::Nothing, packets_wait_for_links: true, ..Offers::ALWAYS_ON };
 

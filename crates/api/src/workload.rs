@@ -334,7 +334,7 @@ pub trait Workload: Debug + Send + Sync {
         Vec::new()
     }
 
-    /// The table whose rows have shares of the energy of the network, and the usage of each row up to cycle `end`, the end of the run.
+    /// The name of a table whose rows share the energy of the network, and the usage of each row. `end` is the last cycle of the run.
     fn usages(&self, _end: u64) -> Option<(&'static str, Vec<Usage>)> {
         None
     }

@@ -91,10 +91,10 @@ fn some(number: Option<f64>) -> Option<f64> {
     number.filter(|&number| number != 0.0)
 }
 
-/// Flits that wait when the window begins, of a point or of that phase; `None` if that is not known.
+/// Flits of a point or a phase that wait when the window begins; `None` if their number is not known.
 ///
-/// It is a backlog only if the latencies show it: more is delivered than is offered, or the queues of a phase are so long that they
-/// depend on how they began. Else it is what always waits at this load.
+/// It is a backlog only if the latencies show it. Either more is delivered than is offered, or the length of the queues of a phase
+/// depends on how they began. Otherwise these flits always wait at this load.
 pub(crate) fn at_begin(span: &Facts, cycles: f64) -> Option<Backlog> {
     let (waiting, offered, packets) =
         (some(span.backlog_before_packets)?, some(span.offered_load)?, some(span.packets)?);
@@ -114,7 +114,7 @@ pub(crate) fn at_begin(span: &Facts, cycles: f64) -> Option<Backlog> {
 /// True if the window of a point delivers what the warm-up has left in the network, and its latencies show it.
 ///
 /// More is accepted than is offered, beyond chance, and the rest makes the mean latency more than 5 % longer. The backlog shrinks
-/// from all of it to nothing, so that a packet waits for half of it on average.
+/// to nothing in the window, so that a packet waits for half of the backlog on average.
 pub(crate) fn drains(point: &Facts) -> bool {
     let known = (some(point.offered_load), some(point.accepted_load), some(point.packets));
     let (Some(offered), Some(accepted), Some(packets)) = known else { return false };
@@ -176,7 +176,7 @@ mod tests {
         assert!((second.own - (660.0 - 4.0)).abs() < 1e-9, "{second:?}");
         assert!(second.falls_behind() && !second.began_behind());
         assert!((third.before - 656.0).abs() < 1e-9 && !third.falls_behind() && third.began_behind(), "{third:?}");
-        // 656 flits are 2 % of what 0.1 flits/cycle are in 328,000 cycles
+        // 0.1 flits/cycle in 328,000 cycles are 32,800 flits, and 656 are 2 % of these
         assert_eq!(third.long_enough(), 328_000.0);
     }
 

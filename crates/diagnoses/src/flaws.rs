@@ -11,7 +11,7 @@ pub const CARRIED: f64 = 0.97;
 /// A share of the bandwidth that is 1 up to rounding.
 const ROUNDING: f64 = 1e-9;
 
-/// The keys of warnings: of a short warm-up, of one that reached its limit, and of times that are too short for bursts or no whole
+/// The keys of three kinds of warnings. A warm-up is short, or it reached its limit, or a time is too short for bursts or no whole
 /// number of periods.
 pub(crate) const WARMUP: &str = "measure.warmup";
 pub(crate) const LIMIT: &str = "measure.warmup_limit";
@@ -58,7 +58,7 @@ impl Facts {
         self.late.as_ref().is_some_and(|late| late.after_saturated)
     }
 
-    /// True if the queues of a point, or of a phase, depend on how they began. Where a backlog is the reason, that is told.
+    /// True if the queues of a point, or of a phase, depend on how they began. A backlog that is the reason is a flaw of its own.
     fn has_long_queues(&self) -> bool {
         if self.queues_settled == Some(false) {
             let is_behind = self.fell_behind().is_some() || self.began_behind().is_some();
@@ -68,19 +68,19 @@ impl Facts {
         self.drains() || self.phases.iter().any(Self::has_long_queues)
     }
 
-    /// True if the queues of a point shrink in its window, for no reason that is told otherwise.
+    /// True if the queues of a point shrink in its window, and no other flaw gives the reason.
     pub fn drains(&self) -> bool {
         let shrinks = self.queues_settled == Some(true) && self.saturated != Some(true) && backlog::drains(self);
         shrinks && self.began_behind().is_none() && !self.is_dropping()
     }
 
-    /// The backlog of a phase that carries its load in the end. That a phase is saturated or not judged is told instead.
+    /// The backlog of a phase that carries its load in the end. A phase that is saturated or not judged has that flaw instead.
     pub fn fell_behind(&self) -> Option<&Backlog> {
         let known = self.late.as_ref()?.backlog.as_ref()?;
         (known.falls_behind() && self.saturated == Some(false)).then_some(known)
     }
 
-    /// The backlog that earlier phases, or the warm-up, have left. That the phase before, or this one, is saturated is told instead.
+    /// The backlog that earlier phases, or the warm-up, have left. If this phase or the one before is saturated, that is the flaw instead.
     pub fn began_behind(&self) -> Option<Backlog> {
         let Some(late) = &self.late else {
             // of a point it is that of the phase in which its window begins

@@ -1,6 +1,6 @@
 //! Numbers in sentences.
 
-/// A number with at most so many significant digits and without needless zeros, as `%g` of C has it.
+/// A number with at most `digits` significant digits and without needless zeros, as `%g` of C writes it.
 pub fn general(value: f64, digits: usize) -> String {
     if !value.is_finite() {
         return if value.is_nan() { "nan".to_owned() } else { format!("{value}") };

@@ -23,7 +23,7 @@ pub enum Group {
 pub struct Kind {
     pub code: &'static Code,
     pub group: Group,
-    /// What the point is, as in "2 points are saturated".
+    /// The flaw as a predicate, as in "2 points are saturated".
     pub words: &'static str,
     /// Remedy where no numbers of the point say more. `{root}` is the folder of the results, `{again}` the command that runs them.
     pub help: &'static str,

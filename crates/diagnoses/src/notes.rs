@@ -1,4 +1,4 @@
-//! Decides which sentences are told of a point below the tables of a sweep.
+//! Decides which sentences about a point are printed below the tables of a sweep.
 
 use crate::backlog;
 use crate::facts::{Facts, Job, Place, Told};
@@ -37,7 +37,7 @@ weft_units::codes! {
         helps: "Write a warm-up of 4 times the run and a window of 4 times the present one, and the engine judges it.";
 }
 
-/// What is told of a point. Of a flaw it is the sentence alone: the diagnosis of that flaw has numbers and remedy.
+/// A sentence about a point. A flaw also has a diagnosis, with its numbers and its remedy.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Note {
     pub code: &'static Code,
@@ -93,7 +93,7 @@ impl Facts {
         TOPICS.iter().find(|(name, _)| *name == topic).map(|(_, notes)| notes(self, longest))
     }
 
-    /// The warnings about the results of a point: what is told of it beyond its flaws.
+    /// The warnings about the results of a point that are no flaws of it.
     pub(crate) fn doubts(&self) -> Vec<Note> {
         let told = TOPICS.iter().flat_map(|(_, notes)| notes(self, 0.0));
         told.filter(|note| note.code.severity == Severity::Warning).collect()

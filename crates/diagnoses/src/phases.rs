@@ -3,14 +3,14 @@
 use crate::backlog;
 use crate::facts::{Facts, Late};
 
-/// The phases of a point with what they take from it and from the phases before them.
+/// The phases of a point, with the facts that they take from the point and from earlier phases.
 ///
 /// A phase may be sound where another phase of the point is saturated. It is not sound right after one, because it delivers the rest of
-/// that load. A phase that falls behind at first and then carries its load has not settled. Bursts that leave the whole run open leave
-/// open the phases that nobody judged, too.
+/// that load. A phase that falls behind at first and then carries its load has not settled. If bursts leave the whole run open, the
+/// phases that nobody judged are open as well.
 pub(crate) fn judged(point: &Facts, phases: Vec<Facts>) -> Vec<Facts> {
     let is_dropping = point.is_dropping();
-    // what is missing where packets are dropped is lost, and waits nowhere
+    // where packets are dropped, missing packets are lost and wait nowhere
     let waiting = if is_dropping { vec![None; phases.len()] } else { backlog::of_phases(&phases) };
     let mut after_saturated = false;
     let one = |(phase, backlog): (Facts, _)| {
@@ -53,7 +53,7 @@ fn dropped_in(point: &Facts, phase: &Facts) -> f64 {
 
 /// Whether a phase is saturated; `None` if that is not known.
 ///
-/// A phase of which nothing is known has nothing to judge (batches alone), unless the whole point is open, too.
+/// A phase of which nothing is known has nothing to judge (batches alone), unless the whole point is open.
 fn in_phase(point: Option<bool>, phase: Option<bool>) -> Option<bool> {
     match (point, phase) {
         (Some(true), _) | (_, Some(true)) => Some(true),

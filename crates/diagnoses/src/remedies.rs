@@ -9,10 +9,10 @@ use crate::verdict::Remedy;
 use crate::words;
 use serde_json::Map;
 
-/// A warm-up of so many times the run until now, and so many times the window, show whether less is accepted than is offered, and
-/// whether queues settle.
+/// The proposed warm-up is the run until now times this factor, and the proposed window is the window times this factor. Together
+/// they show whether less is accepted than is offered, and whether queues settle.
 const LONGER: f64 = 4.0;
-/// No run is proposed that is so many times as long: queues that seem to need it may be those of a run that began badly.
+/// A run longer than this factor times the present one is never proposed: its queues may come from a bad begin of the run.
 const PATIENCE: f64 = 50.0;
 /// A load below the bound of its paths by this share settles in a run of usual length.
 pub(crate) const BELOW_BOUND: f64 = 0.95;
@@ -25,7 +25,7 @@ const OF_LOAD: &str = "few_packets";
 const WAITS: f64 = 100.0;
 
 impl Facts {
-    /// Remedy for a flaw: that of the engine, that of the numbers of the point, or else that of the flaw.
+    /// Remedy for a flaw. The engine's comes first, then one with the numbers of the point, then the general one of the flaw.
     pub fn remedy(&self, kind: &Kind) -> Remedy {
         let general = || Remedy { is_of_load: kind.is_of_load, ..Remedy::new(kind.help) };
         let told = match kind.group {
@@ -88,7 +88,7 @@ impl Facts {
     }
 
     /// Settings with which an unsettled point settles; empty for a settled one. `least_limit`: the longest `measure.warmup_limit` of all
-    /// points of the sweep \[cycles\]. Where one is written for all of them, no point gets less than it had.
+    /// points of the sweep \[cycles\]. A limit that is written for all points shortens that of no point.
     pub fn to_settle(&self, least_limit: f64) -> Vec<Remedy> {
         self.settling(least_limit).into_iter().map(|(_, remedy)| self.accepted(remedy)).collect()
     }
@@ -172,8 +172,8 @@ impl Facts {
     /// True if the load is near the capacity, so that no time may be long enough.
     ///
     /// Its paths carry hardly more, it accepts less than it is offered, or packets wait in the source queues that it does not
-    /// deliver. Queues that are long for another reason (a routing that fills queues before it leaves the shortest paths, links
-    /// that sleep) are as long at a load 5 % lower.
+    /// deliver. Queues may be long for another reason. A routing may fill queues before it leaves the shortest paths, or links may
+    /// sleep. These queues are as long at a load 5 % lower.
     fn is_near_capacity(&self) -> bool {
         if self.path_bound_share.unwrap_or(0.0) > BELOW_BOUND || self.is_behind() {
             return true;
@@ -197,8 +197,8 @@ impl Facts {
     fn longer_run(&self, least_limit: f64) -> Remedy {
         let (warmup, window) = (self.warmup_cycles.unwrap_or(0.0), self.window_cycles.unwrap_or(0.0));
         let cycles = rounded_up(self.enough_for(warmup + window).max(self.after_waits()));
-        // a multiple, so that it still holds whole periods of the policy; and longer than queues take to swing, as one that begins or
-        // ends in the middle of a swing accepts more or less than it is offered
+        // A multiple of the window still holds whole periods of the policy. The window is longer than queues take to swing: one that
+        // begins or ends within a swing accepts more or less than it is offered.
         let longer = (window > 0.0).then(|| LONGER * (self.memory(warmup + window) / window).ceil().max(1.0) * window);
         let lighter = words::else_lighter(self.load);
         if self.is_by_limit() {

@@ -43,7 +43,7 @@ pub struct Diagnosis {
     /// Of a phase of the load.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub phase: Option<u64>,
-    /// What the point or the phase is: a flaw in a few words, a warning in a sentence.
+    /// The flaw in a few words, or the warning in a sentence.
     pub what: String,
     /// By name with the unit last.
     pub numbers: Map<String, Value>,

@@ -266,7 +266,7 @@ pub(crate) fn overloaded_phase(number: f64, phase: &Facts, waits: Option<Backlog
     )
 }
 
-/// Flits that wait as a phase ends: of one that works off the backlog of others, the accepted load does not tell that.
+/// Flits that wait as a phase ends. The accepted load does not show them if the phase works off an earlier backlog.
 fn left(waits: Option<Backlog>) -> String {
     let Some(waits) = waits.filter(|waits| waits.after() > 0.0 && waits.offered > 0.0) else {
         return "what is left waits in the source queues for later phases".to_owned();

@@ -234,7 +234,7 @@ fn marks(py: Python<'_>) -> PyResult<(Bound<'_, PyDict>, Bound<'_, PyDict>)> {
     Ok((behind, in_place))
 }
 
-/// All codes of diagnoses: name, severity, meaning, how they are computed, and what helps.
+/// All codes of diagnoses: name, severity, meaning, computation and remedy of each.
 #[pyfunction]
 fn codes(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     let all = weft_diagnoses::codes().into_iter().map(|code| {

@@ -133,7 +133,7 @@ def _report(options: argparse.Namespace, results: Results) -> Path | None:
 def _tell(
     options: argparse.Namespace, sweep: Sweep, results: Results, parts: Sequence[list[str]], told: list[str]
 ) -> None:
-    """Print the tables and what is to be said of the points; draw the picture and write the report."""
+    """Print the tables and the notes of the points; draw the picture and write the report."""
     from weft.results import notes, of_programs, program_table, savings, si_units, tables
 
     units = si_units.chosen(options.units, results.summaries)

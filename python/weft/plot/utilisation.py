@@ -19,7 +19,7 @@ _LABELS = {"running": "programs that run", "waiting": "programs that wait"}
 
 
 def figure(choice: Choice) -> Figure:
-    """One point, in two panels."""
+    """Draw a point in two panels."""
     spot = choice.spot()
     table = spot.results.utilisation(spot.point)
     end = float(spot.summary["warmup_cycles"] + spot.summary["window_cycles"])

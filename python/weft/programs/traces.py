@@ -21,7 +21,7 @@ _HEAD = 64
 _META = ".meta"
 _DIVIDERS = "-._"
 
-# What the packages of packed files and of archives raise where these are damaged.
+# Exceptions of the packages for packed files and archives where these are damaged.
 DAMAGED = (OSError, EOFError, lzma.LZMAError, zlib.error, tarfile.TarError)
 
 

@@ -40,7 +40,7 @@ def html(sources: Sources) -> Markup:
 
 
 def _part(results: ResultSet, row: int) -> dict[str, Any]:
-    """What the section says of a point."""
+    """The part of the section about a point."""
     try:
         table = results.schedule(row)
         pictures = [{"alt": alt, "source": _picture(kind, results, row)} for kind, alt in _KINDS.items()]

@@ -31,7 +31,7 @@ class Line:
     Attributes
     ----------
     panel, label : str
-        The traffic pattern, and what distinguishes the curve from others of that pattern.
+        The traffic pattern, and a name of the curve among those of that pattern.
     load : list of float
         Loads as set [flits/terminal/cycle] in order.
     over : list of bool

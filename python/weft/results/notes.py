@@ -1,6 +1,6 @@
 """Notes below a table: points not measured, not settled or collapsed, unsure means, losses.
 
-The engine decides and words what is told of a point; here it is told once for all points to which it applies.
+The engine decides and words the notes of a point. This module prints a note once for all points to which it applies.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def lines(results: ResultSet) -> list[str]:
 
 
 def _of(results: ResultSet, *topics: str) -> list[str]:
-    """What the engine tells of the points on some topics, topic by topic."""
+    """The notes of the engine about the points, by topic."""
     longest, verdicts = longest_limit(results), list(map(soundness.verdict, results.summaries))
 
     def told(topic: str) -> list[list[str]]:
@@ -100,7 +100,7 @@ def starved(results: ResultSet) -> list[str]:
 
 
 def warnings(results: ResultSet) -> list[str]:
-    """Warnings of the engine, in the order of the points, without what `unjudged` and `too_early` tell of them."""
+    """Warnings of the engine, in the order of the points, without those that `unjudged` and `too_early` print."""
     return _each_once(results, lambda summary: soundness.verdict(summary).untold())
 
 

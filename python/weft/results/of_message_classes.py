@@ -28,6 +28,6 @@ def reasons(summary: Summary) -> list[str | None]:
 
 
 def _of_jobs(summary: Summary, told: Sequence[str | None]) -> list[str | None]:
-    """Of each class what is told of its first job that is not sound."""
+    """For each class the words about its first job that is not sound."""
     of_job = {job["job"]: each for job, each in zip(of_jobs.of(summary), told, strict=True) if each}
     return [next((each for job, each in of_job.items() if job in one["jobs"]), None) for one in of(summary)]

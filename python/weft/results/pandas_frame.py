@@ -21,6 +21,7 @@ _UNITS = [
         (r"source_load_(min|max)|bandwidth|limited_rate", "flits/cycle"),
         (r"(.*_)?bits_per_second", "b/s"),
         (r"utilisation(_mean|_max)?", "share of bandwidth"),
+        (r"queue_utilisation", "share"),
         (r"hops_mean", "links"),
         (r"(.*_)?flit_hops|(.*_)?flits(_.*)?", "flits"),
         (r"(.*_)?flit_hops_per_second|.*_per_s", "1/s"),

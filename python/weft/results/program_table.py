@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from weft.results import of_jobs
-from weft.text.columns import columns
-from weft.text.labels import label
+from weft.results import job_table, of_jobs
 from weft.text.si import si
 
 if TYPE_CHECKING:
@@ -37,22 +35,12 @@ def are_some(results: ResultSet) -> bool:
 
 def lines(results: ResultSet) -> list[str]:
     """A row per point and job: run time, messages, flow completion times, and the energy of the network in the run."""
-    paths = [path for path in results.coordinates if results.frame[path].n_unique() > 1]
-    several = any(len(of_jobs.of(summary)) > 1 for summary in results.summaries)
-    rows = [
-        [label(point["coordinates"][path], path) for path in paths]
-        + ([job["job"]] if several else [])
-        + _cells(summary, job)
-        for point, summary in zip(results.points, results.summaries, strict=True)
-        for job in filter(is_program, of_jobs.of(summary))
-    ]
-    head = [*(path.rpartition(".")[2] for path in paths), *(["job"] if several else []), *_HEAD]
     told = (
         "programs: run time; exposed: mean time in which a rank does not compute; messages and their bytes; "
         "flow: times from the start of a message to its arrival; energy of the network up to the end of the run; "
         "-: the program did not end"
     )
-    return [results.title, "", told, *columns(head, rows, left=len(paths) + several)]
+    return [results.title, "", told, *job_table.lines(results, is_program, _HEAD, _cells)]
 
 
 def _cells(summary: Mapping[str, Any], job: Mapping[str, Any]) -> list[str]:

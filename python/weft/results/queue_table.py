@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from weft.results import of_jobs
-from weft.text.columns import columns
-from weft.text.labels import label
+from weft.results import job_table
 from weft.text.si import si
 
 if TYPE_CHECKING:
@@ -16,35 +14,19 @@ if TYPE_CHECKING:
 
 # A key of a job that has a queue.
 _PROGRAMS = "queue_programs"
+_UTILISATION = "queue_utilisation"
 _HEAD = ("programs", "makespan", "utilisation", "mean wait", "max wait", "slowdown", "bounded", "energy of programs")
-
-
-def is_queue(job: Mapping[str, Any]) -> bool:
-    """Whether a job runs a queue of programs."""
-    return _PROGRAMS in job
 
 
 def lines(results: ResultSet) -> list[str]:
     """A row per point and queue; no line where no job runs a queue of several programs."""
-    paths = [path for path in results.coordinates if results.frame[path].n_unique() > 1]
-    several = any(len(of_jobs.of(summary)) > 1 for summary in results.summaries)
-    rows = [
-        [label(point["coordinates"][path], path) for path in paths]
-        + ([job["job"]] if several else [])
-        + _cells(summary, job)
-        for point, summary in zip(results.points, results.summaries, strict=True)
-        for job in of_jobs.of(summary)
-        if job.get(_PROGRAMS, 0) > 1
-    ]
-    if not rows:
-        return []
-    head = [*(path.rpartition(".")[2] for path in paths), *(["job"] if several else []), *_HEAD]
+    table = job_table.lines(results, lambda job: job.get(_PROGRAMS, 0) > 1, _HEAD, _cells)
     told = (
         "queue: programs that ended; makespan: from the first submission to the last end; utilisation: share of "
         "terminals that were busy in this time; wait: from submission to start; slowdown: from submission to end, over "
         "the run time; bounded: the same over a run time of at least slowdown_bound; means over programs"
     )
-    return ["", told, *columns(head, rows, left=len(paths) + several)]
+    return ["", told, *table] if table else []
 
 
 def _cells(summary: Mapping[str, Any], job: Mapping[str, Any]) -> list[str]:
@@ -56,7 +38,7 @@ def _cells(summary: Mapping[str, Any], job: Mapping[str, Any]) -> list[str]:
         return "-" if job.get(key) is None else f"{job[key]:.4g}"
 
     ended = f"{job['queue_ended_programs']:.0f} of {job[_PROGRAMS]:.0f}"
-    utilisation = "-" if job.get("utilisation") is None else f"{100 * job['utilisation']:.1f} %"
+    utilisation = "-" if job.get(_UTILISATION) is None else f"{100 * job[_UTILISATION]:.1f} %"
     waits = [time("wait_mean_cycles"), time("wait_max_cycles")]
     slow = [number("slowdown_mean"), number("bounded_slowdown_mean")]
     return [ended, time("makespan_cycles"), utilisation, *waits, *slow, si(job.get("queue_energy_j"), "J", 4)]

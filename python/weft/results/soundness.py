@@ -32,7 +32,7 @@ class Flaw:
     code : str
         Name of the flaw, the same in every version.
     words : str
-        What the point is, as in "2 points are saturated".
+        The flaw as a predicate, as in "2 points are saturated".
     help : str
         What to do about it where no numbers of the point say more (`remedy`), before `in_folder`.
     group : str
@@ -70,7 +70,7 @@ OVERLOADED_MEANING = "per bit of what is accepted, which is less than was offere
 # Columns whose numbers have a mark, beside those of latencies.
 _MARKED = {q.ACCEPTED.column, q.ACCEPTED_GBPS.column, q.ENERGY.column, q.POWER.column}
 _LATENCIES = ("packet_latency_", "network_latency_")
-# What a phase takes from its point.
+# Facts that a phase takes from its point.
 _OF_POINT = (
     *(q.ENDING.column, "warnings", "warmup_settled", "warmup_cycles", "power_settled"),
     *("hash", "packet_flits", "cycle_seconds", "flit_bits"),
@@ -117,7 +117,7 @@ def in_folder(remedy: str, root: object, again: str | None) -> str:
 
 
 def obstacles(summary: Mapping[str, Any]) -> list[Flaw]:
-    """What keeps a point from being compared with another one that delivers the same, the worst first.
+    """Flaws that make a comparison with a point that delivers the same unfair, the worst first.
 
     Lost packets do so only where they are more than 3 %: else they are within what counts as the same work.
     """
@@ -195,7 +195,7 @@ def is_above_bound(summary: Mapping[str, Any]) -> bool:
 
 
 def is_behind(summary: Mapping[str, Any]) -> bool:
-    """Whether a point that had not settled accepted less than 97 % of what it was offered in the window, and chance."""
+    """Whether an unsettled point accepted less than 97 % of its offered load in the window, beyond chance."""
     return verdict(summary).is_behind
 
 

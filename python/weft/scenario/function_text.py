@@ -39,7 +39,7 @@ def text_of(function: Callable[..., Any]) -> bytes:
 
 
 class _File:
-    """A file that grows by what a function uses."""
+    """A file that grows by the objects that a function uses."""
 
     def __init__(self) -> None:
         self.imports: list[str] = []

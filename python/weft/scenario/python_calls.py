@@ -1,7 +1,7 @@
 """Calls the Python functions that scenarios name.
 
-A function is executed from the text that the scenario holds, never imported: the hash of a point covers this text. What
-goes wrong is one `ScenarioError` that names the call and the line of the user's file.
+A function is executed from the text that the scenario holds, never imported: the hash of a point covers this text. A
+fault is one `ScenarioError` that names the call and the line of the user's file.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Patience:
         self._starting = threading.Lock()
 
     def call(self, seconds: float, function: Callable[..., Any], *positional: Any, **named: Any) -> Any:
-        """Call a function, for so many seconds at most."""
+        """Call a function, for `seconds` at most."""
         self._start()
         thread = threading.get_ident()
         self._ends[thread] = time.monotonic() + seconds
@@ -83,12 +83,12 @@ class Patience:
                     ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(TooLongError))
 
 
-# One for all calls of this process.
+# The watcher of all calls of this process.
 _PATIENCE = Patience()
 
 
 class Place(NamedTuple):
-    """Where a function is: the text of a file, the name of the file, the name of the function, and what it models."""
+    """The place of a function: text and name of its file, its own name, and the family of its model."""
 
     text: bytes
     file: str

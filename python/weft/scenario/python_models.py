@@ -29,7 +29,7 @@ class PythonModel:
     function : callable
         The function.
     parameters : dict
-        Arguments by which Weft calls it, besides those that it always gives.
+        Arguments by which Weft calls it, in addition to those that it always gives.
     """
 
     family: str
@@ -40,7 +40,7 @@ class PythonModel:
         functools.update_wrapper(self, self.function)
 
     def __call__(self, *positional: Any, **named: Any) -> Any:
-        """What the function returns."""
+        """The result of the function."""
         return self.function(*positional, **named)
 
     def written(self, files: dict[str, bytes]) -> dict[str, Any]:

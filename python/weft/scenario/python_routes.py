@@ -88,7 +88,7 @@ class Routes:
                 path[following] = self._after(following)
 
     def _after(self, state: State) -> Iterator[State]:
-        """The states that follow, without that of a packet that has arrived."""
+        """The next states of packets that have not arrived."""
         self.hops[state] = self._evaluated(state)
         self.bytes += _STATE_BYTES
         if self.bytes > MOST_BYTES:
@@ -201,7 +201,7 @@ class Routes:
         )
 
     def _loop(self, path: list[State], again: State) -> ScenarioError:
-        """The error for packets that come back to a state."""
+        """The error for packets that reach a state twice."""
         loop = path[path.index(again) :]
         names = [self.network.routers[state.router].name for state in [*loop, again]]
         shown = " -> ".join(names if len(names) <= _SHOWN else [*names[: _SHOWN - 2], "...", names[-1]])
@@ -256,7 +256,7 @@ def _listed_ports(router: Router) -> str:
 def routes(
     text: bytes, file: str, name: str, given: dict[str, Any], known: dict[str, Any]
 ) -> tuple[list[Row], Chooser | None]:
-    """The table of a routing, and what calls its function in the loop if it reads queues. Ranks are for empty queues.
+    """The table of a routing, and the caller of a function that reads queues. Ranks are for empty queues.
 
     Raises
     ------

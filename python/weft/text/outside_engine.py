@@ -61,7 +61,7 @@ def _engine(offered: list[EntryPoint]) -> ModuleType:
 
 
 def _other_version(engine: ModuleType) -> str:
-    """What is wrong with the version of an engine; empty if nothing is."""
+    """The fault of the version of an engine; empty if there is none."""
     own = getattr(engine, "VERSION", "unknown")
     try:
         wanted = version("weft-sim")

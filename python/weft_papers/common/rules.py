@@ -1,9 +1,9 @@
 """Rules that say when a claim is met. The tolerance depends on the kind of the claim only.
 
 ``exact``   the measured value, rounded to the printed digits, is the printed one
-``approx``  the measured value lies within 10 % of the printed one, a latency within 5 %, what arithmetic decides within
-            1 %; of a loss the share that remains is compared, within 3 points, and so is a change in per cent; a change
-            that is printed as 3 % or less has the printed sign and is at most 10 % greater than printed
+``approx``  the measured value lies within 10 % of the printed one, a latency within 5 %, a result of arithmetic within
+            1 %. Of a loss the remaining share is compared, within 3 points. A change in per cent is compared within
+            3 points as well. A change printed as 3 % or less has the printed sign, and is at most 10 % greater.
 ``trend``   an inequality over the measured curve holds, stated in words
 """
 
@@ -171,7 +171,7 @@ def change_holds(found: float, printed: float) -> bool:
 
 
 def change_words(printed: float) -> str:
-    """What `change_holds` asks for."""
+    """The condition of `change_holds` in words."""
     if abs(printed) > POINTS:
         return f"within {100 * POINTS:g} points of {100 * printed:+g} %"
     return f"of the sign of {100 * printed:+g} %, and at most {100 * WITHIN:g} % greater"
@@ -217,7 +217,7 @@ def _met_as(answer: Answer, rule: Rule) -> Rule:
 
 
 def generated(rule: Rule) -> Rule:
-    """A rule whose measurements are of generated applications: what it tells begins with that word."""
+    """A rule whose measurements are of generated applications: its finding begins with that word."""
 
     def judge(measured: Measured) -> Finding:
         found = rule.judge(measured)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 # The name of each network in a frame, which is that of its topology.
 _TOPOLOGY = {network: next(iter(SMALLEST[network])) for network in NETWORKS}
-# What earlier work printed: idle time of links in a torus, and the energy of links that policies save.
+# Numbers that earlier work printed: idle time of links in a torus, and the energy of links that policies save.
 IDLE, SAVED = {GRAPH500: 0.93, NAMD: 0.97}, 0.85
 _SIZES = (
     "the sizes: on a torus of 64 nodes STMV (not DHFR) saves 93.2 % with on/off and 87.9 % with high/low, and Graph500 "

@@ -2,8 +2,9 @@
 
 The paper cites two numbers of earlier work on application traces, which are not public (C-031, C-032). So NAMD and
 Graph500 come from generators (`weft trace make`) and are labelled as generated. A rank runs on each node. Sizes and
-gaps were fixed before the first scoreboard was printed: those of `weft_papers.common.shared_programs`, STMV and 2^20
-vertices in a full run, DHFR and 2^15 vertices in a quick one. Claims are judged at gaps of half, once and twice these
+gaps were fixed before the first scoreboard was printed, and are those of `weft_papers.common.shared_programs`. A full
+run has STMV and 2^20 vertices, a quick one DHFR and 2^15
+vertices. Claims are judged at gaps of half, once and twice these
 lengths.
 """
 

@@ -86,7 +86,7 @@ def frame(results: ResultSet) -> pl.DataFrame:
         proportion to their traffic. ``port_kib`` is the memory of a port between routers [KiB], ``network_ports`` the
         number of such ports. ``power_w`` is the mean power of all links and routers [W]. ``work`` is the application,
         ``scale`` the factor of its gaps, ``runtime_us`` its run time [us] and ``managed_j`` the energy of all links
-        [J]; null where a hot spot is run. Where an application is run, what is known of flows is null.
+        [J]; null where a hot spot is run. Where an application is run, the columns of flows are null.
     """
     rows = frames.rows(results, lambda scenario: mechanism(_scheme(scenario), _saving(scenario)))
     more = [_more(results, point) for point in range(len(results))]
@@ -144,7 +144,7 @@ def _more(results: ResultSet, point: int) -> dict[str, Any]:
 
 
 def _of_flows(summary: Mapping[str, Any], us: float) -> dict[str, Any]:
-    """What is known of hot and cold flows only; a cycle takes ``us``."""
+    """The columns of hot and cold flows; a cycle takes ``us``."""
     flows = {each["flow"]: each for each in summary["flows"]}
     return {
         "cold_load": flows["cold"]["source_accepted_load"],
@@ -154,7 +154,7 @@ def _of_flows(summary: Mapping[str, Any], us: float) -> dict[str, Any]:
 
 
 def _of_application(summary: Mapping[str, Any], us: float) -> dict[str, Any]:
-    """What is known of applications only; a cycle takes ``us``."""
+    """The columns of applications; a cycle takes ``us``."""
     work, scale = of_job(summary) or (None, None)
     return {
         "work": work,

@@ -2,8 +2,8 @@
 
 The traces of the paper are not public. So every number of an application comes from a generator (`weft trace make`),
 and is labelled as generated. All sizes and gaps were fixed before the first scoreboard was printed. A core is assumed
-to do 10 GFLOP/s. Rows on applications are judged at gaps of half, once and twice these lengths, and with ranks in the
-order of the nodes (linear) and at random nodes (random).
+to do 10 GFLOP/s. Rows on applications are judged at gaps of half, once and twice these lengths. Ranks are in the order
+of the nodes (linear) and at random nodes (random).
 
 ===========  ===============================================================  ==========================================
 application  size, on 512 ranks                                               gap

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _LATENCIES_US = (1, 2, 4)
 _WORKS = {NEKBONE: "Nekbone", BIG_FFT: "BigFFT"}
 _BYTE = "66667fs"
-# What the paper prints: the least and the most of the increases from 1 to 2 us, and each from 1 to 4 us.
+# Printed increases: the least and the most of those from 1 to 2 us, and each from 1 to 4 us.
 _DOUBLED, _FOUR = (0.01, 0.03), {NEKBONE: 0.02, BIG_FFT: 0.11}
 # Increases with gaps of other lengths, by `increase` for one iteration.
 _CAUSES = {

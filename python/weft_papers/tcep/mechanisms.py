@@ -38,7 +38,7 @@ def frame(results: ResultSet) -> pl.DataFrame:
     """A row per finished point, as `weft_papers.common.frames` makes it, with the columns of applications.
 
     If there is a baseline, its points and those of TCEP have a second row (``derived``), with the energy of links at
-    the lowest rate that carries what they carried. Applications have none: their links idle between bursts.
+    the lowest rate that carries the same load. Applications have none: their links idle between bursts.
     """
     rows = [
         row | of_job(results.summaries[point]["jobs"]) for point, row in enumerate(frames.rows(results, _mechanism))

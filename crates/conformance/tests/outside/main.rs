@@ -3,6 +3,8 @@
 
 mod announcement;
 mod answer;
+// the example that a template of such a crate has
+#[path = "../../../../template/src/bow_tie.rs"]
 mod bow_tie;
 mod from_yaml;
 mod half_awake;

@@ -1,14 +1,14 @@
 //! This alone decides which shortcuts a block takes. Steady flows of the whole network also end where the policy has an
-//! overseer, or where the agents of some block are told of flits.
+//! overseer, or where the agents of some block get each flit.
 //!
 //! | lone | streams | steady | where |
 //! |---|---|---|---|
-//! | no | no | no | on demand (`Profile::PLAIN`); where queues are set aside; one-flit packets whose heads read queues, or are watched, or may be rerouted |
+//! | no | no | no | on demand (`Profile::PLAIN`), with queues set aside, and for one-flit packets whose heads read queues, are watched or may be rerouted |
 //! | no | no | yes | long packets, under such routings |
-//! | yes | no | no | one-flit packets; agents that are told of arrivals |
+//! | yes | no | no | one-flit packets; agents that get each arrival |
 //! | yes | no | yes | packets of 2 to 11 flits, or heads that choose in every step |
 //! | yes | yes | yes | packets of 12 flits and more |
-//! | yes | yes | no | the same, beside agents that are told of routed heads only: no policy has such |
+//! | yes | yes | no | the same, with agents that get routed heads only: no policy has such |
 //!
 //! In each row, except on demand, idle time is skipped. In each row, candidates may be compared, and records may be prefetched.
 

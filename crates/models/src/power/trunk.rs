@@ -14,9 +14,9 @@
 //! off if both were used less than u_off in their last windows. The members that wake are those of the lowest numbers, and those that
 //! go off are those of the highest. Member 0 is always on, unless it fails. A member that goes off is closed first: heads take the
 //! others. It goes off when both ends have said that no packet holds it, no flit is on it, and all credits are home. A direction that is
-//! used more than u_on meanwhile opens it again. Ends know only their own channels and what messages on the side channel of the
-//! first whole member tell them. Nothing is decided during a change. A constant load never makes members come and go: thresholds with which it could are
-//! refused. A member that has failed counts as a link that carries nothing. Others wake in its place at the end of a window, and the
+//! used more than u_on meanwhile opens it again. Ends know only their own channels and the messages of the other end, on the side
+//! channel of the first whole member. Nothing is decided during a change. A constant load never makes members come and go: thresholds
+//! with which it could are refused. A member that has failed counts as a link that carries nothing. Other members wake in its place at the end of a window, and the
 //! last whole one stays on. Packets wait for it meanwhile. With forecast, a fourth burst at even intervals finds the members on that the
 //! third one needed. They stay on until it is two windows late.
 //! # Not modelled

@@ -6,8 +6,8 @@
 //! 1995). Slowdown and bounded slowdown: D. Feitelson et al., "Theory and practice in parallel job scheduling" (JSSPP 1997).
 //! Placement by groups in random order: N. Jain et al., "Maximizing throughput on a dragonfly network" (SC 2014).
 //! # Parameters
-//! - traces: the programs, each with its name and the keys of the workload `programs`; `count` runs one several times, `estimate` \[time\] is
-//!   its expected run time.
+//! - traces: the programs, each with its name and the keys of the workload `programs`. `count` runs a program several times.
+//!   `estimate` \[time\] is its expected run time.
 //! - arrivals: when programs are submitted: all at the start, by a Poisson process, by a list, or by a file.
 //! - order: which of the submitted programs starts next.
 //! - period \[time\]: of the scheduler. It looks at the nodes at 0, then once in each period.
@@ -29,10 +29,10 @@
 //! has the share of its terminals times its run time among all terminals of the network times the window. Of each dynamic energy it has the share of the flits
 //! delivered to it, each as often as it crossed such a link or a router. The rest belongs to idle terminals, to control packets, and to packets that were not delivered.
 //! # Not modelled
-//! Priorities, reservations beyond the first program that waits, jobs that depend on each other, and jobs that are killed at their estimate. A program that waits for ever lets
-//! the others wait for its nodes until `measure.stop.complete.max_window`. The run time alone to which a program is scaled leaves out its keys `jitter`, `host_latency` and
-//! `local_latency`: on the ideal network each rank has a node of its own. Prices per flit that differ between links of a run: a flit costs the mean of all links
-//! between routers.
+//! Priorities, reservations beyond the first program that waits, dependent jobs, and an end at the estimate. A program that waits for
+//! ever lets the others wait for its nodes until `measure.stop.complete.max_window`. A program is scaled to its run time on an ideal
+//! network. There each rank has a node of its own, and the keys `jitter`, `host_latency` and `local_latency` count for nothing. Prices
+//! per flit that differ between links of a run: a flit costs the mean of all links between routers.
 //! # Validation
 //! `scheduler/queue.rs`: choices are uniform, nodes are given once, orders. `scheduler/order.rs`: backfilling by hand. `scheduler/placement.rs`: domains by
 //! hand. `scheduler/arrivals.rs`: mean and variance of gaps. `scheduler/alone.rs`: lengths. `tests/test_job_queue.py`: a queue of 1,000 jobs conserves

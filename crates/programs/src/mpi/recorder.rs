@@ -269,8 +269,8 @@ impl Recorder {
         }
     }
 
-    /// The completion of `count` requests of an array, whose numbers follow each other by `step`, where one may wait for requests that
-    /// have ended. A damaged count takes no longer than the requests under way are many.
+    /// The completion of an array of `count` requests with the numbers `first`, `first + step`, ... Requests that have ended are
+    /// skipped. A damaged count costs no more than a look at each request under way.
     pub fn complete_array(&mut self, first: i64, count: i64, step: u32) {
         let last = first.saturating_add(i64::from(step).saturating_mul(count.max(0) - 1));
         if usize::try_from(count.max(0)).is_ok_and(|count| count <= self.requests.len()) {

@@ -7,13 +7,13 @@
 //! None. Times are seconds; a fraction is read down to 1 ns.
 //!
 //! # Guarantees
-//! A line is a job of 18 numbers between white space. A line that begins with `;` is a comment; `; Name: value` before the first job is a
-//! field of the header. -1 means that the field is missing. A line that is no job is reported with its number and the reason, and the reader
+//! A line is a job of 18 numbers between white space. A line that begins with `;` is a comment. As `; Name: value` before the first job it
+//! is a field of the header. -1 means that the field is missing. A line that is no job is reported with its number and the reason, and the reader
 //! continues with the next one. Memory: one job.
 //!
 //! # Not modelled
-//! Fields that no scheduler here uses may be any numbers, and are not kept: wait time, used time and memory, requested memory, status, user,
-//! group, partition, preceding job, think time.
+//! Wait time, used time and memory, requested memory, status, user, group, partition, preceding job and think time. These fields may
+//! be any numbers, and are not kept.
 //!
 //! # Validation
 //! Below: the fields of a line, faults with their places. `programs/tests/programs/fuzz.rs`: damaged files.
@@ -79,7 +79,7 @@ pub struct Damage {
 /// The kinds of [`Damage`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DamageKind {
-    /// Too few fields, too many, or one that is no number.
+    /// It has more or fewer than 18 fields, or a field is no number.
     Malformed,
     /// The job was submitted before the one above it.
     Backwards,

@@ -17,7 +17,7 @@ impl Chooser {
         Self(chooser)
     }
 
-    /// The hops of least cost for a packet at a router with these queues by port \[flits\]. One thread at a time calls Python.
+    /// The hops of least cost for a packet at a router with these queues by port \[flits\]. Only a single thread calls Python at a time.
     pub fn choose(&self, router: u32, queues: Vec<i32>, packet: &Packet) -> Result<Vec<Hop>, Refusal> {
         let vc = packet.lane.checked_sub(1);
         Python::attach(|py| {
@@ -40,7 +40,7 @@ impl Fault {
     }
 
     pub fn set(&self, refusal: Refusal) {
-        // of several threads the first one is heard
+        // of several threads the first refusal is kept
         let _ = self.0.set(refusal);
     }
 

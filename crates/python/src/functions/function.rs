@@ -33,7 +33,7 @@ impl PythonFunction {
         Self { file, name: name.to_owned() }
     }
 
-    /// What a function of a module of Weft answers about this function. Refuses at `path` what Python refuses.
+    /// The answer of a function of Weft's Python modules about this function. An error of Python is a refusal at `path`.
     pub fn ask<T: for<'a, 'py> FromPyObject<'a, 'py, Error: Into<PyErr>>>(
         &self,
         module: &str,
@@ -58,13 +58,13 @@ impl PythonFunction {
         })
     }
 
-    /// What identifies the answers of this function: its text, its name and its arguments.
+    /// The text, the name and the arguments of this function, on which its answers depend.
     pub fn identity(&self, arguments: &Arguments) -> String {
         serde_json::json!([self, arguments]).to_string()
     }
 }
 
-/// The refusal of an exception of Python. One of Weft has a problem and a remedy.
+/// The refusal of an exception of Python. An exception of Weft has a problem and a remedy.
 pub fn refusal(py: Python<'_>, problem: &PyErr, path: &str) -> Refusal {
     let text = |name: &str| problem.value(py).getattr(name).and_then(|text| text.extract::<String>());
     match (text("what"), text("help")) {

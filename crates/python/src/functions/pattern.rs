@@ -17,8 +17,8 @@
 //! Destinations that depend on time or on earlier packets. The versions of packages that the file imports are not in the hash.
 //!
 //! # Validation
-//! `tests/test_python_pattern.py`: a function has the results of the `matrix` with its destinations, draws are as often as their
-//! probabilities say, threads and blocks change nothing, and each bad function is refused. `traffic/tests/shares.rs`: a source
+//! `tests/test_python_pattern.py`: a function has the results of the `matrix` with its destinations. Draws have the stated
+//! probabilities. Threads and blocks change nothing. Each bad function is refused. `traffic/tests/shares.rs`: a source
 //! whose shares sum to less than 1. No rows of a peer.
 
 use super::function::{Arguments, Known, PythonFunction};
@@ -55,7 +55,7 @@ fn thousand() -> u32 {
 /// Most calls per source.
 const MOST_DRAWS: u32 = 1_000_000;
 
-/// Tables by what they depend on.
+/// Tables by the identity of their function.
 static TABLES: Known<Arc<Rows>> = Known::new();
 
 impl PatternModel for PythonPattern {

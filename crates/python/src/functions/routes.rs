@@ -4,8 +4,8 @@ use weft_api::routing::Hop;
 use weft_topology::Graph;
 use weft_units::Refusal;
 
-/// What Python gives for a router, a destination router and the VC class of the last hop plus 1: port, VC class and rank of
-/// each hop.
+/// A row of the table from Python: router, destination router, the VC class of the last hop plus 1, and the hops from there. A hop
+/// has a port, a VC class and a rank.
 pub type Row = (u32, u32, u8, Vec<(u16, u8, u32)>);
 
 /// Most bytes of the table.

@@ -80,7 +80,7 @@ pub const PATH: &str = "routing.python.function";
 
 type Found = (Arc<Routes>, Option<Arc<Chooser>>);
 
-/// Tables by what they depend on.
+/// Tables by the identity of their function.
 static TABLES: Known<Found> = Known::new();
 
 impl RoutingModel for PythonRouting {
@@ -156,7 +156,7 @@ fn fingerprint(graph: &Graph, peers: &[Vec<Option<u32>>]) -> u64 {
 pub struct Runtime {
     classes: Vec<u8>,
     routes: Arc<Routes>,
-    /// What calls the function; `None` if it reads no queues.
+    /// It calls the function. `None` if the function reads no queues.
     chooser: Option<Arc<Chooser>>,
     sensor: Sensor,
     fault: Arc<Fault>,
@@ -168,7 +168,7 @@ impl Runtime {
         self.routes.hops(at as u32, packet.dest as u32, packet.lane)
     }
 
-    /// One of several hops that are equally good.
+    /// Picks one of `count` hops that are equally good.
     fn pick(at: u64, packet: &Packet, seed: u64, count: usize) -> usize {
         if count == 1 { 0 } else { below(draw(seed, packet, at << 8 | u64::from(packet.lane)), count as u32) as usize }
     }

@@ -42,7 +42,7 @@ impl Progress for Watching {
     }
 }
 
-/// What came of running a point; the error of a call that failed in place of any result.
+/// The result of running a point. If a call of a function failed, it is the error of that call.
 pub fn outcome<T>(point: &Point, result: Result<T, Diagnostic>) -> Result<T, Diagnostic> {
     match fault_of(&point.scenario.routing).as_ref().and_then(|fault| fault.get()) {
         Some(refusal) => Err(point.refusal(&refusal.path, &refusal.what, &refusal.help)),

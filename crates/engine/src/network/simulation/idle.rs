@@ -69,7 +69,7 @@ fn two_bursts((topology, routing, policy): (&str, &str, &str), cycles: u64) -> S
     spec
 }
 
-/// Queues are set aside in the first burst, and all of them are free again some time after it.
+/// Queues are set aside in the first burst, and are free again some time after it.
 fn two_bursts_on_a_hot_spot(cycles: u64) -> Spec {
     let mut spec = two_bursts((TORUS, ROUTINGS[0].1, r#"{"always_on": {}}"#), cycles);
     let hot: PatternConfig =

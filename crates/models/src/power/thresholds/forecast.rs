@@ -27,7 +27,7 @@ pub(crate) struct Forecast {
 }
 
 impl Forecast {
-    /// Whether a burst is expected, so that the wish may differ from that of the utilisation, or one lasts, which a silent window ends.
+    /// Whether a burst is expected or under way. Then a silent window may change the next decision.
     pub fn expects(&self) -> bool {
         self.is_even || self.in_burst
     }

@@ -235,7 +235,7 @@ impl Work<'_> {
         if end.phase == Phase::Drains { ladder.below(end.level) } else { end.level }
     }
 
-    /// The wish of this direction after a window. Where no link is whole, no level would carry more.
+    /// Whether this direction needs more or fewer links, after a window. Where no link is whole, no level would carry more.
     fn wish(&mut self) -> Wish {
         if self.unit.whole(usize::MAX).next().is_none() {
             return Wish::Stay;

@@ -33,8 +33,8 @@ struct Row<'a> {
 }
 
 impl<'a> Row<'a> {
-    /// The programs in the order of their starts, then those that wait. Those that would be submitted in cycle `end`, the end of the run, or
-    /// later are none of them.
+    /// The programs in the order of their starts, then those that wait. `end` is the end of the run: programs that would be submitted in
+    /// this cycle or later are left out.
     fn all(queue: &'a Queue, end: u64) -> Vec<Self> {
         let of = |started: &'a Started| Row {
             submitted: queue.program(started),
@@ -127,7 +127,7 @@ struct Change {
     idle: u64,
 }
 
-/// Busy terminals, programs that run, and programs that wait: a row per cycle in which one of these changes.
+/// The numbers of busy terminals, of running and of waiting programs. Each cycle with a change has a row.
 fn utilisation(queue: &Queue, end: u64) -> Table {
     let mut changes = BTreeMap::<u64, Change>::new();
     for row in Row::all(queue, end) {
@@ -258,7 +258,7 @@ fn of_programs(queue: &Queue, bound: Option<f64>, end: u64) -> Vec<(&'static str
         ("queue_programs", Some(rows.len() as f64)),
         ("queue_ended_programs", Some(ended.len() as f64)),
         ("makespan_cycles", makespan.filter(|_| has_ended)),
-        ("utilisation", utilisation),
+        ("queue_utilisation", utilisation),
         ("wait_mean_cycles", mean(numbers(&wait))),
         ("wait_max_cycles", most(numbers(&wait))),
         ("response_mean_cycles", mean(numbers(&response))),

@@ -75,7 +75,7 @@ pub struct Arrived {
     pub skipped: Skipped,
 }
 
-/// What arrivals have to know: the scheduler, and the job that it runs in.
+/// The scheduler of the arrivals, and the job that it runs in.
 #[derive(Debug, Clone, Copy)]
 pub struct Asking<'a> {
     pub scheduler: &'a Scheduler,

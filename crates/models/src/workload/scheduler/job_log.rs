@@ -117,7 +117,7 @@ pub enum Reason {
     TooLate,
     /// Its program alone takes longer than the run time, or can't be scaled to it.
     Unscalable,
-    /// No trace is named for its number, or the trace can't have so many ranks.
+    /// No trace is named for its number, or the trace can't have the number of ranks of the job.
     NoProgram,
 }
 

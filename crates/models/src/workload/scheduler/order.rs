@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Order {
-    /// One of those whose nodes are free, each with the same chance.
+    /// A program whose nodes are free, each such program with the same chance.
     Random,
     /// First come, first served: a program starts if no earlier one waits.
     Fcfs,

@@ -26,7 +26,7 @@ pub enum Placement {
     /// The smallest domain of the network that has enough free nodes: a router, else a group, a subtree, a row or a plane. Of equal domains
     /// the one with the fewest free nodes. Where no domain suffices, and inside of a domain, as few of the next smaller domains as possible.
     Compact,
-    /// One group of the network after the other, in random order; of each all free nodes before the next one. Networks without groups have
+    /// The free nodes of one group after the other, groups in random order. Networks without groups have
     /// subtrees or rows in their place.
     ByGroup,
 }

@@ -210,8 +210,8 @@ impl Queue {
         last.map_or(Progress::Open, Progress::Ended)
     }
 
-    /// The state as numbers, for a checkpoint: the next look, the latest end of the programs that have left, then for each program that has
-    /// started its number, its start, whether it has left, and its places.
+    /// The state as numbers, for a checkpoint. First come the next look and the latest end of the programs that have left. For each program
+    /// that has started follow its number, its start, whether it has left, and its places.
     pub fn state(&self) -> Vec<u64> {
         let mut state = vec![self.next_look, self.last_end];
         for started in &self.started {

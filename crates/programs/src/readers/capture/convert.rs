@@ -46,7 +46,7 @@ pub fn rank(file: &str, bytes: &[u8], clock: Option<Clock>) -> Result<Recorder, 
             *refused.entry(record.text()).or_default() += 1;
             continue;
         }
-        // what follows such a call may depend on it, and the file is refused for it
+        // the file is refused for that call, and later records may depend on it
         if !refused.is_empty() {
             continue;
         }

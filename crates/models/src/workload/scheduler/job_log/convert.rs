@@ -273,7 +273,7 @@ impl JobLog {
 }
 
 impl Known {
-    /// The program of a trace on so many nodes.
+    /// The program of a trace on this number of nodes.
     fn of_nodes(&mut self, log: &JobLog, (trace, nodes): (usize, u32), asking: Asking) -> Result<&OfNodes, String> {
         let make = || {
             let path = asking.path(&format!("traces.{trace}.programs"));
