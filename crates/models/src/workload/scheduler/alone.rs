@@ -58,7 +58,7 @@ impl Alone {
         let length = us(length_fs);
         if self.whole_fs == self.bare_fs {
             let what = format!("the program has no computations that could be scaled to {length} us");
-            return Some((what, "name a program with computations in `runs`, write `length: own`"));
+            return Some((what, "name a program with computations in `runs`, or write `length: own`"));
         }
         if length_fs > LONGEST_FS {
             let most = us(LONGEST_FS);
