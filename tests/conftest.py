@@ -54,6 +54,9 @@ def memory_has_room() -> bool:
     return not room.f_flag & os.ST_NOEXEC and room.f_bavail * room.f_frsize >= ENOUGH
 
 
+# The matrices of these tests are small. Threads for them wait in a loop, which took more CPU time than the tests.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 if memory_has_room():
     os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
 
