@@ -8,19 +8,21 @@ import polars as pl
 
 from weft_papers.common.frames import SCHEMA
 from weft_papers.common.measured import Measured
+from weft_papers.flex import concentration, readings
 from weft_papers.flex.networks import DRAGONFLY, FAT_TREE, FLEX, HYPERX, NETWORKS, SLIM_FLY
-from weft_papers.flex.performance_claims import CANDIDATE_PATTERNS, LOCAL
+from weft_papers.flex.performance_claims import LOCAL
 from weft_papers.flex.performance_frame import (
     BALANCED,
     COLUMNS,
+    FLEX_OF_6,
     HYPERX_2D,
     HYPERX_3D,
     LARGER,
     LBR,
-    LBR_FIXED,
-    LBR_OWN,
     MINIMAL,
+    READINGS,
     ROUTINGS,
+    SLIM_FLY_OF_10,
     UGAL,
     mechanism,
     of_layers,
@@ -115,7 +117,7 @@ def of_pattern(pattern: str) -> pl.DataFrame:
             # UGAL's detours
             latency *= 1.2 if (pattern, name, routing) == ("transpose", DRAGONFLY, UGAL) else 1
             # the dragonfly's bound under bit complement and next group lies below the lowest load
-            rows += [row(name, routing, load, full, latency) for load in (0.02, *loads) if full]
+            rows += [row(name, routing, load, full, latency, pattern=pattern) for load in (0.02, *loads) if full]
     if pattern not in ("larger", "hot_spot"):
         limit = FULL[pattern][MINIMAL][-1]
         rows += [row(FLEX, BALANCED, load, limit, LATENCY[FLEX]) for load in loads]
@@ -131,13 +133,25 @@ def of_periods() -> pl.DataFrame:
     )
 
 
-def of_candidates() -> pl.DataFrame:
-    """LBR whose paths are drawn once or by each packet: the same as if they were drawn after each snapshot."""
+def of_readings() -> pl.DataFrame:
+    """All readings of LBR do the same."""
     return frame(
-        row(name, reading, load, full, 1.2 * LATENCY[name], pattern=pattern)
-        for reading in (LBR_FIXED, LBR_OWN)
-        for pattern in CANDIDATE_PATTERNS
-        for name, full in zip(NETWORKS, FULL[pattern][LBR], strict=True)
+        row(name, routing, load, full, TIMES.get(routing, TIMES[LBR]) * LATENCY[name], pattern=pattern)
+        for pattern in readings.PATTERNS
+        for routing in (MINIMAL, *READINGS)
+        for name, full in zip(NETWORKS, FULL[pattern][routing if routing == MINIMAL else LBR], strict=True)
+        if name in (FLEX, FAT_TREE)
+        for load in LOADS
+    )
+
+
+def of_concentration() -> pl.DataFrame:
+    """With as many terminals per router FleX carries more."""
+    return frame(
+        row(name, routing, load, full, LATENCY[FLEX], pattern=pattern)
+        for name, full in ((FLEX_OF_6, 0.9), (SLIM_FLY_OF_10, 0.1))
+        for pattern in concentration.PATTERNS
+        for routing in ROUTINGS
         for load in LOADS
     )
 
@@ -157,5 +171,5 @@ def of_layers_and_dimensions() -> pl.DataFrame:
 def ideal() -> Measured:
     """What the paper says of every experiment."""
     frames = {pattern: of_pattern(pattern) for pattern in FULL}
-    more = {"periods": of_periods(), "candidates": of_candidates(), "layers": of_layers_and_dimensions()}
-    return Measured(frames | more, quick=False)
+    more = {"periods": of_periods(), "readings": of_readings(), "layers": of_layers_and_dimensions()}
+    return Measured(frames | more | {"concentration": of_concentration()}, quick=False)

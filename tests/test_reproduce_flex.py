@@ -18,11 +18,11 @@ from reproduced_flex import ideal
 from weft.cli import main
 from weft.results import quantities as q
 from weft_papers.common import line_figures, scoreboard
-from weft_papers.common.measured import Measured
-from weft_papers.common.reproduction import reproduce
+from weft_papers.common.measured import LackingError, Measured
+from weft_papers.common.reproduction import reproduce, sweeps
 from weft_papers.flex import PAPER, networks
 from weft_papers.flex.networks import DRAGONFLY, FAT_TREE, FLEX, HYPERX, SLIM_FLY
-from weft_papers.flex.performance_frame import LARGER, LBR, MINIMAL, UGAL, mechanism, of_layers
+from weft_papers.flex.performance_frame import LARGER, LBR, MINIMAL, READINGS, UGAL, mechanism, of_layers
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -197,17 +197,29 @@ def test_a_network_whose_paths_carry_less_is_the_cause_of_a_miss() -> None:
     verdict = judged(off)["F-104"].verdict
     assert "under minimal the paths of FleX carry 0.100, those of Slim Fly 0.125 (`weft check`)" in verdict
     unknown = changed("bit_complement", scaled("accepted_load", 0.5, minimal))
-    assert judged(unknown)["F-104"].verdict.endswith("cause not isolated")
+    assert "(`weft check`)" not in judged(unknown)["F-104"].verdict
 
 
-def test_the_other_reading_of_the_paths_of_lbr_is_told() -> None:
+def test_a_miss_names_the_readings_of_lbr_that_meet_the_claim() -> None:
     off = changed("random_permutation", scaled("accepted_load", 0.6, *curve(LBR, FLEX)))
-    verdict = judged(off)["F-113"].verdict
-    assert "if each packet draws its paths, FleX accepts 0.930, Fat tree 0.950" in verdict
+    assert "the reading of LBR; LBR, used credits: FleX accepts 0.930, Fat tree 0.950" in judged(off)["F-113"].verdict
     nearly = judged(changed("bit_complement", scaled("accepted_load", 0.6, *curve(LBR, FLEX))))["F-105"]
     assert nearly.finding.answer == "missed"
-    assert "0.600 if each packet draws its paths" in nearly.finding.measured
-    assert nearly.finding.cause.endswith("if each packet draws its paths, FleX accepts 0.600")
+    assert "0.600 (LBR, paths by packet)" in nearly.finding.measured
+    assert nearly.finding.cause.startswith("the reading of LBR: LBR gives 0.600")
+
+
+def test_a_miss_under_every_reading_of_lbr_says_what_was_tried() -> None:
+    all_readings = curve(LBR, FLEX) + tuple(mechanism(FLEX, each) for each in READINGS)
+    off = changed("readings", scaled("accepted_load", 0.5, *all_readings))
+    both = paper_checks.changed(off, "bit_complement", scaled("accepted_load", 0.5, *curve(LBR, FLEX)))
+    assert judged(both)["F-105"].finding.cause.startswith("not isolated: tried 7 readings of LBR, which give ")
+
+
+def test_slim_fly_and_flex_are_compared_with_equal_terminals_per_router() -> None:
+    off = changed("bit_complement", scaled("accepted_load", 0.5, *curve(MINIMAL, FLEX)))
+    cause = judged(off)["F-104"].finding.cause
+    assert "with 6 per router FleX carries 0.900, Slim Fly 0.200" in cause
 
 
 def test_what_was_not_run_is_said() -> None:
@@ -230,9 +242,14 @@ def test_every_figure_is_drawn_with_its_numbers_and_units(name: str) -> None:
 def test_every_table_has_its_lines_and_units(name: str) -> None:
     (figure,) = PAPER.chosen([name])
     assert figure.rows
-    table = figure.rows(NOTHING)
-    assert table.height == {"table1": 6, "table2": 5, "table3": 5, "table4": 4, "table5": 5, "table6": 7}[name]
-    assert {"table1", "table2", "table3", "table4", "table5", "table6"} == set(TABLES)
+    table = figure.rows(ideal() if figure.needs else NOTHING)
+    lines = {"table1": 6, "table2": 5, "table3": 5, "table4": 4, "table5": 5, "table6": 7}
+    lines |= {"readings": 7, "concentration": 12}
+    assert table.height == lines[name]
+    assert lines.keys() == set(TABLES)
+    if figure.needs:
+        with pytest.raises(LackingError):
+            figure.rows(NOTHING)
 
 
 def test_fig_3_has_the_largest_networks_of_100_links_per_router() -> None:
@@ -276,10 +293,12 @@ def tiny(each: Experiment) -> Experiment:
     }
     sets: dict[str, Any] = {"measure.warmup": "100cycles", "measure.window": "200cycles"}
     sets |= {"measure.drain_limit": "100cycles", "sweep.traffic.load": [0.5]}
-    if each.name == "candidates":
+    if each.name in ("readings", "concentration"):
         sets["sweep.traffic.pattern"] = ["random_permutation"]
     found = [point.resolved["topology"] for point in weft.load(PAPER.path(f"{each.name}.yaml"), overrides=sets).points]
-    if each.name not in ("layers", "larger"):
+    if each.name == "readings":
+        sets["topology"] = {"flex": small["flex"]}
+    elif each.name not in ("layers", "larger"):
         sets["zip.topology"] = [{name: small[name]} for (name,) in found]
     if each.name in ("bit_complement", "bit_reverse", "shuffle", "transpose"):
         sets["traffic.pattern.within.terminals"] = 16
@@ -297,12 +316,38 @@ def test_every_experiment_runs_is_drawn_and_judged(tmp_path: Path, monkeypatch: 
     """All of it in small."""
     monkeypatch.setattr(line_figures, "FORMATS", ("svg",))
     done = reproduce(dataclasses.replace(PAPER, experiments=[tiny(each) for each in PAPER.experiments]), out=tmp_path)
-    assert [each.figure.name for each in done.shown if each.absent] == ["paths"], "nothing saturates at load 0.5"
+    assert [each.figure.name for each in done.shown if each.absent] == ["paths", "concentration"], (
+        "nothing saturates at load 0.5"
+    )
     assert {row.finding.answer for row in done.rows if row.rule.needs} <= {"met", "missed", "not run"}
     page = (tmp_path / "report.html").read_text()
     assert "16-ary pods" in page
     assert '<td class="number">14,336</td>' in page
     assert (tmp_path / "figures" / "table4.csv").is_file()
+
+
+def test_a_full_run_adds_loads_between_the_loads_at_the_knee_of_each_curve(tmp_path: Path) -> None:
+    """A curve without a knee gets none; two rounds of two loads divide each gap into nine parts, or fewer."""
+    (each,) = (each for each in PAPER.experiments if each.name == "bit_complement")
+    sets = dict(tiny(each).quick[0]) | {"sweep.traffic.load": [0.05, 0.95]}
+    sets |= {"zip.routing": sets.get("zip.routing", [{"flex_minimal": {"paths": "printed"}}, {"flex_minimal": {}}])}
+    sets |= {"zip.topology": [{"flex": {"widths": [3, 3], "layers": 3, "terminals_per_router": 2}}] * 2}
+    sets |= {"zip.links.default.vcs": [4, 4]}
+    small = dataclasses.replace(
+        PAPER, experiments=[dataclasses.replace(each, full=(sets,))], figures=PAPER.chosen(["8"])
+    )
+    done = reproduce(small, only=["8b"], quick=False, out=tmp_path)
+    names = [results.root.name for _, results in done.ran]
+    assert names == ["bit_complement", "bit_complement-knees-1", "bit_complement-knees-2"]
+    loads = [{point["coordinates"]["traffic.load"] for point in results.points} for _, results in done.ran]
+    assert loads[1] == {0.35, 0.65}, "thirds of 0.05 to 0.95"
+    assert len(loads[2]) in (2, 4)
+    assert all(0.05 < load < 0.95 for load in loads[2])
+    again = list(sweeps(small, only=["8b"], quick=False, out=tmp_path))
+    assert [folder.name for folder, _ in again] == names
+    assert [[point.hash for point in sweep.points] for _, sweep in again] == [
+        [point["hash"] for point in results.points] for _, results in done.ran
+    ]
 
 
 def test_the_command_makes_tables_that_need_no_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

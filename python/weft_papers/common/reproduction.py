@@ -13,8 +13,9 @@ import polars as pl
 from weft.api.loading import load
 from weft.errors import ResultsError, writing
 from weft.results.choose import SEED
+from weft.results.result_set import ResultSet
 from weft.results.store import replaced
-from weft_papers.common import line_figures, reproduction_page, scoreboard
+from weft_papers.common import knees, line_figures, reproduction_page, scoreboard
 from weft_papers.common.measured import LackingError, Measured
 from weft_papers.common.reproduced import AllReproduced, Reproduction, Shown, mode
 
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from weft.api.sweep import Sweep
-    from weft.results.result_set import ResultSet
     from weft.runs.execute import Status
     from weft_papers.common.paper import Experiment, Figure, Paper
 
@@ -84,10 +84,11 @@ def reproduce(
     needed = _needed(paper, figures, quick=quick)
     ran: list[tuple[Experiment, ResultSet]] = []
     for number, (each, name, sets) in enumerate(needed, 1):
-        sweep = _loaded(paper, each, sets, seeds)
-        with told(f"{name} ({number} of {len(needed)})") if told else nullcontext() as watch:
-            results = sweep.run(root / "runs" / name, jobs=jobs, force_memory=force_memory, watch=watch)
-            ran.append((each, results))
+        rounds: list[ResultSet] = []
+        for stem, sweep in _rounds(paper, each, name, sets, rounds, quick=quick, seeds=seeds):
+            with told(f"{stem} ({number} of {len(needed)})") if told else nullcontext() as watch:
+                rounds.append(sweep.run(root / "runs" / stem, jobs=jobs, force_memory=force_memory, watch=watch))
+        ran += [(each, results) for results in rounds]
     measured = Measured(_frames(paper, ran), quick)
     shown = [_draw(figure, measured, root / "figures") for figure in figures]
     words = ["weft", "reproduce", paper.name, f"--{mode(quick=quick)}", *(["--only", *only] if only else [])]
@@ -108,10 +109,17 @@ def sweeps(
 ) -> Iterator[tuple[Path, Sweep]]:
     """The sweeps that `reproduce` runs with these parameters, each with the folder of its results.
 
-    Another machine can run them. `reproduce` then reads the results in these folders.
+    Another machine can run them. `reproduce` then reads the results in these folders. A sweep around the knees of
+    curves follows once the results that tell these knees are there.
     """
     for each, name, sets in _needed(paper, paper.chosen(only), quick=quick):
-        yield _root(paper, out, quick=quick) / "runs" / name, _loaded(paper, each, sets, seeds)
+        rounds: list[ResultSet] = []
+        for stem, sweep in _rounds(paper, each, name, sets, rounds, quick=quick, seeds=seeds):
+            folder = _root(paper, out, quick=quick) / "runs" / stem
+            yield folder, sweep
+            if not (folder / "sweep.json").is_file() or (found := ResultSet.open(folder)).missing:
+                break
+            rounds.append(found)
 
 
 def reproduce_all(
@@ -176,6 +184,29 @@ def _needed(paper: Paper, figures: Iterable[Figure], *, quick: bool) -> list[tup
     """Each sweep of the experiments that figures need, with its folder and its overrides."""
     needed = paper.needed(figures, quick=quick)
     return [(each, *sweep) for each in needed for sweep in each.sweeps(quick=quick)]
+
+
+def _rounds(
+    paper: Paper,
+    experiment: Experiment,
+    name: str,
+    sets: Mapping[str, Any],
+    done: Sequence[ResultSet],
+    *,
+    quick: bool,
+    seeds: int | None,
+) -> Iterator[tuple[str, Sweep]]:
+    """A sweep, and then in a full run the sweeps around the knees of its curves, each with its folder.
+
+    The caller adds the results of each sweep to `done` before it takes the next one.
+    """
+    yield name, _loaded(paper, experiment, sets, seeds)
+    same = {path: value for path, value in sets.items() if not path.startswith(("sweep.", "zip."))}
+    for number in range(1, 1 if quick else experiment.knees + 1):
+        found = knees.around([paper.frame(results) for results in done], [results.points for results in done])
+        if found is None:
+            return
+        yield f"{name}-knees-{number}", load(paper.path(experiment.file), overrides=same | found)
 
 
 def _loaded(paper: Paper, experiment: Experiment, sets: Mapping[str, Any], seeds: int | None) -> Sweep:

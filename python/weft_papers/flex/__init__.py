@@ -8,11 +8,13 @@ from weft_papers.common.paper import Experiment, Figure, Paper
 from weft_papers.common.rules import given
 from weft_papers.flex import (
     bisections,
+    concentration,
     cost_and_power,
     flex_drawings,
     latency_figures,
     link_failures,
     performance_claims,
+    readings,
     structure,
 )
 from weft_papers.flex.performance_frame import frame
@@ -34,36 +36,56 @@ def _lasting(warmup: int, window: int, drain: int) -> dict[str, Any]:
 _SHORT, _SHORTER = _lasting(300, 600, 300), _lasting(200, 400, 100)
 
 
-# Patterns under which the paths of LBR matter most.
-_FEWER: list[Any] = [
-    *({"within": {"terminals": 1024, "pattern": pattern}} for pattern in ("bit_complement", "shuffle")),
-    "random_permutation",
-    "asymmetric",
+# Loads of a full run, which adds two rounds of loads around the knee of each curve.
+_COARSE: dict[str, Any] = {"sweep.traffic.load": [0.02, 0.1, 0.25, 0.5, 0.75, 1.0]}
+_FOUR: list[Any] = [
+    {"within": {"terminals": 1024, "pattern": pattern}}
+    for pattern in ("bit_complement", "bit_reverse", "shuffle", "transpose")
 ]
+# The fat tree under each reading of LBR, for the claim on asymmetric traffic.
+_TREE: dict[str, Any] = {
+    "topology": {"k_ary_n_tree": {"k": 10, "n": 3}},
+    "zip.routing": readings.of_the_tree(),
+    "zip.links.default.vcs": [16] * len(readings.of_the_tree()),
+    "sweep.traffic.pattern": [readings.ASYMMETRIC],
+}
 
 
-def _sweep(name: str, *loads: float, lasting: dict[str, Any] = _SHORTER) -> Experiment:
+def _sweep(
+    name: str, *loads: float, lasting: dict[str, Any] = _SHORTER, full: dict[str, Any] | None = None, knees: int = 2
+) -> Experiment:
     """The runs of a pattern; a quick run has shorter windows and fewer loads."""
-    return Experiment(name, (lasting | {"sweep.traffic.load": list(loads or (0.02, 0.15, 0.4, 1.0))},))
+    quick = lasting | {"sweep.traffic.load": list(loads or (0.02, 0.15, 0.4, 1.0))}
+    return Experiment(name, (quick,), (_COARSE if full is None else full,), knees=knees)
+
+
+def _of_readings(**more: Any) -> dict[str, Any]:
+    return _SHORTER | {"sweep.traffic.load": [0.6, 1.0]} | more
 
 
 EXPERIMENTS = (
     _sweep("uniform", 0.1, 0.4, 0.7, 0.85, 0.95, 1.0, lasting=_SHORT),
     _sweep("bit_complement", 0.02, 0.1, 0.3, 0.6, 1.0, lasting=_SHORT),
     *(_sweep(name) for name in ("bit_reverse", "shuffle", "transpose")),
-    _sweep("hot_spot", 0.0004, 0.0008, 0.0012, lasting=_lasting(2000, 5000, 2000)),
+    _sweep("hot_spot", 0.0004, 0.0008, 0.0012, lasting=_lasting(2000, 5000, 2000), full={}, knees=0),
     *(_sweep(name) for name in ("random_permutation", "asymmetric")),
     *(_sweep(name) for pair in performance_claims.LOCAL for name in pair),
+    Experiment(
+        readings.RUNS,
+        (
+            _SHORTER | {"sweep.traffic.load": [0.05]},
+            _of_readings(**{"sweep.traffic.pattern": [_FOUR[0], readings.ASYMMETRIC]}),
+            _of_readings(**_TREE),
+        ),
+        ({"sweep.traffic.load": [0.05, 0.1, 0.3, 0.6, 1.0]}, _TREE),
+        knees=2,
+    ),
+    _sweep(concentration.RUNS),
     _sweep("next_group"),
     _sweep("larger", 0.02, 0.1, 0.3, 0.6, 1.0, lasting=_SHORT),
     # a period and more before and in the window
-    _sweep(latency_figures.PERIODS, 0.1, 0.5, 0.8, 1.0, lasting=_lasting(1000, 1000, 200)),
-    Experiment(
-        latency_figures.CANDIDATES,
-        (_SHORTER | {"sweep.traffic.load": [0.1, 0.3, 0.6, 1.0], "sweep.traffic.pattern": _FEWER},),
-        scaled="4 patterns",
-    ),
-    _sweep("layers", 0.1, 0.5, 1.0, lasting=_SHORT),
+    _sweep(latency_figures.PERIODS, 0.1, 0.5, 0.8, 1.0, lasting=_lasting(1000, 1000, 200), full={}, knees=0),
+    _sweep("layers", 0.1, 0.5, 1.0, lasting=_SHORT, full={}, knees=0),
 )
 
 _LATENCY = (
@@ -190,14 +212,34 @@ FIGURES = (
         "minimal path there.",
     ),
     Figure(
+        "readings",
+        "Claims on LBR under each reading",
+        None,
+        (readings.RUNS,),
+        "Not in the paper. The figures take the first reading: predefined paths, the same for the whole run, and flits "
+        "that wait for a link as the queue. Else sources draw their paths after every snapshot, or each packet draws "
+        "its own. Used credits also count flits on the link.",
+        rows=readings.table,
+        remark=readings.remark,
+    ),
+    Figure(
         "paths",
-        "What FleX accepts under each routing, by pattern",
-        performance_claims.candidates_figure,
-        (*performance_claims.CANDIDATE_PATTERNS, latency_figures.CANDIDATES),
-        "Not in the paper. Its sources determine their paths in every interval T, as LBR does in all figures; beside "
-        "it stand paths that are drawn once for the whole run, and by each packet. Saturation is the most that is "
-        "accepted up to the lowest load of which less than 95 % is.",
+        "What FleX accepts under each reading of LBR, by pattern",
+        readings.figure,
+        (readings.RUNS,),
+        "Not in the paper. Saturation is the most that is accepted up to the lowest load of which less than 95 % is.",
         wide=True,
+        remark=readings.remark,
+    ),
+    Figure(
+        "concentration",
+        "FleX and Slim Fly with as many terminals per router: saturation",
+        None,
+        (*concentration.PATTERNS, concentration.RUNS),
+        "Not in the paper. In Table 6 a router of FleX has 10 terminals and one of Slim Fly has 6. Slim Fly of q = 7 "
+        "has 98 routers of 10 terminals, FleX 7x8x3 has 168 of 6.",
+        rows=concentration.table,
+        remark=readings.remark,
     ),
     Figure(
         "15", "Cost over layers", cost_and_power.layers_figure, reading="Two readings of what the paper leaves out."

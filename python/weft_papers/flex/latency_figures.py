@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from weft_papers.common.measured import Measured
 
 UNIFORM, COMPLEMENT = "uniform", "bit_complement"
-NEXT_GROUP, LARGER_RUNS, PERIODS, LAYERS, CANDIDATES = "next_group", "larger", "periods", "layers", "candidates"
+NEXT_GROUP, LARGER_RUNS, PERIODS, LAYERS = "next_group", "larger", "periods", "layers"
 STRUCTURES = (*(of_layers(layers) for layers in range(3, 8)), HYPERX_2D, HYPERX_3D)
 ALL_PATHS = "FleX, all minimal paths"
 _LOAD = "Load [flits/terminal/cycle]"

@@ -1,30 +1,24 @@
 """Claims about latency and saturation (sections IV-B and IV-C).
 
-Saturation is the most that is accepted up to the lowest load of which less than 95 % is, or the load at which the
-latency is three times the least, if that comes before. The windows of quick runs are too short for it. Latencies are
-compared at the lowest load at which no compared network is saturated. "Similar", "comparable" and "close" are within
-10 %, the tolerance of approximate claims. "Slightly" is up to 25 %.
+Latencies are compared at the lowest load at which no compared network is saturated. "Similar", "comparable" and "close"
+are within 10 %, the tolerance of approximate claims. "Slightly" is up to 25 %.
 """
 
 from __future__ import annotations
 
-from contextlib import suppress
-from dataclasses import replace
 from itertools import pairwise
-from math import inf
 from statistics import fmean
 from typing import TYPE_CHECKING
 
 import polars as pl
 
 from weft.results import quantities as q
-from weft_papers.common import bar_figures
-from weft_papers.common.frames import UNSETTLED
 from weft_papers.common.measured import LackingError
-from weft_papers.common.questions import beside, greatest, least, near, of, ratio, steady
-from weft_papers.common.rules import WITHIN, WITHIN_LATENCY, Finding, Part, approx, exact, trend, untestable
+from weft_papers.common.questions import least, near, of
+from weft_papers.common.rules import WITHIN, WITHIN_LATENCY, Part, approx, exact, trend, untestable
+from weft_papers.flex import readings
+from weft_papers.flex.concentration import reversed_at_equal
 from weft_papers.flex.latency_figures import (
-    CANDIDATES,
     COMPLEMENT,
     LARGER_RUNS,
     LAYERS,
@@ -43,19 +37,17 @@ from weft_papers.flex.performance_frame import (
     HYPERX_3D,
     LARGER,
     LBR,
-    LBR_FIXED,
-    LBR_OWN,
     MINIMAL,
     ROUTINGS,
     UGAL,
     mechanism,
     of_layers,
 )
+from weft_papers.flex.saturation import knee, refuse_short, saturation
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from weft.plot.style import Picture as Drawing
     from weft_papers.common.measured import Measured
     from weft_papers.common.rules import Rule
 
@@ -75,19 +67,11 @@ PATTERNS = (
     "tornado",
 )
 _SLIGHTLY = 0.25
-# A load is too much where less than this share of it is accepted.
-_ACCEPTED = 0.95
-# A curve of latency over load is steep from this multiple of its least latency on, as a reader takes it.
-_STEEP = 3.0
 # Measured apart: what LBR takes for a queue, and what it does at a tie, decide its latency at low loads.
 _OF_LATENCY = (
     "with flits that wait for a link as its queue (sensor: output_queue) and the minimal path where all are equal, LBR "
     "takes 16 % more than minimal routing (uniform traffic, load 0.02)"
 )
-# Other readings of when the paths of LBR are drawn.
-_READINGS = {LBR_FIXED: "if paths are drawn once for the whole run", LBR_OWN: "if each packet draws its paths"}
-# Patterns of `CANDIDATES`, in the order of its figure.
-CANDIDATE_PATTERNS = (UNIFORM, COMPLEMENT, "bit_reverse", "shuffle", "transpose", PERMUTATION, ASYMMETRIC)
 # "Low" is up to this share of what is highest.
 _LOW = 0.5
 _UNIT = "flits/terminal/cycle"
@@ -99,57 +83,6 @@ def _run(measured: Measured, pattern: str, *routings: str) -> list[str]:
     if lacking := [each for each in routings if each not in ran]:
         raise LackingError(f"{' and '.join(lacking)} was not run")
     return list(routings)
-
-
-def saturation(measured: Measured, pattern: str, network: str, routing: str) -> float:
-    """Saturation of a network [flits per active terminal and cycle].
-
-    Raises
-    ------
-    LackingError
-        If the windows were those of a quick run, if no load was too much, or if points below had not settled.
-    """
-    _refuse_short(measured)
-    return _knee(measured[pattern], mechanism(network, routing))
-
-
-def _refuse_short(measured: Measured) -> None:
-    if measured.quick:
-        raise LackingError("the windows of a quick run are too short for a saturation: run it with --full")
-
-
-def _knee(rows: pl.DataFrame, curve: str) -> float:
-    """The most that is accepted up to the lowest load that is too much; at most the load where latency becomes steep.
-
-    Beyond saturation some networks accept less than before: then it is what they carried of the load below.
-
-    Raises
-    ------
-    LackingError
-        If no load was too much, or if points below had not settled.
-    """
-    points = of(rows, curve).drop_nulls("accepted_load")
-    over = points.filter((pl.col("accepted_load") < _ACCEPTED * pl.col("load")) | (pl.col("load") >= 1))
-    if over.is_empty():
-        raise LackingError(f"{curve} accepted all that was offered up to load {greatest(points, 'load'):g}")
-    found = greatest(points.filter(pl.col("load") <= over["load"][0]), "accepted_load")
-    if found <= 0:
-        raise LackingError(f"{curve} accepted nothing")
-    below = points.filter(pl.col("load") < over["load"][0])
-    late = below.filter(pl.col(UNSETTLED).fill_null(value=False))
-    if not late.is_empty():
-        raise LackingError(f"{curve} had not settled at load {late['load'][0]:g}")
-    return min(found, _steep(below))
-
-
-def _steep(points: pl.DataFrame) -> float:
-    """The load at which the latency is `_STEEP` times the least, on the line between two loads; else infinite."""
-    rows = points.drop_nulls(q.LATENCY.column).select("load", q.LATENCY.column).sort("load").rows()
-    limit = _STEEP * min((latency for _, latency in rows), default=inf)
-    for (low, before), (high, after) in pairwise(rows):
-        if after > limit:
-            return float(low + (high - low) * (limit - before) / (after - before))
-    return inf
 
 
 def _latencies(measured: Measured, pattern: str, routing: str, networks: Iterable[str]) -> tuple[float, list[float]]:
@@ -168,40 +101,33 @@ def _saturates(
     for name in above:
         theirs = saturation(measured, pattern, name, routing)
         told = f"{pattern}, {routing}: {than} {ours:.3f}, {name} {theirs:.3f}"
-        cause = _by_paths(measured, pattern, routing, than, name) or _by_candidates(
-            measured, pattern, routing, than, name
+        causes = (
+            reversed_at_equal(measured, pattern, routing, than, name),
+            _by_paths(measured, pattern, routing, than, name),
+            _by_readings(measured, pattern, routing, than, name),
         )
+        cause = "; ".join(filter(None, causes))
         parts.append(Part(ours > theirs, told, cause))
     if near_:
         theirs = saturation(measured, pattern, near_, routing)
         told = f"{pattern}, {routing}: {than} {ours:.3f}, {near_} {theirs:.3f} ({ours / theirs - 1:+.0%})"
-        cause = _by_candidates(measured, pattern, routing, than, near_, alike=True)
+        cause = _by_readings(measured, pattern, routing, than, near_, alike=True)
         parts.append(Part(abs(ours / theirs - 1) <= WITHIN, told, cause))
     return parts
 
 
-def other_readings(measured: Measured, pattern: str, network: str) -> dict[str, float]:
-    """Saturation under LBR whose paths are not drawn after each snapshot, by the reading; without what is not known."""
-    found: dict[str, float] = {}
-    for reading in _READINGS if measured.has((CANDIDATES,)) else ():
-        with suppress(LackingError):
-            found[reading] = _knee(measured[CANDIDATES].filter(pattern=pattern), mechanism(network, reading))
-    return found
-
-
-def _by_candidates(
-    measured: Measured, pattern: str, routing: str, ours: str, other: str, *, alike: bool = False
-) -> str:
-    """The readings of LBR's paths, beside that of the figures, under which a claim holds; empty if none."""
+def _by_readings(measured: Measured, pattern: str, routing: str, ours: str, other: str, *, alike: bool = False) -> str:
+    """The readings of LBR, beside that of the figures, under which a claim holds; empty if none."""
     if routing != LBR:
         return ""
-    found, theirs = (other_readings(measured, pattern, name) for name in (ours, other))
+    found, theirs = (readings.saturations(measured, pattern, name) for name in (ours, other))
     told = [
-        f"{_READINGS[name]}, {ours} accepts {found[name]:.3f}, {other} {theirs[name]:.3f}"
-        for name in found.keys() & theirs.keys()
-        if (abs(found[name] / theirs[name] - 1) <= WITHIN if alike else found[name] > theirs[name])
+        f"{name}: {ours} accepts {found[name]:.3f}, {other} {theirs[name]:.3f}"
+        for name in readings.OTHERS
+        if name in found.keys() & theirs.keys()
+        and (abs(found[name] / theirs[name] - 1) <= WITHIN if alike else found[name] > theirs[name])
     ]
-    return "; ".join(["paths are drawn after each snapshot", *sorted(told)]) if told else ""
+    return "; ".join(["the reading of LBR", *told]) if told else ""
 
 
 def _by_paths(measured: Measured, pattern: str, routing: str, less: str, more: str) -> str:
@@ -264,45 +190,17 @@ def _complement(measured: Measured) -> list[Part]:
     return parts
 
 
-def _nearly(measured: Measured) -> tuple[float, str]:
-    others = other_readings(measured, COMPLEMENT, FLEX)
-    told = "; ".join(f"{value:.3f} {_READINGS[name]}" for name, value in others.items())
-    return saturation(measured, COMPLEMENT, FLEX, LBR), told
-
-
-def _explained(rule: Rule, printed: float) -> Rule:
-    """A rule of bit complement under LBR, whose miss has a cause if another reading of its paths would meet it."""
-
-    def judge(measured: Measured) -> Finding:
-        found, others = rule.judge(measured), other_readings(measured, COMPLEMENT, FLEX)
-        told = [
-            f"{_READINGS[name]}, FleX accepts {value:.3f}"
-            for name, value in others.items()
-            if abs(value / printed - 1) <= WITHIN
-        ]
-        if found.answer != "missed" or not told:
-            return found
-        return replace(found, cause="; ".join(["paths are drawn after each snapshot", *told]))
-
-    return replace(rule, judge=judge)
+def _nearly(measured: Measured) -> float:
+    return saturation(measured, COMPLEMENT, FLEX, LBR)
 
 
 def _slightly_higher(measured: Measured) -> list[Part]:
     """Latency of UGAL and LBR over that of minimal routing, in FleX."""
     parts = []
     for routing in _run(measured, COMPLEMENT, UGAL, LBR):
-        load, times = _over_minimal(measured, COMPLEMENT, routing)[0]
+        load, times = readings.over_minimal(measured[COMPLEMENT], routing)[0]
         parts.append(Part(1 < times <= 1 + _SLIGHTLY, f"{routing}: {times - 1:+.1%} at {load:g}"))
     return parts
-
-
-def _over_minimal(measured: Measured, pattern: str, routing: str) -> list[tuple[float, float]]:
-    """Loads that saturate neither, and the latency of FleX there over that under minimal routing."""
-    both = steady(beside(measured[pattern], mechanism(FLEX, routing), mechanism(FLEX, MINIMAL))).sort("load")
-    found = both.select("load", ratio(q.LATENCY.column).alias("times")).drop_nulls().rows()
-    if not found:
-        raise LackingError(f"no load of {pattern} that saturates neither was run")
-    return found
 
 
 def _reverse(measured: Measured) -> list[Part]:
@@ -345,8 +243,8 @@ def _local_decisions(measured: Measured) -> list[Part]:
     below = measured["transpose"].filter(~pl.col("saturated"))
     load, rows = least(below, q.LATENCY.column, *both)
     ours, theirs = (float(row[q.LATENCY.column]) for row in rows)
-    _refuse_short(measured)
-    knees = [_knee(measured["transpose"], each) for each in both]
+    refuse_short(measured)
+    knees = [knee(measured["transpose"], each) for each in both]
     return [
         Part(ours > theirs, f"latency at {load:g}: UGAL {ours:.1f}, minimal {theirs:.1f} cycles"),
         Part(knees[0] < knees[1], f"saturation: UGAL {knees[0]:.3f}, minimal {knees[1]:.3f}"),
@@ -391,33 +289,12 @@ def _local(measured: Measured) -> list[Part]:
 
 
 def _mean_latency(measured: Measured) -> tuple[float, str]:
-    """Latency of LBR over that of minimal routing in FleX, at loads up to half of what minimal routing carries."""
-    means = {}
-    for pattern in PATTERNS:
-        most = _LOW * _knee(measured[pattern], mechanism(FLEX, MINIMAL))
-        found = [times for load, times in _over_minimal(measured, pattern, LBR) if load <= most]
-        if found:
-            means[pattern] = fmean(found)
-    if not means:
-        raise LackingError("no load up to half of what minimal routing carries was run")
-    told = ", ".join(f"{name} {times - 1:+.0%}" for name, times in means.items())
-    return fmean(means.values()), f"by pattern {told}"
+    return readings.mean_latency({pattern: measured[pattern] for pattern in PATTERNS})
 
 
 def _mean_saturation(measured: Measured) -> tuple[float, str]:
-    found = {
-        pattern: saturation(measured, pattern, FLEX, LBR) / saturation(measured, pattern, FLEX, MINIMAL)
-        for pattern in PATTERNS
-    }
-    told = ", ".join(f"{name} {times:.2f}" for name, times in found.items())
-    parts = [f"by pattern {told}"]
-    others = {pattern: other_readings(measured, pattern, FLEX) for pattern in PATTERNS}
-    for reading, words in _READINGS.items():
-        minimal = {name: saturation(measured, name, FLEX, MINIMAL) for name in others if reading in others[name]}
-        if minimal:
-            told = ", ".join(f"{name} {others[name][reading] / knee:.2f}" for name, knee in minimal.items())
-            parts.append(f"{words} {told}")
-    return fmean(found.values()), "; ".join(parts)
+    refuse_short(measured)
+    return readings.mean_gain({pattern: measured[pattern] for pattern in PATTERNS})
 
 
 def _hops(measured: Measured) -> tuple[bool, str]:
@@ -463,9 +340,9 @@ def _periods(measured: Measured) -> list[Part]:
     if len(periods) < 2 or not loads:
         raise LackingError("fewer than two periods were run, or at each load some period is saturated")
     load = max(loads)
-    _refuse_short(measured)
+    refuse_short(measured)
     latencies = [float(near(rows.filter(period=period), load)[q.LATENCY.column]) for period in periods]
-    knees = [_knee(rows.filter(period=period), mechanism(FLEX, LBR)) for period in periods]
+    knees = [knee(rows.filter(period=period), mechanism(FLEX, LBR)) for period in periods]
     told = ", ".join(f"{latency:.1f} (T = {period})" for period, latency in zip(periods, latencies, strict=True))
     full = ", ".join(f"{knee:.3f} (T = {period})" for period, knee in zip(periods, knees, strict=True))
     return [
@@ -510,27 +387,6 @@ def _both_lower(measured: Measured) -> list[Part]:
     return [Part(*slower), Part(*longer)]
 
 
-def _known(measured: Measured, pattern: str, routing: str) -> float | None:
-    """Saturation of FleX; ``None`` if no load was too much."""
-    with suppress(LackingError):
-        return _knee(measured[pattern], mechanism(FLEX, routing))
-    return None
-
-
-def candidates_figure(measured: Measured) -> Drawing:
-    """What FleX accepts under each routing, and under LBR by when its paths are drawn, by pattern."""
-    bars: dict[str, list[float | None]] = {
-        routing: [_known(measured, pattern, routing) for pattern in CANDIDATE_PATTERNS] for routing in ROUTINGS
-    }
-    others = [other_readings(measured, pattern, FLEX) for pattern in CANDIDATE_PATTERNS]
-    bars |= {reading: [each.get(reading) for each in others] for reading in _READINGS}
-    if not any(height for heights in bars.values() for height in heights):
-        raise LackingError("no load was too much")
-    names = [pattern.replace("_", " ") for pattern in CANDIDATE_PATTERNS]
-    title = "FleX: what saturates under each routing"
-    return bar_figures.grouped(title, names, bars, "Saturation [flits/terminal/cycle]", wide=True)[0]
-
-
 _ALIKE = "FleX below all but HyperX, and at most 10 % above HyperX"
 _DIGITS = [name for pair in LOCAL for name in pair]
 RULES: dict[str, Rule] = {
@@ -549,7 +405,7 @@ RULES: dict[str, Rule] = {
         _complement,
         COMPLEMENT,
     ),
-    "F-105": _explained(approx(0.6, _nearly, COMPLEMENT, unit=_UNIT), 0.6),
+    "F-105": readings.explained("F-105", approx(0.6, _nearly, COMPLEMENT, unit=_UNIT)),
     "F-106": trend("higher, by up to 25 %, at the lowest load", _slightly_higher, COMPLEMENT, cause=_OF_LATENCY),
     "F-107": trend(
         f"latency of {_ALIKE}; minimal accepts more than Slim Fly; UGAL and LBR more than dragonfly and HyperX, within "
@@ -575,27 +431,18 @@ RULES: dict[str, Rule] = {
     "F-112": trend("all but the fat tree accept less than 0.4", _few, PERMUTATION),
     "F-113": trend("within 10 %", _as_much(PERMUTATION, FAT_TREE), PERMUTATION),
     "F-114": trend("HyperX accepts more than FleX, with UGAL", _hyperx_more, ASYMMETRIC),
-    "F-115": trend(
-        "within 10 %",
-        _as_much(ASYMMETRIC, FAT_TREE),
-        ASYMMETRIC,
-        cause="how often paths are drawn moves it: where each packet draws its own, FleX takes 0.97 and the fat tree "
-        "0.98 in the quick run (figure paths)",
-    ),
+    "F-115": readings.explained("F-115", trend("within 10 %", _as_much(ASYMMETRIC, FAT_TREE), ASYMMETRIC)),
     "F-116": trend(
         "in BookSim's digits and with LBR all others accept at most half of what the fat tree accepts, and FleX more "
         "than dragonfly, Slim Fly and HyperX",
         _local,
         *_DIGITS,
     ),
-    "F-117": approx(1.16, _mean_latency, *PATTERNS, within=WITHIN_LATENCY, unit="times the latency", cause=_OF_LATENCY),
-    "F-118": approx(
-        2.0,
-        _mean_saturation,
-        *PATTERNS,
-        unit="times as much",
-        cause="not isolated; section I says more than twice, and how a mean of the patterns is taken is not said",
+    "F-117": readings.explained(
+        "F-117",
+        approx(1.16, _mean_latency, *PATTERNS, within=WITHIN_LATENCY, unit="times the latency", cause=_OF_LATENCY),
     ),
+    "F-118": readings.explained("F-118", approx(2.0, _mean_saturation, *PATTERNS, unit="times as much")),
     "F-120": exact(3.0, _most_hops, UNIFORM, unit="routers visited"),
     "F-121": trend("FleX has a lower latency and accepts more, under each routing", _next_group, NEXT_GROUP),
     "F-125": trend(

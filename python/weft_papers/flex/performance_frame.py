@@ -17,18 +17,29 @@ if TYPE_CHECKING:
 MINIMAL, UGAL, LBR = "minimal", "UGAL", "LBR"
 # The routings of the paper, in its order.
 ROUTINGS = (MINIMAL, UGAL, LBR)
-# LBR that takes the minimal path where all queues are equal.
-LBR_ON_TIE = "LBR, minimal on ties"
-# LBR whose paths are drawn once for the whole run, or by each packet, where `LBR` draws them after each snapshot.
-LBR_FIXED, LBR_OWN = "LBR, fixed paths", "LBR, paths per packet"
+# LBR in the readings that the paper allows: when its paths are drawn, what a queue is, and whether the minimal path is
+# taken where all queues are equal. The first is that of the figures: predefined paths, and flits that wait for a link.
+_READINGS: dict[tuple[str, str, bool], str] = {
+    ("fixed", "output_queue", False): LBR,
+    ("fixed", "used_credits", False): "LBR, used credits",
+    ("fixed", "output_queue", True): "LBR, minimal on ties",
+    ("per_snapshot", "output_queue", False): "LBR, paths by snapshot",
+    ("per_snapshot", "used_credits", False): "LBR, paths by snapshot, used credits",
+    ("per_packet", "output_queue", False): "LBR, paths by packet",
+    ("per_packet", "used_credits", False): "LBR, paths by packet, used credits",
+}
+PARAMETERS, READINGS = tuple(_READINGS), tuple(_READINGS.values())
+LBR_ON_TIE = READINGS[2]
 # FleX over all of its shortest paths, where `MINIMAL` takes those of the paper's algorithm 1.
 BALANCED = "minimal, all paths"
 # Figs. 13, 16 and 17.
 LARGER = "FleX 8x8x3"
 HYPERX_2D, HYPERX_3D = "HyperX 6x6", "HyperX 6x6x6"
+# Beside the paper: FleX with as many terminals per router as Slim Fly has in Table 6, and the other way round.
+FLEX_OF_6, SLIM_FLY_OF_10 = "FleX 7x8x3, 6 per router", "Slim Fly q = 7, 10 per router"
+_FLEXES = {(8, 8): LARGER, (7, 8): FLEX_OF_6}
 _NETWORKS = {"k_ary_n_tree": FAT_TREE, "dragonfly": DRAGONFLY, "slim_fly": SLIM_FLY}
 _OVER = {"ugal_over": UGAL, "lbr": LBR}
-_CANDIDATES = {"fixed": LBR_FIXED, "per_packet": LBR_OWN}
 # Columns beside those of every paper.
 COLUMNS: dict[str, Any] = {
     "network": pl.String,
@@ -95,10 +106,9 @@ def _who(scenario: Mapping[str, Any]) -> tuple[str, str]:
     """The network, and the routing as the paper calls it."""
     name, parameters = _named(scenario["routing"])
     routing = _OVER.get(name, MINIMAL)
-    if name == "lbr" and parameters["prefer_min_on_tie"]:
-        routing = LBR_ON_TIE
     if name == "lbr":
-        routing = _CANDIDATES.get(_named(parameters["candidates"])[0], routing)
+        drawn, _ = _named(parameters["candidates"])
+        routing = _READINGS[drawn, parameters["sensor"], parameters["prefer_min_on_tie"]]
     if name == "flex_minimal" and parameters["paths"] == "balanced":
         routing = BALANCED
     return _network(*_named(scenario["topology"])), routing
@@ -112,5 +122,7 @@ def _network(name: str, sizes: Mapping[str, Any]) -> str:
     if name == "flex":
         if sizes["terminals_per_router"] == 1:
             return of_layers(sizes["layers"])
-        return LARGER if sizes["widths"] == [8, 8] else FLEX
+        return _FLEXES.get(tuple(sizes["widths"]), FLEX)
+    if name == "slim_fly" and sizes["q"] == 7:
+        return SLIM_FLY_OF_10
     return _NETWORKS[name]

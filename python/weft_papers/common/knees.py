@@ -1,0 +1,85 @@
+"""Knees of curves of latency over load: the loads on both sides, and a sweep with more loads between them."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from weft.results import quantities as q
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+# A load is too much where less than this share of it is accepted.
+ACCEPTED = 0.95
+# A curve of latency over load is steep from this multiple of its least latency on, as a reader takes it.
+STEEP = 3.0
+_LOAD = "traffic.load"
+# A gap between loads that is smaller than this share of the upper load is not divided any more.
+_CLOSE = 0.02
+
+
+def bracket(points: pl.DataFrame) -> tuple[float, float] | None:
+    """The highest load of a curve before its knee, and the next load that was run; ``None`` if there is no knee.
+
+    A load is beyond the knee if it saturates, if less than 95 % of it is accepted, or if the latency is three times the
+    least.
+    """
+    points = points.filter(~pl.col("stalled").fill_null(value=False)).sort("load")
+    latency = pl.col(q.LATENCY.column)
+    least = points.filter(~pl.col("saturated"))[q.LATENCY.column].min()
+    beyond = (
+        pl.col("saturated").fill_null(value=False)
+        | (pl.col("accepted_load") < ACCEPTED * pl.col("load")).fill_null(value=False)
+        | (latency > STEEP * pl.lit(least, dtype=pl.Float64)).fill_null(value=False)
+    )
+    over = points.filter(beyond)
+    if over.is_empty():
+        return None
+    high = float(over["load"][0])
+    return max((load for load in points["load"] if load < high), default=0.0), high
+
+
+def around(frames: Sequence[pl.DataFrame], points: Sequence[Sequence[Mapping[str, Any]]]) -> dict[str, Any] | None:
+    """Overrides that replace a sweep by loads which divide the gap at the knee of each curve into three.
+
+    Parameters
+    ----------
+    frames : sequence of polars.DataFrame
+        Rows of the points of each sweep that was run.
+    points : sequence of sequence of mapping
+        The same points, with their ``coordinates``. A curve is the points that differ in the load only.
+
+    Returns
+    -------
+    dict or None
+        A zip of all coordinates; ``None`` if no curve has a knee, or all gaps are small.
+    """
+    curves: dict[str, Mapping[str, Any]] = {}
+    rows = []
+    for frame, listed in zip(frames, points, strict=True):
+        places = [point["coordinates"] for point in listed]
+        curves |= {_curve(each): each for each in places}
+        rows.append(frame.with_columns(pl.Series("curve", [_curve(each) for each in places], dtype=pl.String)))
+    ran = pl.concat(rows)
+    columns: dict[str, list[Any]] = {}
+    for name, coordinates in curves.items():
+        gap = bracket(ran.filter(curve=name))
+        if gap is None or gap[1] - gap[0] <= _CLOSE * gap[1]:
+            continue
+        for load in _between(*gap):
+            for path, value in (dict(coordinates) | {_LOAD: load}).items():
+                columns.setdefault(path, []).append(value)
+    return {"sweep": {}, **{f"zip.{path}": values for path, values in columns.items()}} if columns else None
+
+
+def _curve(coordinates: Mapping[str, Any]) -> str:
+    """The name of a curve: all coordinates of a point but its load."""
+    return json.dumps({path: value for path, value in coordinates.items() if path != _LOAD}, sort_keys=True)
+
+
+def _between(low: float, high: float) -> list[float]:
+    """The loads that divide a gap into three."""
+    return [float(f"{low + (high - low) * third / 3:.3g}") for third in (1, 2)]

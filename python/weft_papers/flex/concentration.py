@@ -1,0 +1,61 @@
+"""FleX and Slim Fly with as many terminals on each router: not in the paper, which gives FleX 10 and Slim Fly 6.
+
+A load is per terminal, so a router with more terminals has more to carry. FleX 6x6x3 stands beside a Slim Fly of q = 7
+with 10 terminals per router (980 terminals), and Slim Fly of q = 9 beside a FleX 7x8x3 with 6 (1,008 terminals).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from weft_papers.common.measured import LackingError
+from weft_papers.flex.networks import FLEX, SLIM_FLY
+from weft_papers.flex.performance_frame import FLEX_OF_6, LBR, MINIMAL, SLIM_FLY_OF_10, UGAL, mechanism
+from weft_papers.flex.saturation import known
+
+if TYPE_CHECKING:
+    from weft_papers.common.measured import Measured
+
+RUNS = "concentration"
+PATTERNS = ("bit_complement", "bit_reverse", "shuffle", "transpose")
+_ROUTINGS = (MINIMAL, UGAL, LBR)
+# Heads of the pairs that are compared: as in Table 6, and with 10 and 6 terminals on every router.
+_PAIRS = {"Table 6": (FLEX, SLIM_FLY), "10 per router": (FLEX, SLIM_FLY_OF_10), "6 per router": (FLEX_OF_6, SLIM_FLY)}
+
+
+def _saturation(measured: Measured, pattern: str, network: str, routing: str) -> float | None:
+    name = pattern if network in (FLEX, SLIM_FLY) else RUNS
+    if not measured.has((name,)):
+        return None
+    return known(measured[name].filter(pattern=pattern), mechanism(network, routing))
+
+
+def table(measured: Measured) -> pl.DataFrame:
+    """Saturations of FleX and Slim Fly in the sizes of Table 6, and with the same number of terminals per router."""
+    rows = []
+    for pattern in PATTERNS:
+        for routing in _ROUTINGS:
+            row: dict[str, str | float | None] = {"pattern": pattern.replace("_", " "), "routing": routing}
+            for words, pair in _PAIRS.items():
+                for short, network in zip((FLEX, SLIM_FLY), pair, strict=True):
+                    row[f"{words}: {short} [flits/terminal/cycle]"] = _saturation(measured, pattern, network, routing)
+            rows.append(row)
+    found = pl.DataFrame(rows, infer_schema_length=None)
+    if all(found[column].null_count() == found.height for column in found.columns[2:]):
+        raise LackingError("neither FleX nor Slim Fly was run")
+    return found
+
+
+def reversed_at_equal(measured: Measured, pattern: str, routing: str, ours: str, other: str) -> str:
+    """What FleX and Slim Fly carry with equal terminals per router, if FleX carries more there; empty otherwise."""
+    if {ours, other} != {FLEX, SLIM_FLY} or pattern not in PATTERNS:
+        return ""
+    told = []
+    for words, pair in list(_PAIRS.items())[1:]:
+        found = {name: _saturation(measured, pattern, name, routing) for name in pair}
+        flex, slim = (found[name] for name in pair)
+        if flex is not None and slim is not None and flex > slim:
+            told.append(f"with {words} FleX carries {flex:.3f}, Slim Fly {slim:.3f}")
+    return "; ".join(told)

@@ -1,0 +1,235 @@
+"""LBR in the readings that the paper allows, and what they decide: F-105, F-115, F-117 and F-118.
+
+The figures have predefined paths, the same for a pair of routers in the whole run, and flits that wait for a link as
+its queue ("packets to be processed"). The paper also says that a source determines its paths after every interval T.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from statistics import fmean
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from weft.results import quantities as q
+from weft_papers.common import bar_figures
+from weft_papers.common.measured import LackingError
+from weft_papers.common.questions import beside, ratio, steady
+from weft_papers.common.rules import WITHIN, WITHIN_LATENCY
+from weft_papers.flex.networks import FAT_TREE, FLEX
+from weft_papers.flex.performance_frame import LBR, MINIMAL, PARAMETERS, READINGS, mechanism
+from weft_papers.flex.saturation import knee, known
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from weft.plot.style import Picture as Drawing
+    from weft_papers.common.measured import Measured
+    from weft_papers.common.rules import Finding, Rule
+
+RUNS = "readings"
+OTHERS = READINGS[1:]
+COMPLEMENT, ASYMMETRIC = "bit_complement", "asymmetric"
+PATTERNS = (
+    "uniform",
+    COMPLEMENT,
+    "bit_reverse",
+    "shuffle",
+    "transpose",
+    "random_permutation",
+    ASYMMETRIC,
+    "neighbor",
+    "tornado",
+)
+# "Low" is up to this share of what minimal routing carries.
+_LOW = 0.5
+
+
+def of_the_tree() -> list[dict[str, Any]]:
+    """LBR on the fat tree, a routing per reading."""
+    return [
+        {
+            "lbr": {
+                "minimal": {"shortest_path": {}},
+                "detours": 3,
+                "candidates": {drawn: {}},
+                "every": "10cycles",
+                "delay": "1cycle",
+                "prefer_min_on_tie": on_tie,
+                "sensor": sensor,
+            }
+        }
+        for drawn, sensor, on_tie in PARAMETERS
+    ]
+
+
+def by_pattern(measured: Measured) -> dict[str, pl.DataFrame]:
+    """The runs of the readings, by pattern; without those that were not run."""
+    rows = measured[RUNS]
+    return {name: rows.filter(pattern=name) for name in PATTERNS if (rows["pattern"] == name).any()}
+
+
+def saturations(measured: Measured, pattern: str, network: str) -> dict[str, float]:
+    """Saturation of a network under a pattern by reading; without what is not known."""
+    if not measured.has((RUNS,)):
+        return {}
+    rows = measured[RUNS].filter(pattern=pattern)
+    found = {name: known(rows, mechanism(network, name)) for name in READINGS}
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def over_minimal(rows: pl.DataFrame, routing: str) -> list[tuple[float, float]]:
+    """Loads that saturate neither, and the latency of FleX there over that under minimal routing."""
+    both = steady(beside(rows, mechanism(FLEX, routing), mechanism(FLEX, MINIMAL))).sort("load")
+    found = both.select("load", ratio(q.LATENCY.column).alias("times")).drop_nulls().rows()
+    if not found:
+        raise LackingError("no load that saturates neither was run")
+    return found
+
+
+def mean_latency(rows: Mapping[str, pl.DataFrame], routing: str = LBR) -> tuple[float, str]:
+    """Latency over that of minimal routing in FleX, at loads up to half of what minimal routing carries.
+
+    Where that is not known the lowest load counts.
+    """
+    means = {}
+    for pattern, points in rows.items():
+        found = over_minimal(points, routing)
+        carried = known(points, mechanism(FLEX, MINIMAL))
+        most = found[0][0] if carried is None else _LOW * carried
+        if times := [each for load, each in found if load <= most]:
+            means[pattern] = fmean(times)
+    if not means:
+        raise LackingError("no load up to half of what minimal routing carries was run")
+    told = ", ".join(f"{name} {times - 1:+.0%}" for name, times in means.items())
+    return fmean(means.values()), f"by pattern {told}"
+
+
+def mean_gain(rows: Mapping[str, pl.DataFrame], routing: str = LBR) -> tuple[float, str]:
+    """Saturation of FleX over that under minimal routing, the mean of the patterns."""
+    found = {
+        pattern: knee(points, mechanism(FLEX, routing)) / knee(points, mechanism(FLEX, MINIMAL))
+        for pattern, points in rows.items()
+    }
+    told = ", ".join(f"{name} {times:.2f}" for name, times in found.items())
+    return fmean(found.values()), f"by pattern {told}"
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A number that a claim prints, under each reading.
+
+    Attributes
+    ----------
+    claim, column : str
+        Number of the claim; head of its column in the table.
+    of : callable
+        The number under a reading.
+    printed, within : float
+        What is printed, and the share by which it may be off.
+    """
+
+    claim: str
+    column: str
+    of: Callable[[Measured, str], float]
+    printed: float
+    within: float = WITHIN
+
+    def values(self, measured: Measured) -> dict[str, float]:
+        """The number by reading; without what is not known."""
+        found: dict[str, float] = {}
+        for name in READINGS if measured.has((RUNS,)) else ():
+            with suppress(LackingError):
+                found[name] = self.of(measured, name)
+        return found
+
+    def met(self, value: float) -> bool:
+        """Whether a number meets the claim."""
+        return abs(value / self.printed - 1) <= self.within
+
+
+def _complement(measured: Measured, reading: str) -> float:
+    return knee(measured[RUNS].filter(pattern=COMPLEMENT), mechanism(FLEX, reading))
+
+
+def _beside_the_tree(measured: Measured, reading: str) -> float:
+    rows = measured[RUNS].filter(pattern=ASYMMETRIC)
+    return knee(rows, mechanism(FLEX, reading)) / knee(rows, mechanism(FAT_TREE, reading))
+
+
+def _latency(measured: Measured, reading: str) -> float:
+    return mean_latency(by_pattern(measured), reading)[0]
+
+
+def _gain(measured: Measured, reading: str) -> float:
+    rows = by_pattern(measured)
+    if len(rows) < len(PATTERNS):
+        raise LackingError("a mean of all patterns needs all of them")
+    return mean_gain(rows, reading)[0]
+
+
+QUANTITIES = (
+    Quantity("F-105", "bit complement: saturation [flits/terminal/cycle]", _complement, 0.6),
+    Quantity("F-115", "asymmetric: saturation of FleX over that of the fat tree [ratio]", _beside_the_tree, 1.0),
+    Quantity("F-117", "latency over that of minimal routing [ratio]", _latency, 1.16, WITHIN_LATENCY),
+    Quantity("F-118", "saturation over that of minimal routing [ratio]", _gain, 2.0),
+)
+
+
+def table(measured: Measured) -> pl.DataFrame:
+    """The numbers of the claims under each reading of LBR, and the claims that each meets."""
+    found = {each: each.values(measured) for each in QUANTITIES}
+    if not any(found.values()):
+        raise LackingError("the readings of LBR were not run")
+    rows = []
+    for name in READINGS:
+        met = [each.claim for each, values in found.items() if name in values and each.met(values[name])]
+        printed = {f"{each.claim}, {each.column}": values.get(name) for each, values in found.items()}
+        rows.append({"reading": name} | printed | {"meets": ", ".join(met) or "none"})
+    return pl.DataFrame(rows, schema_overrides={f"{each.claim}, {each.column}": pl.Float64 for each in QUANTITIES})
+
+
+def remark(measured: Measured) -> str:
+    """That a quick run does not judge saturations."""
+    return "Saturations of a quick run come from short windows, and are not judged." if measured.quick else ""
+
+
+def explained(claim: str, rule: Rule) -> Rule:
+    """A rule whose finding tells the number under each reading, and whose miss names the readings that meet it."""
+    (quantity,) = (each for each in QUANTITIES if each.claim == claim)
+
+    def judge(measured: Measured) -> Finding:
+        found = rule.judge(measured)
+        values = quantity.values(measured)
+        if not values:
+            return found
+        told = ", ".join(f"{value:.3f} ({name})" for name, value in values.items())
+        found = replace(found, measured=f"{found.measured}; by reading {told}")
+        if found.answer != "missed":
+            return found
+        met = [f"{name} gives {value:.3f}" for name, value in values.items() if quantity.met(value)]
+        cause = (
+            f"the reading of LBR: {', '.join(met)}"
+            if met
+            else f"not isolated: tried {len(values)} readings of LBR, which give "
+            f"{min(values.values()):.3f} to {max(values.values()):.3f}"
+        )
+        return replace(found, cause=cause)
+
+    return replace(rule, judge=judge)
+
+
+def figure(measured: Measured) -> Drawing:
+    """Saturation of FleX under minimal routing and each reading of LBR, by pattern."""
+    rows = by_pattern(measured)
+    bars: dict[str, list[float | None]] = {
+        routing: [known(points, mechanism(FLEX, routing)) for points in rows.values()]
+        for routing in (MINIMAL, *READINGS)
+    }
+    if not any(height for heights in bars.values() for height in heights):
+        raise LackingError("no load was too much")
+    names = [pattern.replace("_", " ") for pattern in rows]
+    title = "FleX: saturation under each reading of LBR"
+    return bar_figures.grouped(title, names, bars, "Saturation [flits/terminal/cycle]", wide=True)[0]

@@ -1,0 +1,84 @@
+"""Saturation of a network in the experiments of the paper, as a reader takes it from a curve of latency over load.
+
+It is the most that is accepted up to the lowest load of which less than 95 % is, or the load at which the latency is
+three times the least, if that comes before. The windows of quick runs are too short for it.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from itertools import pairwise
+from math import inf
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from weft.results import quantities as q
+from weft_papers.common.frames import UNSETTLED
+from weft_papers.common.knees import ACCEPTED, STEEP
+from weft_papers.common.measured import LackingError
+from weft_papers.common.questions import greatest, of
+from weft_papers.flex.performance_frame import mechanism
+
+if TYPE_CHECKING:
+    from weft_papers.common.measured import Measured
+
+
+def saturation(measured: Measured, pattern: str, network: str, routing: str) -> float:
+    """Saturation of a network [flits per active terminal and cycle].
+
+    Raises
+    ------
+    LackingError
+        If the windows were those of a quick run, if no load was too much, or if points below had not settled.
+    """
+    refuse_short(measured)
+    return knee(measured[pattern], mechanism(network, routing))
+
+
+def refuse_short(measured: Measured) -> None:
+    """Refuse to judge a saturation in a quick run."""
+    if measured.quick:
+        raise LackingError("the windows of a quick run are too short for a saturation: run it with --full")
+
+
+def knee(rows: pl.DataFrame, curve: str) -> float:
+    """The most that is accepted up to the lowest load that is too much; at most the load where latency becomes steep.
+
+    Beyond saturation some networks accept less than before: then it is what they carried of the load below.
+
+    Raises
+    ------
+    LackingError
+        If no load was too much, or if points below had not settled.
+    """
+    points = of(rows, curve).drop_nulls("accepted_load")
+    over = points.filter((pl.col("accepted_load") < ACCEPTED * pl.col("load")) | (pl.col("load") >= 1))
+    if over.is_empty():
+        raise LackingError(f"{curve} accepted all that was offered up to load {greatest(points, 'load'):g}")
+    found = greatest(points.filter(pl.col("load") <= over["load"][0]), "accepted_load")
+    if found <= 0:
+        raise LackingError(f"{curve} accepted nothing")
+    below = points.filter(pl.col("load") < over["load"][0])
+    most = min(found, _steep(below))
+    late = below.filter(pl.col(UNSETTLED).fill_null(value=False) & (pl.col("load") < most))
+    if not late.is_empty():
+        raise LackingError(f"{curve} had not settled at load {late['load'][0]:g}")
+    return most
+
+
+def known(rows: pl.DataFrame, curve: str) -> float | None:
+    """The same; ``None`` if it is not known."""
+    with suppress(LackingError):
+        return knee(rows, curve)
+    return None
+
+
+def _steep(points: pl.DataFrame) -> float:
+    """The load at which the latency is `STEEP` times the least, on the line between two loads; else infinite."""
+    rows = points.drop_nulls(q.LATENCY.column).select("load", q.LATENCY.column).sort("load").rows()
+    limit = STEEP * min((latency for _, latency in rows), default=inf)
+    for (low, before), (high, after) in pairwise(rows):
+        if after > limit:
+            return float(low + (high - low) * (limit - before) / (after - before))
+    return inf
