@@ -224,7 +224,7 @@ FIGURES = (
     ),
     Figure(
         "paths",
-        "What FleX accepts under each reading of LBR, by pattern",
+        "What FleX accepts by when LBR draws its paths",
         readings.figure,
         (readings.RUNS,),
         "Not in the paper. Saturation is the most that is accepted up to the lowest load of which less than 95 % is.",

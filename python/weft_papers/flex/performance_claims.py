@@ -15,7 +15,7 @@ import polars as pl
 from weft.results import quantities as q
 from weft_papers.common.measured import LackingError
 from weft_papers.common.questions import least, near, of
-from weft_papers.common.rules import WITHIN, WITHIN_LATENCY, Part, approx, exact, trend, untestable
+from weft_papers.common.rules import ARITHMETIC, WITHIN, WITHIN_LATENCY, Part, approx, exact, trend
 from weft_papers.flex import readings
 from weft_papers.flex.concentration import reversed_at_equal
 from weft_papers.flex.latency_figures import (
@@ -51,6 +51,8 @@ if TYPE_CHECKING:
     from weft_papers.common.measured import Measured
     from weft_papers.common.rules import Rule
 
+# Networks of Fig. 1 from the most hops to the fewest.
+_ORDER = ((FAT_TREE,), (DRAGONFLY,), (SLIM_FLY,), (HYPERX, FLEX))
 HOT_SPOT, PERMUTATION, ASYMMETRIC = "hot_spot", "random_permutation", "asymmetric"
 # Both readings of neighbor and tornado: BookSim's digits, and all digits of the first 1,000 ids.
 LOCAL = (("neighbor", "neighbor_of_ids"), ("tornado", "tornado_of_ids"))
@@ -303,9 +305,22 @@ def _hops(measured: Measured) -> tuple[bool, str]:
 
 
 def _bar(network: str) -> Rule:
-    return untestable(
-        "the bar has no number", lambda measured: f"{routers_visited(measured, network):.3f} routers visited", UNIFORM
-    )
+    """The place of a bar of Fig. 1, which has no number: fat tree, dragonfly, Slim Fly, then HyperX and FleX alike."""
+    place = next(number for number, names in enumerate(_ORDER) if network in names)
+    alike = [name for name in _ORDER[place] if name != network]
+    order = [name for names in _ORDER for name in names]
+
+    def judged(measured: Measured) -> list[Part]:
+        hops = {name: routers_visited(measured, name) for name in order}
+        ours = hops[network]
+        above = all(hops[name] > ours for names in _ORDER[:place] for name in names)
+        below = all(hops[name] < ours for names in _ORDER[place + 1 :] for name in names)
+        near_ = all(abs(hops[name] / ours - 1) <= ARITHMETIC for name in alike)
+        told = ", ".join(f"{name} {mean:.3f}" for name, mean in hops.items())
+        return [Part(above and below and near_, f"routers visited: {told}")]
+
+    words = f"place {place + 1} of 4 from the most hops" + (f", within 1 % of {alike[0]}" if alike else "")
+    return trend(words, judged, UNIFORM)
 
 
 def _most_hops(measured: Measured) -> float:

@@ -31,6 +31,10 @@ if TYPE_CHECKING:
 
 RUNS = "readings"
 OTHERS = READINGS[1:]
+# Readings of when paths are drawn, by flits that wait.
+_DRAWN = tuple(
+    name for (_, sensor, ties), name in zip(PARAMETERS, READINGS, strict=True) if sensor == "output_queue" and not ties
+)
 COMPLEMENT, ASYMMETRIC = "bit_complement", "asymmetric"
 PATTERNS = (
     "uniform",
@@ -222,14 +226,13 @@ def explained(claim: str, rule: Rule) -> Rule:
 
 
 def figure(measured: Measured) -> Drawing:
-    """Saturation of FleX under minimal routing and each reading of LBR, by pattern."""
+    """Saturation of FleX under minimal routing, and under LBR by when its paths are drawn, by pattern."""
     rows = by_pattern(measured)
     bars: dict[str, list[float | None]] = {
-        routing: [known(points, mechanism(FLEX, routing)) for points in rows.values()]
-        for routing in (MINIMAL, *READINGS)
+        routing: [known(points, mechanism(FLEX, routing)) for points in rows.values()] for routing in (MINIMAL, *_DRAWN)
     }
     if not any(height for heights in bars.values() for height in heights):
         raise LackingError("no load was too much")
     names = [pattern.replace("_", " ") for pattern in rows]
-    title = "FleX: saturation under each reading of LBR"
+    title = "FleX: saturation by when LBR draws its paths"
     return bar_figures.grouped(title, names, bars, "Saturation [flits/terminal/cycle]", wide=True)[0]
