@@ -12,7 +12,7 @@ import yaml
 import weft
 from turns import in_turn
 from weft.plot import style
-from weft_papers.common import claims, line_figures, scoreboard
+from weft_papers.common import claims, line_figures, rules, scoreboard
 from weft_papers.common.measured import LackingError, Measured
 from weft_papers.registry import paper as registered
 
@@ -26,8 +26,11 @@ NOTHING = Measured()
 
 
 def judged(paper: Paper, measured: Measured) -> dict[str, scoreboard.Row]:
-    """The rows of the scoreboard by claim."""
-    return {row.claim.id: row for row in scoreboard.judge(paper, measured)}
+    """The rows of the scoreboard by claim; each miss has a number as its cause, or says what was tried."""
+    rows = {row.claim.id: row for row in scoreboard.judge(paper, measured)}
+    for name, row in rows.items():
+        assert row.finding.answer != "missed" or rules.tells(row.finding.cause), f"{name}: {row.finding.cause!r}"
+    return rows
 
 
 def changed(printed: Measured, experiment: str, change: Callable[[pl.DataFrame], pl.DataFrame]) -> Measured:

@@ -26,7 +26,7 @@ from weft_papers.common import line_figures, scoreboard
 from weft_papers.common.frames import BASELINE, SCHEMA
 from weft_papers.common.measured import LackingError, Measured
 from weft_papers.common.reproduction import reproduce
-from weft_papers.common.rules import approx, constructed, exact, remains, trend, untestable
+from weft_papers.common.rules import UNKNOWN, approx, constructed, exact, remains, trend, untestable
 from weft_papers.registry import paper
 from weft_papers.tcep import PAPER
 from weft_papers.tcep.application_programs import COLUMNS
@@ -117,7 +117,7 @@ def test_an_exact_claim_is_met_to_its_digits() -> None:
     assert exact(1.2, lambda _: 1.24, digits=1).judge(NOTHING).answer == "met"
     assert exact(1.2, lambda _: 1.26, digits=1).judge(NOTHING).answer == "missed"
     finding = exact("1 us", lambda _: "2 us").judge(NOTHING)
-    assert (finding.because, finding.cause) == ("2 us is not 1 us", "cause not isolated")
+    assert (finding.because, finding.cause) == ("2 us is not 1 us", UNKNOWN)
 
 
 def test_the_other_answers() -> None:
@@ -182,7 +182,7 @@ def test_a_number_that_is_off_misses_its_claim(
         "T-047": "rounded up",
         "T-081": "hottest link",
     }
-    assert known.get(claim, "cause not isolated") in finding.cause
+    assert known.get(claim, UNKNOWN) in finding.cause
     told = finding.because
     assert re.search(r"\d", told), "what was measured"
     assert "is allowed" in told or "; asked: " in told or " is not " in told, "and what was asked"
@@ -192,7 +192,7 @@ def test_a_miss_names_the_mechanism_which_misses() -> None:
     for mechanism in (TCEP, SLAC):
         finding = judged(changed("uniform", carrying(0.8, mechanism)))["T-031"].finding
         assert finding.answer == "missed"
-        assert "cause not isolated" in finding.cause
+        assert UNKNOWN in finding.cause
         assert finding.because.startswith(mechanism)
 
 
@@ -204,14 +204,14 @@ def test_a_miss_says_what_was_measured_where_and_what_was_asked() -> None:
     assert "bit reverse" in row.finding.measured
     assert "bit reverse" not in row.finding.because.partition("; asked")[0]
     assert row.verdict.startswith("missed because tornado 0.789 of the baseline's")
-    assert row.verdict.endswith("; cause not isolated")
+    assert row.verdict.endswith(f"; {UNKNOWN}")
     row = judged(changed("uniform", scaled(q.LATENCY.column, 1.1)))["T-028"]
     told = "41.58 cycles; at load 0.01, which is 10.0% off 37.8 cycles, where 5% is allowed"
-    assert row.verdict == f"missed because {told}; cause not isolated"
+    assert row.verdict == f"missed because {told}; {UNKNOWN}"
     assert row.document()["because"] == told
     assert any(line.endswith(row.verdict) for line in scoreboard.table([row]))
-    known = approx(1.0, lambda _: 2.0, cause="the paper counts both ends").judge(NOTHING)
-    assert dataclasses.replace(row, finding=known).verdict.endswith("is allowed; the paper counts both ends")
+    known = approx(1.0, lambda _: 2.0, cause="the paper counts 2 ends").judge(NOTHING)
+    assert dataclasses.replace(row, finding=known).verdict.endswith("is allowed; the paper counts 2 ends")
 
 
 def test_every_row_has_what_is_printed_and_a_verdict_with_its_reason() -> None:

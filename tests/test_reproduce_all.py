@@ -10,7 +10,7 @@ import pytest
 
 from weft.cli import main
 from weft_papers import registry
-from weft_papers.common import scoreboard
+from weft_papers.common import rules, scoreboard
 from weft_papers.common.reproduction import reproduce_all
 from weft_papers.common.rules import given
 
@@ -49,6 +49,14 @@ def test_the_counts_are_those_of_each_scoreboard(whole: AllReproduced) -> None:
     document = json.loads((whole.root / "scoreboard.json").read_text(encoding="utf-8"))
     assert [each["count"] for each in document["papers"]] == [scoreboard.count(each.rows) for each in whole.papers]
     assert all(sum(each["count"].values()) == len(each["claims"]) for each in document["papers"])
+
+
+def test_a_cause_has_a_number_or_says_what_was_tried() -> None:
+    for cause in ("the size: 64 nodes meet it", "not isolated: tried other seeds", rules.UNKNOWN):
+        assert rules.stated(cause) == cause
+    for cause in ("", "cause not isolated", "the paper does not say"):
+        with pytest.raises(ValueError, match="a cause says what was changed and the number"):
+            rules.trend("more", lambda _: (False, "less"), cause=cause)
 
 
 def test_figures_of_all_papers_can_not_be_chosen(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

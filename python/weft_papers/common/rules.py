@@ -30,7 +30,9 @@ WORDS: dict[Answer, str] = {
     "untestable": "not testable",
     "not run": "not run",
 }
-UNKNOWN = "cause not isolated"
+_TRIED = "not isolated: tried"
+# The cause of a claim that no run of ours has missed so far.
+UNKNOWN = f"{_TRIED} nothing, as no run of ours missed it before"
 WITHIN, WITHIN_LATENCY, ARITHMETIC = 0.10, 0.05, 0.01
 # A share that remains, or a change in per cent, may be off by so much.
 POINTS = 0.03
@@ -99,6 +101,24 @@ class Rule:
     judge: Callable[[Measured], Finding]
 
 
+def tells(cause: str) -> bool:
+    """Whether a cause says what was changed and gives a number, or what was tried without success."""
+    return any(letter.isdigit() for letter in cause) or _TRIED in cause
+
+
+def stated(cause: str) -> str:
+    """The cause of a rule, if it says something.
+
+    Raises
+    ------
+    ValueError
+        If it has no number, and does not say what was tried.
+    """
+    if not tells(cause):
+        raise ValueError(f"a cause says what was changed and the number, or begins with {_TRIED!r}: {cause!r}")
+    return cause
+
+
 def exact(
     printed: float | str,
     of: Callable[[Measured], float | str],
@@ -110,6 +130,7 @@ def exact(
 ) -> Rule:
     """The same value; a number is rounded to `digits` decimal places, as many as are printed, or cut off there."""
     asked = printed if isinstance(printed, str) else _number(printed, unit)
+    stated(cause)
 
     def judge(measured: Measured) -> Finding:
         found = of(measured)
@@ -136,6 +157,7 @@ def approx(
 ) -> Rule:
     """Within a share of the printed value; the measured value may come with a remark."""
     low, high = sorted(((1 - within) * printed, (1 + within) * printed))
+    stated(cause)
 
     def judge(measured: Measured) -> Finding:
         found, remark = each if isinstance(each := of(measured), tuple) else (each, "")
@@ -149,6 +171,7 @@ def approx(
 def remains(printed: float, of: Callable[[Measured], tuple[float, str]], *needs: str, cause: str = UNKNOWN) -> Rule:
     """A loss, judged by the share that remains: a tenth of a loss of 85 % would be more than half of what is left."""
     asked = f"within {100 * POINTS:g} points of {100 * printed:g} %"
+    stated(cause)
 
     def judge(measured: Measured) -> Finding:
         found, remark = of(measured)
@@ -181,6 +204,7 @@ def trend(
     words: str, of: Callable[[Measured], tuple[bool, str] | list[Part]], *needs: str, cause: str = UNKNOWN
 ) -> Rule:
     """An inequality; the function gives the parts: whether it holds there, and what was measured."""
+    stated(cause)
 
     def judge(measured: Measured) -> Finding:
         found = of(measured)

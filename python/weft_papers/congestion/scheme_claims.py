@@ -327,8 +327,8 @@ _ALL: dict[str, Rule] = {
         "VOQsw is the worst scheme in each measure, under each policy",
         _worst,
         TORUS,
-        cause="not isolated; no factor alone decides, nor does the size (figure factors): with 16 KiB per port VOQsw "
-        "has the longest latency, but not the lowest throughput (240 nodes)",
+        cause="not isolated: tried one factor at a time, and the size (figure factors): with 16 KiB per port VOQsw has "
+        "the longest latency, but not the lowest throughput (240 nodes)",
     ),
     "C-012": trend(
         "DBBM and IODET are the two best schemes in each measure, under each policy",

@@ -10,7 +10,7 @@ from weft.design.families import FAMILIES
 from weft.design.plan import EXACT
 from weft_papers.common import line_figures
 from weft_papers.common.line_figures import Series
-from weft_papers.common.rules import constructed, exact, selected
+from weft_papers.common.rules import UNKNOWN, constructed, exact, selected
 from weft_papers.flex.networks import (
     FLEX,
     NETWORKS,
@@ -156,7 +156,7 @@ _ODD_AXIS = (
 
 
 def _cause(name: str, size: int) -> str:
-    return _SWAPPED[size] if name == SLIM_FLY else "cause not isolated"
+    return _SWAPPED[size] if name == SLIM_FLY else UNKNOWN
 
 
 # The rows of Table 4 begin with these claims.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from weft.design import resilience
-from weft_papers.common.rules import UNKNOWN, Finding, Rule, approx
+from weft_papers.common.rules import Finding, Rule, approx
 from weft_papers.flex.networks import DRAGONFLY, FAT_TREE, FLEX, HYPERX, NETWORKS, OF_SIZE, SIZES, SLIM_FLY, measured
 
 if TYPE_CHECKING:
@@ -52,7 +52,11 @@ def _near_half(name: str, size: int, found: int, printed: int) -> str:
     row = measured(OF_SIZE[name][size]).failures.filter((pl.col("failed_share") - step).abs() < 1e-6).row(0, named=True)
     low, high = row["connected_low_share"], row["connected_high_share"]
     told = f"at {step:.0%} {row['connected_share']:.0%} of the trials are connected ({low:.0%} to {high:.0%} at 95 %)"
-    return f"{told}: chance decides the step" if low <= _HALF <= high else f"{told}; {UNKNOWN}"
+    return (
+        f"{told}: chance decides the step"
+        if low <= _HALF <= high
+        else f"{told}: not isolated: tried the interval of the trials"
+    )
 
 
 def _rule(name: str, size: int, printed: int) -> Rule:

@@ -331,7 +331,8 @@ _STAGES_ON = (
 )
 _RELEASED = (
     "the rule of SLaC's release: where stages are kept it is met; with the literal low threshold buffers are below it "
-    "at every load that is carried, so that stages go off and on for ever (README)"
+    "at every load that is carried, so that stages go off and on for ever: 74 % of the links are on at load 0.2 of "
+    "uniform traffic, where kept stages have all on"
 )
 _NO_SAVING = "at most 5 % at any load from 0.05 on"
 _LOWER = (

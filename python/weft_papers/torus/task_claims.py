@@ -20,6 +20,7 @@ from weft_papers.common.rules import (
     exact,
     generated,
     given,
+    stated,
     trend,
 )
 from weft_papers.torus.applications import APPLICATIONS, FOUR, GRAPH500, LINPACK, MPIRA, NAMD
@@ -86,6 +87,7 @@ def _hop(_: Measured) -> tuple[float, str]:
 
 def _caused(rule: Rule, cause: str) -> Rule:
     """The rule, whose misses have this cause."""
+    stated(cause)
 
     def judge(measured: Measured) -> Finding:
         found = rule.judge(measured)
