@@ -37,8 +37,8 @@ class Experiment:
     asked : bool
         Whether a quick run of the whole paper leaves it out, as it takes longer than all the others. A quick run of its
         figures alone has it.
-    knees : int
-        Rounds of a full run that divide the gap between the loads at the knee of each curve into three.
+    knees, quick_knees : int
+        Rounds of a full and of a quick run that divide the gap between the loads at the knee of each curve into three.
     """
 
     name: str
@@ -48,6 +48,7 @@ class Experiment:
     scenario: str = ""
     asked: bool = False
     knees: int = 0
+    quick_knees: int = 0
 
     @property
     def file(self) -> str:

@@ -196,13 +196,13 @@ def _rounds(
     quick: bool,
     seeds: int | None,
 ) -> Iterator[tuple[str, Sweep]]:
-    """A sweep, and then in a full run the sweeps around the knees of its curves, each with its folder.
+    """A sweep, and then the sweeps around the knees of its curves, each with its folder.
 
     The caller adds the results of each sweep to `done` before it takes the next one.
     """
     yield name, _loaded(paper, experiment, sets, seeds)
     same = {path: value for path, value in sets.items() if not path.startswith(("sweep.", "zip."))}
-    for number in range(1, 1 if quick else experiment.knees + 1):
+    for number in range(1, (experiment.quick_knees if quick else experiment.knees) + 1):
         found = knees.around([paper.frame(results) for results in done], [results.points for results in done])
         if found is None:
             return

@@ -22,7 +22,7 @@ from weft_papers.ofar.routings_run import MIN, OFAR, OFAR_L, PB, PB_125, VAL, ad
 from weft_papers.ofar.scale import PAPER_H, paper_only, sizes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from weft.plot.style import Picture as Drawing
     from weft_papers.common.measured import Measured
@@ -74,10 +74,23 @@ def _drawn(title: str, experiment: str, column: str, axis: str, measured: Measur
     series = [
         latency_over_load(rows, each) if is_latency else over_load(rows, each, column) for each, rows in points.items()
     ]
+    if not is_latency and PAPER_H not in frame["h"].to_list():
+        series += _levels(measured, frame, shown)
     lowest = min((y for each in series for y in each.y), default=inf)
     title = f"{title}, {_patterns(frame)} (h = {frame['h'][0]})"
     most = _MOST * lowest if is_latency else inf
     return line_figures.curves(title, OFFERED, axis, series, at_top=is_latency, most=most, looks=LOOKS)[0]
+
+
+def _levels(measured: Measured, frame: pl.DataFrame, shown: Sequence[str]) -> list[Series]:
+    """What routings accept far beyond saturation in the paper's network, beside curves of a smaller one."""
+    far = {"ADV+2": adversarial(2)}.get(_patterns(frame), adversarial(PAPER_H))
+    ends = [0.0, greatest(frame, "load")]
+    levels = []
+    for name in shown if measured.has((SATURATION,)) else ():
+        with suppress(LackingError):
+            levels.append(Series(f"{name}, h = {PAPER_H}", ends, [at(measured, name, far)[0]] * 2, theory_of=name))
+    return levels
 
 
 def _patterns(frame: pl.DataFrame) -> str:
