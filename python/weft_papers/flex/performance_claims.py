@@ -71,7 +71,7 @@ PATTERNS = (
 _SLIGHTLY = 0.25
 # Measured apart: what LBR takes for a queue, and what it does at a tie, decide its latency at low loads.
 _OF_LATENCY = (
-    "with flits that wait for a link as its queue (sensor: output_queue) and the minimal path where all are equal, LBR "
+    "ties: with paths by snapshot, flits that wait for a link as the queue, and the minimal path where all are equal LBR "
     "takes 16 % more than minimal routing (uniform traffic, load 0.02)"
 )
 # "Low" is up to this share of what is highest.
