@@ -191,7 +191,8 @@ def table(measured: Measured) -> pl.DataFrame:
     for name in READINGS:
         met = [each.claim for each, values in found.items() if name in values and each.met(values[name])]
         printed = {f"{each.claim}, {each.column}": values.get(name) for each, values in found.items()}
-        rows.append({"reading": name} | printed | {"meets": ", ".join(met) or "none"})
+        words = f"{name}, predefined paths, flits that wait (figures)" if name == LBR else name
+        rows.append({"reading": words} | printed | {"meets": ", ".join(met) or "none"})
     return pl.DataFrame(rows, schema_overrides={f"{each.claim}, {each.column}": pl.Float64 for each in QUANTITIES})
 
 
@@ -227,11 +228,15 @@ def explained(claim: str, rule: Rule) -> Rule:
 
 def figure(measured: Measured) -> Drawing:
     """Saturation of FleX under minimal routing, and under LBR by when its paths are drawn, by pattern."""
-    rows = by_pattern(measured)
+    rows = {
+        name: points
+        for name, points in by_pattern(measured).items()
+        if any(known(points, mechanism(FLEX, routing)) for routing in (MINIMAL, *_DRAWN))
+    }
     bars: dict[str, list[float | None]] = {
         routing: [known(points, mechanism(FLEX, routing)) for points in rows.values()] for routing in (MINIMAL, *_DRAWN)
     }
-    if not any(height for heights in bars.values() for height in heights):
+    if not rows:
         raise LackingError("no load was too much")
     names = [pattern.replace("_", " ") for pattern in rows]
     title = "FleX: saturation by when LBR draws its paths"
