@@ -8,7 +8,7 @@ import polars as pl
 
 from weft_papers.common.frames import SCHEMA
 from weft_papers.common.measured import Measured
-from weft_papers.flex import concentration, readings
+from weft_papers.flex import equal_concentration, lbr_readings
 from weft_papers.flex.networks import DRAGONFLY, FAT_TREE, FLEX, HYPERX, NETWORKS, SLIM_FLY
 from weft_papers.flex.performance_claims import LOCAL
 from weft_papers.flex.performance_frame import (
@@ -137,7 +137,7 @@ def of_readings() -> pl.DataFrame:
     """All readings of LBR do the same."""
     return frame(
         row(name, routing, load, full, TIMES.get(routing, TIMES[LBR]) * LATENCY[name], pattern=pattern)
-        for pattern in readings.PATTERNS
+        for pattern in lbr_readings.PATTERNS
         for routing in (MINIMAL, *READINGS)
         for name, full in zip(NETWORKS, FULL[pattern][routing if routing == MINIMAL else LBR], strict=True)
         if name in (FLEX, FAT_TREE)
@@ -150,7 +150,7 @@ def of_concentration() -> pl.DataFrame:
     return frame(
         row(name, routing, load, full, LATENCY[FLEX], pattern=pattern)
         for name, full in ((FLEX_OF_6, 0.9), (SLIM_FLY_OF_10, 0.1))
-        for pattern in concentration.PATTERNS
+        for pattern in equal_concentration.PATTERNS
         for routing in ROUTINGS
         for load in LOADS
     )

@@ -8,13 +8,13 @@ from weft_papers.common.paper import Experiment, Figure, Paper
 from weft_papers.common.rules import given
 from weft_papers.flex import (
     bisections,
-    concentration,
     cost_and_power,
+    equal_concentration,
     flex_drawings,
     latency_figures,
+    lbr_readings,
     link_failures,
     performance_claims,
-    readings,
     structure,
 )
 from weft_papers.flex.performance_frame import frame
@@ -45,9 +45,9 @@ _FOUR: list[Any] = [
 # The fat tree under each reading of LBR, for the claim on asymmetric traffic.
 _TREE: dict[str, Any] = {
     "topology": {"k_ary_n_tree": {"k": 10, "n": 3}},
-    "zip.routing": readings.of_the_tree(),
-    "zip.links.default.vcs": [16] * len(readings.of_the_tree()),
-    "sweep.traffic.pattern": [readings.ASYMMETRIC],
+    "zip.routing": lbr_readings.of_the_tree(),
+    "zip.links.default.vcs": [16] * len(lbr_readings.of_the_tree()),
+    "sweep.traffic.pattern": [lbr_readings.ASYMMETRIC],
 }
 
 
@@ -71,16 +71,16 @@ EXPERIMENTS = (
     *(_sweep(name) for name in ("random_permutation", "asymmetric")),
     *(_sweep(name) for pair in performance_claims.LOCAL for name in pair),
     Experiment(
-        readings.RUNS,
+        lbr_readings.RUNS,
         (
             _SHORTER | {"sweep.traffic.load": [0.05]},
-            _of_readings(**{"sweep.traffic.pattern": [_FOUR[0], readings.ASYMMETRIC]}),
+            _of_readings(**{"sweep.traffic.pattern": [_FOUR[0], lbr_readings.ASYMMETRIC]}),
             _of_readings(**_TREE),
         ),
         ({"sweep.traffic.load": [0.05, 0.1, 0.3, 0.6, 1.0]}, _TREE),
         knees=2,
     ),
-    _sweep(concentration.RUNS),
+    _sweep(equal_concentration.RUNS),
     _sweep("next_group"),
     _sweep("larger", 0.02, 0.1, 0.3, 0.6, 1.0, lasting=_SHORT),
     # a period and more before and in the window
@@ -221,31 +221,31 @@ FIGURES = (
         "readings",
         "Claims on LBR under each reading",
         None,
-        (readings.RUNS,),
+        (lbr_readings.RUNS,),
         "Not in the paper. The figures take the first reading: predefined paths, the same for the whole run, and flits "
         "that wait for a link as the queue. Else sources draw their paths after every snapshot, or each packet draws "
         "its own. Used credits also count flits on the link.",
-        rows=readings.table,
-        remark=readings.remark,
+        rows=lbr_readings.table,
+        remark=lbr_readings.remark,
     ),
     Figure(
         "paths",
         "What FleX accepts by when LBR draws its paths",
-        readings.figure,
-        (readings.RUNS,),
+        lbr_readings.figure,
+        (lbr_readings.RUNS,),
         "Not in the paper. Saturation is the most that is accepted up to the lowest load of which less than 95 % is.",
         wide=True,
-        remark=readings.remark,
+        remark=lbr_readings.remark,
     ),
     Figure(
         "concentration",
         "FleX and Slim Fly with as many terminals per router: saturation",
         None,
-        (*concentration.PATTERNS, concentration.RUNS),
+        (*equal_concentration.PATTERNS, equal_concentration.RUNS),
         "Not in the paper. In Table 6 a router of FleX has 10 terminals and one of Slim Fly has 6. Slim Fly of q = 7 "
         "has 98 routers of 10 terminals, FleX 7x8x3 has 168 of 6.",
-        rows=concentration.table,
-        remark=readings.remark,
+        rows=equal_concentration.table,
+        remark=lbr_readings.remark,
     ),
     Figure(
         "15",

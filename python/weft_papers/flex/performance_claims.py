@@ -16,8 +16,8 @@ from weft.results import quantities as q
 from weft_papers.common.measured import LackingError
 from weft_papers.common.questions import least, near, of
 from weft_papers.common.rules import ARITHMETIC, WITHIN, WITHIN_LATENCY, Part, approx, exact, trend
-from weft_papers.flex import readings
-from weft_papers.flex.concentration import reversed_at_equal
+from weft_papers.flex import lbr_readings
+from weft_papers.flex.equal_concentration import reversed_at_equal
 from weft_papers.flex.latency_figures import (
     COMPLEMENT,
     LARGER_RUNS,
@@ -31,6 +31,7 @@ from weft_papers.flex.latency_figures import (
     structure,
     visited,
 )
+from weft_papers.flex.network_saturation import knee, refuse_short, saturation
 from weft_papers.flex.networks import DRAGONFLY, FAT_TREE, FLEX, HYPERX, NETWORKS, SLIM_FLY
 from weft_papers.flex.performance_frame import (
     HYPERX_2D,
@@ -43,7 +44,6 @@ from weft_papers.flex.performance_frame import (
     mechanism,
     of_layers,
 )
-from weft_papers.flex.saturation import knee, refuse_short, saturation
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -71,8 +71,8 @@ PATTERNS = (
 _SLIGHTLY = 0.25
 # Measured apart: what LBR takes for a queue, and what it does at a tie, decide its latency at low loads.
 _OF_LATENCY = (
-    "ties: with paths by snapshot, flits that wait for a link as the queue, and the minimal path where all are equal LBR "
-    "takes 16 % more than minimal routing (uniform traffic, load 0.02)"
+    "ties: with paths by snapshot, flits that wait for a link as the queue, and the minimal path where all are equal, "
+    "LBR takes 16 % more than minimal routing (uniform traffic, load 0.02)"
 )
 # "Low" is up to this share of what is highest.
 _LOW = 0.5
@@ -122,10 +122,10 @@ def _by_readings(measured: Measured, pattern: str, routing: str, ours: str, othe
     """The readings of LBR, beside that of the figures, under which a claim holds; empty if none."""
     if routing != LBR:
         return ""
-    found, theirs = (readings.saturations(measured, pattern, name) for name in (ours, other))
+    found, theirs = (lbr_readings.saturations(measured, pattern, name) for name in (ours, other))
     told = [
         f"{name}: {ours} accepts {found[name]:.3f}, {other} {theirs[name]:.3f}"
-        for name in readings.OTHERS
+        for name in lbr_readings.OTHERS
         if name in found.keys() & theirs.keys()
         and (abs(found[name] / theirs[name] - 1) <= WITHIN if alike else found[name] > theirs[name])
     ]
@@ -200,7 +200,7 @@ def _slightly_higher(measured: Measured) -> list[Part]:
     """Latency of UGAL and LBR over that of minimal routing, in FleX."""
     parts = []
     for routing in _run(measured, COMPLEMENT, UGAL, LBR):
-        load, times = readings.over_minimal(measured[COMPLEMENT], routing)[0]
+        load, times = lbr_readings.over_minimal(measured[COMPLEMENT], routing)[0]
         parts.append(Part(1 < times <= 1 + _SLIGHTLY, f"{routing}: {times - 1:+.1%} at {load:g}"))
     return parts
 
@@ -291,12 +291,12 @@ def _local(measured: Measured) -> list[Part]:
 
 
 def _mean_latency(measured: Measured) -> tuple[float, str]:
-    return readings.mean_latency({pattern: measured[pattern] for pattern in PATTERNS})
+    return lbr_readings.mean_latency({pattern: measured[pattern] for pattern in PATTERNS})
 
 
 def _mean_saturation(measured: Measured) -> tuple[float, str]:
     refuse_short(measured)
-    return readings.mean_gain({pattern: measured[pattern] for pattern in PATTERNS})
+    return lbr_readings.mean_gain({pattern: measured[pattern] for pattern in PATTERNS})
 
 
 def _hops(measured: Measured) -> tuple[bool, str]:
@@ -420,7 +420,7 @@ RULES: dict[str, Rule] = {
         _complement,
         COMPLEMENT,
     ),
-    "F-105": readings.explained("F-105", approx(0.6, _nearly, COMPLEMENT, unit=_UNIT)),
+    "F-105": lbr_readings.explained("F-105", approx(0.6, _nearly, COMPLEMENT, unit=_UNIT)),
     "F-106": trend("higher, by up to 25 %, at the lowest load", _slightly_higher, COMPLEMENT, cause=_OF_LATENCY),
     "F-107": trend(
         f"latency of {_ALIKE}; minimal accepts more than Slim Fly; UGAL and LBR more than dragonfly and HyperX, within "
@@ -446,18 +446,18 @@ RULES: dict[str, Rule] = {
     "F-112": trend("all but the fat tree accept less than 0.4", _few, PERMUTATION),
     "F-113": trend("within 10 %", _as_much(PERMUTATION, FAT_TREE), PERMUTATION),
     "F-114": trend("HyperX accepts more than FleX, with UGAL", _hyperx_more, ASYMMETRIC),
-    "F-115": readings.explained("F-115", trend("within 10 %", _as_much(ASYMMETRIC, FAT_TREE), ASYMMETRIC)),
+    "F-115": lbr_readings.explained("F-115", trend("within 10 %", _as_much(ASYMMETRIC, FAT_TREE), ASYMMETRIC)),
     "F-116": trend(
         "in BookSim's digits and with LBR all others accept at most half of what the fat tree accepts, and FleX more "
         "than dragonfly, Slim Fly and HyperX",
         _local,
         *_DIGITS,
     ),
-    "F-117": readings.explained(
+    "F-117": lbr_readings.explained(
         "F-117",
         approx(1.16, _mean_latency, *PATTERNS, within=WITHIN_LATENCY, unit="times the latency", cause=_OF_LATENCY),
     ),
-    "F-118": readings.explained("F-118", approx(2.0, _mean_saturation, *PATTERNS, unit="times as much")),
+    "F-118": lbr_readings.explained("F-118", approx(2.0, _mean_saturation, *PATTERNS, unit="times as much")),
     "F-120": exact(3.0, _most_hops, UNIFORM, unit="routers visited"),
     "F-121": trend("FleX has a lower latency and accepts more, under each routing", _next_group, NEXT_GROUP),
     "F-125": trend(

@@ -18,9 +18,9 @@ from weft_papers.common import bar_figures
 from weft_papers.common.measured import LackingError
 from weft_papers.common.questions import beside, ratio, steady
 from weft_papers.common.rules import WITHIN, WITHIN_LATENCY
+from weft_papers.flex.network_saturation import knee, known
 from weft_papers.flex.networks import FAT_TREE, FLEX
 from weft_papers.flex.performance_frame import LBR, MINIMAL, PARAMETERS, READINGS, mechanism
-from weft_papers.flex.saturation import knee, known
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

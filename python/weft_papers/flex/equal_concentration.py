@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from weft_papers.common.measured import LackingError
+from weft_papers.flex.network_saturation import known
 from weft_papers.flex.networks import FLEX, SLIM_FLY
 from weft_papers.flex.performance_frame import FLEX_OF_6, LBR, MINIMAL, SLIM_FLY_OF_10, UGAL, mechanism
-from weft_papers.flex.saturation import known
 
 if TYPE_CHECKING:
     from weft_papers.common.measured import Measured
