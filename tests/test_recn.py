@@ -56,6 +56,42 @@ def test_the_summary_counts_tokens_and_queues(summaries: list[dict[str, Any]]) -
     assert "set_aside_tokens" not in summaries[0]
 
 
+LINE = """\
+topology: {mesh: {widths: [6], terminals_per_router: 2}}
+routing: dimension_order
+links:
+  default: {latency: 50cycles, vcs: 4, buffer: 128flits}
+  terminal: {latency: 1cycle, vcs: 4}
+queueing: {recn: {queues: 3, detect: 10%}}
+interface: {queues: per_destination, destinations: 4, depth: 64}
+traffic:
+  jobs:
+    - name: hot
+      terminals: {list: [10, 3, 5, 7, 9]}
+      pattern: {hot_spot: {targets: [0], share: 1}}
+      packet: 4flits
+      load: 0.9
+measure: {warmup: 20us, window: 10us, drain_limit: 1cycle}
+"""
+
+
+def test_senders_hear_of_a_farther_output_from_packets_in_a_queue_set_aside(tmp_path: Path) -> None:
+    """Four terminals along a line send to its end, and the last link of the line carries 1 flit per cycle.
+
+    A message takes 50 cycles. In that time the links before the last one look congested as well, so queues are set
+    aside for them. All packets in these queues cross the last link. Once their senders know that, these queues get
+    empty and are free.
+    """
+    scenario = tmp_path / "line.yaml"
+    scenario.write_text(LINE, encoding="utf-8")
+    (summary,) = weft.load(scenario).run(tmp_path / "line", jobs=1, watch=False).summaries
+    assert summary["set_aside_tokens_returned"] > 0
+    given, returned, at_end = (summary[f"set_aside_{key}"] for key in ("tokens", "tokens_returned", "queues_at_end"))
+    assert given - returned == at_end
+
+
+TRUNKS = {"torus": {"widths": [3, 3], "terminals_per_router": 1, "trunk_width": 2}}
+
 REFUSED = [
     ("interface", {"queues": "per_lane"}, "interface.queues", {"queues": "per_destination"}),
     ("router", {"vc_realloc": 1}, "router.vc_realloc", {"vc_realloc": 0}),
@@ -65,6 +101,8 @@ REFUSED = [
     ("queueing", {"recn": {"spread": "101%"}}, "queueing.recn.spread", {"recn": {"spread": "100%"}}),
     ("queueing", {"recn": {"linger": "0ns"}}, "queueing.recn.linger", {"recn": {"linger": "1ns"}}),
     ("faults", [{"link": [0, 1], "at": "10cycles"}], "queueing.recn", None),
+    ("routing", "minimal_adaptive", "queueing.recn", None),
+    ("topology", TRUNKS, "queueing.recn", {"torus": {"widths": [3, 3], "terminals_per_router": 1}}),
 ]
 
 
@@ -74,8 +112,11 @@ def test_what_does_not_go_with_it_is_refused_with_a_remedy_that_works(
 ) -> None:
     scenario = tmp_path / "small.yaml"
     scenario.write_text(SMALL, encoding="utf-8")
+    # two VC classes of the routing need 4 queues each
+    two_classes = key in {"routing", "topology"}
+    vcs = {"links.default.vcs": 8, "links.terminal.vcs": 4} if two_classes else {}
     with pytest.raises(ScenarioError) as refused:
-        weft.load(scenario, overrides={key: bad}).check()
+        weft.load(scenario, overrides={key: bad} | vcs).check()
     assert refused.value.path == path
-    remedied = {} if good is None else {key: good}
+    remedied = {} if good is None else {key: good} | vcs
     weft.load(scenario, overrides=remedied).check()

@@ -66,7 +66,8 @@ impl<const W: usize, const V: usize> Routers<W, V> {
         let (p, class) = split(key, net.class_bits);
         let o = base + p;
         let lane = fabric.lane_ahead(net, (o, class), &fabric.buffers.packets.items[id as usize]);
-        if fabric.channel_into(rules, i).lane_of[v] == 0
+        // a packet in a queue that is set aside for one output may go on into a queue for another one, farther away
+        if (fabric.channel_into(rules, i).lane_of[v] == 0 || lane != 0)
             && let Some(token) = fabric.congested(net, rules, o, (p, lane, class))
         {
             match fabric.set_asides.tokens.give(i, token) {
