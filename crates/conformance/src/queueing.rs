@@ -68,7 +68,9 @@ fn specs_of(scheme: &QueueingConfig) -> Vec<(&'static Pair, Spec)> {
     });
     for (_, pair) in pairs {
         let mut spec = pair.spec();
-        if !scheme.model().fits(&spec.graph) {
+        let kind = (pair.topology.name(), decides_ahead(&spec));
+        // the checks of all pairs take ten seconds: `make test-all` makes them
+        if !scheme.model().fits(&spec.graph) || found.contains_key(&kind) && rounds(1) == 1 {
             continue;
         }
         spec.links.iter_mut().for_each(|link| link.vcs = 16);
@@ -87,7 +89,7 @@ fn specs_of(scheme: &QueueingConfig) -> Vec<(&'static Pair, Spec)> {
         }
         fit_vcs(&mut spec);
         if weft_engine::check(&spec).is_ok() {
-            found.entry((pair.topology.name(), decides_ahead(&spec))).or_insert((pair, spec));
+            found.entry(kind).or_insert((pair, spec));
         }
     }
     // some of them: all would not be run in time
