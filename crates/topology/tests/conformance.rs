@@ -1,8 +1,6 @@
 //! Every example of every registered topology keeps the laws of topologies (`src/laws.rs`), and so do random sizes of some, with
 //! counts by formula. Known values agree with the literature.
 
-mod common;
-
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use weft_topology::dragonfly::Dragonfly;
@@ -129,7 +127,14 @@ fn examples_are_written_as_in_a_scenario() {
     }
 }
 
+/// How many times as many rounds `make test-all` runs (WEFT_TEST_ROUNDS).
+fn rounds() -> u32 {
+    std::env::var("WEFT_TEST_ROUNDS").ok().and_then(|text| text.parse().ok()).unwrap_or(1)
+}
+
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64 * rounds()))]
+
     #[test]
     fn grids_of_any_size_keep_the_laws(widths in prop::collection::vec(2u32..6, 1..4), t in 1u32..4, trunk in 1u32..4) {
         let (routers, n) = (widths.iter().product::<u32>(), widths.len() as u32);
@@ -224,7 +229,8 @@ fn scrambled(value: &Value, numbers: &mut impl Iterator<Item = u32>) -> Value {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    // networks that are not refused may be large
+    #![proptest_config(ProptestConfig::with_cases(16 * rounds()))]
 
     #[test]
     fn no_size_panics(numbers in prop::collection::vec(number(), 1..20)) {

@@ -1,8 +1,6 @@
 //! Graph files: the same network from every format, refusals with their words, and no input that panics.
 
-mod common;
-
-use common::{anynet, graph_file, graphml, json};
+use crate::common::{anynet, graph_file, graphml, json};
 use proptest::prelude::*;
 use weft_topology::graph_file::{Format, GraphFile};
 use weft_topology::{Graph, Link, Peer, Structure, TopologyConfig, TopologyModel};

@@ -1,7 +1,6 @@
 //! Bisection against all balanced cuts of small networks, and bounds against known cuts of large ones.
 
-mod common;
-
+use crate::common;
 use weft_topology::{Graph, TopologyConfig};
 
 fn build(json: &str) -> Graph {

@@ -1,7 +1,5 @@
 //! Writes a graph as each kind of file that can be read.
 
-#![allow(dead_code)] // every test file uses its part
-
 use weft_topology::graph_file::GraphFile;
 use weft_topology::{Graph, TopologyConfig};
 use weft_units::InputFile;

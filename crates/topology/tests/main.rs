@@ -1,0 +1,23 @@
+//! The tests of topologies in one program, so that they are linked once. A file in this folder is a module below; shared
+//! helpers are in `common`.
+
+mod cables;
+mod common;
+mod conformance;
+mod flex;
+mod graph_attributes;
+mod graph_files;
+mod polarfly;
+mod slim_fly;
+mod structure;
+
+/// A file that is not a module here would never run.
+#[test]
+fn every_file_of_this_folder_is_a_module_here() {
+    let here = include_str!("main.rs");
+    for entry in std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/tests")).expect("the folder of the tests") {
+        let name = entry.expect("an entry").file_name().into_string().expect("a name");
+        let Some(module) = name.strip_suffix(".rs").filter(|module| *module != "main") else { continue };
+        assert!(here.lines().any(|line| line == format!("mod {module};")), "add the line `mod {module};` to main.rs");
+    }
+}
