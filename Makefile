@@ -31,7 +31,8 @@ unexport PYTHONPATH
 
 .PHONY: run install test test-all test-model ready compiled test-rust test-python test-installed test-slurm test-mpi test-capture lint format bench docs wheel lock clean
 
-run: install
+# Runs what is installed, or else a build with less optimisation, which takes a fraction of the time to compile.
+run: $(VENV)/$(if $(wildcard $(VENV)/.installed),.installed,.quick)
 	$(BIN)/weft run examples/quickstart.yaml --report
 
 install: $(VENV)/.installed
@@ -157,7 +158,13 @@ $(VENV)/.dev: python/requirements-dev.lock $(VENV)/.base
 	@$(PIP) check
 	@touch $@
 
+INSTALL = PATH="$(abspath $(BIN)):$$PATH" $(PIP) install --no-deps --no-build-isolation --force-reinstall .
 $(VENV)/.installed: $(SOURCES) $(VENV)/.base
 	@echo "building weft (release): a few minutes the first time"
-	@PATH="$(abspath $(BIN)):$$PATH" $(PIP) install --no-deps --no-build-isolation --force-reinstall .
+	@$(INSTALL)
+	@touch $@
+
+$(VENV)/.quick: $(SOURCES) $(VENV)/.base
+	@echo "building weft (profile quick): runs are slower than after 'make install'"
+	@MATURIN_PEP517_ARGS="--profile quick" $(INSTALL)
 	@touch $@
