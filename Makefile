@@ -49,7 +49,7 @@ ready:
 # Models that are not optimised compile in seconds. The loop stays optimised. WEFT_TEST_ONLY selects the pairs of the model.
 QUICK := --config profile.test.package.weft-models.opt-level=0 --config profile.test.package.weft-engine.opt-level=0
 test-model:
-	$(CARGO) $(QUICK) test --quiet -p weft-models -p weft-topology --lib $(MODEL)
+	$(CARGO) $(QUICK) test --quiet -p weft-models-tests -p weft-topology --test models --lib $(MODEL)
 	WEFT_TEST_ONLY=$(MODEL) $(CARGO) $(QUICK) test --quiet -p weft-conformance --test members
 	WEFT_TEST_ONLY=$(MODEL) $(CARGO) $(QUICK) test --quiet -p weft-engine --lib -- conformance::faults theory::zero
 
