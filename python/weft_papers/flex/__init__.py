@@ -20,6 +20,9 @@ from weft_papers.flex import (
 from weft_papers.flex.performance_frame import frame
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from weft_papers.common.measured import Measured
     from weft_papers.common.rules import Rule
 
 
@@ -108,11 +111,22 @@ _FDR = (
 _MISSING = "Minimal routing of FleX is the paper's algorithm 1."
 
 
+def _settled(*experiments: str) -> Callable[[Measured], str]:
+    """Makes the function that says how many points of a figure had not settled."""
+
+    def told(measured: Measured) -> str:
+        late = measured.unsettled(experiments)
+        return f"Measured before latencies had settled: {late}." if late else ""
+
+    return told
+
+
 def _latency(number: str, words: str, experiment: str, reading: str) -> Figure:
     title = f"Fig. {number}: {words}" if number[0].isdigit() else f"{words[0].upper()}{words[1:]}"
     reading = " ".join(filter(None, [_MISSING, reading]))
     draw = latency_figures.latency(title, experiment)
-    return Figure(number, f"Latency over load, {words}", draw, (experiment,), reading, wide=True)
+    remark = _settled(experiment)
+    return Figure(number, f"Latency over load, {words}", draw, (experiment,), reading, wide=True, remark=remark)
 
 
 FIGURES = (
@@ -198,6 +212,7 @@ FIGURES = (
         (latency_figures.NEXT_GROUP,),
         _MISSING,
         wide=True,
+        remark=_settled(latency_figures.NEXT_GROUP),
     ),
     Figure(
         "13",
@@ -208,6 +223,7 @@ FIGURES = (
         (latency_figures.COMPLEMENT, latency_figures.LARGER_RUNS),
         _MISSING,
         wide=True,
+        remark=_settled(latency_figures.COMPLEMENT, latency_figures.LARGER_RUNS),
     ),
     Figure(
         "14",
@@ -216,6 +232,7 @@ FIGURES = (
         (latency_figures.PERIODS,),
         "Uniform traffic. The equations give all paths equal shares in an empty network; the last curve takes the "
         "minimal path there.",
+        remark=_settled(latency_figures.PERIODS),
     ),
     Figure(
         "readings",
