@@ -335,6 +335,16 @@ def beyond_the_paper(shift: dict[str, Any]) -> dict[str, dict[str, Any]]:
     }
 
 
+def test_curves_of_a_small_network_have_the_levels_of_the_paper_s_beside_them() -> None:
+    """At h = 3 OFAR-L does not fall to PB, so what each accepts at h = 6 is drawn as a line."""
+    (figure,) = PAPER.chosen(["5b"])
+    small = changed("advh", lambda rows: rows.with_columns(h=pl.lit(3, dtype=rows["h"].dtype)))
+    for measured, are_drawn in ((small, True), (ideal(), False)):
+        numbers = line_figures.drawn(figure, measured).numbers
+        assert numbers is not None
+        assert ("OFAR-L, h = 6" in numbers["series"].to_list()) is are_drawn
+
+
 def small_sweeps(each: Experiment, sets: dict[str, Any], shift: dict[str, Any]) -> Experiment:
     """The sweeps of an experiment that runs the scenario of another one, in small."""
     patterns: dict[str, Any] = {}

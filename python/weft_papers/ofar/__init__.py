@@ -148,7 +148,7 @@ _STEADY = (
         "5",
         "ADV+h",
         steady.ADVH,
-        "In the paper OFAR saturates at 0.36, the others at 0.166. OFAR-L comes down to PB only at h = 6.",
+        "In the paper OFAR saturates at 0.36, the others at 0.166. OFAR-L falls to PB or below at h = 6 only.",
     ),
 )
 FIGURES = (
