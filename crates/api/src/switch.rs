@@ -47,7 +47,7 @@ impl<const W: usize, const V: usize, const AGE: bool> Ports<'_, W, V, AGE> {
     /// are chosen in turn. The request of the head ends. Returns the input VC and the output VC.
     ///
     /// # Safety
-    /// `p` and `i` are ports of the router, and the output has this class.
+    /// `p` and `i` are ports of the router, the output has this class, and `heads` names VCs of the input.
     #[inline(always)]
     pub unsafe fn take_vc(&mut self, p: usize, class: usize, i: usize, heads: u16, room: u16) -> (u8, u8) {
         // SAFETY: the caller says so.
@@ -67,7 +67,8 @@ impl<const W: usize, const V: usize, const AGE: bool> Ports<'_, W, V, AGE> {
             pick16(heads, port.rr_vc)
         };
         port.rr_vc = (v + 1) & 15;
-        *port.requests.at_mut(v as usize) = NO_REQUEST;
+        // SAFETY: `v` is one of the heads.
+        *unsafe { port.requests.hot_mut(v as usize) } = NO_REQUEST;
         if self.router.choosing.contains(i) {
             port.choosing &= !(1 << v);
             if port.choosing == 0 {
@@ -110,7 +111,8 @@ impl<const W: usize, const V: usize, const AGE: bool> Ports<'_, W, V, AGE> {
         if !HEADS || !SINGLE {
             let mut held = out.vcs_with_flit & out.vcs_with_credit;
             while held != 0 {
-                inputs.set((out.holder.at(held.trailing_zeros() as usize) >> 4) as usize);
+                // SAFETY: masks of VCs name VCs that the output has (`assert_numbers`).
+                inputs.set((unsafe { out.holder.hot(held.trailing_zeros() as usize) } >> 4) as usize);
                 held &= held - 1;
             }
         }
@@ -134,7 +136,7 @@ impl<const W: usize, const V: usize, const AGE: bool> Ports<'_, W, V, AGE> {
     /// turns.
     ///
     /// # Safety
-    /// `p` and `i` are ports of the router.
+    /// `p` and `i` are ports of the router, and `k` moves have been entered in this step, each for another output.
     #[inline(always)]
     pub unsafe fn enter<const HEADS: bool, const SINGLE: bool>(&mut self, p: usize, i: usize, k: usize) {
         if AGE {
@@ -145,7 +147,8 @@ impl<const W: usize, const V: usize, const AGE: bool> Ports<'_, W, V, AGE> {
         let (v, vc) = unsafe {
             if HEADS && SINGLE { self.head_enters::<SINGLE>(p, i) } else { self.any_enters::<HEADS, SINGLE>(p, i) }
         };
-        let m = &mut self.moves[k];
+        // SAFETY: there are fewer moves than ports, and masks can name all ports.
+        let m = unsafe { self.moves.hot_mut(k) };
         m.i = i as u16;
         m.v = v;
         m.p = p as u16;
@@ -164,7 +167,8 @@ impl<const W: usize, const V: usize, const AGE: bool> Ports<'_, W, V, AGE> {
         if vcs != 0 && vcs & (vcs - 1) == 0 && (!HEADS || out.requested == 0) {
             // the only VC that can send to this output now
             let vc = vcs.trailing_zeros() as u8;
-            let v = (out.holder.at(vc as usize) & 15) as u8;
+            // SAFETY: masks of VCs name VCs that the output has (`assert_numbers`).
+            let v = (unsafe { out.holder.hot(vc as usize) } & 15) as u8;
             port.rr_vc = (v + 1) & 15;
             return (v, vc);
         }

@@ -7,7 +7,7 @@ use crate::parts::profile::Kind;
 use weft_api::agents::{Departure, Departures};
 use weft_api::base::arrays::At;
 use weft_api::base::prefetch::prefetch;
-use weft_api::base::unchecked::Hot;
+use weft_api::base::unchecked::{Hot, below};
 use weft_api::routing::Hop;
 use weft_api::state::{BODY, ChannelEnd, Flit, MARKED, Move, NONE, NOTICE, OutputUnit, Segment};
 
@@ -34,14 +34,11 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         if beside.policy.power.probes.departures {
             fabric.tell_of_departures(&mut beside.policy, base, count);
         }
-        if net.needs.sees_grants {
-            fabric.note_grants(net, r, count);
+        if net.slow.moves {
+            fabric.note_moves::<SINGLE>(net, r, count);
         }
         if net.shortcuts.has(Kind::Prefetch) && !SINGLE {
             fabric.bring_for_moves(base, count);
-        }
-        if let Some(rules) = &net.set_aside {
-            fabric.note_departures::<SINGLE>(rules, base, count);
         }
         for k in 0..count {
             self.send::<SINGLE>(net, r, base, k, earliest);
@@ -52,9 +49,20 @@ impl<const W: usize, const V: usize> Reach<W, V> {
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
+    /// Notes what the routing or the queueing scheme asks for of the first `count` moves of router `r`.
+    #[inline(never)]
+    fn note_moves<const SINGLE: bool>(&mut self, net: &Net, r: usize, count: usize) {
+        if net.needs.sees_grants {
+            self.note_grants(net, r, count);
+        }
+        if let Some(rules) = &net.set_aside {
+            self.note_departures::<SINGLE>(rules, self.requests.routers[r].base as usize, count);
+        }
+    }
+
     /// Notes the outputs that heads among the first `count` moves of router `r` were granted. Heads that have settled on the
     /// output of a move choose again.
-    #[inline(never)]
+    #[inline(always)]
     fn note_grants(&mut self, net: &Net, r: usize, count: usize) {
         let base = self.requests.routers[r].base as usize;
         for k in 0..count {
@@ -102,9 +110,12 @@ impl<const W: usize, const V: usize> Reach<W, V> {
     #[inline(always)]
     fn send<const SINGLE: bool>(&mut self, net: &Net, r: usize, base: usize, k: usize, earliest: u64) {
         let Routers { fabric, beside } = &mut self.routers;
-        let m = fabric.switch.moves[k];
+        // SAFETY: the allocator has entered more moves than `k`, and each names a VC of its input and one of its output.
+        let (m, vc, v) = unsafe {
+            let m = *fabric.switch.moves.hot(k);
+            (m, below::<V>(m.vc.into()), below::<V>(m.v.into()))
+        };
         let (p, i) = (usize::from(m.p), base + usize::from(m.i));
-        let (vc, v) = (usize::from(m.vc) & (V - 1), usize::from(m.v) & (V - 1));
         let o = base + p;
         // SAFETY: a move names an input and an output of its router; the queue at the input has a segment (`assert_numbers`).
         let (segment, out, id) = unsafe {

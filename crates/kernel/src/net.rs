@@ -183,6 +183,8 @@ pub struct SlowPaths {
     pub paths: bool,
     /// Some recording does, or the routing remembers the hops of packets.
     pub hops: bool,
+    /// Of moves through the switch more is noted than the agents ask for: grants, or queues that are set aside.
+    pub moves: bool,
     /// The oldest wins the switch, or its winners are watched, or they close their VC for a while, or outputs may be full.
     pub crossing: bool,
     /// Deliveries are also counted by job (`job_tally.rs`), or recorded.

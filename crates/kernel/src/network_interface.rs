@@ -59,10 +59,12 @@ impl Interfaces {
         // SAFETY: the loop names terminals (`assert_numbers`).
         let due = unsafe { self.terminals.hot(t) }.due;
         if due <= from {
-            self.busy.set(t);
+            // SAFETY: as above; there is a bit for each terminal.
+            unsafe { self.busy.set_hot(t) };
             return;
         }
-        self.busy.clear(t);
+        // SAFETY: as above.
+        unsafe { self.busy.clear_hot(t) };
         let at = due.min(now + self.alarms.horizon() - 1);
         if !net.alarms_lapse || self.needs_alarm(t, now, at) {
             self.alarms.push(now, at, t as u32);
@@ -256,7 +258,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
     /// Sends a flit of terminal `t`, if that is neither head nor tail, and nothing keeps it; `STREAMS`: and those behind it, if it
     /// opens a stream. Else it does nothing, and returns false.
     #[inline(always)]
-    fn sends_body<const STREAMS: bool>(&mut self, net: &Net, t: usize, measured: u64) -> bool {
+    pub(crate) fn sends_body<const STREAMS: bool>(&mut self, net: &Net, t: usize, measured: u64) -> bool {
         let Routers { fabric, beside } = &mut self.routers;
         // SAFETY: the mask of the busy names terminals, and these their injection channels (`assert_numbers`).
         let (terminal, out) = unsafe {
@@ -363,7 +365,9 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
     ) -> bool {
         // SAFETY: `send_from` has found the terminal.
         let terminal = unsafe { interfaces.terminals.hot_mut(t) };
-        let JobSources::Clocks(clocks) = &mut interfaces.sources[usize::from(terminal.job)] else {
+        // SAFETY: a terminal that creates packets is in a job (`assert_numbers`).
+        let sources = unsafe { interfaces.sources.hot_mut(terminal.job.into()) };
+        let JobSources::Clocks(clocks) = sources else {
             return self.create_asked::<SINGLE>(interfaces, observers, net, t);
         };
         let created = terminal.due;
@@ -450,7 +454,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         new: Created,
     ) -> u32 {
         let (router, port) = net.terminal_at[new.to as usize];
-        let dest = net.coords[router as usize];
+        // SAFETY: each terminal is at a router (`assert_numbers`).
+        let dest = unsafe { *net.coords.hot(router as usize) };
         let id = self.new_packet(SINGLE);
         if net.shortcuts.has(Kind::Prefetch) {
             self.buffers.packets.bring_free();

@@ -9,7 +9,7 @@ use crate::net::Net;
 use crate::parts::pace::{Event, Paces};
 use crate::parts::streams;
 use weft_api::base::bits::Bits;
-use weft_api::state::{ChannelEnd, InputUnit, NO_REQUEST, NONE, OutputUnit, Terminal, UNDECIDED};
+use weft_api::state::{ChannelEnd, InputUnit, NO_JOB, NO_REQUEST, NONE, OutputUnit, Terminal, UNDECIDED};
 
 /// What is wrong.
 type Checked = Result<(), &'static str>;
@@ -48,10 +48,13 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let (inputs, routers) = (fabric.buffers.ins.len(), fabric.requests.routers.len());
         let terminals = interfaces.terminals.len();
         ensure(fabric.wires.outs.len() == inputs + terminals, "an output for each port and each terminal")?;
+        let at_router = |&(router, _): &(u32, u16)| (router as usize) < net.coords.len();
+        ensure(net.terminal_at.iter().all(at_router), "each terminal is at a router")?;
         let leads_on = fabric.wires.next_router.iter().all(|&router| (router as usize) < net.coords.len());
         ensure(fabric.wires.next_router.len() == inputs && leads_on, "each output leads to a router")?;
         ensure(fabric.requests.requesters.len() == inputs << net.class_bits, "requests for each class of an output")?;
         ensure(fabric.requests.active.0.len() == routers.div_ceil(64), "a bit for each router")?;
+        ensure(interfaces.busy.0.len() == terminals.div_ceil(64), "a bit for each terminal")?;
         let last_of = |words: &[u64], count: usize| {
             count.is_multiple_of(64) || words.is_empty() || words[count / 64] >> (count % 64) == 0
         };
@@ -74,6 +77,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let Reach { routers: Routers { fabric, .. }, interfaces } = &self.reach;
         let (inputs, peer, owner) = (fabric.buffers.ins.len(), out.peer as usize, out.router as usize);
         ensure(usize::from(out.class) < net.links.len(), "an output has a link class")?;
+        let vcs = u32::from(out.free_vcs | out.vcs_with_flit | out.vcs_with_credit | out.vcs_with_room);
+        ensure(vcs >> V == 0, "the masks of an output name its VCs")?;
         ensure(out.is(ChannelEnd::Injection) == (o >= inputs), "injection channels come last")?;
         ensure(out.is(ChannelEnd::Injection) || self.ports_of(owner).contains(&o), "an output belongs to its router")?;
         match out.kind() {
@@ -135,6 +140,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
         ensure((terminal.out as usize) < fabric.wires.outs.len(), "a terminal has an injection channel")?;
         let place = net.terminal_at.get(terminal.id as usize);
         ensure(place.is_some_and(|&(router, _)| (router as usize) < net.coords.len()), "a terminal is at a router")?;
+        let sources = self.reach.interfaces.sources.len();
+        ensure(terminal.job == NO_JOB || usize::from(terminal.job) < sources, "a terminal is in a job")?;
         let packets = fabric.buffers.packets.items.len();
         ensure(terminal.packet == NONE || (terminal.packet as usize) < packets, "a terminal injects a packet")
     }

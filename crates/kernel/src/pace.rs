@@ -77,12 +77,13 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         if net.rates.is_none() {
             return false;
         }
-        let router = &self.requests.routers[r];
+        // SAFETY: the caller has a router of the block, and each has a mask of full outputs where some are paced (`assert_numbers`).
+        let (router, full) = unsafe { (self.requests.routers.hot(r), self.wires.paces.full.hot(r)) };
         // heads may take VCs of full outputs where that is a stage of its own
         let asked =
             if net.router.vc_realloc { router.switch_requests } else { router.switch_requests | router.vc_requests };
         let heads_wait = !net.router.vc_realloc || router.vc_requests.is_empty();
-        heads_wait && asked.without(&self.wires.paces.full[r]).is_empty()
+        heads_wait && asked.without(full).is_empty()
     }
 }
 

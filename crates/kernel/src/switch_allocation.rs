@@ -60,7 +60,8 @@ impl<const W: usize, const V: usize> Reach<W, V> {
                     // counted here. Then all heads that wait have just chosen an open output, so that one of them has moved.)
                     let news = net.chooses && !router.choosing.is_empty() && beside.observers.tally.flit_hops != moved;
                     if !news {
-                        fabric.requests.active.clear(r);
+                        // SAFETY: `active` names routers.
+                        unsafe { fabric.requests.active.clear_hot(r) };
                     }
                 }
             }
@@ -114,7 +115,8 @@ impl<const W: usize, const V: usize> Reach<W, V> {
     ) -> usize {
         let Routers { fabric, beside } = &mut self.routers;
         if net.rates.is_some() {
-            outputs = outputs.without(&fabric.wires.paces.full[r]);
+            // SAFETY: each router has a mask of full outputs where some are paced (`assert_numbers`).
+            outputs = outputs.without(unsafe { fabric.wires.paces.full.hot(r) });
         }
         let moves = matched::<W, V, HEADS>(fabric, net, allocator, r, outputs);
         if net.watches {

@@ -1,6 +1,7 @@
 //! Arrays in which every index names a place, so that the loop reads them without a check of bounds.
 
 use super::kept::{Kept, Reader, Unreadable, Writer};
+use super::unchecked::Hot;
 use std::ops::{Index, IndexMut};
 
 /// An array whose length is a power of two, such as the credits of an output by VC.
@@ -38,6 +39,26 @@ impl<T: Copy, const W: usize> PerPort<T, W> {
 
     /// How many ports there is room for.
     pub const LEN: usize = 64 * W;
+
+    /// The element of a port, without a mask.
+    ///
+    /// # Safety
+    /// `port` is below [`LEN`](Self::LEN).
+    #[inline(always)]
+    pub unsafe fn hot(&self, port: usize) -> &T {
+        // SAFETY: the caller says so.
+        unsafe { self.0.as_flattened().hot(port) }
+    }
+
+    /// The same, to write.
+    ///
+    /// # Safety
+    /// As for [`hot`](Self::hot).
+    #[inline(always)]
+    pub unsafe fn hot_mut(&mut self, port: usize) -> &mut T {
+        // SAFETY: the caller says so.
+        unsafe { self.0.as_flattened_mut().hot_mut(port) }
+    }
 
     /// The elements of the first `count` ports.
     pub fn first(&self, count: usize) -> &[T] {

@@ -134,6 +134,16 @@ impl Active {
         self.0[i >> 6] &= !(1 << (i & 63));
     }
 
+    /// As [`clear`](Self::clear), without a check of bounds.
+    ///
+    /// # Safety
+    /// As for [`set_hot`](Self::set_hot).
+    #[inline(always)]
+    pub unsafe fn clear_hot(&mut self, i: usize) {
+        // SAFETY: the caller says so.
+        *unsafe { self.0.hot_mut(i >> 6) } &= !(1 << (i & 63));
+    }
+
     #[inline(always)]
     pub fn contains(&self, i: usize) -> bool {
         self.0[i >> 6] >> (i & 63) & 1 != 0

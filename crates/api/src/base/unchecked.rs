@@ -1,6 +1,18 @@
 //! Indexing without a check of bounds, for the hottest lines of the loop: those that every flit passes at every hop. All other code
 //! indexes as usual, or through [`arrays`](super::arrays), where no index can fail.
 
+/// `number`. The compiler knows from now on that it is below `LIMIT`, so it masks no index of an array of this length.
+///
+/// # Safety
+/// `number` is below `LIMIT`. Builds with debug assertions check it; the tests run there.
+#[inline(always)]
+pub unsafe fn below<const LIMIT: usize>(number: usize) -> usize {
+    debug_assert!(number < LIMIT, "number {number} of {LIMIT}");
+    // SAFETY: the caller says so.
+    unsafe { std::hint::assert_unchecked(number < LIMIT) };
+    number
+}
+
 /// A list whose places can be read without a check.
 pub trait Hot<T> {
     /// The element at a place.

@@ -81,7 +81,7 @@ pub(crate) fn net_with(
         heads: shortcuts.heads(facts.slow_heads, chooses),
         shortcuts,
         fast_links: facts.fast_links,
-        slow: rules::slow_paths(spec, &jobs, &needs, &router, (watches, rates.is_some(), links[0].paced)),
+        slow: rules::slow_paths(spec, &jobs, &facts, &router, links[0].paced),
         watches,
         rates,
         credit_returns: credit_returns(spec, &links),

@@ -4,13 +4,14 @@ use weft_api::base::bits::Bits;
 use weft_api::base::kept::{Kept, Value};
 use weft_api::base::wheel::Wheel;
 use weft_api::state::Flit;
+use weft_api::state::by_class::ByClass;
 use weft_api::state::rate::{Fine, Pace, Rate};
 
 /// Rates of the link classes.
 #[derive(Debug)]
 pub struct Rates {
     /// By link class.
-    pub of: Vec<Rate>,
+    pub of: ByClass<Rate>,
     /// By class of the link over which a flit came, times the number of classes, plus class of the next link
     /// ([`Pace::delay_after`]).
     pub delays: Vec<Fine>,
@@ -25,7 +26,7 @@ impl Rates {
         let delay = |&before: &Rate, &next: &Rate| Pace::new(next, 0).delay_after(before);
         let delays = of.iter().flat_map(|before| of.iter().map(move |next| delay(before, next))).collect();
         let at_source = Pace::new(of[0], 0).own_delay();
-        Self { delays, at_source, staged, of }
+        Self { delays, at_source, staged, of: ByClass::new(&of) }
     }
 
     /// The pace of a channel of this class.
@@ -37,7 +38,7 @@ impl Rates {
     /// the channel over which the flit came, and the share of its rate at which it was sent.
     #[inline(always)]
     pub fn ready(&self, (before, share): (u8, Rate), (next, pace): (u8, &Pace), earliest: u64) -> Fine {
-        let (cycles, part) = if share == Rate::ONE && pace.rate() == self.of[usize::from(next)] {
+        let (cycles, part) = if share == Rate::ONE && pace.rate() == *self.of.of(next) {
             self.delays[usize::from(before) * self.of.len() + usize::from(next)]
         } else {
             self.delay_when_slowed(before, share, pace)

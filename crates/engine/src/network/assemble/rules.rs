@@ -82,14 +82,15 @@ pub(super) fn facts<'a>(
     facts
 }
 
-/// The slow paths that a run needs. `watches`: packets are watched. `paced`: some link is paced; `terminals_paced`: those of terminals.
+/// The slow paths that a run needs. `terminals_paced`: the links of terminals are paced.
 pub(super) fn slow_paths(
     spec: &Spec,
     jobs: &[NetJob],
-    needs: &Needs,
+    facts: &Facts<'_>,
     router: &RouterRules,
-    (watches, paced, terminals_paced): (bool, bool, bool),
+    terminals_paced: bool,
 ) -> SlowPaths {
+    let &Facts { needs, watches, paced_links: paced, .. } = facts;
     // counted by job, because there are several jobs or a workload reports latencies separately
     let by_job =
         jobs.len() > 1 || !spec.classes.is_empty() || jobs.iter().any(|job| !job.workload.latencies().is_empty());
@@ -106,6 +107,7 @@ pub(super) fn slow_paths(
         creation: by_job || watches || paths,
         paths,
         hops: paths || marks || needs.remembers,
+        moves: needs.sees_grants || facts.sets_aside,
         crossing: router.by_age || watches || router.routing_delay > 0 || paced,
         delivery: does_more || marks || recorded || paths,
         only_recorded: !does_more && !marks,
