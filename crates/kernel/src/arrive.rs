@@ -16,6 +16,9 @@ impl<const W: usize, const V: usize> Routers<W, V> {
         if net.fast_links {
             self.fabric.collect_flits(&mut self.beside.policy);
         }
+        if net.chooses {
+            self.beside.shortcuts.chooses_late = self.beside.policy.agents_act(self.fabric.now);
+        }
         while let Some((first, len)) = self.fabric.wires.flits.due(self.fabric.now) {
             self.fabric.tell_of_arrivals(&mut self.beside.policy, (first, len));
             if net.shortcuts.has(Kind::Prefetch) {

@@ -268,6 +268,9 @@ pub struct Shortcuts {
     /// Scratch: the flits of this cycle that may cross the switch alone.
     #[kept(scratch)]
     pub fresh_flits: Vec<FreshFlit>,
+    /// Scratch: agents act in this cycle before routers allocate. So fresh heads that choose do so after that.
+    #[kept(scratch)]
+    pub chooses_late: bool,
     pub lone_trial: LoneTrial,
 }
 

@@ -90,7 +90,11 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         only: Option<usize>,
         act: impl FnOnce(&mut dyn Agents, &mut dyn Channels),
     ) {
-        let Some(mut agents) = self.routers.beside.policy.agents.take() else { return };
+        let Routers { fabric, beside } = &mut self.routers;
+        let Some(mut agents) = beside.policy.agents.take() else { return };
+        if net.chooses && !beside.shortcuts.chooses_late {
+            fabric.take_choices_back(&mut beside.shortcuts, net);
+        }
         act(&mut *agents, &mut Facade { reach: self, net, only });
         self.routers.beside.policy.agents = Some(agents);
     }
@@ -100,6 +104,13 @@ impl PolicySide {
     /// Whether the agents have changed something but timers since this was last asked for.
     pub fn agents_wrote(&mut self) -> bool {
         std::mem::take(&mut self.power.wrote)
+    }
+
+    /// Whether it is certain that the agents act in cycle `now`, which has just begun.
+    pub fn agents_act(&self, now: u64) -> bool {
+        let Power { is_managed, timers, wanted_back, drained, woken, .. } = &self.power;
+        let calm = timers.nothing_due(now) && self.control.nothing_due(now);
+        *is_managed && !(calm && wanted_back.is_empty() && drained.is_empty() && woken.is_empty())
     }
 
     /// The next cycle in which the agents do something if no packet and no credit comes; `None`: they have something to do now.

@@ -282,6 +282,7 @@ fn shortcuts(net: &Net, inputs: usize, outputs: usize) -> Shortcuts {
         profile,
         streams: if profile.has(Kind::Streams) { Streams::new(inputs, outputs) } else { Streams::default() },
         fresh_flits: Vec::with_capacity(if profile.has(Kind::Lone) { inputs } else { 0 }),
+        chooses_late: false,
         lone_trial: LoneTrial::default(),
     }
 }

@@ -15,7 +15,7 @@ pub struct FreshFlit {
     pub segment: u32,
     /// Route key of a head, which does not stand among the requests of its input unit yet; [`NO_REQUEST`] of other flits.
     pub key: u16,
-    /// It is a head that chooses in every step: it has not chosen yet, or this key for the next step only.
+    /// It is a head that chooses in every step: it has not chosen yet (`out` is `NONE`), or this key for the next step only.
     pub chooses: bool,
 }
 

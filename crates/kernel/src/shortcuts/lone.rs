@@ -83,7 +83,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
     pub fn send_lone_flits<const SINGLE: bool, const STREAMS: bool, const CHOOSE: bool>(&mut self, net: &Net) {
         let Routers { fabric, beside } = &mut self.routers;
         debug_assert!(beside.shortcuts.fresh_flits.len() <= fabric.buffers.ins.len(), "an input has two fresh flits");
-        if CHOOSE && beside.policy.power.is_managed {
+        if CHOOSE && beside.shortcuts.chooses_late {
             fabric.choose_for_fresh::<SINGLE>(&mut beside.shortcuts, net);
         }
         let (earliest, hops) = (fabric.now + net.router.after_grant, beside.observers.tally.flit_hops);
@@ -112,8 +112,8 @@ impl<const W: usize, const V: usize> Reach<W, V> {
 
 impl<const W: usize, const V: usize> Routers<W, V> {
     /// The head that has come to VC `v` of input `i` in this cycle with this route key chooses by what it would see in the first step:
-    /// all credits of the cycle have come, and nothing has left a router. Where agents may act before that step, it waits until they
-    /// have. Returns whether it is among the fresh flits.
+    /// all credits of the cycle have come, and nothing has left a router. If agents act before that step, it waits until they have.
+    /// Returns whether it is among the fresh flits.
     #[inline(always)]
     pub(crate) fn let_choose_alone<const SINGLE: bool>(
         &mut self,
@@ -125,7 +125,7 @@ impl<const W: usize, const V: usize> Routers<W, V> {
         // SAFETY: a head waits at an input (`assert_numbers`).
         let segment = *unsafe { self.fabric.buffers.ins.hot(i) }.head.at(v);
         let mut fresh = FreshFlit { at: (i << 4 | v) as u32, out: NONE, segment, key, chooses: true };
-        let tries = self.beside.policy.power.is_managed || self.fabric.choose_alone::<SINGLE>(net, &mut fresh, packet);
+        let tries = self.beside.shortcuts.chooses_late || self.fabric.choose_alone::<SINGLE>(net, &mut fresh, packet);
         if tries {
             self.beside.shortcuts.fresh_flits.push(fresh);
         }
@@ -134,6 +134,19 @@ impl<const W: usize, const V: usize> Routers<W, V> {
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
+    /// Agents are about to act. Fresh heads that have chosen take their requests back, and choose when the agents have acted. So these
+    /// find the requests of the plain loop.
+    #[inline(never)]
+    pub(crate) fn take_choices_back(&mut self, shortcuts: &mut Shortcuts, net: &Net) {
+        shortcuts.chooses_late = true;
+        for fresh in shortcuts.fresh_flits.iter_mut().filter(|fresh| fresh.chooses && fresh.out != NONE) {
+            let (i, _, _) = fresh.places::<V>();
+            let r = self.buffers.ins[i].router as usize;
+            self.withdraw(net, r, i, fresh.key);
+            (fresh.out, fresh.key) = (NONE, self.buffers.segments.items[fresh.segment as usize].key);
+        }
+    }
+
     /// Fresh heads that choose do so now that agents have acted. Those that find no open VC are left to the first step.
     #[inline(never)]
     fn choose_for_fresh<const SINGLE: bool>(&mut self, shortcuts: &mut Shortcuts, net: &Net) {
