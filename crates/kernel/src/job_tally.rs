@@ -127,6 +127,12 @@ impl Parts {
         }
     }
 
+    /// Whether anything is counted by job or by class.
+    #[inline(always)]
+    pub fn are_counted(&self) -> bool {
+        !self.parts.is_empty()
+    }
+
     /// A terminal with queues has injected a flit of this job and class in the window.
     pub fn inject(&mut self, job: u16, class: u8) {
         if let Some(&p) = self.of_job.get(job as usize) {

@@ -125,14 +125,26 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         measured: u64,
     ) {
         let Routers { fabric, beside } = &mut self.routers;
-        fabric.fill::<SINGLE>(&mut self.interfaces, &mut beside.observers, net, rules, t);
+        if self.interfaces.queues.some_stream_is_due(t, fabric.now) {
+            fabric.fill::<SINGLE>(&mut self.interfaces, &mut beside.observers, net, rules, t);
+        }
+        let streams = !SINGLE && self.routers.beside.shortcuts.streams.are_on();
+        if streams && self.keeps_stream(net, t) {
+            return;
+        }
+        let fabric = &self.routers.fabric;
         let Some(q) = fabric.next_queue::<SINGLE>(&self.interfaces, net, rules, t) else {
             return self.interfaces.rest(t, fabric.now);
         };
         let place = self.interfaces.queues.place(t, q);
         let (left, vc) = (self.interfaces.queues.of[place].left, self.interfaces.queues.of[place].vc);
+        if !SINGLE && vc != u8::MAX && self.sends_body_of_queue(net, rules, (t, q), measured, streams) {
+            return;
+        }
+        let fabric = &self.routers.fabric;
         let &Ready { packet, flits, class, stream, .. } = self.interfaces.queues.front(t, q);
-        let vcs = fabric.vcs_of_front(&self.interfaces, net, rules, (t, q));
+        // only a head takes one of them
+        let vcs = if vc == u8::MAX { fabric.vcs_of_front(&self.interfaces, net, rules, (t, q)) } else { u16::MAX };
         let notice = stream == NONE;
         let measured = if notice { 0 } else { measured };
         let terminal = &mut self.interfaces.terminals[t];
@@ -140,7 +152,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         let begins = vc == u8::MAX && net.set_aside.is_some();
         if begins {
             let o = terminal.out as usize;
-            fabric.mark_from_terminal(net, o, vcs, packet);
+            self.routers.fabric.mark_from_terminal(net, o, vcs, packet);
         }
         let sent = self.send_flit::<SINGLE, true>(net, t, measured, vcs);
         let terminal = &mut self.interfaces.terminals[t];
@@ -345,7 +357,10 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         s: usize,
         packet: u32,
     ) {
-        let lane = self.lane_of(interfaces, net, t, packet);
+        let lane = match rules.queueing {
+            Queueing::PerLane => (q % usize::from(rules.lanes)) as u8, // `queue_of_lane`
+            Queueing::One | Queueing::PerClass | Queueing::PerDestination => self.lane_of(interfaces, net, t, packet),
+        };
         let record = &self.buffers.packets.items[packet as usize];
         let frees = net.keeps && net.jobs[usize::from(record.job)].workload.frees(record);
         let ready = Ready {
@@ -403,16 +418,12 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         let queues = &interfaces.queues;
         let (filled, turn) = (queues.filled[t], usize::from(queues.turns[t]));
         if filled.is_power_of_two() {
-            // the usual case at low load: no other queue is amid a packet, and the rule has nothing to choose
+            // the usual case at low load: the rule has nothing to choose
             let q = filled.trailing_zeros() as usize;
-            let is_amid = queues.of[queues.place(t, q)].is_amid();
-            return self.can_send::<SINGLE>(interfaces, net, rules, (t, q), is_amid).then_some(q);
+            return self.can_send::<SINGLE>(interfaces, net, rules, (t, q)).then_some(q);
         }
-        let is_amid = interfaces.some_queue_is_amid(t);
         let notices = queues.of_notices();
-        if rules.notifies
-            && filled >> notices & 1 != 0
-            && self.can_send::<SINGLE>(interfaces, net, rules, (t, notices), is_amid)
+        if rules.notifies && filled >> notices & 1 != 0 && self.can_send::<SINGLE>(interfaces, net, rules, (t, notices))
         {
             return Some(notices);
         }
@@ -420,14 +431,13 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         while bits != 0 {
             let q = (turn + bits.trailing_zeros() as usize) % 64;
             bits &= bits - 1;
-            if !self.can_send::<SINGLE>(interfaces, net, rules, (t, q), is_amid) {
+            if !self.can_send::<SINGLE>(interfaces, net, rules, (t, q)) {
                 continue;
             }
-            let front = queues.front(t, q);
             let score = match rules.rule {
-                InjectionRule::RoundRobin => 0,
-                InjectionRule::Priority => net.class_ranks[usize::from(front.class)],
-                InjectionRule::Oldest => front.created,
+                InjectionRule::RoundRobin => return Some(q),
+                InjectionRule::Priority => net.class_ranks[usize::from(queues.front(t, q).class)],
+                InjectionRule::Oldest => queues.front(t, q).created,
             };
             if best.is_none_or(|(least, _)| score < least) {
                 best = Some((score, q));
@@ -436,23 +446,37 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         best.map(|(_, q)| q)
     }
 
-    /// Whether queue `q` of terminal `t`, which holds a packet, can send a flit now. A head may ask for a closed channel, unless
-    /// another packet has to finish first.
+    /// Whether queue `q` of terminal `t`, which holds a packet, can send a flit now.
+    #[inline(always)]
     fn can_send<const SINGLE: bool>(
         &self,
         interfaces: &Interfaces,
         net: &Net,
         rules: &InterfaceRules,
         (t, q): (usize, usize),
-        is_amid: bool,
     ) -> bool {
-        let queues = &interfaces.queues;
-        let queue = &queues.of[queues.place(t, q)];
-        let out = &self.wires.outs[interfaces.terminals[t].out as usize];
+        let queue = &interfaces.queues.of[interfaces.queues.place(t, q)];
         if queue.is_amid() {
+            let out = &self.wires.outs[interfaces.terminals[t].out as usize];
             return out.vcs_with_credit >> queue.vc & 1 != 0;
         }
-        if queue.opens > self.now || is_amid && (net.router.hold_switch || out.is_closed()) {
+        self.head_can_leave::<SINGLE>(interfaces, net, rules, (t, q))
+    }
+
+    /// Whether the first packet of queue `q` of terminal `t` can begin to leave now. Its head may ask for a closed channel, unless another
+    /// packet has to finish first.
+    #[inline(never)]
+    fn head_can_leave<const SINGLE: bool>(
+        &self,
+        interfaces: &Interfaces,
+        net: &Net,
+        rules: &InterfaceRules,
+        (t, q): (usize, usize),
+    ) -> bool {
+        let queue = &interfaces.queues.of[interfaces.queues.place(t, q)];
+        let out = &self.wires.outs[interfaces.terminals[t].out as usize];
+        let waits_for_tails = net.router.hold_switch || out.is_closed();
+        if queue.opens > self.now || waits_for_tails && interfaces.some_queue_is_amid(t) {
             return false;
         }
         let vcs = self.vcs_of_front(interfaces, net, rules, (t, q));

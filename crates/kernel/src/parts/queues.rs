@@ -199,6 +199,12 @@ impl Queues {
         self.first_stream[t] as usize..self.first_stream[t + 1] as usize
     }
 
+    /// Whether some stream of terminal `t` has a packet to give in cycle `now`.
+    #[inline(always)]
+    pub fn some_stream_is_due(&self, t: usize, now: u64) -> bool {
+        self.streams[self.streams_of(t)].iter().any(|stream| stream.is_due(now))
+    }
+
     /// The queue for notifications, where terminals send any.
     pub fn of_notices(&self) -> usize {
         self.of_sources

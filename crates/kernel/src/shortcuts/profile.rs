@@ -5,10 +5,10 @@
 //! |---|---|---|---|
 //! | no | no | no | on demand (`Profile::PLAIN`), with queues set aside, and for one-flit packets whose heads read queues, are watched or may be rerouted |
 //! | no | no | yes | long packets, under such routings |
-//! | yes | no | no | one-flit packets; agents that get each arrival |
+//! | yes | no | no | one-flit packets; agents that get each arrival; packets of 2 to 11 flits, with queues at interfaces |
 //! | yes | no | yes | packets of 2 to 11 flits, or heads that choose in every step |
 //! | yes | yes | yes | packets of 12 flits and more |
-//! | yes | yes | no | the same, with agents that get routed heads only: no policy has such |
+//! | yes | yes | no | the same, with queues at interfaces, or with agents that get routed heads only: no policy has such |
 //!
 //! In each row, except on demand, idle time is skipped. In each row, candidates may be compared, and records may be prefetched.
 
@@ -147,7 +147,7 @@ mod tests {
         assert_eq!(of(&|facts| (facts.trunks, facts.paced_links) = (true, true)), at(ALLOCATED, true));
         assert_eq!(of(&|facts| facts.paced_links = true), at(STREAMS, true));
         assert_eq!(of(&|facts| facts.outputs = streams::MAX_OUTPUTS + 1), at(LONE, true));
-        assert_eq!(of(&|facts| facts.queues = true), at(LONE, false));
+        assert_eq!(of(&|facts| facts.queues = true), at(STREAMS, false));
         assert_eq!(of(&|facts| facts.keeps = true), at(ALLOCATED, true));
         // these come with slow heads
         let all: [fn(&mut Facts<'_>); 4] = [

@@ -7,7 +7,8 @@
 //! with the first flit, and one in the cycle after the last. The same holds for credits. A *stream* takes the flits of a run from an
 //! input to an output in the cycle in which they come, makes a run of them on the next channel, and a run of the credits that it
 //! gives back. A terminal opens a stream with the body flits of its packet. Where no stream takes the flits of a run they are
-//! received one by one, as if each had come as an event of its own.
+//! received one by one, as if each had come as an event of its own. A terminal whose interface has queues opens a stream only while a
+//! single queue holds packets (`streams/queued.rs`).
 //!
 //! # When a stream opens, closes and is settled
 //!
@@ -31,6 +32,7 @@
 mod close;
 mod cycle;
 mod open;
+mod queued;
 
 use super::Shortcut;
 use super::facts::Facts;
@@ -51,7 +53,7 @@ impl Shortcut for OfBodyFlits {
     /// are so long that this pays.
     fn applies(facts: &Facts) -> bool {
         let nobody_looks = !facts.chooses() && facts.needs.ring_entries.is_empty() && facts.needs.posts.is_none();
-        nobody_looks && !facts.queues && facts.longest >= LONG_PACKET && facts.outputs <= MAX_OUTPUTS
+        nobody_looks && facts.longest >= LONG_PACKET && facts.outputs <= MAX_OUTPUTS
     }
 
     fn goes_beside(told: Probes) -> bool {

@@ -220,6 +220,9 @@ fn shortcuts_change_nothing_in_networks_at_random() {
             spec.phases.window += 3_000;
             super::idle::set_loads(&mut spec, &[(0, 0.3), (400 + draw(96, 400), 0.0), (3_000 + draw(97, 900), 0.1)]);
         }
+        if draw(98, 4) == 0 && NETWORKS.contains(&(topology, routing)) {
+            trials::queue(&mut spec, draw(99, trials::QUEUED));
+        }
         spec.seed = case;
         let what = format!("case {case}: {topology}, {routing}, {policy}, {flits} flits");
         let profile = assert_same(&spec, &what);

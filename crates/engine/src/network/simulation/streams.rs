@@ -102,6 +102,23 @@ fn streams_change_nothing_beside_short_packets() {
     }
 }
 
+/// Interfaces with queues: streams open while a single queue holds packets, and end when a packet joins another one.
+#[test]
+fn streams_change_nothing_beside_queues_of_interfaces() {
+    for (k, (topology, routing)) in (0..).zip(NETWORKS) {
+        for (flits, load) in [(40, 0.1), (LONG_PACKET, 0.4), (90, 0.7)] {
+            for way in [k % trials::QUEUED, (k + 1) % trials::QUEUED] {
+                let mut spec = spec(topology, routing, flits, load);
+                trials::queue(&mut spec, way);
+                assert_same(&spec, &format!("{topology}, {routing}, {flits} flits, load {load}, queues {way}"));
+                trials::answer(&mut spec, 64);
+                spec.links.iter_mut().for_each(|link| link.buffer = 180);
+                assert_same(&spec, &format!("{topology}, {routing}, replies, load {load}, queues {way}"));
+            }
+        }
+    }
+}
+
 /// Networks with lengths, loads, buffers, delays and switches at random: streams open, are broken and run out of credits in all ways.
 #[test]
 fn streams_change_nothing_in_networks_at_random() {
@@ -126,6 +143,9 @@ fn streams_change_nothing_in_networks_at_random() {
         spec.router.hold_switch = !is_worm && draw(6, 4) == 0;
         if draw(7, 3) == 0 {
             trials::answer(&mut spec, 1 + draw(8, u64::from(flits)) as u32);
+        }
+        if draw(9, 3) == 0 {
+            trials::queue(&mut spec, draw(60, trials::QUEUED));
         }
         spec.seed = case;
         with_streams += u64::from(is_same_with_streams(&spec, &format!("case {case}: {topology}, {flits} flits")));

@@ -1,7 +1,8 @@
 //! Networks and runs for the tests that compare two ways to advance the same simulation.
 
 use crate::network::simulation::Simulation;
-use crate::network::spec::{Execution, Spec};
+use crate::network::spec::{Execution, Rate, Spec};
+use weft_api::classes::{InjectionRule, Queueing};
 use weft_kernel::face::AnyBlock;
 use weft_kernel::shortcuts::profile::{Kind, Profile, Set};
 
@@ -48,6 +49,24 @@ pub(super) fn spec(topology: &str, routing: &str, flits: u32, load: f64, cycles:
 pub(super) fn answer(spec: &mut Spec, flits: u32) {
     let workload = format!(r#"{{"request_reply": {{"packet": "{flits}flits", "outstanding": 2}}}}"#);
     spec.traffic.jobs[0].workload = serde_json::from_str(&workload).expect("a workload");
+}
+
+/// Ways in which network interfaces have queues.
+pub(super) const QUEUED: u64 = 4;
+
+/// Terminals have queues: per lane of a queueing scheme, or per destination, of some depth and by some rule.
+pub(super) fn queue(spec: &mut Spec, way: u64) {
+    let queueing = [Queueing::PerLane, Queueing::PerDestination, Queueing::PerDestination, Queueing::PerLane];
+    let rules = [InjectionRule::RoundRobin, InjectionRule::Oldest];
+    let interface = &mut spec.interface;
+    interface.queueing = queueing[way as usize];
+    (interface.rule, interface.queues) = (rules[way as usize % 2], 3);
+    interface.depth = if way == 0 { u16::MAX } else { 2 };
+    interface.rate = (way == 2).then(|| Rate::new(1, 3, "interface.rate").expect("a rate"));
+    if interface.queueing == Queueing::PerLane {
+        spec.queueing = serde_json::from_str(r#"{"dbbm": {"queues": 2}}"#).expect("a queueing scheme");
+        spec.links.iter_mut().for_each(|link| link.vcs = 8);
+    }
 }
 
 /// All that a run in so many blocks tells, after `change`.

@@ -177,9 +177,9 @@ impl<const W: usize, const V: usize> Reach<W, V> {
     /// A flit leaves each terminal with a stream. Without a credit for the next one, or when that is the tail, the stream closes.
     #[inline(never)]
     fn flow_from_terminals(&mut self, net: &Net) {
+        let measured = self.routers.beside.observers.tally.inside(self.routers.fabric.now);
         self.routers.beside.observers.tally.injected_flits +=
-            u64::from(self.routers.beside.observers.tally.inside(self.routers.fabric.now))
-                * self.routers.beside.shortcuts.streams.sources.len() as u64;
+            u64::from(measured) * self.routers.beside.shortcuts.streams.sources.len() as u64;
         let mut k = 0;
         while k < self.routers.beside.shortcuts.streams.sources.len() {
             let o = self.routers.beside.shortcuts.streams.sources[k] as usize;
@@ -187,12 +187,17 @@ impl<const W: usize, const V: usize> Reach<W, V> {
             let (sender, out) =
                 unsafe { (self.routers.beside.shortcuts.streams.outs.hot(o), self.routers.fabric.wires.outs.hot(o)) };
             let is_dry = sender.credits != BALANCED && *out.credits.at(usize::from(sender.vc)) == 0;
+            let t = out.router as usize;
             // SAFETY: an injection channel names its terminal (`assert_numbers`).
-            let terminal = unsafe { self.interfaces.terminals.hot_mut(out.router as usize) };
+            let terminal = unsafe { self.interfaces.terminals.hot_mut(t) };
             terminal.left -= 1;
-            if is_dry || terminal.left == 1 {
+            let is_over = is_dry || terminal.left == 1;
+            if net.interface.is_some() {
+                self.interfaces.flow_from_queue(&mut self.routers.beside.observers.tally, t, measured);
+            }
+            if is_over {
                 self.routers.beside.shortcuts.streams.sources.swap_remove(k);
-                self.interfaces.busy.set(out.router as usize);
+                self.interfaces.busy.set(t);
                 self.routers.close_stream(net, o);
             } else {
                 k += 1;

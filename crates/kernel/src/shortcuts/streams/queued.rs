@@ -1,0 +1,91 @@
+//! Streams of terminals whose interface has queues.
+//!
+//! Such a terminal has a stream only while a single queue holds packets. So no flit of another packet mixes with those of the stream. The
+//! terminal sleeps meanwhile, until a source is due. If a packet then joins another queue, the stream ends in the same cycle.
+
+use super::TERMINAL;
+use crate::block::{Interfaces, Reach};
+use crate::net::Net;
+use crate::parts::queues::InterfaceRules;
+use crate::tally::Tally;
+
+impl<const W: usize, const V: usize> Reach<W, V> {
+    /// Terminal `t` has taken the packets that its sources give now. Returns true if it has a stream that goes on.
+    #[inline(always)]
+    pub(crate) fn keeps_stream(&mut self, net: &Net, t: usize) -> bool {
+        let o = self.interfaces.terminals[t].out as usize;
+        self.routers.beside.shortcuts.streams.outs[o].from == TERMINAL && self.stream_goes_on(net, t, o)
+    }
+
+    #[inline(never)]
+    fn stream_goes_on(&mut self, net: &Net, t: usize, o: usize) -> bool {
+        let is_alone = self.interfaces.queues.filled[t].is_power_of_two();
+        if is_alone {
+            self.interfaces.sleep_beside_stream(t, self.routers.fabric.now);
+        } else {
+            self.break_stream_of_terminal(net, o);
+        }
+        is_alone
+    }
+
+    /// Sends a flit of queue `q` of terminal `t`, which is amid a packet, if that is not its tail and nothing keeps it. `streams`: it opens a
+    /// stream instead, if no other queue holds packets. Returns false if it does neither.
+    #[inline(always)]
+    pub(crate) fn sends_body_of_queue(
+        &mut self,
+        net: &Net,
+        rules: &InterfaceRules,
+        (t, q): (usize, usize),
+        measured: u64,
+        streams: bool,
+    ) -> bool {
+        let queues = &mut self.interfaces.queues;
+        let queue = &queues.of[queues.place(t, q)];
+        let (left, terminal) = (queue.left, &mut self.interfaces.terminals[t]);
+        (terminal.left, terminal.vc) = (left, queue.vc);
+        let sends = if streams && queues.filled[t].is_power_of_two() {
+            self.sends_body::<true>(net, t, measured)
+        } else {
+            self.sends_body::<false>(net, t, measured)
+        };
+        if !sends {
+            return false;
+        }
+        // a notification is one flit, so this is a queue of sources
+        self.interfaces.queues.turns[t] = ((q + 1) % rules.queues) as u8;
+        if self.interfaces.terminals[t].left == left {
+            self.interfaces.sleep_beside_stream(t, self.routers.fabric.now);
+        } else {
+            self.interfaces.count_body(&mut self.routers.beside.observers.tally, (t, q), measured > 0);
+        }
+        true
+    }
+}
+
+impl Interfaces {
+    /// Terminal `t`, which sends a stream, wakes when a source is due.
+    #[inline(never)]
+    fn sleep_beside_stream(&mut self, t: usize, now: u64) {
+        self.rest(t, now);
+        self.terminals[t].waiting = false;
+    }
+
+    /// A flit of the stream of terminal `t` has left the only queue that holds packets.
+    #[inline(always)]
+    pub(super) fn flow_from_queue(&mut self, tally: &mut Tally, t: usize, measured: bool) {
+        let q = self.queues.filled[t].trailing_zeros() as usize;
+        self.count_body(tally, (t, q), measured);
+    }
+
+    /// A body flit of queue `q` has left terminal `t`, which knows how many are left.
+    #[inline(always)]
+    fn count_body(&mut self, tally: &mut Tally, (t, q): (usize, usize), measured: bool) {
+        let place = self.queues.place(t, q);
+        let queue = &mut self.queues.of[place];
+        queue.left = self.terminals[t].left;
+        if measured && tally.parts.are_counted() {
+            let front = &self.queues.ready.items[queue.first as usize];
+            tally.parts.inject(self.queues.streams[front.stream as usize].job, front.class);
+        }
+    }
+}
