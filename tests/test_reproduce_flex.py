@@ -20,6 +20,7 @@ from weft.results import quantities as q
 from weft_papers.common import line_figures, scoreboard
 from weft_papers.common.measured import LackingError, Measured
 from weft_papers.common.reproduction import reproduce, sweeps
+from weft_papers.common.rules import UNKNOWN
 from weft_papers.flex import PAPER, networks
 from weft_papers.flex.networks import DRAGONFLY, FAT_TREE, FLEX, HYPERX, SLIM_FLY
 from weft_papers.flex.performance_frame import LARGER, LBR, MINIMAL, READINGS, UGAL, mechanism, of_layers
@@ -86,6 +87,8 @@ def test_full_bandwidth_is_half_of_the_links_of_a_router() -> None:
 def test_numbers_as_printed_meet_every_claim_that_can_be_met() -> None:
     answers = {key: row.finding.answer for key, row in as_printed().items()}
     assert {key for key, answer in answers.items() if answer == "missed"} == {f"F-{each:03}" for each in IMPOSSIBLE}
+    for key in answers:
+        assert UNKNOWN not in as_printed()[key].finding.cause, f"{key} is missed whatever is run, so its cause is known"
     assert "not run" not in answers.values()
     for word, ids in (("by construction", CONSTRUCTED), ("by selection", SELECTED)):
         assert {key for key, answer in answers.items() if answer == word} == {f"F-{each:03}" for each in ids}

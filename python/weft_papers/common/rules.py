@@ -31,8 +31,8 @@ WORDS: dict[Answer, str] = {
     "not run": "not run",
 }
 _TRIED = "not isolated: tried"
-# The cause of a claim that no run of ours has missed so far.
-UNKNOWN = f"{_TRIED} nothing, as no run of ours missed it before"
+# The cause of a miss for which none was looked for.
+UNKNOWN = f"{_TRIED} nothing yet"
 WITHIN, WITHIN_LATENCY, ARITHMETIC = 0.10, 0.05, 0.01
 # A share that remains, or a change in per cent, may be off by so much.
 POINTS = 0.03
