@@ -51,7 +51,7 @@ QUICK := --config profile.test.package.weft-models.opt-level=0 --config profile.
 test-model:
 	$(CARGO) $(QUICK) test --quiet -p weft-models-tests -p weft-topology --test models --lib $(MODEL)
 	WEFT_TEST_ONLY=$(MODEL) $(CARGO) $(QUICK) test --quiet -p weft-conformance --test members
-	WEFT_TEST_ONLY=$(MODEL) $(CARGO) $(QUICK) test --quiet -p weft-engine --lib -- conformance::faults theory::zero
+	WEFT_TEST_ONLY=$(MODEL) $(CARGO) $(QUICK) test --quiet -p weft-engine-tests -- conformance::faults theory::zero
 
 # WEFT_TEST_ROUNDS: how many times as many rounds and cycles the long tests of the engine run (`common::rounds`).
 # The Python tests run what `make install` installs, those that are marked `long`, too.

@@ -93,9 +93,3 @@ fn run_from(
     run::livelock::refuse(spec.routing.name(), most_hops, outcome.longest_path)?;
     Ok(outcome)
 }
-
-// The tests of the folder `tests` are in one program with those of the modules: as a program of their own they would compile
-// the whole pipeline once more, since it is generic. They are written as for another crate, with `weft_engine::`.
-#[cfg(test)]
-#[path = "../tests/main.rs"]
-mod integration;

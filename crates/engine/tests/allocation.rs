@@ -1,6 +1,6 @@
 //! No allocation after assembly: the loop works in the memory that was reserved, at any load.
 
-use crate::integration::common::*;
+use crate::common::*;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use weft_engine::spec::{Execution, FlowControl::VirtualCutThrough};

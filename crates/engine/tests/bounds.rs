@@ -7,7 +7,7 @@
 //! speedup 3: with one FIFO per class and speedup 1, packets wait behind others that want another output (head-of-line
 //! blocking), which takes up to 41 % off (`theory.rs`).
 
-use crate::integration::common::*;
+use crate::common::*;
 use weft_engine::examples::{Accepts, Example};
 use weft_engine::routing::RoutingConfig;
 use weft_engine::{Implied, Sampled, Spec, imply};

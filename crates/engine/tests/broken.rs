@@ -1,6 +1,6 @@
 //! What becomes of heads, tables and terminal links while links and routers are broken, in cases small enough to count.
 
-use crate::integration::common::*;
+use crate::common::*;
 use weft_engine::outcome::{Ending, Outcome};
 use weft_engine::power::LinkState;
 use weft_engine::spec::FlowControl::VirtualCutThrough;

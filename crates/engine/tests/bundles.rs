@@ -1,6 +1,6 @@
 //! Bundles: the cycles in which all channels of a set were off at once, whatever blocks they lie in.
 
-use crate::integration::common::*;
+use crate::common::*;
 use weft_engine::power::LinkState;
 use weft_engine::spec::{ChannelEnds, Execution, channel_ends};
 use weft_engine::{Outcome, Spec};

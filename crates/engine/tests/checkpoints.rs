@@ -1,7 +1,7 @@
 //! Runs that go on from a checkpoint, in every phase of a run and for every way in which it ends. (`conformance` has every
 //! member of every family.)
 
-use crate::integration::common::*;
+use crate::common::*;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use weft_engine::outcome::Ending;

@@ -1,7 +1,7 @@
 //! Heads that choose again in every step: ties, trunks, sleeping members.
 
-use crate::integration::common::*;
-use crate::integration::conservation::check_drains;
+use crate::common::*;
+use crate::conservation::check_drains;
 use weft_engine::outcome::Ending;
 use weft_engine::spec::{FlowControl, Rate};
 use weft_engine::{Outcome, Spec};

@@ -10,7 +10,7 @@ type Imports = BTreeMap<String, BTreeSet<String>>;
 
 /// The text of the files of a crate by the path of their modules (`parts::pace`), without comments and tests.
 fn modules(of: &str) -> BTreeMap<String, String> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(of).join("src");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(of).join("src");
     let (mut texts, mut folders) = (BTreeMap::new(), vec![root.clone()]);
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(folder).expect("a folder") {

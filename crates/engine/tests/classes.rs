@@ -1,6 +1,6 @@
 //! Message classes and the queues of network interfaces.
 
-use crate::integration::common::*;
+use crate::common::*;
 use std::sync::Arc;
 use weft_engine::classes::{ClassVcs, InjectionRule, InterfaceSpec, MessageClass, Queueing};
 use weft_engine::outcome::{Cause, Ending};

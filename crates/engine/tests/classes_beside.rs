@@ -1,7 +1,7 @@
 //! Message classes beside power policies, faults and slow injection links; and when a run with classes has settled.
 
 use super::theory::{check_t0, t0};
-use crate::integration::common::*;
+use crate::common::*;
 use std::collections::BTreeMap;
 use weft_engine::classes::{ClassVcs, InjectionRule, InterfaceSpec, MessageClass, Queueing};
 use weft_engine::outcome::Ending;

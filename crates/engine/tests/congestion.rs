@@ -1,7 +1,7 @@
 //! Congestion control: fair shares and full use of a bottleneck, the fixed point of DCQCN, and what is kept and refused.
 
-use crate::integration::checkpoints::check_every_phase;
-use crate::integration::common::*;
+use crate::checkpoints::check_every_phase;
+use crate::common::*;
 use std::sync::Arc;
 use weft_engine::Spec;
 use weft_engine::classes::Queueing;

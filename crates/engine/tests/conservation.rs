@@ -1,6 +1,6 @@
 //! Nothing is lost and nothing is made up: packets, flits, credits, and the cycles and flits of the energy account.
 
-use crate::integration::common::*;
+use crate::common::*;
 use weft_engine::allocation::AllocatorConfig;
 use weft_engine::power::{LinkState, PolicyConfig};
 use weft_engine::spec::FlowControl::VirtualCutThrough;

@@ -1,7 +1,7 @@
 //! A result depends on the spec alone: not on threads, blocks, mask widths or build; and cases that are the same
 //! network under two names agree to the digit.
 
-use crate::integration::common::*;
+use crate::common::*;
 use weft_engine::age::Priority;
 use weft_engine::outcome::Ending;
 use weft_engine::power::LinkState;

@@ -1,7 +1,7 @@
 //! The elastic tree: which links are left at least power, what the levels of a tree do as the load changes, and what a link
 //! that is dark does: nothing.
 
-use crate::integration::common::*;
+use crate::common::*;
 use weft_engine::outcome::{Ending, Outcome};
 use weft_engine::power::{LinkState, PerMode};
 use weft_engine::spec::Execution;

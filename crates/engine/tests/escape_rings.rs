@@ -3,7 +3,7 @@
 //!
 //! `WEFT_TEST_ROUNDS=500` runs each case for a million cycles.
 
-use crate::integration::common::*;
+use crate::common::*;
 use weft_engine::spec::FlowControl::VirtualCutThrough;
 use weft_engine::{Simulation, Spec, imply};
 

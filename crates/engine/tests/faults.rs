@@ -1,7 +1,7 @@
 //! Links and routers that fail and return under TCEP: nothing is lost but what a dead router holds or shall get, nothing is
 //! stranded, and what is broken stays dark.
 
-use crate::integration::common::*;
+use crate::common::*;
 use rand_pcg::rand_core::Rng;
 use weft_engine::outcome::Ending;
 use weft_engine::power::LinkState;

@@ -1,6 +1,6 @@
 //! `fewest_links`: which links its plans leave on, that what they carry is not lost, and that no throughput is.
 
-use crate::integration::common::*;
+use crate::common::*;
 use weft_engine::outcome::{Ending, Outcome};
 use weft_engine::power::LinkState;
 use weft_engine::spec::FlowControl::{VirtualCutThrough, Wormhole};

@@ -1,8 +1,8 @@
 //! The link policies of Zahn et al. (HiPINEB 2019) as `idle_timeout` has them: links that go off, and links that keep one lane until
 //! enough waits for them.
 
-use crate::integration::common::*;
-use crate::integration::theory::{check_t0, check_t0_after, t0};
+use crate::common::*;
+use crate::theory::{check_t0, check_t0_after, t0};
 use weft_engine::outcome::{ChannelCount, Outcome};
 use weft_engine::power::{LinkState, Mode, Modes, modes};
 use weft_engine::spec::FlowControl::VirtualCutThrough;

@@ -24,7 +24,7 @@ const ROOT: &str = "";
 
 /// The source files by their path below `crates/NAME/src`, without what is compiled for tests only.
 fn sources(of: &str) -> BTreeMap<String, String> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(of).join("src");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(of).join("src");
     let (mut files, mut folders) = (BTreeMap::new(), vec![root.clone()]);
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(folder).expect("a folder") {
@@ -96,7 +96,7 @@ fn every_file_imports_only_rooms_below_its_own() {
 /// Programs stand on quantities alone: no network, no engine. The compiler sees to it if the manifest says so.
 #[test]
 fn programs_know_no_engine() {
-    let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("../programs/Cargo.toml");
+    let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../programs/Cargo.toml");
     let manifest = std::fs::read_to_string(manifest).expect("a manifest");
     let (_, needs) = manifest.split_once("[dependencies]").expect("a list of dependencies");
     let ours: Vec<&str> = needs.lines().filter(|line| line.starts_with("weft-")).collect();

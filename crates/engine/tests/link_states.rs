@@ -1,7 +1,7 @@
 //! States of links over time: they close with the account of the window, end for all channels at the same cycle where
 //! there is no room, and are the same in any number of blocks.
 
-use crate::integration::common::*;
+use crate::common::*;
 use weft_engine::Spec;
 use weft_engine::power::{LinkState, PerMode};
 use weft_engine::spec::Execution;

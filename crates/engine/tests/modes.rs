@@ -1,7 +1,7 @@
 //! Named modes: rates such as 1/12, dark modes, and changes that stop traffic.
 
-use crate::integration::common::*;
-use crate::integration::theory::{check_t0, t0};
+use crate::common::*;
+use crate::theory::{check_t0, t0};
 use weft_engine::outcome::{ChannelCount, Outcome};
 use weft_engine::power::{LinkState, Mode, Modes, modes};
 use weft_engine::spec::Execution;

@@ -1,7 +1,7 @@
 //! PAL: `ugal_p` while all links are on. Routings that go by the links of subnetworks: on fixed sets of links the paths that
 //! theory gives.
 
-use crate::integration::common::*;
+use crate::common::*;
 use weft_engine::power::LinkState;
 use weft_engine::{Outcome, Spec};
 use weft_topology::Peer;

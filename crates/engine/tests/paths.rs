@@ -1,6 +1,6 @@
 //! The paths that routings state (`explain`), against brute-force search on small networks.
 
-use crate::integration::common::*;
+use crate::common::*;
 use std::collections::BTreeSet;
 use weft_engine::explain;
 use weft_engine::paths::{Explanation, Path};

@@ -1,7 +1,7 @@
 //! Networks of several planes: each is a network of its own, and nodes have a terminal in each.
 
-use crate::integration::common::*;
-use crate::integration::programs::{finish, spec_of};
+use crate::common::*;
+use crate::programs::{finish, spec_of};
 use weft_engine::outcome::Ending;
 use weft_engine::spec::Execution;
 use weft_engine::{Outcome, Spec, imply};

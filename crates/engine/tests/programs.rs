@@ -4,7 +4,7 @@
 //! of n flits arrives n + 3 cycles after its first flit may leave. A flit is a byte and a cycle 1 ns, so that bytes, flits and
 //! nanoseconds have the same numbers.
 
-use crate::integration::common::*;
+use crate::common::*;
 use weft_engine::classes::{ClassVcs, MessageClass, Queueing};
 use weft_engine::outcome::{Ending, Progress};
 use weft_engine::recording::Column;

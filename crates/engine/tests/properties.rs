@@ -1,7 +1,7 @@
 //! Over random networks, routers and traffic: what is injected is delivered once, nothing stalls, no channel carries
 //! more than a flit per cycle. 64 cases, four times as many in `make test-all`.
 
-use crate::integration::common::*;
+use crate::common::*;
 use proptest::prelude::*;
 use weft_engine::allocation::AllocatorConfig;
 use weft_engine::outcome::Ending;

@@ -1,6 +1,6 @@
 //! Queueing schemes: their lanes by hand, their effect on head-of-line blocking, and what is refused.
 
-use crate::integration::common::*;
+use crate::common::*;
 use std::sync::Arc;
 use weft_engine::classes::Queueing;
 use weft_engine::queueing::QueueingConfig;

@@ -1,8 +1,8 @@
 //! States of ranks over time, and messages: to the cycle, and the same rows whatever the blocks are. The network is that of
 //! `programs.rs`: a message of n flits arrives n + 3 cycles after its first flit may leave.
 
-use crate::integration::common::*;
-use crate::integration::programs::{on_a_torus, ping_pong, spec_of, with_goal};
+use crate::common::*;
+use crate::programs::{on_a_torus, ping_pong, spec_of, with_goal};
 use std::collections::BTreeMap;
 use weft_engine::recording::{Column, Table};
 use weft_engine::spec::Execution;

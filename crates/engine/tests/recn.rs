@@ -1,7 +1,7 @@
 //! Queues set aside for congested outputs: tokens and queues that come back, and runs in blocks and from checkpoints.
 
-use crate::integration::checkpoints::check_every_phase;
-use crate::integration::common::*;
+use crate::checkpoints::check_every_phase;
+use crate::common::*;
 use std::sync::Arc;
 use weft_engine::Spec;
 use weft_engine::classes::Queueing;

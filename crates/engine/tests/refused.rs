@@ -1,6 +1,6 @@
 //! Routings refuse what they can't route, with place, arithmetic and remedy.
 
-use crate::integration::common::*;
+use crate::common::*;
 use weft_engine::examples::small_networks;
 use weft_engine::power::{Modes, PolicyConfig};
 use weft_engine::routing::{RoutingConfig, any_graph::table::Table};

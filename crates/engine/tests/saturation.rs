@@ -1,6 +1,6 @@
 //! Which loads are saturated: those that burst, those that change, and those that wait for replies.
 
-use crate::integration::common::*;
+use crate::common::*;
 use weft_engine::Spec;
 use weft_engine::outcome::{Doubt, Ending, Saturation};
 use weft_engine::spec::{Job, LoadPhase, Phases, Stop};

@@ -1,6 +1,6 @@
 //! SLaC: the stages of a HyperX, what packets take while they go on and off, and what a link that is dark does: nothing.
 
-use crate::integration::common::*;
+use crate::common::*;
 use weft_engine::explain;
 use weft_engine::outcome::{Ending, Outcome};
 use weft_engine::power::{LinkState, PolicyConfig};

@@ -1,8 +1,8 @@
 //! Links of other rates than one flit per cycle, and bounded output buffers.
 
-use crate::integration::common::*;
-use crate::integration::conservation::check_drains;
-use crate::integration::theory::{APART, check_t0, t0};
+use crate::common::*;
+use crate::conservation::check_drains;
+use crate::theory::{APART, check_t0, t0};
 use weft_engine::power::LinkState;
 use weft_engine::spec::FlowControl::{VirtualCutThrough, Wormhole};
 use weft_engine::spec::{Execution, LoadPhase, Rate};

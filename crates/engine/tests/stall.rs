@@ -1,6 +1,6 @@
 //! A network that can stall is refused before it runs, and one that does stall ends in bounded time with the reason.
 
-use crate::integration::common::*;
+use crate::common::*;
 use weft_engine::outcome::{Cause, Ending};
 use weft_engine::spec::FlowControl::{VirtualCutThrough, Wormhole};
 use weft_engine::spec::{Execution, FlowControl};

@@ -1,6 +1,6 @@
 //! TCEP: what it switches, when, and what it never does.
 
-use crate::integration::common::*;
+use crate::common::*;
 use proptest::prelude::*;
 use std::collections::HashSet;
 use weft_engine::power::LinkState;

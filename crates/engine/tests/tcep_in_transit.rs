@@ -1,7 +1,7 @@
 //! TCEP inside the groups of a dragonfly under a routing that decides in every step and escapes into a ring: what it switches,
 //! what it costs and what is never lost. The dragonflies are palm trees with a ring of its own wires.
 
-use crate::integration::common::*;
+use crate::common::*;
 use proptest::prelude::*;
 use weft_engine::power::LinkState;
 use weft_engine::spec::{Execution, FlowControl};

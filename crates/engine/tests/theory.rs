@@ -1,6 +1,6 @@
 //! Theory first: zero-load latencies, channel-load bounds and limits, each with its derivation.
 
-use crate::integration::common::*;
+use crate::common::*;
 use weft_engine::spec::FlowControl::{self, VirtualCutThrough, Wormhole};
 use weft_engine::{Spec, imply};
 

@@ -1,7 +1,7 @@
 //! Every example of every registered topology carries packets, and Dragonfly+ what its groups of leaves and spines
 //! promise.
 
-use crate::integration::common::*;
+use crate::common::*;
 use weft_engine::{Spec, imply, spec::Execution};
 use weft_topology::TopologyConfig;
 

@@ -1,7 +1,7 @@
 //! Links and routers of a tree that fail under the elastic tree: others are used in their place, nothing that can be
 //! delivered is lost once these are on, and no link stays between on and off.
 
-use crate::integration::common::*;
+use crate::common::*;
 use weft_engine::outcome::{Ending, Outcome};
 use weft_engine::power::LinkState;
 use weft_engine::spec::Execution;

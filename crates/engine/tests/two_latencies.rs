@@ -1,7 +1,7 @@
 //! Links whose two directions have different latencies: closed forms of latency and throughput, and any number of blocks.
 
 use super::theory::{check_t0, t0};
-use crate::integration::common::*;
+use crate::common::*;
 use weft_engine::spec::FlowControl::VirtualCutThrough;
 use weft_engine::{Spec, imply};
 use weft_topology::{TopologyConfig, graph_file::GraphFile};

@@ -1,6 +1,6 @@
 //! Where a warm-up ends by itself: latencies, and the power state under policies that switch links.
 
-use crate::integration::common::*;
+use crate::common::*;
 use weft_engine::outcome::Ending;
 use weft_engine::power::LinkState;
 use weft_engine::spec::LoadPhase;

@@ -1,7 +1,7 @@
 //! Watched packets: their lives add up to the latencies of the run, in every network and in any number of blocks, and
 //! watching changes nothing.
 
-use crate::integration::common::*;
+use crate::common::*;
 use weft_engine::outcome::{Journey, Outcome};
 use weft_engine::spec::FlowControl::{VirtualCutThrough, Wormhole};
 use weft_engine::spec::{Execution, Rate, Watched};

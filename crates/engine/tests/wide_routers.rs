@@ -2,7 +2,7 @@
 
 use super::theory::{check_t0, t0};
 use super::two_latencies::network;
-use crate::integration::common::*;
+use crate::common::*;
 use weft_engine::allocation::AllocatorConfig;
 use weft_engine::spec::FlowControl::VirtualCutThrough;
 use weft_engine::{Spec, Width};

@@ -1,6 +1,6 @@
 //! Jobs, phases, batches, request and reply; warm-up and window that find their own ends; records.
 
-use crate::integration::common::*;
+use crate::common::*;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use weft_engine::outcome::{Ending, JobOutcome, Measured};

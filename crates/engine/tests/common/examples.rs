@@ -58,7 +58,7 @@ pub const TREE: &str = r#"{"k_ary_n_tree": {"k": 3, "n": 3}}"#;
 pub const FAT_TREE: &str = r#"{"fat_tree": {"k": 4}}"#;
 pub const FULL_MESH: &str = r#"{"full_mesh": {"routers": 5, "terminals_per_router": 2}}"#;
 /// The Petersen graph: 10 routers of degree 3, diameter 2, one shortest path between any two.
-pub const GRAPH: &str = r#"{"graph": {"file": "tests/data/petersen.anynet"}}"#;
+pub const GRAPH: &str = r#"{"graph": {"file": "data/petersen.anynet"}}"#;
 
 pub const UNIFORM_SELF: &str = r#"{"uniform": {"include_self": true}}"#;
 pub const TORNADO: &str = r#"{"tornado": {}}"#;

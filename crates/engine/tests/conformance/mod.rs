@@ -4,7 +4,7 @@
 mod faults;
 mod random_faults;
 
-use crate::integration::common::*;
+use crate::common::*;
 use weft_engine::Spec;
 
 /// Each name that is tested has an example among those that run.

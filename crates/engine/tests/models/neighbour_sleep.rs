@@ -1,6 +1,6 @@
 //! Links whose two ends agree to sleep: the states in each cycle, the control packets, and the refusals.
 
-use crate::integration::common::*;
+use crate::common::*;
 use weft_engine::Spec;
 use weft_engine::outcome::Ending;
 use weft_engine::power::LinkState;

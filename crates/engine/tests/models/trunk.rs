@@ -1,6 +1,6 @@
 //! Trunks whose members sleep: the states in each cycle, both ends of one mind, floors of the energy, and refusals.
 
-use crate::integration::common::*;
+use crate::common::*;
 use weft_engine::outcome::{ChannelCount, Ending};
 use weft_engine::power::LinkState;
 use weft_engine::spec::FlowControl::{VirtualCutThrough, Wormhole};

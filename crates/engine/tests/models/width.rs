@@ -1,6 +1,6 @@
 //! Links that become narrower and wider: the states in each cycle, the width that a load needs, and refusals.
 
-use crate::integration::common::*;
+use crate::common::*;
 use weft_engine::Spec;
 use weft_engine::outcome::Ending;
 use weft_engine::power::LinkState;
