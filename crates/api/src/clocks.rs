@@ -6,10 +6,10 @@
 
 use super::workload::{Amount, Backlog, Counts, JobSite, MAX_BATCH, NOT_DUE, NewPacket, Place, Sources};
 use crate::base::kept::Kept;
-use crate::base::prefetch::prefetch;
 use rand_pcg::Pcg32;
 use std::sync::Arc;
 use weft_traffic::{Lengths, Pattern, Process, mix, stream};
+use weft_units::prefetch::prefetch;
 use weft_units::{Cycles, Refusal};
 
 /// Purposes of the random streams of a terminal: the gaps between its packets, and their destinations.

@@ -6,10 +6,10 @@ use crate::parts::power::Power;
 use crate::parts::profile::Kind;
 use weft_api::agents::{Departure, Departures};
 use weft_api::base::arrays::At;
-use weft_api::base::prefetch::prefetch;
 use weft_api::base::unchecked::{Hot, below};
 use weft_api::routing::Hop;
 use weft_api::state::{BODY, ChannelEnd, Flit, MARKED, Move, NONE, NOTICE, OutputUnit, Segment};
+use weft_units::prefetch::prefetch;
 
 /// A flit that crosses the switch: its packet and its segment here, the flits of the packet, and whether it is its first and its last.
 pub struct Crossing {

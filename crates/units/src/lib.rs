@@ -1,4 +1,4 @@
-//! Quantities with units, refusals, and the registry of models. No other crate of Weft is known here.
+//! Quantities with units, refusals, the registry of models, and prefetching. No other crate of Weft is known here.
 //!
 //! A quantity in a scenario is a string with a unit ("10us", "31.25pJ/bit", "32flits", "4cycles"). It is kept exact, as
 //! an integer of the smallest unit, until it is turned into cycles or yoctojoules.
@@ -12,6 +12,7 @@ mod fraction;
 mod length;
 mod link_classes;
 pub mod outside;
+pub mod prefetch;
 mod quantity;
 mod registry;
 mod remark;

@@ -1,7 +1,7 @@
 //! Slots for records that come and go: packets, segments, replies that wait.
 
 use crate::base::kept::Kept;
-use crate::base::prefetch::prefetch;
+use weft_units::prefetch::prefetch;
 
 /// So many slots are taken before one that was asked for.
 const FREE_AHEAD: usize = 8;

@@ -10,11 +10,11 @@ use crate::net::Net;
 use crate::parts::fresh::FreshFlit;
 use weft_api::base::arrays::At;
 use weft_api::base::bits::Bits;
-use weft_api::base::prefetch::{prefetch, prefetch_first_line};
 use weft_api::base::unchecked::Hot;
 use weft_api::state::split;
 use weft_api::state::{Flit, NO_REQUEST, NONE, OutputUnit, UNDECIDED, matching};
 use weft_api::workload::JobSources;
+use weft_units::prefetch::{prefetch, prefetch_first_line};
 
 /// See the head of this file.
 pub struct Prefetch;

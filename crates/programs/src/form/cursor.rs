@@ -4,6 +4,7 @@ use super::op::{Op, When};
 use super::ops::Ops;
 use std::sync::Arc;
 use weft_units::Refusal;
+use weft_units::prefetch::prefetch_whole;
 
 /// Access to the operations of one rank. A cursor in memory is [`InMemory`]; one over a file in the binary GOAL format is
 /// `readers::goal_binary::OnDisk`, so that a program larger than the memory runs.
@@ -29,6 +30,12 @@ pub trait Cursor {
 
     /// The sizes of the blocks of a collective \[bytes\], by [`Op::sizes`].
     fn sizes(&mut self, list: u16) -> Option<Arc<[u64]>>;
+
+    /// Brings the places of the operations into the cache. Changes nothing.
+    fn bring_places(&self) {}
+
+    /// Brings operation `index` into the cache, and the places of its successors. Changes nothing.
+    fn bring(&self, _index: u32) {}
 
     /// Whether memory for a number per operation is fine.
     fn is_in_memory(&self) -> bool;
@@ -69,6 +76,14 @@ impl Cursor for InMemory {
 
     fn sizes(&mut self, list: u16) -> Option<Arc<[u64]>> {
         self.0.sizes(list).cloned()
+    }
+
+    fn bring_places(&self) {
+        prefetch_whole(std::slice::from_ref(&*self.0), 0);
+    }
+
+    fn bring(&self, index: u32) {
+        self.0.bring(index);
     }
 
     fn is_in_memory(&self) -> bool {

@@ -2,6 +2,7 @@
 
 use super::op::{Op, When};
 use std::sync::Arc;
+use weft_units::prefetch::prefetch_first_line;
 
 /// Operations in a partial order. Edges are stored forward: which operations wait for this one. Several ranks whose
 /// operations differ only in their communicators share one of these.
@@ -33,6 +34,14 @@ impl Ops {
     /// The operation `index`; it must exist.
     pub fn op(&self, index: u32) -> Op {
         self.ops[index as usize]
+    }
+
+    /// Brings operation `index` into the cache, and the places of its successors.
+    pub(super) fn bring(&self, index: u32) {
+        prefetch_first_line(&self.ops, index as usize);
+        prefetch_first_line(&self.begins, 2 * index as usize);
+        // about one edge leads to each operation
+        prefetch_first_line(&self.successors, index as usize * self.successors.len() / self.ops.len().max(1));
     }
 
     /// How many edges lead to operation `index`.

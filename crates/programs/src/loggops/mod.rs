@@ -32,6 +32,7 @@
 //! an executor that looks at every operation in every step.
 
 mod parameters;
+mod queue;
 mod record;
 mod release_order;
 mod stuck;
@@ -45,12 +46,12 @@ use crate::collectives::Rules;
 use crate::form::{Cursor, InMemory, Kind, Program};
 use crate::rank::{Key, Machine, OpId, Ready};
 use parameters::NS;
+use queue::Queue;
 use std::cmp::Ordering;
-use std::collections::BinaryHeap;
-use std::collections::binary_heap::PeekMut;
 use std::sync::Arc;
 use waiting::{Needs, Waiting};
 use weft_units::Refusal;
+use weft_units::prefetch::prefetch_whole;
 
 /// When a program finished.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -126,10 +127,16 @@ impl Event {
         }
     }
 
-    /// Time and order in one number, which is compared without a branch. Negative times come before 0.
+    /// The time as a number whose order is that of the times. Negative times come before 0.
+    #[inline]
+    fn biased(&self) -> u64 {
+        self.time as u64 ^ 1 << 63
+    }
+
+    /// Time and order in one number, which is compared without a branch.
     #[inline]
     fn key(&self) -> u128 {
-        u128::from(self.time as u64 ^ MESSAGE) << 64 | u128::from(self.order)
+        u128::from(self.biased()) << 64 | u128::from(self.order)
     }
 }
 
@@ -148,6 +155,12 @@ impl PartialOrd for Event {
     }
 }
 
+/// Ranks from which on the data of events to come are prefetched: fewer ranks fit into the cache.
+const MANY: usize = 256;
+
+/// Events between one prefetch for an event and the next.
+const AHEAD: usize = 4;
+
 struct Executor<C> {
     at: Parameters,
     machines: Vec<Machine<C, u32>>,
@@ -157,9 +170,7 @@ struct Executor<C> {
     cpu_free: Vec<i64>,
     send_free: Vec<i64>,
     receive_free: Vec<i64>,
-    queue: BinaryHeap<Event>,
-    /// Events that the current one has created.
-    fresh: Vec<Event>,
+    queue: Queue,
     created: u64,
     waiting: Waiting,
     messages: Vec<Message>,
@@ -213,8 +224,7 @@ impl<C: Cursor> Executor<C> {
             cpu_free: vec![0; ranks * cpus],
             send_free: vec![0; ranks * nics],
             receive_free: vec![0; ranks * nics],
-            queue: BinaryHeap::new(),
-            fresh: Vec::new(),
+            queue: Queue::new(),
             created: 0,
             waiting: Waiting::new(ranks, (cpus, nics)),
             messages: Vec::new(),
@@ -286,14 +296,17 @@ impl<C: Cursor> Executor<C> {
             About::Op(id) => id.to_bits(),
             About::Message(message) => MESSAGE | u64::from(message),
         };
-        self.fresh.push(Event { time, order: self.created, subject, rank, has_waited: false });
+        self.queue.push(Event { time, order: self.created, subject, rank, has_waited: false });
         self.created += 1;
     }
 
     fn advance(&mut self) {
-        self.queue.extend(self.fresh.drain(..));
         let mut ready = Vec::new();
-        while let Some(&event) = self.queue.peek() {
+        let many = self.machines.len() >= MANY;
+        while let Some(event) = self.queue.pop() {
+            if many {
+                self.bring();
+            }
             let Event { time, rank, .. } = event;
             let (needs, of) = match event.about() {
                 About::Op(id) => {
@@ -318,39 +331,46 @@ impl<C: Cursor> Executor<C> {
                 }
             };
             if let Some(needs) = needs {
-                self.wait(&event, needs, of);
+                self.wait(event, needs, of);
             }
         }
     }
 
-    /// The first event has begun. It gives its place in the queue to one that it has created, and lets one go that waits for the same.
+    /// Brings the data of events that come soon into the cache, in the order in which they lead to each other.
+    fn bring(&self) {
+        if let Some(event) = self.queue.ahead(3 * AHEAD) {
+            prefetch_whole(&self.machines, event.rank as usize);
+        }
+        if let Some(event) = self.queue.ahead(2 * AHEAD) {
+            self.machines[event.rank as usize].bring_lists();
+        }
+        if let Some(event) = self.queue.ahead(AHEAD) {
+            let id = match event.about() {
+                About::Op(id) => Some(id),
+                About::Message(message) => {
+                    prefetch_whole(&self.messages, message as usize);
+                    None
+                }
+            };
+            self.machines[event.rank as usize].bring(id);
+        }
+    }
+
+    /// An event has begun. It lets one go that waits for the same.
     fn let_next(&mut self, event: &Event, needs: Option<Needs>, of: (u8, u8)) {
         if let Some(needs) = needs.filter(|_| event.has_waited)
             && let Some(next) = self.waiting.next(event, needs, of)
         {
-            // it would have tried in vain at the time of the event
-            self.fresh.push(Event { time: event.time.max(self.free(needs, event.rank, of)), ..next });
+            // it would have tried without success at the time of the event
+            self.queue.push(Event { time: event.time.max(self.free(needs, event.rank, of)), ..next });
         }
-        let Some(mut first) = self.queue.peek_mut() else { return };
-        match self.fresh.pop() {
-            Some(event) => {
-                *first = event;
-                drop(first);
-            }
-            None => _ = PeekMut::pop(first),
-        }
-        self.queue.extend(self.fresh.drain(..));
     }
 
-    /// The first event waits until its resources are free: in the queue, or behind another one that waits for the same.
-    fn wait(&mut self, event: &Event, needs: Needs, of: (u8, u8)) {
-        let (free, is_parked) =
-            (self.free(needs, event.rank, of), self.waiting.park(&Event { has_waited: true, ..*event }, needs, of));
-        let Some(mut first) = self.queue.peek_mut() else { return };
-        if is_parked {
-            PeekMut::pop(first);
-        } else {
-            (first.time, first.has_waited) = (free, true);
+    /// An event waits until its resources are free: in the queue, or behind another one that waits for the same.
+    fn wait(&mut self, event: Event, needs: Needs, of: (u8, u8)) {
+        let event = Event { has_waited: true, ..event };
+        if !self.waiting.park(&event, needs, of) {
+            self.queue.push(Event { time: self.free(needs, event.rank, of), ..event });
         }
     }
 

@@ -2,6 +2,7 @@
 
 use crate::form::Cursor;
 use std::collections::HashMap;
+use weft_units::prefetch::prefetch_first_line;
 
 /// Edges that are still to be satisfied (dense), or that are satisfied already (sparse).
 #[derive(Debug, Clone)]
@@ -18,6 +19,14 @@ impl Counters {
             Self::Dense((0..cursor.len()).map(|index| cursor.predecessors(index)).collect())
         } else {
             Self::Sparse(HashMap::new())
+        }
+    }
+
+    /// Brings the number of an operation into the cache.
+    pub fn bring(&self, index: u32) {
+        match self {
+            Self::Dense(remaining) => prefetch_first_line(remaining, index as usize),
+            Self::Sparse(_) => {}
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Which message a receive takes: the first that fits, by communicator, source and tag.
 
 use std::collections::VecDeque;
+use weft_units::prefetch::prefetch_first_line;
 
 /// All ones, as [`crate::form::Op`] stores a wildcard.
 const ANY: u32 = u32::MAX;
@@ -28,15 +29,14 @@ impl Key {
 /// A queue of receives without messages, or of messages without receives, in the order of their arrival.
 #[derive(Debug, Clone)]
 pub struct Queue<T> {
-    keys: VecDeque<Key>,
-    items: VecDeque<T>,
+    items: VecDeque<(Key, T)>,
     /// How many keys have a wildcard.
     wild: usize,
 }
 
 impl<T> Default for Queue<T> {
     fn default() -> Self {
-        Self { keys: VecDeque::new(), items: VecDeque::new(), wild: 0 }
+        Self { items: VecDeque::new(), wild: 0 }
     }
 }
 
@@ -44,21 +44,25 @@ impl<T: Copy> Queue<T> {
     #[inline]
     pub fn push(&mut self, key: Key, item: T) {
         self.wild += usize::from(!key.is_exact());
-        self.keys.push_back(key);
-        self.items.push_back(item);
+        self.items.push_back((key, item));
     }
 
     /// Takes out the first item whose key fits.
     #[inline]
     pub fn take(&mut self, key: Key) -> Option<T> {
         let place = if self.wild == 0 && key.is_exact() {
-            self.keys.iter().position(|&other| other == key)?
+            self.items.iter().position(|&(other, _)| other == key)?
         } else {
-            self.keys.iter().position(|&other| other.fits(key))?
+            self.items.iter().position(|&(other, _)| other.fits(key))?
         };
-        let taken = self.keys.remove(place)?;
+        let (taken, item) = if place == 0 { self.items.pop_front() } else { self.items.remove(place) }?;
         self.wild -= usize::from(!taken.is_exact());
-        self.items.remove(place)
+        Some(item)
+    }
+
+    /// Brings the first items into the cache.
+    pub fn bring(&self) {
+        prefetch_first_line(self.items.as_slices().0, 0);
     }
 
     pub fn len(&self) -> usize {
@@ -71,7 +75,7 @@ impl<T: Copy> Queue<T> {
 
     /// Keys and items in the order in which they came.
     pub fn iter(&self) -> impl Iterator<Item = (Key, T)> {
-        self.keys.iter().copied().zip(self.items.iter().copied())
+        self.items.iter().copied()
     }
 }
 

@@ -215,6 +215,22 @@ impl<C: Cursor, Handle: Copy> Machine<C, Handle> {
         taken
     }
 
+    /// Brings lists of this machine into the cache, for a call that comes soon.
+    pub fn bring_lists(&self) {
+        self.cursor.bring_places();
+        self.posted.bring();
+        self.unexpected.bring();
+    }
+
+    /// Brings the data of an operation into the cache; without one, those of the operation that finishes next if they finish in their order.
+    pub fn bring(&self, id: Option<OpId>) {
+        let index = id.map_or(Some(self.finished), OpId::in_program);
+        if let Some(index) = index {
+            self.cursor.bring(index);
+            self.remaining.bring(index);
+        }
+    }
+
     /// The operation of a number that this machine gave.
     #[inline]
     pub fn ready(&mut self, id: OpId) -> Ready {

@@ -16,6 +16,13 @@ pub fn prefetch_first_line<T>(records: &[T], index: usize) {
     line(records.as_ptr().wrapping_add(index).cast::<u8>());
 }
 
+/// Asks for all cache lines of element `index`.
+#[inline(always)]
+pub fn prefetch_whole<T>(records: &[T], index: usize) {
+    let record = records.as_ptr().wrapping_add(index).cast::<u8>();
+    (0..size_of::<T>()).step_by(LINE).for_each(|offset| line(record.wrapping_add(offset)));
+}
+
 /// Bytes of a cache line.
 const LINE: usize = 64;
 

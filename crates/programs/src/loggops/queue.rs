@@ -1,0 +1,156 @@
+//! The queue of events: a radix heap whose first events are sorted.
+//!
+//! # Source
+//! R. K. Ahuja, K. Mehlhorn, J. B. Orlin, R. E. Tarjan, "Faster algorithms for the shortest path problem" (J. ACM 37, 1990): buckets by
+//! the highest bit in which a time differs from the first one.
+//!
+//! # Guarantees
+//! Events come by time and then by the order of their creation, as from any heap. An event may be earlier than the last one that came.
+//! [`Queue::ahead`] names events that come soon, so that their data can be brought into the cache.
+
+use super::Event;
+use std::collections::BinaryHeap;
+
+/// The longest bucket that is sorted as it is. A longer one is divided by time first, as far as its times differ.
+const FEW: usize = 64;
+
+/// Buckets: one for each highest bit in which two times differ, and one for equal times.
+const BUCKETS: usize = 65;
+
+#[derive(Debug)]
+pub struct Queue {
+    /// The first events, sorted, without those of `early`: `next` and those behind it.
+    sorted: Vec<Event>,
+    next: usize,
+    /// Events before `edge` that came after `sorted` was made.
+    early: BinaryHeap<Event>,
+    /// All events in buckets have this time or a later one.
+    edge: u64,
+    /// The time with which those of events in buckets are compared, at most `edge`.
+    base: u64,
+    buckets: [Vec<Event>; BUCKETS],
+    /// A bit for each bucket that has events.
+    used: u128,
+}
+
+impl Queue {
+    pub fn new() -> Self {
+        let buckets = std::array::from_fn(|_| Vec::new());
+        Self { sorted: Vec::new(), next: 0, early: BinaryHeap::new(), edge: 0, base: 0, buckets, used: 0 }
+    }
+
+    #[inline]
+    pub fn push(&mut self, event: Event) {
+        if event.biased() < self.edge {
+            self.early.push(event);
+        } else {
+            self.put(event);
+        }
+    }
+
+    /// Puts an event into its bucket.
+    #[inline]
+    fn put(&mut self, event: Event) {
+        let bucket = (u64::BITS - (event.biased() ^ self.base).leading_zeros()) as usize;
+        self.buckets[bucket].push(event);
+        self.used |= 1 << bucket;
+    }
+
+    /// Takes out the first event.
+    #[inline]
+    pub fn pop(&mut self) -> Option<Event> {
+        if self.next == self.sorted.len() && self.early.is_empty() {
+            self.refill();
+        }
+        let first = self.sorted.get(self.next).copied();
+        match self.early.peek() {
+            Some(early) if first.is_none_or(|first| early.key() < first.key()) => self.early.pop(),
+            Some(_) | None => {
+                self.next += usize::from(first.is_some());
+                first
+            }
+        }
+    }
+
+    /// The event that comes after `distance` others, if no other one comes before it by then.
+    #[inline]
+    pub fn ahead(&self, distance: usize) -> Option<&Event> {
+        self.sorted.get(self.next + distance)
+    }
+
+    /// Sorts the events of the first bucket, which come next.
+    fn refill(&mut self) {
+        self.sorted.clear();
+        self.next = 0;
+        while self.used != 0 {
+            let bucket = self.used.trailing_zeros() as usize;
+            self.used &= !(1 << bucket);
+            let mut events = std::mem::take(&mut self.buckets[bucket]);
+            let times = events.iter().map(Event::biased);
+            let (first, last) = times.fold((u64::MAX, 0), |(first, last), time| (first.min(time), last.max(time)));
+            // the times of all later buckets differ from both in the same bit as from the old base
+            self.base = first;
+            if events.len() <= FEW || first == last {
+                self.edge = last.saturating_add(1);
+                events.sort_unstable_by_key(Event::key);
+                std::mem::swap(&mut self.sorted, &mut events);
+                self.buckets[bucket] = events;
+                return;
+            }
+            events.drain(..).for_each(|event| self.put(event));
+            self.buckets[bucket] = events;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand_pcg::Pcg64Mcg;
+    use rand_pcg::rand_core::{Rng, SeedableRng};
+
+    fn event(time: i64, order: u64) -> Event {
+        Event { time, order, subject: 0, rank: 0, has_waited: false }
+    }
+
+    /// Events that are mostly later than the last one, in steps of very different lengths, sometimes earlier, and often equal.
+    #[test]
+    fn events_come_as_from_a_heap() {
+        for seed in 0..30 {
+            let mut random = Pcg64Mcg::seed_from_u64(seed);
+            let (mut queue, mut heap) = (Queue::new(), BinaryHeap::new());
+            let (mut now, mut order) = (-5_000, 0);
+            for _ in 0..3_000 {
+                for _ in 0..random.next_u64() % 5 {
+                    let step = (random.next_u64() % (1 << (random.next_u64() % 30))) as i64;
+                    let time = if random.next_u64() % 8 == 0 { now - step % 1000 } else { now + step };
+                    let event = event(time, order);
+                    order += 1;
+                    queue.push(event);
+                    heap.push(event);
+                }
+                for _ in 0..random.next_u64() % 5 {
+                    let first = queue.pop();
+                    assert_eq!(first, heap.pop());
+                    now = first.map_or(now, |first| first.time);
+                }
+            }
+            while let Some(first) = heap.pop() {
+                assert_eq!(queue.pop(), Some(first));
+            }
+            assert_eq!(queue.pop(), None);
+        }
+    }
+
+    #[test]
+    fn the_extremes_of_time_come_in_their_order() {
+        let mut queue = Queue::new();
+        let times = [i64::MAX, 0, i64::MIN, -1, i64::MAX, i64::MIN];
+        times.into_iter().zip(0..).for_each(|(time, order)| queue.push(event(time, order)));
+        let out: Vec<(i64, u64)> = std::iter::from_fn(|| queue.pop()).map(|event| (event.time, event.order)).collect();
+        let expected = [(i64::MIN, 2), (i64::MIN, 5), (-1, 3), (0, 1), (i64::MAX, 0), (i64::MAX, 4)];
+        assert_eq!(out, expected);
+        queue.push(event(i64::MAX, 6));
+        assert_eq!(queue.pop().map(|event| event.order), Some(6));
+    }
+}
