@@ -168,18 +168,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         }
         if left == flits {
             queue.begin(self.routers.fabric.now, flits);
-            if let Some(control) = &net.congestion {
-                self.routers.fabric.limit_flow(&mut self.interfaces, &**control, (t, q), packet, flits);
-            }
-            if net.slow.paths && !notice {
-                let terminal = &self.interfaces.terminals[t];
-                let (channel, vc) = (terminal.out as usize, terminal.vc);
-                self.routers.beside.observers.recorders.crosses(
-                    channel,
-                    vc,
-                    &self.routers.fabric.buffers.packets.items[packet as usize],
-                );
-            }
+            self.has_begun(net, (t, q), (packet, flits), notice);
         }
         if measured > 0 {
             let job = self.interfaces.queues.streams[stream as usize].job;
@@ -190,6 +179,22 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         }
         if sent == Sent::Tail {
             self.routers.fabric.leave_queue(&mut self.interfaces, net, rules, t, q);
+        }
+    }
+}
+
+impl<const W: usize, const V: usize> Reach<W, V> {
+    /// Terminal `t` has sent the head of a packet of queue `q`.
+    #[inline(always)]
+    fn has_begun(&mut self, net: &Net, (t, q): (usize, usize), (packet, flits): (u32, u16), is_notice: bool) {
+        let Routers { fabric, beside } = &mut self.routers;
+        if let Some(control) = &net.congestion {
+            fabric.limit_flow(&mut self.interfaces, &**control, (t, q), packet, flits);
+        }
+        if net.slow.paths && !is_notice {
+            let terminal = &self.interfaces.terminals[t];
+            let (channel, vc) = (terminal.out as usize, terminal.vc);
+            beside.observers.recorders.crosses(channel, vc, &fabric.buffers.packets.items[packet as usize]);
         }
     }
 }
