@@ -126,7 +126,7 @@ impl Message {
     }
 
     /// A packet of its data, by source and number, has arrived in cycle `now`. Returns the last cycle and its packet if all have.
-    pub fn take(&mut self, now: u64, (source, number): (u32, u32)) -> Option<(u64, (u32, u32))> {
+    fn take(&mut self, now: u64, (source, number): (u32, u32)) -> Option<(u64, (u32, u32))> {
         // interfaces in several blocks may call this in any order
         self.latest = self.latest.max((now, source, number));
         self.left -= 1;
@@ -228,6 +228,12 @@ impl Outbox {
         &mut self.messages[place]
     }
 
+    /// A packet of a message's data, by source and number, has arrived in cycle `now`. Returns the last cycle and its packet if all have.
+    #[inline]
+    pub fn take(&mut self, number: u32, now: u64, packet: (u32, u32)) -> Option<(u64, (u32, u32))> {
+        self.message(number).take(now, packet)
+    }
+
     /// Frees the place of a message. The messages behind it move up, as far as their hashes allow.
     fn remove(&mut self, number: u32) {
         let (mut free, last) = (self.place(number), self.numbers.len() - 1);
@@ -305,7 +311,7 @@ pub struct Outgoing {
 impl Outgoing {
     /// Packets of at most the length of the site that are left.
     pub fn packets(&self, site: &Site) -> u64 {
-        self.flits.div_ceil(site.packet_flits)
+        site.packets(self.flits)
     }
 }
 

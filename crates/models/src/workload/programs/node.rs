@@ -237,7 +237,7 @@ impl Node {
         let (bytes, to) = (send.op.size(), send.op.peer().expect("a send names its receiver"));
         let (flits, node) = (site.flits(bytes), site.node(to));
         let id = send.id.to_bits();
-        let packets = flits.div_ceil(site.packet_flits);
+        let packets = site.packets(flits);
         let mut message = Message::new(send.message_key(me), (me, to), (bytes, packets), (id, send.op.cpu()), now);
         let is_local = node == self.me;
         message.is_rendezvous = bytes > site.eager && !is_local;
@@ -348,38 +348,41 @@ impl Node {
         self.ranks[r].receive(receive, bytes);
     }
 
-    /// A packet has come for this node.
-    pub fn deliver(&mut self, site: &Site, packet: &Packet, now: u64) {
+    /// A packet has come that ends a transfer: all earlier events of the node come before it. Those of a divided node have been handled
+    /// already (`Sources::exchange`).
+    fn catch_up(&mut self, site: &Site, now: u64) {
         if !self.is_divided {
-            // of a divided node that is done already (`Sources::exchange`)
             self.advance(site, now);
         }
+    }
+
+    /// The last packet of a message's data has come. `last`: the cycle and the packet of the last arrival.
+    pub fn deliver_last(&mut self, site: &Site, handle: Handle, last: (u64, (u32, u32)), now: u64) {
+        self.catch_up(site, now);
+        let message = *lock(&site.outboxes[handle.node as usize]).message(handle.number);
+        self.packets[1] += site.packets(site.flits(message.bytes));
+        let (last, packet) = last;
+        let (report, cause) = match message.is_rendezvous {
+            false => (Report::Arrived, message.cause(Some(packet))),
+            true => (Report::Filled, message.cause_since_match(message.from, Some(packet))),
+        };
+        self.report(site, last, (site.rail_of(packet.0), report, handle), cause);
+    }
+
+    /// A request has come for this node, or the answer to one.
+    pub fn deliver_control(&mut self, site: &Site, packet: &Packet, now: u64) {
+        self.catch_up(site, now);
         self.packets[1] += 1;
-        let ((part, number), id) = (Part::of(packet.tag), (packet.src, packet.seq));
         let (from, rail) = (site.node_of(packet.src), site.rail_of(packet.src));
-        let handle = Handle { node: from, number };
-        match part {
-            Part::Data => {
-                let mut outbox = lock(&site.outboxes[from as usize]);
-                let message = outbox.message(number);
-                let Some((last, packet)) = message.take(now, id) else { return };
-                let (report, cause) = match message.is_rendezvous {
-                    false => (Report::Arrived, message.cause(Some(packet))),
-                    true => (Report::Filled, message.cause_since_match(message.from, Some(packet))),
-                };
-                drop(outbox);
-                self.report(site, last, (site.rail_of(packet.0), report, handle), cause);
-            }
-            Part::Request => {
-                let cause = lock(&site.outboxes[from as usize]).message(number).cause(Some(id));
-                self.report(site, now, (rail, Report::Arrived, handle), cause);
-            }
-            Part::Clear => {
-                let message = *lock(&site.outboxes[self.me as usize]).message(number);
-                let handle = Handle { node: self.me, number };
-                self.report(site, now, (rail, Report::Clear, handle), message.cause_since_match(message.to, None));
-            }
-        }
+        let (part, number) = Part::of(packet.tag);
+        // the sender of a request and the receiver of an answer sends the data
+        let node = if part == Part::Request { from } else { self.me };
+        let message = *lock(&site.outboxes[node as usize]).message(number);
+        let (report, cause) = match part {
+            Part::Request => (Report::Arrived, message.cause(Some((packet.src, packet.seq)))),
+            Part::Data | Part::Clear => (Report::Clear, message.cause_since_match(message.to, None)),
+        };
+        self.report(site, now, (rail, report, Handle { node, number }), cause);
     }
 
     /// All data of a rendezvous have arrived.
@@ -393,8 +396,8 @@ impl Node {
         self.settle(site, r, now, None);
     }
 
-    /// The next packet of an interface. It goes to the interface of the same number of the other node.
-    pub fn next(&mut self, site: &Site, rail: usize, now: u64) -> Option<NewPacket> {
+    /// The next packet of an interface, and whether it is the last one of a message. It goes to the interface of the same number of the other node.
+    pub fn next(&mut self, site: &Site, rail: usize, now: u64) -> Option<(NewPacket, bool)> {
         let interface = &mut self.rails[rail];
         let outgoing = interface.front(now)?;
         let flits = outgoing.flits.min(site.packet_flits);
@@ -403,15 +406,16 @@ impl Node {
         if left == 0 {
             interface.pop();
         }
-        interface.in_hand = Some(InHand { number, is_last: part == Part::Data && left == 0, cause });
+        let is_last = part == Part::Data && left == 0;
+        interface.in_hand = is_last.then_some(InHand { number, cause });
         self.packets[0] += 1;
         let (to, tag) = (site.terminal(to, rail), part.tag(number));
-        Some(NewPacket { to, flits: flits as u16, created: since, tag, counts: Counts::IfCreatedInWindow })
+        Some((NewPacket { to, flits: flits as u16, created: since, tag, counts: Counts::IfCreatedInWindow }, is_last))
     }
 
-    /// The tail of the packet that interface `rail` gave last is on its link in cycle `now`.
+    /// The tail of the packet that interface `rail` gave last is on its link in cycle `now`. It was the last one of a message.
     pub fn sent(&mut self, site: &Site, rail: usize, now: u64) {
-        if let Some(InHand { number, cause, .. }) = self.rails[rail].in_hand.take().filter(|packet| packet.is_last) {
+        if let Some(InHand { number, cause }) = self.rails[rail].in_hand.take() {
             let handle = Handle { node: self.me, number };
             self.report(site, now + 1, (rail as u32, Report::Left, handle), cause);
         }

@@ -39,11 +39,10 @@ impl Note {
     }
 }
 
-/// The packet that an interface sends: of which message, and whether it is its last one of the data.
+/// The last packet of the data of a message.
 #[derive(Debug, Clone, Copy, Value)]
 pub struct InHand {
     pub number: u32,
-    pub is_last: bool,
     pub cause: Cause,
 }
 
@@ -55,6 +54,7 @@ pub struct Rail {
     data: VecDeque<Outgoing>,
     /// What the node has given to it and it does not have yet, by the cycle in which it will.
     coming: BTreeMap<(u64, (Part, u32, u32)), Outgoing>,
+    /// The packet that it sends, if that is the last one of a message: of other packets nothing is done when they have left.
     pub in_hand: Option<InHand>,
     /// When the loop will ask it for its next packet, as far as the loop knows.
     pub due: u64,

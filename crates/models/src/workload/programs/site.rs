@@ -90,6 +90,11 @@ impl Site {
         u64::try_from(flits).unwrap_or(u64::MAX).max(1)
     }
 
+    /// Packets of at most the longest length that so many flits make.
+    pub fn packets(&self, flits: u64) -> u64 {
+        flits.div_ceil(self.packet_flits)
+    }
+
     /// Time of a message between two ranks of a node \[fs\].
     pub fn local_time(&self, bytes: u64) -> u128 {
         let bits = u128::from(bytes) * 8 * 1_000_000_000_000_000;
@@ -98,7 +103,10 @@ impl Site {
 
     /// The cycle that begins at this time, or is the next to begin.
     pub fn cycle(&self, fs: u128) -> u64 {
-        u64::try_from(fs.div_ceil(self.cycle_fs)).unwrap_or(u64::MAX)
+        match (u64::try_from(fs), u64::try_from(self.cycle_fs)) {
+            (Ok(fs), Ok(cycle_fs)) => fs.div_ceil(cycle_fs), // as below, in one division of the machine
+            (_, _) => u64::try_from(fs.div_ceil(self.cycle_fs)).unwrap_or(u64::MAX),
+        }
     }
 
     pub fn fs(&self, cycle: u64) -> u128 {

@@ -1,6 +1,7 @@
 //! The sources of a program in one block: each is an interface of a node.
 
 use super::All;
+use super::messages::{Handle, Part};
 use super::node::Node;
 use super::site::{Site, lock};
 use std::cmp::Reverse;
@@ -22,6 +23,8 @@ struct Interface {
 pub struct Nodes {
     all: Arc<All>,
     sources: Vec<Interface>,
+    /// Whether the packet that each source gave last is the last one of a message.
+    ends_message: Vec<bool>,
     /// Nodes with interfaces in other blocks as well, each with its interfaces here.
     divided: Vec<(u32, Vec<usize>)>,
     /// The calendar: cycles in which something happens at a node by itself, the first one first. An entry counts if the node says so (`Node::called_at`).
@@ -44,8 +47,8 @@ impl Nodes {
         }
         here.retain(|_, own| own.len() < rails as usize);
         here.keys().for_each(|&node| lock(&all.nodes[node as usize]).is_divided = true);
-        let mut nodes =
-            Self { all, sources, divided: here.into_iter().collect(), calendar: BinaryHeap::new(), woken: Vec::new() };
+        let (ends_message, divided) = (vec![false; sources.len()], here.into_iter().collect());
+        let mut nodes = Self { all, sources, ends_message, divided, calendar: BinaryHeap::new(), woken: Vec::new() };
         nodes.call_all();
         nodes
     }
@@ -100,6 +103,7 @@ fn call(calendar: &mut BinaryHeap<Reverse<(u64, u32)>>, site: &Site, (number, no
 
 impl Kept for Nodes {
     fn keep(&self, to: &mut Writer) {
+        self.ends_message.keep(to);
         for node in self.own() {
             lock(&self.all.nodes[node]).keep(to);
             lock(&self.all.site.outboxes[node]).keep(to);
@@ -110,6 +114,10 @@ impl Kept for Nodes {
     }
 
     fn restore(&mut self, from: &mut Reader<'_>) -> Result<(), Unreadable> {
+        self.ends_message.restore(from)?;
+        if self.ends_message.len() != self.sources.len() {
+            return Err(Unreadable);
+        }
         for place in self.own() {
             let mut node = lock(&self.all.nodes[place]);
             node.restore(from)?;
@@ -130,18 +138,39 @@ impl Sources for Nodes {
     }
 
     fn next(&mut self, source: usize, due: &mut u64, now: u64) -> Option<NewPacket> {
-        let (packet, next) = self.with(source, now, |site, node, rail| node.next(site, rail, now))?;
-        *due = next;
-        packet
+        let Interface { node, rail } = self.sources[source];
+        let mut node = lock(self.all.nodes.get(node as usize)?);
+        let given = node.next(&self.all.site, rail as usize, now);
+        *due = node.own_due(rail as usize, now);
+        let (packet, is_last) = given?;
+        self.ends_message[source] = is_last;
+        Some(packet)
     }
 
     fn sent(&mut self, source: usize, due: &mut u64, now: u64) {
+        if !std::mem::take(&mut self.ends_message[source]) {
+            // nothing has changed at the node since it gave the packet, or it has said so
+            return;
+        }
         let next = self.with(source, now, |site, node, rail| node.sent(site, rail, now));
         *due = next.map_or(NOT_DUE, |((), due)| due);
     }
 
     fn delivered(&mut self, source: usize, packet: &Packet, due: &mut u64, now: u64) {
-        let next = self.with(source, now, |site, node, _| node.deliver(site, packet, now));
+        let site = &self.all.site;
+        let (part, number) = Part::of(packet.tag);
+        let next = match part {
+            Part::Data => {
+                let handle = Handle { node: site.node_of(packet.src), number };
+                let arrival = lock(&site.outboxes[handle.node as usize]).take(number, now, (packet.src, packet.seq));
+                // the node has nothing to do before the last packet of a message
+                let Some(last) = arrival else { return };
+                self.with(source, now, |site, node, _| node.deliver_last(site, handle, last, now))
+            }
+            Part::Request | Part::Clear => {
+                self.with(source, now, |site, node, _| node.deliver_control(site, packet, now))
+            }
+        };
         *due = next.map_or(NOT_DUE, |((), due)| due);
     }
 

@@ -88,15 +88,15 @@ impl Nodes {
         self.delivered.push(((0, 0), Arc::clone(&started.delivered)));
     }
 
-    /// Calls `of` for the program that runs on a node. Returns when its source is due.
-    fn with(&mut self, source: usize, of: impl FnOnce(&mut dyn Sources, usize, &mut u64)) -> u64 {
-        let mut due = NOT_DUE;
-        if let Some((program, node)) = self.running[source] {
-            of(self.programs[program].all_mut(), node, &mut due);
-            self.next_act = self.next_act.min(self.programs[program].all().next_act());
-            self.called = Some(program);
-        }
-        due
+    /// Calls `of` for the program that runs on a node, whose source is due in cycle `due`. Sets when it is due then.
+    fn with(&mut self, source: usize, due: &mut u64, of: impl FnOnce(&mut dyn Sources, usize, &mut u64)) {
+        let Some((program, node)) = self.running[source] else {
+            *due = NOT_DUE;
+            return;
+        };
+        of(self.programs[program].all_mut(), node, due);
+        self.next_act = self.next_act.min(self.programs[program].all().next_act());
+        self.called = Some(program);
     }
 }
 
@@ -140,12 +140,12 @@ impl Sources for Nodes {
 
     fn next(&mut self, source: usize, due: &mut u64, now: u64) -> Option<NewPacket> {
         let mut packet = None;
-        *due = self.with(source, |program, node, due| packet = program.next(node, due, now));
+        self.with(source, due, |program, node, due| packet = program.next(node, due, now));
         packet
     }
 
     fn sent(&mut self, source: usize, due: &mut u64, now: u64) {
-        *due = self.with(source, |program, node, due| program.sent(node, due, now));
+        self.with(source, due, |program, node, due| program.sent(node, due, now));
     }
 
     fn delivered(&mut self, source: usize, packet: &Packet, due: &mut u64, now: u64) {
@@ -156,7 +156,7 @@ impl Sources for Nodes {
             *here = (here.0 + more.0, here.1 + more.1);
             of_all.add(more);
         }
-        *due = self.with(source, |program, node, due| program.delivered(node, packet, due, now));
+        self.with(source, due, |program, node, due| program.delivered(node, packet, due, now));
     }
 
     fn next_act(&self) -> u64 {
