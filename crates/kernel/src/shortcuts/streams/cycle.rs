@@ -147,7 +147,11 @@ impl<const W: usize, const V: usize> Reach<W, V> {
             self.routers.spend(net);
         }
         if !self.routers.beside.shortcuts.streams.sources.is_empty() {
-            self.flow_from_terminals(net);
+            if net.interface.is_some() {
+                self.flow_from_terminals::<true>(net);
+            } else {
+                self.flow_from_terminals::<false>(net);
+            }
         }
     }
 }
@@ -174,9 +178,10 @@ impl<const W: usize, const V: usize> Routers<W, V> {
 }
 
 impl<const W: usize, const V: usize> Reach<W, V> {
-    /// A flit leaves each terminal with a stream. Without a credit for the next one, or when that is the tail, the stream closes.
+    /// A flit leaves each terminal with a stream. Without a credit for the next one, or when that is the tail, the stream closes. `QUEUED`:
+    /// terminals have queues.
     #[inline(never)]
-    fn flow_from_terminals(&mut self, net: &Net) {
+    fn flow_from_terminals<const QUEUED: bool>(&mut self, net: &Net) {
         let measured = self.routers.beside.observers.tally.inside(self.routers.fabric.now);
         self.routers.beside.observers.tally.injected_flits +=
             u64::from(measured) * self.routers.beside.shortcuts.streams.sources.len() as u64;
@@ -192,7 +197,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
             let terminal = unsafe { self.interfaces.terminals.hot_mut(t) };
             terminal.left -= 1;
             let is_over = is_dry || terminal.left == 1;
-            if net.interface.is_some() {
+            if QUEUED {
                 self.interfaces.flow_from_queue(&mut self.routers.beside.observers.tally, t, measured);
             }
             if is_over {
