@@ -15,6 +15,19 @@ SMALL: dict[str, dict[str, Any]] = {
     TREE: {"k_ary_n_tree": {"k": 4, "n": 4}},
     DRAGONFLY: {"dragonfly": {"routers_per_group": 6, "terminals_per_router": 3, "global_links_per_router": 3}},
 }
+# Four times the nodes of the paper: 4,224, 4,096 and 4,128.
+LARGE: dict[str, dict[str, Any]] = {
+    TORUS: {"torus": {"widths": [24, 22, 8], "terminals_per_router": 1}},
+    TREE: {"k_ary_n_tree": {"k": 4, "n": 6}},
+    DRAGONFLY: {
+        "dragonfly": {
+            "groups": 129,
+            "routers_per_group": 8,
+            "terminals_per_router": 4,
+            "global_links_per_router": 16,
+        }
+    },
+}
 # 120, 64 and 72 nodes, for many runs beside each other.
 SMALLEST: dict[str, dict[str, Any]] = {
     TORUS: {"torus": {"widths": [6, 5, 4], "terminals_per_router": 1}},

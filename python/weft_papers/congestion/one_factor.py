@@ -9,7 +9,7 @@ import polars as pl
 
 from weft_papers.common.measured import LackingError, Measured
 from weft_papers.common.paper import Experiment
-from weft_papers.congestion.hot_spot_networks import NAMES, NETWORKS, SMALL, SMALLEST, TORUS, TREE
+from weft_papers.congestion.hot_spot_networks import DRAGONFLY, LARGE, NAMES, NETWORKS, SMALL, SMALLEST, TORUS, TREE
 from weft_papers.congestion.scheme_outcomes import (
     ENERGY,
     LATENCY,
@@ -66,6 +66,11 @@ _HIGH_LOW: dict[str, Any] = {
 _FEWER: dict[str, Any] = {"sweep.power.policy": ["always_on", _HIGH_LOW]}
 
 
+# A switch of the large dragonfly has 27 outputs, and a link has at most 16 VCs.
+_WITHOUT_VOQSW: dict[str, Any] = {
+    "zip.queueing": ["one_queue", {"dbbm": {"queues": 4}}, {"h2lq": {"standard": 6, "escape": 2}}],
+    "zip.links.default.vcs": [2, 8, 16],
+}
 _USUAL: list[Any] = ["one_queue", "voqsw", {"dbbm": {"queues": 4}}]
 FACTORS = (
     Factor("as_is", "nothing"),
@@ -115,6 +120,15 @@ FACTORS = (
         "quarter",
         "a quarter of the paper's nodes",
         only={name: _LONGER | _FEWER | {"topology": small} for name, small in SMALL.items()},
+        costly=True,
+    ),
+    Factor(
+        "four_times",
+        "four times the paper's nodes",
+        only={
+            name: _LONGER | _FEWER | {"topology": large} | (_WITHOUT_VOQSW if name == DRAGONFLY else {})
+            for name, large in LARGE.items()
+        },
         costly=True,
     ),
 )
