@@ -231,12 +231,12 @@ pub trait Channels {
     /// For how many cycles it could have taken another flit; below 0 while granted flits wait for it: it is free in as many
     /// cycles.
     fn free_for(&self, channel: usize) -> i32;
-    /// Flits that wait at its sender. In a router these are flits of packets that have this output: those in the queues, and
+    /// Flits that wait at its sender, or `most` at a terminal where more wait. In a router these are flits of packets that have this output: those in the queues, and
     /// those behind the switch with others before them. At a terminal they are the flits of all packets that were created before this
     /// cycle and are not sent.
     /// The call counts them from the queues. Agents call it from `timers`: in `wanted` the number would depend on the
     /// order in which heads ask.
-    fn queued(&self, channel: usize) -> u32;
+    fn queued(&self, channel: usize, most: u32) -> u32;
     /// Most flits by which `queued` can grow from a cycle to the next, at least 1. `None`: all flits of a queue may count at once, because
     /// heads choose their output late.
     fn queue_growth(&self, channel: usize) -> Option<u32>;

@@ -328,4 +328,14 @@ impl Sources for ClockSources {
     fn backlog(&self, source: usize, due: u64, until: u64, window: (u64, u64)) -> Backlog {
         self.clocks.backlog(self.terminals[source].clone(), due, until, window, || false)
     }
+
+    fn flits_due(&self, source: usize, due: u64, until: u64, most: u64) -> u64 {
+        let (mut clock, mut next, mut flits) = (self.terminals[source].clone(), due, 0);
+        while next < until && flits < most {
+            flits += u64::from(self.clocks.length(&self.clocks.rates[usize::from(clock.rate)], &clock));
+            clock.made = clock.made.wrapping_add(1);
+            next = self.clocks.after(&mut clock, next, false);
+        }
+        flits
+    }
 }

@@ -464,6 +464,11 @@ pub trait Sources: Kept + Debug + Send + Sync {
     /// the measured window, and the first after it.
     fn backlog(&self, source: usize, due: u64, until: u64, window: (u64, u64)) -> Backlog;
 
+    /// Flits that wait at `source` in cycle `until`, as in [`Self::backlog`], or at least `most` where more wait.
+    fn flits_due(&self, source: usize, due: u64, until: u64, _most: u64) -> u64 {
+        self.backlog(source, due, until, (u64::MAX, u64::MAX)).flits
+    }
+
     /// Flits of the replies that `source` has and may not send before cycle `now`.
     fn kept_back(&self, _source: usize, _now: u64) -> u64 {
         0

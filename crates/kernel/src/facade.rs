@@ -105,9 +105,9 @@ impl<const W: usize, const V: usize> Channels for Facade<'_, W, V> {
         (fabric.now as u32).wrapping_sub(fabric.next_free(&beside.shortcuts, channel)) as i32
     }
 
-    fn queued(&self, channel: usize) -> u32 {
+    fn queued(&self, channel: usize, most: u32) -> u32 {
         self.look(channel);
-        self.reach.queued_for(self.net, channel)
+        self.reach.queued_for(self.net, channel, most)
     }
 
     fn queue_growth(&self, channel: usize) -> Option<u32> {

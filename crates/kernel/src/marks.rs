@@ -25,7 +25,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
             self.interfaces.limits.counts.notice_hops += u64::from(counts);
             return;
         }
-        let waiting = self.queued_for(net, o);
+        let waiting = self.queued_for(net, o, u32::MAX);
         let chance = control.marks(waiting);
         let router = &fabric.requests.routers[fabric.wires.outs[o].router as usize];
         let place = u64::from(router.id) << 16 | (o - router.base as usize) as u64;

@@ -10,12 +10,12 @@ use weft_api::state::{ChannelEnd, NO_JOB, NO_REQUEST, NONE, Segment, matching, o
 impl<const W: usize, const V: usize> Reach<W, V> {
     /// Flits that wait for channel `o`. In a router these are flits of packets that have it as their output: those in the
     /// queues, and granted ones with others before them. Heads that have not chosen an output wait for none. At a terminal
-    /// they are the flits of all packets that were created before this cycle and are not sent.
-    pub fn queued_for(&self, net: &Net, o: usize) -> u32 {
+    /// they are the flits of all packets that were created before this cycle and are not sent, counted up to `most`.
+    pub fn queued_for(&self, net: &Net, o: usize, most: u32) -> u32 {
         let Routers { fabric, beside } = &self.routers;
         let out = &fabric.wires.outs[o];
         if out.is(ChannelEnd::Injection) {
-            return fabric.at_terminal(&self.interfaces, out.router as usize);
+            return fabric.at_terminal(&self.interfaces, out.router as usize, most.into()) as u32;
         }
         fabric.granted_to(&beside.shortcuts, net, o)
             + fabric.of_holders(&beside.policy, o)
@@ -25,12 +25,12 @@ impl<const W: usize, const V: usize> Reach<W, V> {
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// Flits that wait at terminal `t`: of its present packet, in the queues of its interface, and in its sources.
-    fn at_terminal(&self, interfaces: &Interfaces, t: usize) -> u32 {
+    /// Flits that wait at terminal `t`, up to `most`: of its present packet, in the queues of its interface, and in its sources.
+    fn at_terminal(&self, interfaces: &Interfaces, t: usize, most: u64) -> u64 {
         let (interfaces, now) = (&interfaces, self.now);
         let in_source = |job: u16, source: u32, due: u64| {
             let sources = interfaces.sources[usize::from(job)].all();
-            sources.backlog(source as usize, due, now, (u64::MAX, u64::MAX)).flits
+            sources.flits_due(source as usize, due, now, most)
         };
         let terminal = &interfaces.terminals[t];
         let waiting = if interfaces.queues.each > 0 {
@@ -46,7 +46,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
             let due = if terminal.job == NO_JOB { 0 } else { in_source(terminal.job, terminal.source, terminal.due) };
             present + due
         };
-        waiting.min(u32::MAX.into()) as u32
+        waiting.min(most)
     }
 
     /// Most flits by which `queued_for` can grow in a cycle; `None` if all flits of a queue may count at once. Where routes are known

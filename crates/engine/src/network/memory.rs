@@ -9,9 +9,12 @@ use crate::network::policy;
 use crate::network::recordings;
 use crate::network::spec::{Execution, LinkClass, Spec};
 use crate::network::transit::{self, Transit};
+use weft_api::classes::Queueing;
 use weft_api::recording::NetworkSite;
+use weft_api::spec::Stop;
 use weft_api::state::{Account, Flit, Packet, PerMode, Segment, Terminal};
 use weft_kernel::block::Cut;
+use weft_kernel::parts::queues::Ready;
 use weft_kernel::shortcuts::streams;
 use weft_topology::Port;
 
@@ -167,5 +170,24 @@ fn in_flight(spec: &Spec, blocks: &Blocks) -> (u64, u64) {
     let now = packets * of_packet + flits.min(wires) * of_wire + mail * of_mail;
     let most = most_packets * of_packet + wires.max(flits.min(wires)) * of_wire + most_mail * of_mail;
     let cuts = blocks.cuts * size::<Cut>();
-    (now as u64 + cuts, most.max(now) as u64 + cuts)
+    (now as u64 + cuts, most.max(now) as u64 + cuts + in_interfaces(spec))
+}
+
+/// Bytes of the packets that deep queues of network interfaces hold at most: all that are created in the run. Other
+/// interfaces leave packets in their sources, which take no memory.
+fn in_interfaces(spec: &Spec) -> u64 {
+    let (interface, phases) = (&spec.interface, &spec.phases);
+    let queues = match interface.queueing {
+        Queueing::One | Queueing::PerClass => return 0,
+        Queueing::PerDestination => interface.queues.into(),
+        Queueing::PerLane => u64::from(spec.links[0].vcs),
+    };
+    let longest = match phases.stop {
+        Stop::Confidence { window, .. } => window,
+        Stop::Window | Stop::Complete => phases.window,
+    };
+    let cycles = (phases.warmup + longest + phases.drain_limit) as f64;
+    let created = transit::offered_flits(spec) / transit::shortest(spec) * cycles;
+    let room = u64::from(spec.graph.terminals()) * queues * u64::from(interface.depth);
+    (created as u64).min(room) * (size::<Packet>() + size::<Ready>())
 }

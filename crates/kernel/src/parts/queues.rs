@@ -134,6 +134,9 @@ pub struct Queues {
     /// By terminal, a bit for each queue that holds a packet.
     #[kept(each)]
     pub filled: Vec<u64>,
+    /// By terminal: flits of the packets in its queues, with those of first packets that have left.
+    #[kept(each)]
+    pub flits: Vec<u64>,
     /// By terminal: the queue whose turn is next.
     #[kept(each)]
     pub turns: Vec<u8>,
@@ -187,6 +190,7 @@ impl Queues {
             streams: streams.into_iter().flatten().collect(),
             of: (0..terminals).flat_map(|_| of_terminal()).collect(),
             filled: vec![0; terminals],
+            flits: vec![0; terminals],
             turns: vec![0; terminals],
             ready: Pool::with_capacity(terminals * rules.queues.min(8) * usize::from(rules.depth.min(RESERVED))),
             keeps: vec![KeptList { first: NONE, last: NONE }; if keeps { terminals } else { 0 }],
@@ -223,6 +227,7 @@ impl Queues {
     /// Packet `ready` joins queue `q` of terminal `t`.
     pub fn join(&mut self, t: usize, q: usize, ready: Ready) {
         let id = self.ready.add(Ready { next: NONE, ..ready });
+        self.flits[t] += u64::from(ready.flits);
         let place = self.place(t, q);
         let queue = &mut self.of[place];
         if queue.first == NONE {
@@ -242,6 +247,7 @@ impl Queues {
         let id = queue.first;
         let ready = self.ready.items[id as usize];
         self.ready.remove(id);
+        self.flits[t] -= u64::from(ready.flits);
         (queue.first, queue.vc) = (ready.next, u8::MAX);
         queue.packets -= 1;
         if ready.next == NONE {
@@ -280,12 +286,9 @@ impl Queues {
 
     /// Flits of the packets in the queues of terminal `t` that have not left.
     pub fn flits_of(&self, t: usize) -> u64 {
-        let of_queue = |queue: &Queue| {
-            let first = (queue.first != NONE).then(|| &self.ready.items[queue.first as usize]);
-            let behind = std::iter::successors(first, |ready| self.ready.items.get(ready.next as usize)).skip(1);
-            u64::from(queue.left) + behind.map(|ready| u64::from(ready.flits)).sum::<u64>()
-        };
-        self.of[t * self.each..(t + 1) * self.each].iter().map(of_queue).sum()
+        let queues = self.of[t * self.each..(t + 1) * self.each].iter().filter(|queue| queue.first != NONE);
+        let gone = queues.map(|queue| u64::from(self.ready.items[queue.first as usize].flits - queue.left));
+        self.flits[t] - gone.sum::<u64>()
     }
 
     /// VC of packet `id`, which is at terminal `t`; `u8::MAX` if its head has not left, and `None` if its tail has.
@@ -382,5 +385,24 @@ mod tests {
         assert_eq!((queues.leave(0, 0).packet, queues.leave(0, 0).packet), (0, 2));
         assert_eq!(queues.to_destination(0, 5, 0), Some(0));
         assert_eq!(queues.waiting(0), 1);
+    }
+
+    #[test]
+    fn flits_of_a_terminal_are_those_that_have_not_left() {
+        let stream = Stream { due: 0, pending: NONE, job: 0, source: 0, class: 0, replies: false };
+        let mut queues = Queues::new(vec![vec![stream.clone()], vec![stream]], &rules(4, None), false);
+        for (q, flits) in [(0, 5), (1, 2), (0, 3)] {
+            queues.join(1, q, Ready { flits, ..Ready::default() });
+        }
+        assert_eq!((queues.flits_of(0), queues.flits_of(1)), (0, 10));
+        let place = queues.place(1, 0);
+        queues.of[place].left = 1; // four of five flits of the first packet have left
+        assert_eq!(queues.flits_of(1), 6);
+        queues.of[place].left = 0;
+        queues.leave(1, 0);
+        assert_eq!(queues.flits_of(1), 5);
+        queues.leave(1, 0);
+        queues.leave(1, 1);
+        assert_eq!(queues.flits_of(1), 0);
     }
 }

@@ -57,7 +57,7 @@ impl Agents for Readers {
 
     fn timers(&mut self, _: &[u32], channels: &mut dyn Channels) {
         let now = channels.now();
-        let queued: Vec<u32> = (0..self.channels).map(|o| channels.queued(o)).collect();
+        let queued: Vec<u32> = (0..self.channels).map(|o| channels.queued(o, u32::MAX)).collect();
         if self.probing {
             assert_eq!(queued.iter().map(|&flits| u64::from(flits)).sum::<u64>(), self.inside, "cycle {now}");
         }
@@ -109,6 +109,30 @@ fn flits_that_wait_for_channels_are_those_in_the_queues() {
                 assert!(plain.iter().any(|&(.., flits)| flits > 0), "some flits wait");
                 assert!(plain == read(flits, load, speedup, (one, false)), "{flits} {load} {speedup}");
             }
+        }
+    }
+}
+
+/// What waits in the sources is counted no further than asked, and up to there it is the backlog.
+#[test]
+fn flits_in_sources_are_counted_up_to_a_limit() {
+    let topology = serde_json::from_value(json!({"hyperx": {"widths": [4, 3], "terminals_per_router": 2}})).unwrap();
+    let mut spec = Spec::new(&topology, serde_json::from_value(json!({"dimension_order": {}})).unwrap()).unwrap();
+    spec.set_packet(5);
+    spec.set_load(0.9);
+    (spec.phases.warmup, spec.phases.window, spec.phases.drain_limit) = (0, 500, 0);
+    let mut sim = Simulation::new(&spec, Execution::new(1, 1)).unwrap();
+    sim.run(&spec, &());
+    let (interfaces, until) = (sim.blocks[0].interfaces(), sim.now + 300);
+    for terminal in &interfaces.terminals {
+        let sources = interfaces.sources[usize::from(terminal.job)].all();
+        let (source, due) = (terminal.source as usize, terminal.due);
+        let all = sources.backlog(source, due, until, (u64::MAX, u64::MAX)).flits;
+        assert!(all > 40, "{all} flits");
+        for most in [0, 1, 5, 23, all, all + 1, u64::MAX] {
+            let counted = sources.flits_due(source, due, until, most);
+            assert_eq!(counted.min(most), all.min(most));
+            assert!(counted <= all && counted < most.saturating_add(5), "{counted} flits, {most} asked for");
         }
     }
 }

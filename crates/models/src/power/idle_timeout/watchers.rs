@@ -149,7 +149,8 @@ impl Watchers {
 
     /// Begins the change if enough flits wait; rests if none does. Otherwise this looks again as soon as enough can wait.
     fn look_at_queue(&mut self, o: usize, channels: &mut dyn Channels) {
-        let (now, queued, enough) = (channels.now(), channels.queued(o), self.switch_at[o]);
+        let (now, enough) = (channels.now(), self.switch_at[o]);
+        let queued = channels.queued(o, enough);
         if queued >= enough {
             if !self.times.changes.stop_up() {
                 return self.rise(o, channels);
