@@ -46,12 +46,12 @@ def _wheel(folder: Path) -> Path:
         stdout=subprocess.DEVNULL,
         check=True,
     )
-    (told,) = folder.glob("*.dist-info")
-    tag = next(line for line in (told / "WHEEL").read_text(encoding="utf-8").splitlines() if line.startswith("Tag: "))
-    wheel = folder / f"{told.stem}-{tag.removeprefix('Tag: ')}.whl"
-    files = [path for path in told.rglob("*") if path.is_file()]
+    (shown,) = folder.glob("*.dist-info")
+    tag = next(line for line in (shown / "WHEEL").read_text(encoding="utf-8").splitlines() if line.startswith("Tag: "))
+    wheel = folder / f"{shown.stem}-{tag.removeprefix('Tag: ')}.whl"
+    files = [path for path in shown.rglob("*") if path.is_file()]
     names = [path.relative_to(folder).as_posix() for path in files]
-    record = f"{told.name}/RECORD"
+    record = f"{shown.name}/RECORD"
     with zipfile.ZipFile(wheel, "w") as written:
         for path, name in zip(files, names, strict=True):
             written.write(path, name)

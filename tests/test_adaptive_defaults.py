@@ -110,6 +110,6 @@ def test_the_table_of_a_run_shows_the_minimal_share_if_packets_took_detours(
         return capsys.readouterr().out
 
     assert "minimal share" not in table("[dragonfly_minimal]")
-    told = table("[dragonfly_valiant, dragonfly_minimal]")
-    assert "minimal share over load" in told
-    assert "  1.00" in told
+    shown = table("[dragonfly_valiant, dragonfly_minimal]")
+    assert "minimal share over load" in shown
+    assert "  1.00" in shown

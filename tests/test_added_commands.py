@@ -28,11 +28,11 @@ def main(options):
 def outside(tmp_path: Path) -> Path:
     """A folder with an installed package that adds two commands: one works, and the module of the other is gone."""
     (tmp_path / "greeter.py").write_text(COMMAND, encoding="utf-8")
-    told = tmp_path / "greeter-1.0.dist-info"
-    told.mkdir()
-    (told / "METADATA").write_text("Metadata-Version: 2.1\nName: greeter\nVersion: 1.0\n", encoding="utf-8")
+    shown = tmp_path / "greeter-1.0.dist-info"
+    shown.mkdir()
+    (shown / "METADATA").write_text("Metadata-Version: 2.1\nName: greeter\nVersion: 1.0\n", encoding="utf-8")
     points = f"[{commands.GROUP}]\ngreet = greeter\nrun = greeter\nlost = greeter_lost\n"
-    (told / "entry_points.txt").write_text(points, encoding="utf-8")
+    (shown / "entry_points.txt").write_text(points, encoding="utf-8")
     return tmp_path
 
 

@@ -127,9 +127,9 @@ def test_samples_depend_on_their_seed_alone() -> None:
 )
 def test_paths_that_make_no_sense(arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["analyse", "paths", *arguments]) == 2
-    told = capsys.readouterr().err
-    assert words in told
-    assert "help:" in told
+    errors = capsys.readouterr().err
+    assert words in errors
+    assert "help:" in errors
 
 
 def test_a_seed_is_not_negative(capsys: pytest.CaptureFixture[str]) -> None:

@@ -114,8 +114,8 @@ def test_a_rate_is_a_share_of_the_bandwidth(tmp_path: Path) -> None:
 
 def test_links_that_were_slowed_down_are_not_scaled_again(tmp_path: Path) -> None:
     results = _by_hand(tmp_path, [{"on": 600, "half": 300, "quarter": 100, "flits": 10}])
-    told = r"300 cycles at half rate and 100 cycles at quarter rate.*scaled twice.*power\.policy=always_on"
-    with pytest.raises(ResultsError, match=r"(?s)" + told):
+    text = r"300 cycles at half rate and 100 cycles at quarter rate.*scaled twice.*power\.policy=always_on"
+    with pytest.raises(ResultsError, match=r"(?s)" + text):
         results.rate_scaled()
 
 
@@ -275,7 +275,7 @@ def test_dvfs_on_the_command_line(awake: Results, capsys: pytest.CaptureFixture[
     assert "rates rise from above 0 to 1" in capsys.readouterr().err
 
 
-def test_what_is_missing_is_told(tmp_path: Path) -> None:
+def test_what_is_missing_is_reported(tmp_path: Path) -> None:
     sets = {"measure.series": {"every": "50cycles", "of": "class"}, "traffic.load": 0.1, "seed": 1}
     sets |= {"traffic.pattern": "uniform", "routing": "ugal_p"}
     coarse = weft.load(RECORDED, overrides=sets).run(tmp_path / "coarse")

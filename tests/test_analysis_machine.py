@@ -188,7 +188,7 @@ def test_the_command_prints_rows_and_refuses_what_it_cannot_price(
     assert json.loads(capsys.readouterr().out) == results.machine(Machine(idle_shares=(0.5,))).to_dicts()
     assert main(["analyse", "machine", folder]) == 0
     assert "saves: the idle shares" in capsys.readouterr().out
-    for words, told in (
+    for words, shown in (
         (["--reference", "0x64"], "name a reference network with ports, such as 7x64"),
         (["--node-idle", "50"], "write 0.5, if 50 % is meant"),
         (["--network", "1.5"], "share network: 1.5 is no share"),
@@ -196,7 +196,7 @@ def test_the_command_prints_rows_and_refuses_what_it_cannot_price(
         (["--state", "dozing=0.7"], "no state dozing"),
     ):
         assert main(["analyse", "machine", folder, *words]) == 2
-        assert told in capsys.readouterr().err
+        assert shown in capsys.readouterr().err
     assert main(["analyse", "machine", folder, "--reference", "7x64"]) == 0
     assert main(["analyse", "machine", folder, "--node-idle", "0.5"]) == 0
 

@@ -270,9 +270,9 @@ def test_oracle_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert "take a target above 0, up to 1" in capsys.readouterr().err
     (tmp_path / "blocked").touch()
     assert main(["analyse", "oracle", str(file), "--out", str(tmp_path / "blocked" / "x.yaml")]) == 2
-    told = capsys.readouterr().err
-    assert "can't be written" in told
-    assert "help: name another place" in told
+    errors = capsys.readouterr().err
+    assert "can't be written" in errors
+    assert "help: name another place" in errors
 
 
 @pytest.mark.parametrize("hub", [0, 3])

@@ -69,9 +69,9 @@ def test_each_episode_has_a_row_and_each_dash_a_reason(faulty: Results, capsys: 
     assert behind["failed"] == "nothing in the window"
     assert behind["note"].startswith("faults = link 0, 2, at 9500cycles: nothing is broken ")
     assert main(["analyse", "recovery", str(faulty.root)]) == 0
-    told = capsys.readouterr().out.splitlines()
-    assert early["note"] in told
-    assert "-: not known, for these reasons:" in told
+    lines = capsys.readouterr().out.splitlines()
+    assert early["note"] in lines
+    assert "-: not known, for these reasons:" in lines
 
 
 def test_the_table_of_a_run_has_a_line_per_point_that_fails(faulty: Results) -> None:
@@ -93,7 +93,9 @@ def test_the_table_of_a_run_has_a_line_per_point_that_fails(faulty: Results) -> 
     assert lines[-1].endswith(" more, which `weft analyse recovery` tells")
 
 
-def test_random_faults_are_told_as_those_that_are_named(at_random: Results, capsys: pytest.CaptureFixture[str]) -> None:
+def test_random_faults_are_reported_as_those_that_are_named(
+    at_random: Results, capsys: pytest.CaptureFixture[str]
+) -> None:
     (summary,) = at_random.summaries
     episodes = summary["fault_episodes"]
     assert summary["fault_episodes_count"] == len(episodes) > 1
@@ -124,9 +126,9 @@ def test_points_in_which_nothing_fails_have_no_recovery(tmp_path: Path, capsys: 
     results = weft.load(tmp_path / "plain.yaml").run(tmp_path / "out")
     assert tables.faults(results) == []
     assert main(["analyse", "recovery", str(results.root)]) == 2
-    told = capsys.readouterr().err
-    assert "nothing fails at any point of" in told
-    assert "name some under `faults`" in told
+    errors = capsys.readouterr().err
+    assert "nothing fails at any point of" in errors
+    assert "name some under `faults`" in errors
 
 
 def test_random_faults_that_fall_into_no_run_have_the_remedy_of_the_check(
@@ -136,10 +138,10 @@ def test_random_faults_that_fall_into_no_run_have_the_remedy_of_the_check(
     (tmp_path / "rare.yaml").write_text(SCENARIO, encoding="utf-8")
     results = weft.load(tmp_path / "rare.yaml", overrides=rare).run(tmp_path / "out")
     assert main(["analyse", "recovery", str(results.root)]) == 2
-    told = capsys.readouterr().err
-    assert "nothing fails at random in the 9000 cycles" in told
-    found = re.search(r"write `mtbf: (\d+cycles)` and `mttr: (\d+cycles)`", told)
-    assert found, told
+    errors = capsys.readouterr().err
+    assert "nothing fails at random in the 9000 cycles" in errors
+    found = re.search(r"write `mtbf: (\d+cycles)` and `mttr: (\d+cycles)`", errors)
+    assert found, errors
     often = {"fault_model": {"random": {"of": "links", "mtbf": found[1], "mttr": found[2]}}}
     results = weft.load(tmp_path / "rare.yaml", overrides=often).run(tmp_path / "often")
     assert main(["analyse", "recovery", str(results.root)]) == 0

@@ -66,12 +66,12 @@ def test_the_hash_is_that_of_the_network() -> None:
     assert hash(graph) != hash(other)
 
 
-def test_attributes_are_told_or_read() -> None:
+def test_attributes_are_reported_or_read() -> None:
     graph = petersen()
     nx.set_edge_attributes(graph, {edge: 25 * (1 + edge[0] % 2) for edge in graph.edges}, "capacity")
     point = weft.load(SCENARIO, topology=graph, terminals_per_router=1).points[0]
-    told = next(warning for warning in point.warnings if warning.get("code") == "graph_attributes_unused")
-    assert told["numbers"] == {"edges.capacity": 15.0}
+    shown = next(warning for warning in point.warnings if warning.get("code") == "graph_attributes_unused")
+    assert shown["numbers"] == {"edges.capacity": 15.0}
     mapped = {"topology.graph.attributes": {"bandwidth": {"from": "capacity", "unit": "Gb/s"}}}
     links = weft.load(SCENARIO, topology=graph, terminals_per_router=1, overrides=mapped).points[0].resolved["links"]
     assert (links["link_25G"]["bandwidth"], links["link_50G"]["bandwidth"]) == ("25Gb/s", "50Gb/s")

@@ -73,15 +73,15 @@ def test_the_bill_is_the_arithmetic_of_powers_shares_and_prices(steady: Results)
 
 
 def test_the_tables_show_units_prefixes_and_what_was_assumed(steady: Results) -> None:
-    told = lines(steady.bill(KEYS))
+    shown = lines(steady.bill(KEYS))
     # the headline: 3679.2 and the 2102.4 EUR that are saved
-    assert told[:2] == ["tcep: a year costs 3,679 EUR instead of 5,782 EUR (36.4 % less)", ""]
-    head, _, _, asleep = (re.split(r"  +", line.strip()) for line in told[2:6])
+    assert shown[:2] == ["tcep: a year costs 3,679 EUR instead of 5,782 EUR (36.4 % less)", ""]
+    head, _, _, asleep = (re.split(r"  +", line.strip()) for line in shown[2:6])
     assert head == ["per year", "network", "site", "energy", "cost [EUR]", "saved energy", "saved [EUR]", "saved [%]"]
     # 1.4 kW * 1.5 * 8760 h = 18396 kWh, at 0.2 EUR; 0.8 kW * 1.5 * 8760 h = 10512 kWh are saved
     assert asleep == ["tcep", "1.4 kW", "2.1 kW", "18.4 MWh", "3,679", "10.51 MWh", "2,102", "36.4"]
-    assert "PUE of 1.5; a year has 8760 h; 0.2 EUR/kWh" in "\n".join(told)
-    assert re.split(r"  +", told[10]) == ["tcep", "1.5 kW", "2.7 kW"]
+    assert "PUE of 1.5; a year has 8760 h; 0.2 EUR/kWh" in "\n".join(shown)
+    assert re.split(r"  +", shown[10]) == ["tcep", "1.5 kW", "2.7 kW"]
 
 
 def test_the_parts_of_the_profile_add_up_to_the_year(steady: Results) -> None:
@@ -158,8 +158,8 @@ def test_a_baseline_may_have_a_routing_of_its_own(tmp_path: Path) -> None:
 
 def _with_phases(root: Path, *phases: dict[str, Any], **more: Any) -> Results:
     coordinates, numbers = _point(ASLEEP, 0.1, 1.0, **more)
-    told = [{"phase": 1 + number, "power_always_on_mean_w": 2000.0} | phase for number, phase in enumerate(phases)]
-    return _results(root, (coordinates, {**numbers, "phases": told}))
+    lines = [{"phase": 1 + number, "power_always_on_mean_w": 2000.0} | phase for number, phase in enumerate(phases)]
+    return _results(root, (coordinates, {**numbers, "phases": lines}))
 
 
 def test_a_profile_of_phases_weights_what_each_phase_drew(tmp_path: Path) -> None:
@@ -207,9 +207,9 @@ def test_a_wrong_bill_says_where(keys: dict[str, Any], words: str, tmp_path: Pat
         Bill.read(KEYS | keys)
     file = tmp_path / "bill.yaml"
     file.write_text(json.dumps(KEYS | keys))
-    with pytest.raises(ScenarioError, match=words) as told:
+    with pytest.raises(ScenarioError, match=words) as raised:
         Bill.read(file)
-    assert "bill.yaml:1" in told.value.text
+    assert "bill.yaml:1" in raised.value.text
 
 
 @pytest.fixture(scope="module")
@@ -229,10 +229,10 @@ def test_the_command_prints_tables_and_gives_programs_rows(
     example: Results, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["analyse", "bill", str(example.root)]) == 0
-    told = capsys.readouterr().out
-    assert told.splitlines()[2].startswith("per year")
-    assert "cost [EUR]" in told
-    assert "night (9 h, load 0.01)" in told
+    output = capsys.readouterr().out
+    assert output.splitlines()[2].startswith("per year")
+    assert "cost [EUR]" in output
+    assert "night (9 h, load 0.01)" in output
     assert main(["analyse", "bill", str(example.root), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)[0]["power.policy"] == "always_on"
     assert main(["analyse", "bill", str(example.root), "--csv", "--parts"]) == 0
@@ -240,9 +240,9 @@ def test_the_command_prints_tables_and_gives_programs_rows(
     other = tmp_path / "other.yaml"
     other.write_text("{price_per_kwh: 1CHF, profile: [{share: 1, load: 0.9}]}")
     assert main(["analyse", "bill", str(example.root), "--bill", str(other)]) == 2
-    told = capsys.readouterr().err
-    assert "error: nothing can be billed: always_on, tcep: load 0.9 is not measured: the nearest is 0.3" in told
-    assert "= help: sweep `traffic.load: [0.01, 0.15, 0.3, 0.9]` (finished points stay), or name a measured" in told
+    output = capsys.readouterr().err
+    assert "error: nothing can be billed: always_on, tcep: load 0.9 is not measured: the nearest is 0.3" in output
+    assert "= help: sweep `traffic.load: [0.01, 0.15, 0.3, 0.9]` (finished points stay), or name a measured" in output
     other.write_text("bill: {price_per_kwh: 1CHF, period: week, profile: [{share: 1, load: 0.3}]}")
     assert main(["analyse", "bill", str(example.root), "--bill", str(other)]) == 0
     assert "load 0.3 (168 h)" in capsys.readouterr().out
@@ -280,17 +280,17 @@ def test_without_a_bill_the_remedies_work(
         assert main([*command, "--bill", str(contract)]) == 2
     else:
         assert main(command if where == "file" else ["export", str(steady.root), "--table", "bill"]) == 2
-    told = " ".join(capsys.readouterr().err.split())
-    assert ("has no section `bill:`" if where == "scenario" else " bill") in told
-    (line,) = re.findall(r"the line `(bill: [^`]*)`", told)
+    text = " ".join(capsys.readouterr().err.split())
+    assert ("has no section `bill:`" if where == "scenario" else " bill") in text
+    (line,) = re.findall(r"the line `(bill: [^`]*)`", text)
     if where != "scenario":
-        assert "--bill contract.yaml" in told
+        assert "--bill contract.yaml" in text
     contract.write_text(f"{contract.read_text() if contract.exists() else ''}{line}\n")
     assert main([*command, "--bill", str(contract)]) == 0
     assert "cost [EUR]" in capsys.readouterr().out
 
 
-def test_the_line_that_is_told_makes_a_scenario_one_with_a_bill(
+def test_the_line_that_is_reported_makes_a_scenario_one_with_a_bill(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file, out = tmp_path / "day.yaml", str(tmp_path / "out")
@@ -387,10 +387,10 @@ def test_the_figure_says_why_a_series_has_no_bar_and_refuses_what_an_axis_can_no
         (made_up.root / "sweep.json").write_text(json.dumps(manifest | {"bill": KEYS | {"price_per_kwh": price}}))
         results.append(made_up)
     drawing = draw.figure("bill", Choice.of(results[:2]))
-    told = [text.get_text() for text in drawing.axes[1].texts]
-    assert told == ["mean latency 20 cycles", " no bill"] * 2
-    told = [" ".join(text.get_text().split()) for text in drawing.legends[0].get_texts()]
-    assert sum(each.endswith("tcep: no bill, load 0.3 is saturated") for each in told) == 2, "whole, in the legend"
+    values = [text.get_text() for text in drawing.axes[1].texts]
+    assert values == ["mean latency 20 cycles", " no bill"] * 2
+    values = [" ".join(text.get_text().split()) for text in drawing.legends[0].get_texts()]
+    assert sum(each.endswith("tcep: no bill, load 0.3 is saturated") for each in values) == 2, "whole, in the legend"
     with pytest.raises(WeftError, match="differ in their period or currency"):
         draw.figure("bill", Choice.of(results))
     with pytest.raises(WeftError, match="has no bill"):
@@ -409,14 +409,14 @@ def test_a_saving_stands_beside_the_latency_that_it_costs(tmp_path: Path) -> Non
         for load, latency in ((0.1, 1001.7), (0.3, 140.2))
     ]
     yearly = _results(tmp_path / "slow", *on, *asleep).bill(KEYS)
-    told = "\n".join(lines(yearly))
+    text = "\n".join(lines(yearly))
     # (2 - 1) kW * 1.5 * 8760 h * 0.2 EUR
-    assert "tcep saves 2,628 EUR a year; mean latency 1,001.7 instead of 100.1 cycles at night" in told
-    rows = [re.split(r"  +", line.strip()) for line in told.splitlines()]
+    assert "tcep saves 2,628 EUR a year; mean latency 1,001.7 instead of 100.1 cycles at night" in text
+    rows = [re.split(r"  +", line.strip()) for line in text.splitlines()]
     assert ["tcep", "1,001.7", "140.2"] in rows
     assert yearly.parts["packet_latency_mean_cycles"].to_list() == [100.1, 100.3, 1001.7, 140.2]
     assert yearly.parts["baseline_latency_mean_cycles"].to_list() == [None, None, 100.1, 100.3]
-    assert str(yearly) == told
+    assert str(yearly) == text
     # where links that are always on were not measured, that is said
     alone = _results(tmp_path / "alone", *asleep).bill(KEYS)
     assert "what latency it costs is not known: no point differs from it in power.policy = always_on alone" in str(
@@ -426,7 +426,7 @@ def test_a_saving_stands_beside_the_latency_that_it_costs(tmp_path: Path) -> Non
     assert not [each for each in answer if "less power" in each and "mean latency" not in each]
 
 
-def test_a_saving_that_chance_explains_is_told_as_none(tmp_path: Path) -> None:
+def test_a_saving_that_chance_explains_is_reported_as_none(tmp_path: Path) -> None:
     """1 kW of 2 kW is for flits: so many packets take 1.5 * 1 kW * sqrt(2 / 100,000), 6.7 W, more or less by chance."""
     drawn = {"energy_dynamic_j": 1000.0, "window_seconds": 1.0}
     on = [_point("always_on", load, 2000.0, **drawn) for load in (0.1, 0.3)]
@@ -447,10 +447,10 @@ def test_parts_that_were_measured_well_are_shown_where_another_can_not_be_billed
     assert yearly.frame["power_kw"].to_list()[1] is None, "and no bill of the year"
 
 
-def test_a_remedy_of_several_parts_is_told_once(tmp_path: Path) -> None:
+def test_a_remedy_of_several_parts_is_reported_once(tmp_path: Path) -> None:
     short = {"path": "measure.window", "what": "4.5 periods", "help": "write `measure.window: 5000cycles`"}
     late = [_point(ASLEEP, load, 1800.0, whole_periods=False, warnings=[short]) for load in (0.1, 0.3)]
     on = [_point("always_on", load, 2000.0) for load in (0.1, 0.3)]
-    told = "\n".join(lines(_results(tmp_path / "periods", *on, *late).bill(KEYS)))
-    assert told.count("is measured over a part of a period") == 2, "each part says why"
-    assert told.count("write `measure.window: 5000cycles`") == 1
+    text = "\n".join(lines(_results(tmp_path / "periods", *on, *late).bill(KEYS)))
+    assert text.count("is measured over a part of a period") == 2, "each part says why"
+    assert text.count("write `measure.window: 5000cycles`") == 1

@@ -81,11 +81,11 @@ def test_a_point_that_is_not_sound_is_never_used(
     tmp_path: Path, broken: dict[str, Any], reason: str, remedy: str
 ) -> None:
     results = made(tmp_path / "broken", [steady_point(ASLEEP, 0.1), steady_point(ASLEEP, 0.3, **broken)])
-    with pytest.raises(ResultsError) as told:
+    with pytest.raises(ResultsError) as raised:
         results.bill(KEYS)
-    assert told.value.what.startswith(f"nothing can be billed: load 0.3 {reason}")
-    assert told.value.help.startswith(remedy.replace("ROOT", str(results.root)))
-    assert ("load" in told.value.help) == ("; another load must be" in told.value.help)
+    assert raised.value.what.startswith(f"nothing can be billed: load 0.3 {reason}")
+    assert raised.value.help.startswith(remedy.replace("ROOT", str(results.root)))
+    assert ("load" in raised.value.help) == ("; another load must be" in raised.value.help)
     # a load that the profile does not name is no reason
     assert results.bill(NIGHT).frame["power_kw"].to_list() == [1.0]
 
@@ -114,10 +114,10 @@ def test_what_failed_is_no_saving_and_the_remedy_compares_the_same_faults(tmp_pa
     failed = "no savings: links that failed draw no power, which is no saving, and no baseline was measured with these"
     notes = yearly.frame["note"].to_list()
     assert [bool(note and note.startswith(failed)) for note in notes] == [share is None for share in shares]
-    told = "\n".join(lines(yearly))
-    assert "router 3, at 40us: 10 % of its packets were dropped (a link or router had failed)" in told
+    text = "\n".join(lines(yearly))
+    assert "router 3, at 40us: 10 % of its packets were dropped (a link or router had failed)" in text
     assert yearly.frame["dropped_share"].to_list() == pytest.approx([0, 0, 0.1, 0, 0, 0.1])
-    named = told.partition("write bill.baseline: ")[2].partition(" (each")[0]
+    named = text.partition("write bill.baseline: ")[2].partition(" (each")[0]
     for baseline in (named, f"{named},faults=none"):
         again = results.bill(NIGHT | {"baseline": baseline})
         if "faults" in baseline:
@@ -148,10 +148,10 @@ def test_another_load_is_named_in_the_profile_too(tmp_path: Path) -> None:
     def keys(load: float) -> dict[str, Any]:
         return {"price_per_kwh": "0.2EUR", "profile": [{"share": 1, "load": load}]}
 
-    with pytest.raises(ResultsError, match="queues") as told:
+    with pytest.raises(ResultsError, match="queues") as raised:
         weft.load(NEAR_CAPACITY, overrides={"sweep.traffic.load": [0.5]}).run(tmp_path / "near").bill(keys(0.5))
-    (lower,) = re.findall(r"5 % lower \(([\d.]+) in place of 0\.5\)", told.value.help)
-    assert told.value.help.endswith("; another load must be named in the profile, too")
+    (lower,) = re.findall(r"5 % lower \(([\d.]+) in place of 0\.5\)", raised.value.help)
+    assert raised.value.help.endswith("; another load must be named in the profile, too")
     results = weft.load(NEAR_CAPACITY, overrides={"sweep.traffic.load": [float(lower)]}).run(tmp_path / "lower")
     with pytest.raises(ResultsError, match=r"load 0\.5 is not measured"):
         results.bill(keys(0.5))
@@ -161,10 +161,10 @@ def test_another_load_is_named_in_the_profile_too(tmp_path: Path) -> None:
 def test_nothing_is_interpolated_nor_extrapolated(tmp_path: Path) -> None:
     results = made(tmp_path / "gap", [steady_point(ASLEEP, load) for load in (0.1, 0.3, 0.4)])
     for load, near in ((0.2, "nearest are 0.1 and 0.3"), (0.05, "nearest is 0.1"), (0.5, "nearest is 0.4")):
-        with pytest.raises(ResultsError, match=rf"load {load} is not measured: the {near}") as told:
+        with pytest.raises(ResultsError, match=rf"load {load} is not measured: the {near}") as raised:
             results.bill(KEYS | {"profile": [{"share": 1, "load": load}]})
         wanted = ", ".join(f"{each:g}" for each in sorted([0.1, 0.3, 0.4, load]))
-        assert told.value.help.startswith(f"sweep `traffic.load: [{wanted}]` (finished points stay)")
+        assert raised.value.help.startswith(f"sweep `traffic.load: [{wanted}]` (finished points stay)")
 
 
 def test_points_without_results_say_so_and_how_to_run_them(tmp_path: Path) -> None:
@@ -174,10 +174,10 @@ def test_points_without_results_say_so_and_how_to_run_them(tmp_path: Path) -> No
     gone, torn = (results.folder(point) for point in (1, 3))  # load 0.3 of either policy
     shutil.rmtree(gone)
     (torn / "summary.json").write_text("{}")
-    with pytest.raises(ResultsError) as told:
+    with pytest.raises(ResultsError) as raised:
         weft.open_results(results.root).bill()
-    assert "always_on: load 0.3 was not run yet; idle_timeout: load 0.3 is damaged (" in told.value.what
-    assert told.value.help == f"run it: {weft.open_results(results.root).command}"
+    assert "always_on: load 0.3 was not run yet; idle_timeout: load 0.3 is damaged (" in raised.value.what
+    assert raised.value.help == f"run it: {weft.open_results(results.root).command}"
     assert weft.load(file).run(tmp_path / "two").bill().frame["note"].to_list() == [None, None]
 
 
@@ -206,8 +206,8 @@ def test_one_series_that_can_not_be_billed_leaves_the_others(tmp_path: Path) -> 
     assert on_row["cost_eur_per_year"] is not None
     assert (asleep["cost_eur_per_year"], asleep["saving_share"]) == (None, None)
     assert asleep["note"] == "load 0.3 is saturated"
-    told = lines(yearly)
-    assert told[told.index("tcep: load 0.3 is saturated") + 1].startswith("  take a load that the network carries")
+    shown = lines(yearly)
+    assert shown[shown.index("tcep: load 0.3 is saturated") + 1].startswith("  take a load that the network carries")
 
 
 def test_a_baseline_that_can_not_carry_the_load_gives_no_savings(tmp_path: Path) -> None:
@@ -221,8 +221,8 @@ def test_a_baseline_that_can_not_carry_the_load_gives_no_savings(tmp_path: Path)
 
 def _with_phases(root: Path, *phases: dict[str, Any], **more: Any) -> Results:
     coordinates, numbers = steady_point(ASLEEP, 0.1, **more)
-    told = [{"phase": 1 + number, "power_mean_w": 1000.0} | phase for number, phase in enumerate(phases)]
-    return made(root, [(coordinates, {**numbers, "phases": told})])
+    lines = [{"phase": 1 + number, "power_mean_w": 1000.0} | phase for number, phase in enumerate(phases)]
+    return made(root, [(coordinates, {**numbers, "phases": lines})])
 
 
 def test_each_way_in_which_a_phase_has_no_power_has_its_reason(tmp_path: Path) -> None:
@@ -248,19 +248,19 @@ def test_each_way_in_which_a_phase_has_no_power_has_its_reason(tmp_path: Path) -
             ((), "the load never changes: it has no phases", "name loads"),
         )
     ):
-        with pytest.raises(ResultsError, match=words) as told:
+        with pytest.raises(ResultsError, match=words) as raised:
             _with_phases(tmp_path / str(number), *phases).bill(keys)
-        assert remedy in told.value.help
+        assert remedy in raised.value.help
     # phase 3 delivers what phase 2, which is not billed, has left
     late = KEYS | {"profile": [{"share": 0.5, "phase": 1}, {"share": 0.5, "phase": 3}]}
-    with pytest.raises(ResultsError, match=r"phase 3 is not settled \(the backlog of a saturated phase\)") as told:
+    with pytest.raises(ResultsError, match=r"phase 3 is not settled \(the backlog of a saturated phase\)") as raised:
         _with_phases(tmp_path / "backlog", sound, sound | {"saturated": True}, sound).bill(late)
-    assert told.value.help == "lower the load of the phase before until it is not saturated"
+    assert raised.value.help == "lower the load of the phase before until it is not saturated"
     with pytest.raises(ResultsError, match=r"it is not judged \(too short to tell whether it is saturated\)"):
         _with_phases(tmp_path / "bursts", sound | {"saturated": None}, sound, saturated=None).bill(keys)
-    with pytest.raises(ResultsError, match="there is no phase 3: the last is 2") as told:
+    with pytest.raises(ResultsError, match="there is no phase 3: the last is 2") as raised:
         _with_phases(tmp_path / "third", sound, sound).bill(KEYS | {"profile": [{"share": 1, "phase": 3}]})
-    assert told.value.help == "name a phase from 1 to 2"
+    assert raised.value.help == "name a phase from 1 to 2"
     with pytest.raises(ResultsError, match="it is not settled"):
         _with_phases(tmp_path / "unsettled", sound, sound, power_settled=False).bill(keys)
 
@@ -284,11 +284,11 @@ def test_a_baseline_that_no_point_has_is_refused_before_and_after_a_run(
     file.write_text(TWO.replace("bill: {", f"bill: {{baseline: '{baseline}', "))
     for command in ("check", "run"):
         assert main([command, str(file), *(["--out", str(tmp_path / "out")] if command == "run" else [])]) == 2
-        told = capsys.readouterr().err
-        assert "error: bill.baseline: " in told
-        assert what in told
-        assert remedy in told
-        assert f"{file}:8" in told
+        errors = capsys.readouterr().err
+        assert "error: bill.baseline: " in errors
+        assert what in errors
+        assert remedy in errors
+        assert f"{file}:8" in errors
     assert not (tmp_path / "out").exists()
     policies: tuple[Any, ...] = ("always_on", {"idle_timeout": {}})
     points = [steady_point(policy, load) for policy in policies for load in (0.1, 0.3)]
@@ -339,10 +339,10 @@ def test_a_profile_beyond_the_sweep_is_refused_before_anything_runs(
     file.write_text(TWO.replace("load: 0.3}]", "load: 0.2}]"))
     for command in (["check", str(file)], ["run", str(file), "--out", str(out)]):
         assert main(command) == 2
-        told = capsys.readouterr().err
-        assert "error: bill.profile.1.load: load 0.2 is not measured: the nearest are 0.1 and 0.3" in told
-        assert f"{file}:8:" in told
-        assert "= help: sweep `traffic.load: [0.1, 0.2, 0.3]` (finished points stay), or name a measured load" in told
+        errors = capsys.readouterr().err
+        assert "error: bill.profile.1.load: load 0.2 is not measured: the nearest are 0.1 and 0.3" in errors
+        assert f"{file}:8:" in errors
+        assert "= help: sweep `traffic.load: [0.1, 0.2, 0.3]` (finished points stay), or name a measured load" in errors
     assert not out.exists()
     # the remedies
     file.write_text(file.read_text().replace("[0.1, 0.3]}", "[0.1, 0.2, 0.3]}"))
@@ -358,9 +358,9 @@ def test_a_load_that_is_swept_later_is_billed_and_finished_points_stay(tmp_path:
     results = weft.load(file).run(tmp_path / "out")
     before = {path: path.stat().st_mtime_ns for path in results.root.glob("points/*/summary.json")}
     keys = KEYS | {"profile": [{"share": 1, "load": 0.2}]}
-    with pytest.raises(ResultsError) as told:
+    with pytest.raises(ResultsError) as raised:
         results.bill(keys)
-    wanted = told.value.help.partition("`")[2].partition("`")[0]
+    wanted = raised.value.help.partition("`")[2].partition("`")[0]
     file.write_text(TWO.replace("traffic.load: [0.1, 0.3]", wanted))
     again = weft.load(file).run(tmp_path / "out")
     assert len(again.bill(keys).frame) == 2
@@ -377,11 +377,11 @@ def test_what_is_said_of_an_unsettled_point_settles_it(tmp_path: Path) -> None:
     assert settled.frame["note"].to_list() == [None, None]
 
 
-def test_the_window_that_is_told_for_few_packets_holds_enough(tmp_path: Path) -> None:
+def test_the_window_that_is_reported_for_few_packets_holds_enough(tmp_path: Path) -> None:
     few = {"sweep.traffic.load": [0.001], "bill.profile": [{"share": 1, "load": 0.001}]}
-    with pytest.raises(ResultsError, match="is with fewer than 30 packets") as told:
+    with pytest.raises(ResultsError, match="is with fewer than 30 packets") as raised:
         weft.load(TWO, overrides=few).run(tmp_path / "few").bill()
-    window = told.value.help.partition("measure.window: ")[2].partition("`")[0]
+    window = raised.value.help.partition("measure.window: ")[2].partition("`")[0]
     enough = weft.load(TWO, overrides=few | {"measure.window": window}).run(tmp_path / "enough")
     assert enough.bill().frame["note"].to_list() == [None, None]
 
@@ -406,10 +406,10 @@ def test_one_series_with_all_loads_of_the_profile_is_enough(tmp_path: Path) -> N
     zipped = TWO.replace("sweep", "zip").replace(policies, "power.policy: [always_on, slac], traffic.load: [0.1, 0.3]")
     zipped = zipped.replace("slac", "{idle_timeout: {idle: 50cycles, transition: 10cycles}}")
     weft.load(zipped, overrides={"bill.profile": [{"share": 1, "load": 0.1}]}).check()
-    with pytest.raises(ScenarioError, match=r"load 0\.3 is not measured: the nearest is 0\.1") as told:
+    with pytest.raises(ScenarioError, match=r"load 0\.3 is not measured: the nearest is 0\.1") as raised:
         weft.load(zipped).run(tmp_path / "out")
     # a sweep over loads can't stand beside that `zip`, so it is no remedy
-    assert told.value.help.startswith("name a measured load, or measure this one, too")
+    assert raised.value.help.startswith("name a measured load, or measure this one, too")
 
 
 def test_the_usual_baseline_is_the_usual_policy() -> None:

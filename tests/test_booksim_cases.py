@@ -74,9 +74,9 @@ def test_requests_and_replies(tmp_path: Path) -> None:
 def test_minimal_adaptive_routing_tells_how_far_it_is(tmp_path: Path) -> None:
     text = "topology = mesh; k = 8; n = 2; routing_function = min_adapt; num_vcs = 4; traffic = transpose;"
     notes = [note for note in imported(text, tmp_path).notes if note.kind == "approximated"]
-    told = next(note.text for note in notes if note.key == "routing_function = min_adapt")
-    assert "33.6 / 34.9 / 57.0 / 71.4 cycles there, 33.4 / 33.8 / 33.8 / 34.2 here" in told
-    assert "escape VC" in told
+    shown = next(note.text for note in notes if note.key == "routing_function = min_adapt")
+    assert "33.6 / 34.9 / 57.0 / 71.4 cycles there, 33.4 / 33.8 / 33.8 / 34.2 here" in shown
+    assert "escape VC" in shown
 
 
 def test_a_list_of_widths(tmp_path: Path) -> None:
@@ -102,10 +102,10 @@ num_vcs = 1; vc_buf_size = 64; input_buffer_size = 256; ejection_buffer_size = 6
 subnets = 2; traffic = gpgpusim; sim_type = gpgpusim; injection_process = gpgpu_injector;
 packet_size = {{1,2,3,4},{10,20}}; packet_size_rate = {{1,1,1,1},{2,1}};
 """
-    told = refused(text, tmp_path)
-    assert "did you mean" not in told
-    assert "a GPU that GPGPU-Sim simulates" in told
-    assert "packets are divided among planes for sim_type = latency" in told
+    message = refused(text, tmp_path)
+    assert "did you mean" not in message
+    assert "a GPU that GPGPU-Sim simulates" in message
+    assert "packets are divided among planes for sim_type = latency" in message
     alone = text.replace("subnets = 2", "subnets = 1").replace("traffic = gpgpusim", "traffic = uniform")
     alone = alone.replace("sim_type = gpgpusim", "sim_type = latency").replace("gpgpu_injector", "bernoulli")
     found = imported(alone, tmp_path)

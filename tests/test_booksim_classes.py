@@ -31,7 +31,7 @@ def imported(config: str, *settings: str) -> dict[str, Any]:
     return found
 
 
-def told(config: str, *settings: str) -> str:
+def notes(config: str, *settings: str) -> str:
     """All notes of an import."""
     return " ".join(note.text for note in convert([str(DATA / config), *settings], "x").notes)
 
@@ -92,7 +92,7 @@ def test_requests_and_replies_have_the_vcs_of_their_ranges() -> None:
 
     # reads have 0 to 5 and 8 to 13 by default, writes 2 to 7 and 10 to 15
     assert classes() == {"requests": {}, "replies": {}}
-    assert "reads and writes share the VCs of both" in told("mesh88.cfg", "use_read_write=1", "num_vcs=16")
+    assert "reads and writes share the VCs of both" in notes("mesh88.cfg", "use_read_write=1", "num_vcs=16")
     ends = {"read_request": (0, 3), "write_request": (0, 3), "read_reply": (4, 15), "write_reply": (4, 15)}
     ranges = [
         f"{kind}_{end}_vc={vc}" for kind, both in ends.items() for end, vc in zip(("begin", "end"), both, strict=True)
@@ -100,7 +100,7 @@ def test_requests_and_replies_have_the_vcs_of_their_ranges() -> None:
     assert classes(*ranges) == {"requests": {"vcs": 4}, "replies": {"vcs": 12}}
     everything = [f"{kind}_{end}_vc={vc}" for kind in ends for end, vc in (("begin", 0), ("end", 15))]
     assert classes(*everything) is None
-    assert "requests and replies share all VCs here" in told(
+    assert "requests and replies share all VCs here" in notes(
         "mesh88.cfg", "use_read_write=1", "num_vcs=16", "read_request_end_vc=12"
     )
 

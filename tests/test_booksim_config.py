@@ -117,7 +117,7 @@ def whole_error(text: str, tmp_path: Path) -> PeerError:
     return refused.value
 
 
-def test_all_unknown_keys_and_types_are_told_at_once(tmp_path: Path) -> None:
+def test_all_unknown_keys_and_types_are_reported_at_once(tmp_path: Path) -> None:
     error = whole_error("k = 8;\nlimit = 3;\nn = 2;\nnum_vc = 4; smart_type = x;\nc = {2,2}; limit = 5;", tmp_path)
     assert error.path == f"{tmp_path / 'config'}:2"
     assert "none of the 3 keys limit (line 2), num_vc (line 4), smart_type (line 4)" in error.what
@@ -182,7 +182,7 @@ def test_files_and_settings_count_in_their_order(tmp_path: Path) -> None:
     assert not config.replaced, "what replaces a setting of another file is meant to"
 
 
-def test_a_key_that_stands_twice_in_a_file_is_told() -> None:
+def test_a_key_that_stands_twice_in_a_file_is_reported() -> None:
     config = Config(parse("k = 4;\nk = 8;", "f"))
     assert [(one.value, one.place) for one in config.replaced] == [(4, "f:1")]
 

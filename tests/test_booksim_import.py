@@ -42,15 +42,15 @@ def refused(file: str, *settings: str) -> str:
 def test_every_configuration_is_written_and_runs(file: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "deep" / f"{Path(file).stem}.yaml"
     assert main(["import", "booksim", str(PEER / file), "--out", str(out)]) == 0
-    told = capsys.readouterr().out
-    assert f"wrote {out}" in told
-    assert told.endswith(f"next: weft run {out}\n")
+    output = capsys.readouterr().out
+    assert f"wrote {out}" in output
+    assert output.endswith(f"next: weft run {out}\n")
     sweep = weft.load(
         out, overrides={"measure.warmup": "10cycles", "measure.window": "20cycles", "measure.drain_limit": "1cycle"}
     )
     results = sweep.run(out=tmp_path / "results")
     zero_load = sweep.points[0].imply()["zero_load_latency_cycles"]
-    assert f"zero-load latency {zero_load:.2f} cycles" in told
+    assert f"zero-load latency {zero_load:.2f} cycles" in output
     assert results.frame["accepted_load"][0] >= 0
 
 
@@ -117,7 +117,7 @@ def test_delays_speedups_and_credits() -> None:
     assert "failed assertion" in refused("mesh88.cfg", "vc_alloc_delay=2")
 
 
-def told(file: str, *settings: str) -> dict[str, str]:
+def notes_of(file: str, *settings: str) -> dict[str, str]:
     """What is approximated: keys with their texts."""
     found = convert([str(PEER / file), *settings], "x").notes
     return {note.key.partition(" = ")[0]: note.text for note in found if note.kind == "approximated"}
@@ -140,11 +140,13 @@ def test_a_head_behind_another_packet_waits_for_its_route(settings: list[str], t
     assert imported("mesh88.cfg", *settings)["router"]["routing_delay"] == cycles
 
 
-def test_what_routing_does_otherwise_is_told() -> None:
-    assert "routing_delay" not in told("mesh88.cfg", "routing_delay=1")
-    assert "route heads in batches" in told("mesh88.cfg", "routing_delay=2")["routing_delay"]
-    assert "an internal step" in told("mesh88.cfg", "routing_delay=1", "internal_speedup=2.0")["routing_delay"]
-    assert "credits return 1cycle earlier" in told("mesh88.cfg", "routing_delay=1", "packet_size=6")["routing_delay"]
+def test_what_routing_does_otherwise_is_reported() -> None:
+    assert "routing_delay" not in notes_of("mesh88.cfg", "routing_delay=1")
+    assert "route heads in batches" in notes_of("mesh88.cfg", "routing_delay=2")["routing_delay"]
+    assert "an internal step" in notes_of("mesh88.cfg", "routing_delay=1", "internal_speedup=2.0")["routing_delay"]
+    assert (
+        "credits return 1cycle earlier" in notes_of("mesh88.cfg", "routing_delay=1", "packet_size=6")["routing_delay"]
+    )
 
 
 def test_credits_of_long_packets_are_earlier_by_the_routing_of_their_heads() -> None:
@@ -328,7 +330,7 @@ def test_what_can_not_be_expressed_is_refused_with_a_remedy(settings: list[str],
 )
 def test_an_approximation_carries_its_measured_band(name: str, key: str, settings: list[str]) -> None:
     words = ("wait_for_tail_credit=0", "packet_size=1", "k=8", "num_vcs=4")
-    assert bands.told(name) in told("mesh88.cfg", *words, *settings)[key]
+    assert bands.sentence(name) in notes_of("mesh88.cfg", *words, *settings)[key]
 
 
 def test_the_bands_are_those_of_the_engine(tmp_path: Path) -> None:
@@ -351,7 +353,7 @@ def test_a_list_has_the_routers_of_each_dimension() -> None:
     """A fork's `k = {4,4}`; BookSim2 has one number."""
     assert imported("mesh88.cfg", "k={4,4}")["topology"] == {"mesh": {"widths": [4, 4], "terminals_per_router": 1}}
     assert imported("mesh88.cfg", "k={4,2,3}", "n=3")["topology"]["mesh"]["widths"] == [4, 2, 3]
-    assert "lists are a fork's" in told("mesh88.cfg", "k={4,4}")["k"]
+    assert "lists are a fork's" in notes_of("mesh88.cfg", "k={4,4}")["k"]
     assert "does not have 2 numbers" in refused("mesh88.cfg", "k={4,4,4}")
     assert "one number is needed" in refused("mesh88.cfg", "k={4,2}", "traffic=tornado")
 
@@ -404,7 +406,7 @@ def test_the_remedy_for_failing_links_works(tmp_path: Path) -> None:
     assert failing.points[0].imply()
 
 
-def test_all_that_is_missing_is_told_at_once() -> None:
+def test_all_that_is_missing_is_reported_at_once() -> None:
     text = refused("mesh88.cfg", "noq=1", "subnets=2", "sim_type=batch", "priority=hop_count")
     assert all(key in text for key in ("noq = 1", "subnets = 2", "priority = hop_count"))
 
@@ -603,7 +605,7 @@ def notes(file: str, *settings: str) -> dict[str, str]:
     return {note.key: note.text for note in convert([str(PEER / file), *settings], "x").notes}
 
 
-def test_a_zero_load_latency_of_too_many_paths_is_told_with_its_error(
+def test_a_zero_load_latency_of_too_many_paths_is_reported_with_its_error(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "large.yaml"
@@ -627,18 +629,18 @@ def test_what_measures_nothing_is_refused() -> None:
     assert "measures nothing" in refused("mesh88.cfg", "classes=2", "measure_stats={0,0}")
 
 
-def test_a_list_and_a_number_of_one_key_are_told(tmp_path: Path) -> None:
+def test_a_list_and_a_number_of_one_key_are_reported(tmp_path: Path) -> None:
     """As BookSim2, which reads the number only where it finds no list."""
     file = tmp_path / "ring"
     file.write_text("topology = torus;\nk = 4;\nn = 1;\nrouting_function = dim_order;\npacket_size = {2};\n")
     found = convert([str(file), "packet_size=5"], "x")
     assert yaml.safe_load(found.scenario.text)["traffic"]["packet"] == "2flits"
-    told = {note.key: note.text for note in found.notes}
-    assert "packet_size = {2} counts" in told["packet_size = 5 (command line)"]
+    by_name = {note.key: note.text for note in found.notes}
+    assert "packet_size = {2} counts" in by_name["packet_size = 5 (command line)"]
     found = convert([str(file), "packet_size={,}", "packet_size=5"], "x")
     assert yaml.safe_load(found.scenario.text)["traffic"]["packet"] == "5flits"
-    told = {note.key: note.text for note in found.notes}
-    assert "packet_size = 5 counts" in told["packet_size = {,} (command line)"]
+    by_name = {note.key: note.text for note in found.notes}
+    assert "packet_size = 5 counts" in by_name["packet_size = {,} (command line)"]
     assert not any("counts" in text for text in notes("torus88.cfg", "injection_rate=0.01").values())
 
 
@@ -655,11 +657,11 @@ HALVED = [("torus", "dim_order", 2), ("torus", "dim_order_bal", 2), ("mesh", "va
 
 
 @pytest.mark.parametrize(("topology", "function", "parts"), [*HALVED, ("flatfly", "ugal", 2), ("mesh", "dor", 1)])
-def test_vcs_that_do_not_divide_evenly_are_told(topology: str, function: str, parts: int) -> None:
+def test_vcs_that_do_not_divide_evenly_are_reported(topology: str, function: str, parts: int) -> None:
     for vcs in range(4, 9):
         words = [*GRID, f"topology={topology}", f"routing_function={function}", f"num_vcs={vcs}"]
-        told = notes("torus88.cfg", *words).get(f"num_vcs = {vcs}", "")
-        assert (f"into {parts} equal parts" in told) == (vcs % parts > 0), (vcs, told)
+        shown = notes("torus88.cfg", *words).get(f"num_vcs = {vcs}", "")
+        assert (f"into {parts} equal parts" in shown) == (vcs % parts > 0), (vcs, shown)
 
 
 @pytest.mark.parametrize("noc", [0, 1])
@@ -686,7 +688,7 @@ def test_each_routing_named_for_one_that_there_is_not_is_accepted(noc: int) -> N
         ("k=300", "k = 300: ", "change k: in topology.torus.widths"),
     ],
 )
-def test_what_the_engine_refuses_is_told_of_the_key_behind_it(setting: str, words: str, remedy: str) -> None:
+def test_what_the_engine_refuses_is_reported_of_the_key_behind_it(setting: str, words: str, remedy: str) -> None:
     text = refused("torus88.cfg", setting)
     assert words in text
     assert remedy in text
@@ -745,9 +747,9 @@ def test_a_place_that_can_not_be_written_is_an_error_with_a_remedy(
     blocked.write_text("", encoding="utf-8")
     for out in (blocked / "x.yaml", Path("/proc/x.yaml"), tmp_path / ("x" * 300 + ".yaml"), tmp_path):
         assert main(["import", "booksim", str(PEER / "torus88.cfg"), "--out", str(out)]) == 2
-        told = capsys.readouterr().err
-        assert told.startswith(f"error: {out}")
-        assert "  = help: " in told
+        errors = capsys.readouterr().err
+        assert errors.startswith(f"error: {out}")
+        assert "  = help: " in errors
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
 
@@ -771,8 +773,8 @@ def test_all_files_are_written_or_none(tmp_path: Path, monkeypatch: pytest.Monke
     assert sorted(found.save(tmp_path / "net.yaml")) == sorted(tmp_path.iterdir())
 
 
-def test_packets_of_several_flits_at_internal_speedup_are_told() -> None:
-    for speedup, flits, told in (("2.0", 4, True), ("1.5", 4, True), ("2.0", 1, False), ("1.0", 4, False)):
+def test_packets_of_several_flits_at_internal_speedup_are_reported() -> None:
+    for speedup, flits, shown in (("2.0", 4, True), ("1.5", 4, True), ("2.0", 1, False), ("1.0", 4, False)):
         found = convert([str(PEER / "mesh88.cfg"), f"internal_speedup={speedup}", f"packet_size={flits}"], "x").notes
         texts = [note.text for note in found if note.key == f"internal_speedup = {speedup}"]
-        assert any("percent longer under load" in text for text in texts) == told, (speedup, flits)
+        assert any("percent longer under load" in text for text in texts) == shown, (speedup, flits)

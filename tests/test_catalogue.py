@@ -88,7 +88,7 @@ def test_a_table_for_a_document_ends_with_its_prices(tree: Results, tmp_path: Pa
 def test_designs_of_a_scenario_have_the_hardware_that_it_names(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def told(*words: str, status: int = 0) -> str:
+    def output(*words: str, status: int = 0) -> str:
         assert main(["design", "compare", *words, "--trials", "2", "--seeds", "1"]) == status
         captured = capsys.readouterr()
         return captured.out + captured.err
@@ -100,21 +100,21 @@ def test_designs_of_a_scenario_have_the_hardware_that_it_names(
     bare.write_text(re.sub(r"power: .*\n", "", small))
     # 20 switches of 4 ports, 32 links and 16 terminals
     watts = Hardware.of("400Gb/s", "dr").power_w(20, 4, 32, 16)
-    (row,) = json.loads(told(str(file), "--json"))
+    (row,) = json.loads(output(str(file), "--json"))
     assert row["power_w"] == pytest.approx(watts)
     assert compare(file).designs[0].row["power_w"] == pytest.approx(watts)
-    assert f"power: {NAME}" in told(str(file))
+    assert f"power: {NAME}" in output(str(file))
     # an option comes first
-    (row,) = json.loads(told(str(file), "--json", "--port-power", "1"))
+    (row,) = json.loads(output(str(file), "--json", "--port-power", "1"))
     assert row["power_w"] == pytest.approx(2 * 32 + 16)
-    (row,) = json.loads(told(str(file), "--json", "--catalogue", "800Gb/s", "--cables", "dr"))
+    (row,) = json.loads(output(str(file), "--json", "--catalogue", "800Gb/s", "--cables", "dr"))
     assert row["power_w"] == pytest.approx(Hardware.of("800Gb/s", "dr").power_w(20, 4, 32, 16))
     # designs side by side have one kind of hardware, and the remedy says which
     for second in (other, bare):
-        refused = told(str(file), str(second), status=2)
+        refused = output(str(file), str(second), status=2)
         assert "--catalogue 400Gb/s --cables dr --terminal-cables dac" in refused
         remedy = ("--catalogue", "400Gb/s", "--cables", "dr", "--terminal-cables", "dac")
-        assert NAME in told(str(file), str(second), *remedy)
+        assert NAME in output(str(file), str(second), *remedy)
 
 
 def test_prices_of_a_design_are_those_of_the_catalogue() -> None:
@@ -139,8 +139,8 @@ def test_a_price_that_no_source_names_is_left_open_and_named(
     file.write_text("designs: {tree: {fat_tree: {k: 4}}}\n")
     words = ["design", "compare", str(file), "--catalogue", "400Gb/s", "--cables", "dr", "--trials", "2"]
     assert main(words) == 0
-    told = capsys.readouterr().out
-    assert "cost: not known, the catalogue lacks in dollars: dac price" in told
+    output = capsys.readouterr().out
+    assert "cost: not known, the catalogue lacks in dollars: dac price" in output
     assert main([*words, "--terminal-cables", "dr", "--json"]) == 0
     (row,) = json.loads(capsys.readouterr().out)
     # 20 switches of 4 ports
@@ -151,7 +151,7 @@ def test_a_price_that_no_source_names_is_left_open_and_named(
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         (["--catalogue", "400Gb/s"], "add `--cables dr`"),
         (["--cables", "dr"], "add `--catalogue 400Gb/s`"),
@@ -161,19 +161,19 @@ def test_a_price_that_no_source_names_is_left_open_and_named(
     ],
 )
 def test_hardware_that_is_not_known_is_refused(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], words: list[str], told: str
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], words: list[str], message: str
 ) -> None:
     file = tmp_path / "k4.yaml"
     file.write_text("designs: {tree: {fat_tree: {k: 4}}}\n")
     assert main(["design", "compare", str(file), *words]) == 2
-    assert told in capsys.readouterr().err
+    assert message in capsys.readouterr().err
 
 
 def test_the_command_prints_figures_and_their_sources(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["catalogue", "--speed", "400Gb/s", "--sources"]) == 0
-    told = capsys.readouterr().out
-    assert "box per port" in told
-    assert "nsg-ethz/NetPowerBench" in told
+    output = capsys.readouterr().out
+    assert "box per port" in output
+    assert "nsg-ethz/NetPowerBench" in output
     assert main(["catalogue", "--json"]) == 0
     assert len(json.loads(capsys.readouterr().out)["rows"]) == 136
     assert main(["catalogue", "--speed", "300Gb/s"]) == 2

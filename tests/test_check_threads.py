@@ -39,10 +39,10 @@ def test_the_work_of_threads_is_counted_in_flit_hops(ring: str, capsys: pytest.C
     # one row on 4 threads: the thread that has it has 4 times the mean
     assert (work["units"], work["imbalance_of_whole_units"]) == (1, 3.0)
     assert main(["check", ring, "--threads", "4"]) == 0
-    told = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
-    assert "work of 4 threads with 4 blocks, by flit-hops in 1,000 cycles" in told
-    assert f"busiest thread, above the mean {work['imbalance']:.1%}" in told
-    assert "the same with whole rows, groups or routers, 1 in all 300.0%" in told
+    lines = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
+    assert "work of 4 threads with 4 blocks, by flit-hops in 1,000 cycles" in lines
+    assert f"busiest thread, above the mean {work['imbalance']:.1%}" in lines
+    assert "the same with whole rows, groups or routers, 1 in all 300.0%" in lines
 
 
 def test_without_threads_nothing_is_counted(ring: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -95,9 +95,9 @@ def stop_in_the_middle(file: Path, out: Path, how: signal.Signals, *more: str) -
     with start(file, out, "--checkpoint-every", "2000cycles", *more) as process:
         wait_until(process, lambda: checkpoint(out))
         process.send_signal(how)
-        told, _ = process.communicate(timeout=60)
+        shown, _ = process.communicate(timeout=60)
     assert not files(out), "the signal came too late to test anything"
-    return told
+    return shown
 
 
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
@@ -105,8 +105,8 @@ def test_a_run_that_ends_early_goes_on_from_its_checkpoint(
     file: Path, tmp_path: Path, reference: dict[str, bytes], how: signal.Signals, capfd: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "out"
-    told = stop_in_the_middle(file, out, how, "--blocks", "3")
-    assert "Traceback" not in told
+    shown = stop_in_the_middle(file, out, how, "--blocks", "3")
+    assert "Traceback" not in shown
     [kept] = status(out).checkpoints
     assert kept["cycle"] >= 2000
     assert main(["status", str(out)]) == 0
@@ -120,10 +120,10 @@ def test_a_run_that_ends_early_goes_on_from_its_checkpoint(
     assert checkpoint(out) is None
     assert not (out / "checkpoints").exists()
     [run] = out.glob("points/*/run.json")
-    told_of_run = json.loads(run.read_bytes())
-    assert told_of_run["resumed"] == 1
-    assert told_of_run["blocks"] == 3, "the blocks are those of the checkpoint"
-    assert told_of_run["seconds"] >= kept["seconds"]
+    provenance = json.loads(run.read_bytes())
+    assert provenance["resumed"] == 1
+    assert provenance["blocks"] == 3, "the blocks are those of the checkpoint"
+    assert provenance["seconds"] >= kept["seconds"]
 
 
 @pytest.mark.long
@@ -201,8 +201,8 @@ def test_the_checkpoint_of_another_build_stays_until_the_point_has_finished(
     other = path.rename(path.with_name(path.name.replace(build(), "0123456789ab")))
     assert status(out).checkpoints == []
 
-    def look(told: weft.Status) -> None:
-        assert other.exists() or told.done == told.total
+    def look(shown: weft.Status) -> None:
+        assert other.exists() or shown.done == shown.total
 
     with pytest.warns(CheckpointWarning, match="made by another build of Weft"):
         weft.load(SCENARIO).run(out, watch=look)

@@ -86,18 +86,18 @@ def test_the_command_names_what_a_scenario_or_its_results_use(
     file = tmp_path / "my.yaml"
     file.write_text(SCENARIO, encoding="utf-8")
     assert main(["cite", str(file)]) == 0
-    told = capsys.readouterr().out
-    keys = re.findall(r"^@misc\{([^,]+),", told, re.M)
+    output = capsys.readouterr().out
+    keys = re.findall(r"^@misc\{([^,]+),", output, re.M)
     assert keys[0] == "weft"
     assert any(key.startswith("alfares2008") for key in keys)
     for word in ("pattern bit_reverse", "policy idle_timeout", "topology fat_tree", "routing up_down"):
-        assert word in told.replace("\\_", "_")
-    assert "title = {{up" not in told
+        assert word in output.replace("\\_", "_")
+    assert "title = {{up" not in output
     results = weft.load(SCENARIO).run(out=tmp_path / "out")
     assert main(["cite", str(results.root)]) == 0
-    assert capsys.readouterr().out == told
+    assert capsys.readouterr().out == output
     assert main(["cite"]) == 0
     assert re.findall(r"^@misc\{([^,]+),", capsys.readouterr().out, re.M) == ["weft"]
     # the commit is in the record of each run, apart from the results
     assert results.run_info(0)["commit"] == (_engine.COMMIT or None)
-    assert _engine.COMMIT in told
+    assert _engine.COMMIT in output

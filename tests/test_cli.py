@@ -43,14 +43,14 @@ def test_saturation_is_a_result(small: Path, tmp_path: Path, capsys: pytest.Capt
     assert float(line.split()[2]) == pytest.approx(0.25, rel=0.02)
 
 
-def test_a_stall_is_told_and_the_others_are_saved(
+def test_a_stall_is_reported_and_the_others_are_saved(
     ring: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "out"
     assert main(["run", str(ring), "--out", str(out)]) == 4
-    told = capsys.readouterr().err
-    assert "can never move again" in told
-    assert "waits for room over its link" in told
+    errors = capsys.readouterr().err
+    assert "can never move again" in errors
+    assert "waits for room over its link" in errors
     assert len(list((out / "points").glob("*/summary.json"))) == 2
     assert main(["run", str(ring), "--out", str(out)]) == 4, "a reused point is stuck too"
 
@@ -76,24 +76,24 @@ def test_a_reader_that_leaves_does_not_change_the_exit_status(ring: Path, tmp_pa
     os.close(read)
     command = [sys.executable, "-m", "weft", "run", str(ring), "--out", str(tmp_path / "out")]
     buffered = {key: value for key, value in os.environ.items() if key != "PYTHONUNBUFFERED"}
-    told = subprocess.run(command, stdout=write, stderr=subprocess.PIPE, env=buffered, text=True, check=False)
+    shown = subprocess.run(command, stdout=write, stderr=subprocess.PIPE, env=buffered, text=True, check=False)
     os.close(write)
-    assert told.returncode == 4, told.stderr
-    assert "Traceback" not in told.stderr
+    assert shown.returncode == 4, shown.stderr
+    assert "Traceback" not in shown.stderr
 
 
-def test_names_that_are_no_text_are_told(small: Path, tmp_path: Path) -> None:
+def test_names_that_are_no_text_are_reported(small: Path, tmp_path: Path) -> None:
     named = os.fsencode(small.parent) + b"/\xff.yaml"
     Path(os.fsdecode(named)).write_bytes(small.read_bytes())
     weft = [sys.executable, "-m", "weft"]
-    told = subprocess.run([*weft, "check", os.fsdecode(named)], capture_output=True, text=True, check=False)
-    assert told.returncode == 2
-    assert "is not UTF-8 text" in told.stderr
+    shown = subprocess.run([*weft, "check", os.fsdecode(named)], capture_output=True, text=True, check=False)
+    assert shown.returncode == 2
+    assert "is not UTF-8 text" in shown.stderr
     out = os.fsdecode(os.fsencode(tmp_path) + b"/\xfe")
     command = [*weft, "run", str(small), "--set", "traffic.load=0.1", "--out", out]
-    told = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert told.returncode == 0, told.stderr
-    assert "\\udcfe" in told.stdout
+    shown = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert shown.returncode == 0, shown.stderr
+    assert "\\udcfe" in shown.stdout
 
 
 @pytest.mark.parametrize(
@@ -109,8 +109,8 @@ def test_bad_input_is_refused_before_anything_runs(
     small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], words: list[str]
 ) -> None:
     assert main(["run", str(small), "--out", str(tmp_path / "out"), *arguments]) == 2
-    told = capsys.readouterr().err
-    assert all(word in told for word in words), told
+    errors = capsys.readouterr().err
+    assert all(word in errors for word in words), errors
     assert not (tmp_path / "out").exists()
 
 
@@ -127,9 +127,9 @@ def test_every_power_policy_of_a_sweep_is_checked_before_anything_runs(
     sweep = ["--set", "sweep.power.policy=[always_on, tcep]", "--set", "sweep.routing=[ugal_p]"]
     for command in (["run", "--out", str(tmp_path / "out")], ["check"]):
         assert main([command[0], str(small), *command[1:], *sweep]) == 2
-        told = capsys.readouterr().err
-        assert "power.policy.tcep: ugal_p is blind to link states" in told
-        assert "in the point where `traffic.pattern` is uniform" in told
+        errors = capsys.readouterr().err
+        assert "power.policy.tcep: ugal_p is blind to link states" in errors
+        assert "in the point where `traffic.pattern` is uniform" in errors
     assert not (tmp_path / "out").exists()
 
 
@@ -169,9 +169,9 @@ def test_every_combination_of_a_sweep_is_checked_before_anything_runs(
     arguments = [word for path in sets for word in ("--set", path)]
     for command in (["check", str(small)], ["run", str(small), "--out", str(tmp_path / "out")]):
         assert main([*command, *arguments]) == 2
-        told = capsys.readouterr()
-        assert all(word in told.err for word in words), told.err
-        assert "sound" not in told.out
+        printed = capsys.readouterr()
+        assert all(word in printed.err for word in words), printed.err
+        assert "sound" not in printed.out
     assert not (tmp_path / "out").exists()
 
 
@@ -187,13 +187,13 @@ def test_check_and_run_warn_of_a_warm_up_in_which_links_can_not_settle(
         "= help: write `measure",
     ]
     assert main(["check", str(small), *UNSETTLED]) == 0
-    told = capsys.readouterr().out
-    assert all(word in told for word in words), told
-    assert "(at 6 of 6 points)" in told
+    output = capsys.readouterr().out
+    assert all(word in output for word in words), output
+    assert "(at 6 of 6 points)" in output
     one = ["--set", "sweep.traffic.load=[0.05]", "--set", "sweep.traffic.pattern=[uniform]"]
     assert main(["run", str(small), "--no-picture", "--out", str(tmp_path / "out"), *UNSETTLED, *one]) == 0
-    told = capsys.readouterr().err
-    assert all(word in told for word in words), told
+    output = capsys.readouterr().err
+    assert all(word in output for word in words), output
     (summary,) = (tmp_path / "out" / "points").glob("*/summary.json")
     assert json.loads(summary.read_text())["warnings"][0]["path"] == "measure.warmup"
     settled = ["--set", "measure.warmup=auto"]
@@ -205,9 +205,9 @@ def test_check_hints_at_buffers_below_the_round_trip(small: Path, capsys: pytest
     assert main(["check", str(small)]) == 0
     assert "hint" not in capsys.readouterr().out
     assert main(["check", str(small), "--set", "links.dim0.latency=50cycles"]) == 0
-    told = capsys.readouterr().out
+    output = capsys.readouterr().out
     what = "a buffer of 32 flits is smaller than what the link carries in the round trip of a credit, 102 flits"
-    assert f"hint: links.dim0.buffer: {what}" in told
+    assert f"hint: links.dim0.buffer: {what}" in output
     assert main(["check", str(small), "--set", "links.dim0={latency: 50cycles, buffer: 102flits}"]) == 0
     assert "hint: links.dim0" not in capsys.readouterr().out
 
@@ -219,9 +219,9 @@ def test_a_name_that_is_no_line_of_text_is_refused(
     small.write_text(f"name: {name}\n{small.read_text()}", encoding="utf-8")
     for command in (["check", str(small)], ["run", str(small), "--out", str(tmp_path / "out")]):
         assert main(command) == 2
-        told = capsys.readouterr().err
-        assert f"{small}:1:7" in told
-        assert "error: name: " in told
+        errors = capsys.readouterr().err
+        assert f"{small}:1:7" in errors
+        assert "error: name: " in errors
     assert not (tmp_path / "out").exists()
 
 
@@ -258,13 +258,13 @@ def test_a_missing_file_is_bad_input(tmp_path: Path, capsys: pytest.CaptureFixtu
 
 def test_check_says_each_thing_once(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check", str(small)]) == 0
-    told = capsys.readouterr().out
-    assert told.count("topology:") == 1
-    assert "12 points" in told
+    output = capsys.readouterr().out
+    assert output.count("topology:") == 1
+    assert "12 points" in output
     # 2 patterns x 2 routings; the loads imply the same.
-    assert sum(line.startswith(("uniform ", "tornado ")) for line in told.splitlines()) == 4
+    assert sum(line.startswith(("uniform ", "tornado ")) for line in output.splitlines()) == 4
     # 4 terminals and 3 + 3 links to the other routers of row and column.
-    assert next(line for line in told.splitlines() if "radix" in line).split()[-1] == "10"
+    assert next(line for line in output.splitlines() if "radix" in line).split()[-1] == "10"
 
 
 def test_list_knows_the_families(capsys: pytest.CaptureFixture[str]) -> None:
@@ -306,9 +306,9 @@ def test_list_shows_words_without_a_comment_and_what_words_take(capsys: pytest.C
 
 def test_the_parameters_of_a_list_are_those_of_its_items(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["list", "pattern", "mix"]) == 0
-    told = capsys.readouterr().out
-    assert "for each item" in told
-    assert {"weight", "pattern"} <= {line.split()[0] for line in told.splitlines() if line.strip()}
+    output = capsys.readouterr().out
+    assert "for each item" in output
+    assert {"weight", "pattern"} <= {line.split()[0] for line in output.splitlines() if line.strip()}
 
 
 def test_the_keys_inside_a_parameter_that_is_a_list_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
@@ -336,9 +336,9 @@ def test_every_model_can_be_listed_with_every_key_that_it_takes(capsys: pytest.C
     for family, models in _engine.models().items():
         for model in models:
             assert main(["list", family, model["name"]]) == 0
-            told = capsys.readouterr().out
-            assert told.startswith(f"{family}: {model['name']}")
-            shown = re.findall(r"[\w]+", told)
+            output = capsys.readouterr().out
+            assert output.startswith(f"{family}: {model['name']}")
+            shown = re.findall(r"[\w]+", output)
             assert named(parameters.model(schema, family, model["name"])) <= set(shown), model["name"]
 
 
@@ -363,8 +363,8 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
 def test_help_starts_at_once() -> None:
     """No command pays for polars or matplotlib before it needs them."""
     code = "import sys, weft.cli\ntry: weft.cli.main(['--help'])\nexcept SystemExit: pass\nprint(sorted(sys.modules))"
-    told = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
-    assert not any(f"'{slow}'" in told for slow in ("polars", "matplotlib", "rich", "duckdb", "yaml", "weft._engine"))
+    shown = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
+    assert not any(f"'{slow}'" in shown for slow in ("polars", "matplotlib", "rich", "duckdb", "yaml", "weft._engine"))
 
 
 def test_the_last_of_two_sets_counts_and_stands_where_it_was_written(
@@ -374,15 +374,15 @@ def test_the_last_of_two_sets_counts_and_stands_where_it_was_written(
     sets = ["--set", "seed=1", "--set", "sweep.seed=[2, 3]", "--set", "seed=4", "--set", "sweep.routing=[ugal_p]"]
     sets += ["--set", "sweep.traffic.pattern=[uniform]", "--set", "sweep.traffic.load=[0.1]"]
     assert main(["check", str(small), *sets]) == 0
-    told = capsys.readouterr().out
-    assert "seed: 4" in told
-    assert "1 points, all sound" in told
+    output = capsys.readouterr().out
+    assert "seed: 4" in output
+    assert "1 points, all sound" in output
 
 
 @pytest.mark.parametrize("order", [1, -1])
 def test_a_set_below_a_sweep_is_never_lost(small: Path, order: int, capsys: pytest.CaptureFixture[str]) -> None:
     sets = ["routing.dimension_order.dateline=none", "sweep.routing=[ugal_p, dimension_order]"][::order]
     assert main(["check", str(small), *(word for each in sets for word in ("--set", each))]) == 2
-    told = capsys.readouterr().err
-    assert "`routing` is swept, and its values take the place of all that is below it" in told
-    assert "--set routing=..." in told
+    errors = capsys.readouterr().err
+    assert "`routing` is swept, and its values take the place of all that is below it" in errors
+    assert "--set routing=..." in errors

@@ -75,9 +75,9 @@ def test_every_warning_and_hint_has_a_code_of_the_page() -> None:
     assert codes[0] == ["sleeps_too_soon", "warmup_of_policy"]
     assert [each[0] for each in codes[1:]] == ["no_random_fault", "nothing_sent", "after_window", "long_warmup"]
     for each in found:
-        for code, told in each.items():
-            assert told["severity"] == CODES[code]["severity"]
-            assert all(isinstance(value, int | float) for value in told["numbers"].values())
+        for code, shown in each.items():
+            assert shown["severity"] == CODES[code]["severity"]
+            assert all(isinstance(value, int | float) for value in shown["numbers"].values())
 
 
 def test_results_have_diagnoses_whose_settings_end_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -101,12 +101,12 @@ def test_results_have_diagnoses_whose_settings_end_them(tmp_path: Path, capsys: 
 def test_results_of_earlier_versions_have_diagnoses_too() -> None:
     warning = {"path": "measure.warmup_limit", "what": "not settled after 9000 cycles", "help": "write a longer limit"}
     old = {"ending": "drained", "saturated": False, "packets": 999, "warmup_settled": False, "warmup_cycles": 9000}
-    flaw, told = soundness.diagnoses(old | {"warmup_limit_cycles": 9000, "warnings": [warning]}, "results", None)
+    flaw, shown = soundness.diagnoses(old | {"warmup_limit_cycles": 9000, "warnings": [warning]}, "results", None)
     assert (flaw["code"], flaw["remedy"]["settings"]) == (
         "latencies_unsettled",
         {"measure.warmup_limit": "36000cycles"},
     )
-    assert (told["severity"], told["remedy"]["text"], told.get("code")) == ("warning", "write a longer limit", None)
+    assert (shown["severity"], shown["remedy"]["text"], shown.get("code")) == ("warning", "write a longer limit", None)
 
 
 AUTO = ROW.replace("warmup: 1us", "warmup: auto, warmup_limit: 50us")

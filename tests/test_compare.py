@@ -122,14 +122,14 @@ def swept(small: Path, tmp_path: Path) -> Path:
 def test_parts_of_one_folder_are_compared(swept: Path, capsys: pytest.CaptureFixture[str]) -> None:
     chosen = [f"{swept}:routing={each},pattern=uniform" for each in ("dimension_order", "ugal_p")]
     assert main(["compare", *chosen, "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert told["on"] == ["traffic.load"]
-    assert told["a"]["chosen"] == {"routing": "dimension_order", "traffic.pattern": "uniform"}
+    document = json.loads(capsys.readouterr().out)
+    assert document["on"] == ["traffic.load"]
+    assert document["a"]["chosen"] == {"routing": "dimension_order", "traffic.pattern": "uniform"}
     frame = weft.open_results(swept).frame
     of_a = frame.filter((pl.col("routing") == "dimension_order") & (pl.col("traffic.pattern") == "uniform"))
-    assert [row["a"] for row in told["rows"] if row["quantity"] == LATENCY] == of_a[LATENCY].to_list()
+    assert [row["a"] for row in document["rows"] if row["quantity"] == LATENCY] == of_a[LATENCY].to_list()
     assert main(["compare", *chosen, "--csv"]) == 0
-    assert pl.read_csv(io.StringIO(capsys.readouterr().out)).height == len(told["rows"]) == 3 * len(COMPARED)
+    assert pl.read_csv(io.StringIO(capsys.readouterr().out)).height == len(document["rows"]) == 3 * len(COMPARED)
     assert main(["compare", *chosen]) == 0
     lines = capsys.readouterr().out.splitlines()
     at = lines.index("Mean packet latency [cycles]")
@@ -141,10 +141,10 @@ def test_parts_of_one_folder_are_compared(swept: Path, capsys: pytest.CaptureFix
 
 def test_a_set_equals_itself(swept: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["compare", str(swept), str(swept), "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert told["differ"] == {}
-    assert {row["difference"] for row in told["rows"]} == {0, None}
-    assert not any(row["significant"] for row in told["rows"])
+    document = json.loads(capsys.readouterr().out)
+    assert document["differ"] == {}
+    assert {row["difference"] for row in document["rows"]} == {0, None}
+    assert not any(row["significant"] for row in document["rows"])
 
 
 @pytest.mark.parametrize(
@@ -156,12 +156,12 @@ def test_a_set_equals_itself(swept: Path, capsys: pytest.CaptureFixture[str]) ->
         ("load=0.1", "load=0.1,routing=ugal_p", ["choose one", ":load=0.1,", "routing=dimension_order"]),
     ],
 )
-def test_what_can_not_be_chosen_is_told(
+def test_what_can_not_be_chosen_is_reported(
     swept: Path, capsys: pytest.CaptureFixture[str], a: str, b: str, words: list[str]
 ) -> None:
     assert main(["compare", f"{swept}:{a}", f"{swept}:{b}"]) == 2
-    told = capsys.readouterr().err
-    assert all(word in told for word in words), told
+    errors = capsys.readouterr().err
+    assert all(word in errors for word in words), errors
 
 
 def test_sets_without_common_points_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -79,8 +79,8 @@ def test_attributes_are_read_as_those_of_other_files(tmp_path: Path) -> None:
     point = weft.load(scenario(tmp_path, "zoo.gml", GML, mapped)).points[0]
     assert point.resolved["links"]["link_10G"]["bandwidth"] == "10Gb/s"
     bare = weft.load(scenario(tmp_path, "zoo.gml", GML)).points[0]
-    told = next(warning for warning in bare.warnings if warning.get("code") == "graph_attributes_unused")
-    assert told["numbers"] == {"edges.LinkSpeedRaw": 1.0}
+    shown = next(warning for warning in bare.warnings if warning.get("code") == "graph_attributes_unused")
+    assert shown["numbers"] == {"edges.LinkSpeedRaw": 1.0}
 
 
 def test_repeated_edges_are_parallel_links() -> None:

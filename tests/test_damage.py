@@ -74,9 +74,9 @@ def test_a_damaged_point_is_named_and_left_out_and_run_again(
     assert opened.frame.equals(before.filter(before["hash"] != key))
     assert any(words in line for line in notes.lines(opened))
     assert main(["query", str(whole.root), "select count(*) from channels join points using (point)"]) == 0
-    told = capsys.readouterr()
-    assert words in told.err
-    assert int(told.out.split()[-1]) == 11 * whole.channels(0).height
+    printed = capsys.readouterr()
+    assert words in printed.err
+    assert int(printed.out.split()[-1]) == 11 * whole.channels(0).height
 
     statuses: list[Status] = []
     again = sweep.run(whole.root, watch=statuses.append)
@@ -91,12 +91,16 @@ def test_a_changed_number_is_noticed(whole: Results) -> None:
     assert "its checksum differs" in weft.open_results(whole.root).damaged[0].reason
 
 
-def test_results_of_another_version_are_told(small: Path, whole: Results, capsys: pytest.CaptureFixture[str]) -> None:
+def test_results_of_another_version_are_reported(
+    small: Path, whole: Results, capsys: pytest.CaptureFixture[str]
+) -> None:
     for point in range(12):
         older(whole.folder(point) / "summary.json")
-    with pytest.raises(weft.ResultsError, match=f"result model 1, but this Weft reads {RESULT_MODEL_VERSION}") as told:
+    with pytest.raises(
+        weft.ResultsError, match=f"result model 1, but this Weft reads {RESULT_MODEL_VERSION}"
+    ) as raised:
         weft.open_results(whole.root)
-    assert f"weft run {small} --set" in told.value.help
+    assert f"weft run {small} --set" in raised.value.help
     assert main(["status", str(whole.root)]) == 0
     assert "12 damaged" in capsys.readouterr().out
 
@@ -113,11 +117,11 @@ def test_results_of_another_version_are_told(small: Path, whole: Results, capsys
         ('{"name": "x", "points": [], "command": 5}', "its title is no text or its command is no list"),
     ],
 )
-def test_a_damaged_list_of_points_is_told_and_mended(sweep: Sweep, whole: Results, text: str, words: str) -> None:
+def test_a_damaged_list_of_points_is_reported_and_mended(sweep: Sweep, whole: Results, text: str, words: str) -> None:
     (whole.root / "sweep.json").write_text(text)
-    with pytest.raises(weft.ResultsError, match=words) as told:
+    with pytest.raises(weft.ResultsError, match=words) as raised:
         weft.open_results(whole.root)
-    assert "finished points stay" in told.value.help
+    assert "finished points stay" in raised.value.help
     statuses: list[Status] = []
     assert sweep.run(whole.root, watch=statuses.append).frame.equals(whole.frame)
     assert statuses[0].reused == 12
@@ -133,7 +137,7 @@ def test_points_whose_folders_are_gone_are_missing(whole: Results, capsys: pytes
     assert "no finished point" in capsys.readouterr().err
 
 
-def test_a_table_that_is_damaged_inside_is_told_and_left_out(
+def test_a_table_that_is_damaged_inside_is_reported_and_left_out(
     sweep: Sweep, whole: Results, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Same size, other bytes: found when it is read, left out of queries, and run again."""
@@ -158,7 +162,7 @@ def test_a_table_that_is_damaged_inside_is_told_and_left_out(
     assert again.channels(3).height == whole.channels(0).height
 
 
-def test_where_all_files_of_a_table_are_damaged_the_first_is_told(whole: Results) -> None:
+def test_where_all_files_of_a_table_are_damaged_the_first_is_reported(whole: Results) -> None:
     for point in range(len(whole)):
         path = whole.folder(point) / "channels.parquet"
         path.write_bytes(b"\0" * path.stat().st_size)
@@ -166,7 +170,7 @@ def test_where_all_files_of_a_table_are_damaged_the_first_is_told(whole: Results
         whole.query("select sum(flits) from channels")
 
 
-def test_a_scenario_without_keys_is_told(whole: Results, tmp_path: Path) -> None:
+def test_a_scenario_without_keys_is_reported(whole: Results, tmp_path: Path) -> None:
     """Same size, and no checksum, as older versions wrote it."""
     path = whole.folder(0) / "scenario.yaml"
     path.write_text("{}".ljust(path.stat().st_size))
@@ -191,11 +195,11 @@ def test_run_json_without_keys_is_coped_with(whole: Results) -> None:
     assert {"machine", "system", "threads", "started", "computed in", "speed"} <= {name for name, _ in kept}
     for point in range(len(whole)):
         (whole.folder(point) / "run.json").write_text("{}")
-    told = facts(Sources([weft.open_results(whole.root)]))["provenance"]
-    assert [name for name, _ in told] == ["Weft", "result model", "seed", "command"]
+    shown = facts(Sources([weft.open_results(whole.root)]))["provenance"]
+    assert [name for name, _ in shown] == ["Weft", "result model", "seed", "command"]
     (whole.folder(0) / "run.json").write_text('{"machine": {"cpu": "Abacus"}, "seconds": 2}')
-    told = facts(Sources([weft.open_results(whole.root)]))["provenance"]
-    assert told[4:] == [("machine", "Abacus"), ("computed in", "2 s in all, the longest point 2 s")]
+    shown = facts(Sources([weft.open_results(whole.root)]))["provenance"]
+    assert shown[4:] == [("machine", "Abacus"), ("computed in", "2 s in all, the longest point 2 s")]
 
 
 def test_a_report_counts_and_names_damaged_points(
@@ -255,10 +259,10 @@ def test_no_damage_gives_anything_but_an_error_of_weft(sweep: Sweep, tmp_path: P
     try:
         use_all(root)
     except weft.WeftError as problem:
-        told = problem.help
+        shown = problem.help
     else:
-        told = "nothing to mend"
-    assert told
+        shown = "nothing to mend"
+    assert shown
     main(["status", str(root)])
     assert len(sweep.run(root)) == 12
 

@@ -70,27 +70,27 @@ def refused(**wanted: Any) -> WeftError:
     return problem.value
 
 
-def test_a_budget_that_nothing_meets_is_told_by_how_much() -> None:
+def test_a_budget_that_nothing_meets_is_reported_by_how_much() -> None:
     cheapest = search(Wanted(1000, 36)).front["cost_usd"][0]
-    told = refused(terminals=1000, radix_ports=36, budget_usd=1e6)
-    assert f"the lowest cost of all is {cheapest:,.0f} $" in told.what
-    assert f"misses 1,000,000 $ by {cheapest - 1e6:,.0f} $ ({cheapest / 1e6 - 1:.1%})" in told.what
-    assert told.help.startswith(f"allow for a cost of {math.ceil(cheapest):,} $")
+    message = refused(terminals=1000, radix_ports=36, budget_usd=1e6)
+    assert f"the lowest cost of all is {cheapest:,.0f} $" in message.what
+    assert f"misses 1,000,000 $ by {cheapest - 1e6:,.0f} $ ({cheapest / 1e6 - 1:.1%})" in message.what
+    assert message.help.startswith(f"allow for a cost of {math.ceil(cheapest):,} $")
     assert len(search(Wanted(1000, 36, budget_usd=cheapest)).front) >= 1
 
 
-def test_limits_that_can_only_be_kept_alone_are_told() -> None:
-    told = refused(terminals=1000, radix_ports=36, budget_usd=1.2e6, diameter_hops=2)
-    assert "each limit can be kept alone, but not all of them together" in told.what
-    assert "misses cost by" in told.what
-    told = refused(terminals=1000, radix_ports=36, bisection_links=1e6)
-    assert "the highest bisection of all is" in told.what
+def test_limits_that_can_only_be_kept_alone_are_reported() -> None:
+    message = refused(terminals=1000, radix_ports=36, budget_usd=1.2e6, diameter_hops=2)
+    assert "each limit can be kept alone, but not all of them together" in message.what
+    assert "misses cost by" in message.what
+    message = refused(terminals=1000, radix_ports=36, bisection_links=1e6)
+    assert "the highest bisection of all is" in message.what
 
 
-def test_a_radix_that_nothing_meets_is_told() -> None:
-    told = refused(terminals=1000, radix_ports=8, families=("slim_fly",))
-    assert "no design of slim_fly has 1,000 terminals with 8 ports per router" in told.what
-    radix = int(told.help.split(" is ")[1].split(":")[0])
+def test_a_radix_that_nothing_meets_is_reported() -> None:
+    message = refused(terminals=1000, radix_ports=8, families=("slim_fly",))
+    assert "no design of slim_fly has 1,000 terminals with 8 ports per router" in message.what
+    radix = int(message.help.split(" is ")[1].split(":")[0])
     assert len(search(Wanted(1000, radix, families=("slim_fly",))).candidates) >= 1
 
 
@@ -107,15 +107,15 @@ def test_senseless_searches_are_refused() -> None:
 
 def test_more_terminals_than_any_radix_connects_are_refused_soon() -> None:
     begin = time.process_time()
-    told = refused(terminals=10**7, radix_ports=8, families=("slim_fly", "k_ary_n_tree"))
-    assert "the smallest radix with which one has is" in told.help
+    message = refused(terminals=10**7, radix_ports=8, families=("slim_fly", "k_ary_n_tree"))
+    assert "the smallest radix with which one has is" in message.help
     assert time.process_time() - begin < 60
 
 
 def test_only_limits_that_are_missed_are_to_be_changed() -> None:
-    told = refused(terminals=200, radix_ports=24, budget_usd=1e7, diameter_hops=1)
-    assert "allow for a diameter of" in told.help
-    assert "cost" not in told.help
+    message = refused(terminals=200, radix_ports=24, budget_usd=1e7, diameter_hops=1)
+    assert "allow for a diameter of" in message.help
+    assert "cost" not in message.help
 
 
 def test_where_racks_have_sizes_the_front_is_that_of_the_graphs() -> None:

@@ -121,10 +121,10 @@ def _recipe(target: str) -> str:
 
 def _run(command: str, folder: Path) -> str:
     """Run a command of a page in a folder, shorter if it takes long; what it prints."""
-    told = command.strip().removeprefix(".venv/bin/").removeprefix("weft ")
-    shorter = next((f" {more}" for begin, more in SHORTER.items() if told.startswith(begin)), "")
+    shown = command.strip().removeprefix(".venv/bin/").removeprefix("weft ")
+    shorter = next((f" {more}" for begin, more in SHORTER.items() if shown.startswith(begin)), "")
     done = subprocess.run(
-        ["bash", "-euc", f".venv/bin/weft {told}{shorter}"],
+        ["bash", "-euc", f".venv/bin/weft {shown}{shorter}"],
         cwd=folder,
         env=os.environ | {"PYTHONPATH": str(PACKAGE.parent), "COLUMNS": "100"},
         capture_output=True,

@@ -232,7 +232,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> weft.Results:
             "warmup": "200cycles",
             "window": "2000cycles",
         }
-        | {told["name"]: yaml.safe_load(told["example"]) for told in _engine.recordings()},
+        | {shown["name"]: yaml.safe_load(shown["example"]) for shown in _engine.recordings()},
     }
     out = tmp_path_factory.mktemp("results")
     return weft.load(everything).run(out=out / "everything")
@@ -317,5 +317,5 @@ def test_every_key_and_column_of_a_program_is_documented(tmp_path: Path) -> None
 
 
 def test_every_key_of_run_json_is_documented(results: weft.Results) -> None:
-    told = json.loads((results.folder(0) / "run.json").read_text(encoding="utf-8"))
-    assert set(told) == _documented("key of run.json")
+    document = json.loads((results.folder(0) / "run.json").read_text(encoding="utf-8"))
+    assert set(document) == _documented("key of run.json")

@@ -39,7 +39,7 @@ ALL_RECORDS = {
     "routing": "dimension_order",
     "traffic": {"pattern": "uniform", "load": 0.1},
     "measure": {"warmup": "100cycles", "window": "100cycles"}
-    | {told["name"]: yaml.safe_load(told["example"]) for told in _engine.recordings()},
+    | {each["name"]: yaml.safe_load(each["example"]) for each in _engine.recordings()},
 }
 
 
@@ -74,7 +74,7 @@ def test_every_power_state_has_a_price_and_its_columns(recorded: Results) -> Non
     assert recorded.scenario(0)["power"]["prices"].keys() == set(LINK_STATES)
     summary, channels, series = recorded.summaries[0], recorded.channels(0), recorded.series(0)
     page = (DOCS / "reference" / "results.md").read_text(encoding="utf-8")
-    page += "".join(f"`{column['name']}`" for told in _engine.recordings() for column in told["columns"])
+    page += "".join(f"`{column['name']}`" for shown in _engine.recordings() for column in shown["columns"])
     for state in LINK_STATES:
         assert f"links_{state}_share" in summary
         assert {f"cycles_{state}", f"flits_{state}"} <= set(channels.columns)
@@ -130,9 +130,9 @@ def test_what_control_packets_say_is_said_of_kinds_that_there_are() -> None:
     assert control_messages._SAYS.keys() <= set(CONTROL_PACKETS)
     packet = {"from_router": 1, "to_router": 2, "about_router": 3}
     for kind in CONTROL_PACKETS:
-        told = {control_messages.words(packet | {"kind": kind, "flag": flag}) for flag in (0, 1)}
-        assert len(told) == len(set(control_messages._SAYS.get(kind, [kind])))
-        assert not any("{" in words for words in told)
+        shown = {control_messages.words(packet | {"kind": kind, "flag": flag}) for flag in (0, 1)}
+        assert len(shown) == len(set(control_messages._SAYS.get(kind, [kind])))
+        assert not any("{" in words for words in shown)
 
 
 def test_the_rank_of_a_link_of_a_star_is_that_of_the_engine(tmp_path: Path) -> None:
@@ -143,9 +143,9 @@ def test_the_rank_of_a_link_of_a_star_is_that_of_the_engine(tmp_path: Path) -> N
     )
     ranks = values.filter(values > 100_000)
     assert ranks.to_list() == [control_messages.FIRST_RANK] * len(ranks) != []
-    told = str(_engine.recordings())
-    assert f"{control_messages.FIRST_RANK}, the link" in told
-    assert f"{control_messages.FIRST_RANK + 1}, packets" in told
+    message = str(_engine.recordings())
+    assert f"{control_messages.FIRST_RANK}, the link" in message
+    assert f"{control_messages.FIRST_RANK + 1}, packets" in message
 
 
 def test_every_cause_of_a_stall_has_words_and_an_arrow_of_its_own() -> None:
@@ -175,9 +175,9 @@ def test_a_point_that_keeps_all_records_has_a_table_of_each(tmp_path: Path) -> N
     kept = {path.stem for path in results.folder(0).glob("*.parquet")}
     assert kept == {"channels", *RECORDS}
     assert kept <= TABLES.keys()
-    for told in _engine.recordings():
-        columns = results.recorded(0, told["name"]).columns
-        assert columns == [column["name"] for column in told["columns"] if column["name"] in columns]
+    for shown in _engine.recordings():
+        columns = results.recorded(0, shown["name"]).columns
+        assert columns == [column["name"] for column in shown["columns"] if column["name"] in columns]
 
 
 def test_the_mappings_under_measure_are_the_recordings() -> None:

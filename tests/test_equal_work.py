@@ -115,7 +115,7 @@ def test_chance_is_smaller_for_the_phases_of_several_seeds() -> None:
     assert equal_work.chance_w(both, both) == pytest.approx(equal_work.chance_w(alone, alone) / 2**0.5)
 
 
-def test_seeds_are_told_as_their_mean() -> None:
+def test_seeds_are_reported_as_their_mean() -> None:
     runs = [BASE | {"power_mean_w": power, "jobs": [{"load": load}]} for power, load in ((98.0, 0.1), (102.0, 0.3))]
     mean = equal_work.mean(runs)
     assert mean["power_mean_w"] == pytest.approx(100.0)

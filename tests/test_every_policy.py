@@ -277,8 +277,8 @@ def test_the_account_of_every_traffic_closes_or_it_is_refused(
         # another traffic begins with another routing; a ring with bubbles takes no packets of several lengths
         begin = number * len(fitting(network)) // len(traffics(network))
         for load in in_turn(number // 2 + turn_of_network, LOADS):
-            told = (scenario(network, POLICIES[policy], each, load, traffic) for each in going(network, policy, begin))
-            routing, point = next((each["routing"], point) for each in told if (point := taken(each)))
+            shown = (scenario(network, POLICIES[policy], each, load, traffic) for each in going(network, policy, begin))
+            routing, point = next((each["routing"], point) for each in shown if (point := taken(each)))
             finished = point.run(1, 0, _engine.Control())
             finished.save(folder := tmp_path / f"{name}-{load}")
             what = f"{policy}, {routing}, {network}, {name}, load {load}"
@@ -294,9 +294,9 @@ def check_refusal(refused: dict[str, Any], folder: Path, capsys: pytest.CaptureF
     path = folder / "refused.yaml"
     path.write_text(yaml.safe_dump(refused), encoding="utf-8")
     assert main(["run", str(path), "--no-picture", "--out", str(folder / "refused")]) == 2
-    told = capsys.readouterr().err
-    assert "error: " in told
-    assert "= help: " in told
+    errors = capsys.readouterr().err
+    assert "error: " in errors
+    assert "= help: " in errors
     assert not list((folder / "refused").rglob("summary.json"))
 
 
@@ -327,6 +327,6 @@ def check_account(summary: dict[str, Any], channels: pl.DataFrame, traffic: dict
     assert channels.select("flits_off", "flits_waking").sum().row(0) == (0, 0), what
     assert (channels["energy_static_fj"] + channels["energy_dynamic_fj"] == channels["energy_fj"]).all(), what
     sums = {part: channels[f"energy_{part}fj"].sum() for part in ("", "static_", "dynamic_")}
-    told = {part: Decimal(summary[f"energy_{part or 'total_'}fj"]) for part in sums}
-    assert told == sums, what
+    by_name = {part: Decimal(summary[f"energy_{part or 'total_'}fj"]) for part in sums}
+    assert by_name == sums, what
     assert summary["energy_terminal_j"] + summary["energy_network_j"] == pytest.approx(summary["energy_total_j"]), what

@@ -19,7 +19,7 @@ import pytest
 
 import weft
 from test_resume import finished, wait_until
-from test_slurm import check_same, told
+from test_slurm import check_same, status_of
 from weft.cli import main
 from weft.results.store import Store
 from weft.runs import arrays, orders, worker
@@ -117,13 +117,13 @@ def test_a_worker_that_does_not_see_the_folder_says_so(small: Path, tmp_path: Pa
 
     with (
         Elsewhere(1) as executor,
-        pytest.raises(weft.WeftError, match=r"does not see the folder .*elsewhere") as told_of,
+        pytest.raises(weft.WeftError, match=r"does not see the folder .*elsewhere") as raised,
     ):
         weft.load(small).run(tmp_path / "out", executor=executor)
-    assert "that all machines see" in told_of.value.help
+    assert "that all machines see" in raised.value.help
 
 
-def test_a_worker_that_dies_is_told_and_finished_points_stay(small: Path, tmp_path: Path) -> None:
+def test_a_worker_that_dies_is_reported_and_finished_points_stay(small: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     with ProcessPoolExecutor(1) as executor:
         pid = executor.submit(os.getpid).result()
@@ -244,7 +244,7 @@ def test_a_job_that_was_begun_twice_leaves_points_to_its_living_run(tmp_path: Pa
     assert Claims(tmp_path, names[1], "7_1").take("abc")
 
 
-def test_a_point_that_two_runs_have_run_is_told(
+def test_a_point_that_two_runs_have_run_is_reported(
     small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A run on another machine that was silent for long is taken for dead; when it comes back, it notes that."""
@@ -260,7 +260,7 @@ def test_a_point_that_two_runs_have_run_is_told(
     claims.finished(points[0], same=True)
     (note,) = run_twice(tmp_path)
     assert (note["hash"], note["same"]) == (points[0], True)
-    assert len(told(tmp_path, capsys)["run_twice"]) == 1
+    assert len(status_of(tmp_path, capsys)["run_twice"]) == 1
     main(["status", str(tmp_path)])
     assert "1 points were run by two runs" in capsys.readouterr().out
 

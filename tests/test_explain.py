@@ -103,14 +103,14 @@ def test_valiant_shares_its_paths_out(small: Path) -> None:
 def test_a_choice_names_what_it_compares(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ["--from", "3", "--to", "60", "--set", "routing=ugal_p"]
     assert main(["explain", "routing", str(small), *arguments]) == 0
-    told = capsys.readouterr().out
-    assert "ugal_p from terminal 3 (port 3 of router 0) to terminal 60 (port 0 of router 15), 2 hops apart" in told
-    assert "VCs of each VC class: terminal 0-5; dim0 0-2 | 3-5; dim1 0-2 | 3-5" in told
+    output = capsys.readouterr().out
+    assert "ugal_p from terminal 3 (port 3 of router 0) to terminal 60 (port 0 of router 15), 2 hops apart" in output
+    assert "VCs of each VC class: terminal 0-5; dim0 0-2 | 3-5; dim1 0-2 | 3-5" in output
     # 2 others in the row to go over; each detour costs twice the queue and the bias of 2 flits.
-    assert "choice at router 0, before hop 1" in told
-    assert "q(port 4) * 2 + 2" in told
-    assert "(detour)" in told
-    assert told.count("choice at router 3") == 1, "the same choice after one hop or two is told once"
+    assert "choice at router 0, before hop 1" in output
+    assert "q(port 4) * 2 + 2" in output
+    assert "(detour)" in output
+    assert output.count("choice at router 3") == 1, "the same choice after one hop or two is told once"
 
 
 @pytest.mark.parametrize("subject", [["topology"], ["routing", "--from", "0", "--to", "1"]])
@@ -134,8 +134,8 @@ def test_what_can_not_be_explained_is_refused(
     small: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], words: list[str]
 ) -> None:
     assert main(["explain", "routing", str(small), *arguments]) == 2
-    told = capsys.readouterr().err
-    assert all(word in told for word in words), told
+    errors = capsys.readouterr().err
+    assert all(word in errors for word in words), errors
 
 
 @pytest.mark.parametrize("number", ["-1", "x", "4294967296"])
@@ -175,14 +175,14 @@ def test_check_says_of_which_paths_a_bound_is_and_whether_replies_count(
     assert "replies" not in adaptive
 
 
-def test_the_vcs_of_each_message_class_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_vcs_of_each_message_class_are_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "classes.yaml"
     file.write_text(CLASSES)
     # torus links take 2 VC classes: 4 VCs for `bulk`, and half of the other 8 for each of the two others
     assert main(["explain", "routing", str(file), "--from", "0", "--to", "2"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    told = [line for line in lines if line.startswith("VCs of each VC class")]
-    assert told == [
+    shown = [line for line in lines if line.startswith("VCs of each VC class")]
+    assert shown == [
         "VCs of each VC class, message class bulk: terminal 0-3; dim0 0-1 | 2-3",
         "VCs of each VC class, message class control: terminal 4-7; dim0 4-5 | 6-7",
         "VCs of each VC class, message class rest: terminal 8-11; dim0 8-9 | 10-11",
@@ -211,16 +211,16 @@ measure: {warmup: 100cycles, window: 1000cycles}
 """
 
 
-def test_a_link_of_two_classes_is_told_with_both(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_link_of_two_classes_is_reported_with_both(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "one-way.anynet").write_text(
         "router 0 node 0 router 1 15\nrouter 1 node 1 router 2 2\nrouter 2 node 2 router 1 2\n"
     )
     file = tmp_path / "one.yaml"
     file.write_text(ONE_WAY)
-    told = "1 link of latency1 in one direction and latency15 in the other: counted in both"
+    text = "1 link of latency1 in one direction and latency15 in the other: counted in both"
     for command in (["check", str(file)], ["explain", "topology", str(file)]):
         assert main(command) == 0
-        assert told in capsys.readouterr().out.splitlines()
+        assert text in capsys.readouterr().out.splitlines()
     facts = weft.load(file).points[0].explain_topology()
     assert {name: link["links"] for name, link in facts["links"].items()} == {
         "terminal": 3,

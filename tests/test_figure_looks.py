@@ -303,10 +303,10 @@ def test_a_wrong_style_sheet_is_one_error(
     sheet = tmp_path / "wrong.mplstyle"
     sheet.write_bytes(text.encode("latin-1"))
     assert main(["plot", "load", str(made_up.root), "--style", str(sheet)]) == 2
-    told = capfd.readouterr().err
-    assert told.startswith(f"error: --style {sheet}: ")
-    assert re.search(WRONG_SHEETS[text], told)
-    assert told.count("\n") == 2, "one error, and nothing that matplotlib says"
+    errors = capfd.readouterr().err
+    assert errors.startswith(f"error: --style {sheet}: ")
+    assert re.search(WRONG_SHEETS[text], errors)
+    assert errors.count("\n") == 2, "one error, and nothing that matplotlib says"
 
 
 REFUSED = {
@@ -339,9 +339,9 @@ def test_bad_values_are_one_error_with_a_remedy(
     out = tmp_path / "out.png"
     command = ["plot", "load", str(made_up.root), "--out", str(out), *asked.format(root=made_up.root).split()]
     assert main(command) == 2
-    told = capfd.readouterr().err
-    assert re.search(REFUSED[asked], told), told
-    assert told.count("error: ") == told.count("= help: ") == 1
+    errors = capfd.readouterr().err
+    assert re.search(REFUSED[asked], errors), errors
+    assert errors.count("error: ") == errors.count("= help: ") == 1
     assert list(tmp_path.glob("out*")) == []
 
 
@@ -352,7 +352,7 @@ def test_remedies_work(made_up: Results, remedy: str, tmp_path: Path) -> None:
     assert main(["plot", "load", str(made_up.root), "--out", str(tmp_path / "x.png"), *remedy.split("|")]) == 0
 
 
-def test_folders_that_labels_have_swallowed_are_told(made_up: Results, capsys: pytest.CaptureFixture[str]) -> None:
+def test_folders_that_labels_have_swallowed_are_reported(made_up: Results, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["plot", "load", "--labels", "always_on=On", str(made_up.root)]) == 2
     assert f"--labels: '{made_up.root}' is not OLD=NEW" in capsys.readouterr().err
 

@@ -61,9 +61,9 @@ def test_a_typeset_table_marks_every_flaw(flawed: Results, tmp_path: Path, endin
 
 
 def test_a_window_of_a_part_of_a_period_is_marked_in_the_table_of_a_run(flawed: Results) -> None:
-    told = tables.loads(flawed)
-    assert f"{soundness.PERIOD_MARK}: {soundness.PART_OF_PERIOD.words}" in told
-    assert f"20.0{soundness.PERIOD_MARK}" in told
+    shown = tables.loads(flawed)
+    assert f"{soundness.PERIOD_MARK}: {soundness.PART_OF_PERIOD.words}" in shown
+    assert f"20.0{soundness.PERIOD_MARK}" in shown
 
 
 def test_the_filter_of_the_page_of_results_gives_sound_points_alone(flawed: Results) -> None:

@@ -69,7 +69,7 @@ def test_slugs_are_safe_and_long_ones_differ() -> None:
 
 
 @pytest.mark.parametrize("command", [["run", "--no-picture"], ["saturation", "--tolerance", "0.5"]])
-def test_two_files_of_one_name_are_told_before_anything_is_replaced(
+def test_two_files_of_one_name_are_reported_before_anything_is_replaced(
     here: Path, command: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     for folder, load in (("a", "[0.1]"), ("b", "[0.2]")):
@@ -81,13 +81,13 @@ def test_two_files_of_one_name_are_told_before_anything_is_replaced(
     Path("b", "net.yaml").write_text(text("[0.2]", name="same") + "seed: 7\n", encoding="utf-8")
     capsys.readouterr()
     assert main([*command, "b/net.yaml"]) == 2
-    told = capsys.readouterr().err
-    assert "results/net" in told
-    assert "holds the results of another sweep" in told
-    assert "would be lost" in told
+    errors = capsys.readouterr().err
+    assert "results/net" in errors
+    assert "holds the results of another sweep" in errors
+    assert "would be lost" in errors
     assert {path: path.read_bytes() for path in root.rglob("*") if path.is_file()} == before
     # the remedy works, and the first scenario goes on where it is
-    out = re.search(r"such as (\S+),", told)
+    out = re.search(r"such as (\S+),", errors)
     assert out
     assert main([*command, "b/net.yaml", "--out", out[1]]) == 0
     assert main([*command, "a/net.yaml"]) == 0
@@ -115,8 +115,8 @@ def test_points_that_a_shorter_sweep_leaves_out_are_kept_and_told(
     assert main(["run", "net.yaml", "--no-picture"]) == 0
     assert "4 other points lie in results/net/points: the scenario had more" in capsys.readouterr().out
     assert main(["status", "results/net"]) == 0
-    assert "4 of 4 done\n" in (told := capsys.readouterr().out)
-    assert "4 in the folder that the sweep no longer has" in told
+    assert "4 of 4 done\n" in (output := capsys.readouterr().out)
+    assert "4 in the folder that the sweep no longer has" in output
     # they are not run again
     Path("net.yaml").write_text(text("[0.05, 0.1]"), encoding="utf-8")
     run = before.folder(1) / "run.json"

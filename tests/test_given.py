@@ -47,18 +47,18 @@ def try_all(call: Callable[[Any], object], *mistakes: Any) -> None:
         try:
             call(mistake)
         except weft.WeftError as problem:
-            told = problem
+            shown = problem
         else:
             continue
-        assert told.what, mistake
-        assert told.help, mistake
+        assert shown.what, mistake
+        assert shown.help, mistake
 
 
 @pytest.mark.parametrize("wrong", [5, None, [1], 1.5, b"x", object()])
 def test_what_is_no_scenario_is_refused(wrong: Any) -> None:
-    with pytest.raises(weft.ScenarioError, match="is no path, text or dict of a scenario") as told:
+    with pytest.raises(weft.ScenarioError, match="is no path, text or dict of a scenario") as raised:
         weft.load(wrong)
-    assert 'weft.load("my.yaml")' in told.value.help
+    assert 'weft.load("my.yaml")' in raised.value.help
 
 
 def test_whatever_is_loaded_is_a_sweep_or_an_error_of_weft() -> None:
@@ -83,9 +83,9 @@ def test_how_points_run_is_checked_before_anything_runs(sweep: Sweep, tmp_path: 
     wrong: tuple[Any, ...] = (-1, 1.5, "2", [1], {}, object(), math.nan)
     for call in (sweep.run, sweep.saturation):
         for each in wrong:
-            with pytest.raises(weft.WeftError, match=f"^error: {option}: .* is no ") as told:
+            with pytest.raises(weft.WeftError, match=f"^error: {option}: .* is no ") as raised:
                 call(tmp_path / "out", **{option: each})
-            assert told.value.help
+            assert raised.value.help
     assert not (tmp_path / "out").exists()
 
 
@@ -94,9 +94,9 @@ def test_the_range_of_a_search_is_checked(sweep: Sweep, tmp_path: Path, option: 
     wrong: list[Any] = ["0.5", [1], {}, math.nan, -1, True, b"x"]
     for each in wrong:
         options: dict[str, Any] = {"tolerance": 0.5, option: each}
-        with pytest.raises(weft.WeftError) as told:
+        with pytest.raises(weft.WeftError) as raised:
             sweep.saturation(tmp_path / "out", **options)
-        assert told.value.help
+        assert raised.value.help
     assert not (tmp_path / "out").exists()
 
 
@@ -106,9 +106,9 @@ def test_folders_of_results_are_paths(sweep: Sweep, tmp_path: Path, monkeypatch:
     wrong: list[Any] = [5, b"x", "", "a\0b", "x" * 5000, "x/" * 3000, [], {}, object()]
     for each in wrong:
         for call in (sweep.run, sweep.saturation, weft.open_results):
-            with pytest.raises(weft.WeftError) as told:
+            with pytest.raises(weft.WeftError) as raised:
                 call(each)
-            assert told.value.help
+            assert raised.value.help
 
 
 def test_whatever_results_are_asked_for_is_given_or_refused(

@@ -122,11 +122,11 @@ def test_a_point_without_groups_says_how_to_have_them(tmp_path: Path, capsys: py
         plain.groups(0)
     capsys.readouterr()
     assert main(["query", str(plain.root), "select * from groups"]) == 2
-    told = capsys.readouterr().err
-    assert "no point kept groups" in told
+    errors = capsys.readouterr().err
+    assert "no point kept groups" in errors
     # the remedy, as printed
     remedy = "power.groups={by: router}"
-    assert remedy in told
+    assert remedy in errors
     assert main(["run", str(file), "--set", remedy, "--out", str(tmp_path / "again"), "--no-picture"]) == 0
     assert weft.open_results(tmp_path / "again").groups(0)["group"].to_list() == ["0"]
 

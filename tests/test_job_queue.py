@@ -281,25 +281,25 @@ FAULTS = {
 
 @pytest.mark.parametrize("line", FAULTS)
 def test_a_line_that_is_not_right_is_refused_with_its_place_and_can_be_left_out(line: str, tmp_path: Path) -> None:
-    told, word = FAULTS[line]
+    shown, word = FAULTS[line]
     text = f"; a header\n{GOOD}\n{line}\n{GOOD}\n"
     case = scenario(log(text, tmp_path / "jobs.swf"), RING)
     with pytest.raises(ScenarioError) as refused:
         _ = weft.load(case).points
-    assert f"jobs.swf, {told}" in str(refused.value)
+    assert f"jobs.swf, {shown}" in str(refused.value)
     assert f"skip: [{word}]" in str(refused.value)
     skipping = weft.load(case, overrides={"traffic.workload.scheduler.arrivals.swf.skip": [word]})
     (point,) = skipping.points
     warnings = [warning for warning in point.warnings if warning["code"] == "skipped_lines"]
     assert [warning["numbers"] for warning in warnings] == [{"skipped_lines": 1.0, "lines": 3.0}]
-    assert f"1 of 3 lines are left out (1 {word}); {told}" in warnings[0]["what"]
+    assert f"1 of 3 lines are left out (1 {word}); {shown}" in warnings[0]["what"]
     results = skipping.run(tmp_path / "out", watch=False)
     assert results.schedule(0).height == 2
     assert results.summaries[0]["jobs"][0]["queue_skipped_lines"] == 1
 
 
 @pytest.mark.parametrize(
-    ("run", "compression", "told", "mended"),
+    ("run", "compression", "message", "mended"),
     [
         ("0.01", COMPRESSION, r"(?s)shorter than the .*write a smaller `compression`", {"compression": 100}),
         (
@@ -311,10 +311,10 @@ def test_a_line_that_is_not_right_is_refused_with_its_place_and_can_be_left_out(
     ],
 )
 def test_a_length_that_no_scale_gives_is_refused_with_a_remedy_that_works(
-    run: str, compression: float, told: str, mended: dict[str, Any], tmp_path: Path
+    run: str, compression: float, message: str, mended: dict[str, Any], tmp_path: Path
 ) -> None:
     text = f"{GOOD.replace(' 60 ', f' {run} ')}\n"
-    with pytest.raises(ScenarioError, match=told):
+    with pytest.raises(ScenarioError, match=message):
         _ = weft.load(scenario(log(text, tmp_path / "jobs.swf", compression=compression), RING)).points
     for remedy in (mended, {"compression": compression, "length": "own"}):
         assert weft.load(scenario(log(text, tmp_path / "jobs.swf", **remedy), RING)).points
@@ -349,7 +349,7 @@ def test_times_that_run_backwards_are_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("keys", "told", "mended"),
+    ("keys", "message", "mended"),
     [
         ({"processors_per_node": 0}, "a node of 0 processors", {"processors_per_node": 1}),
         ({"compression": 0}, "times can't be divided by 0", {"compression": 100_000}),
@@ -370,10 +370,10 @@ def test_times_that_run_backwards_are_refused(tmp_path: Path) -> None:
     ],
 )
 def test_keys_without_sense_are_refused_with_a_remedy_that_works(
-    keys: dict[str, Any], told: str, mended: dict[str, Any], tmp_path: Path
+    keys: dict[str, Any], message: str, mended: dict[str, Any], tmp_path: Path
 ) -> None:
     text = f"{GOOD}\n{GOOD}\n"
-    with pytest.raises(ScenarioError, match=told):
+    with pytest.raises(ScenarioError, match=message):
         _ = weft.load(scenario(log(text, tmp_path / "jobs.swf", **keys))).points
     assert weft.load(scenario(log(text, tmp_path / "jobs.swf", **keys | mended))).points
 
@@ -408,7 +408,7 @@ def test_the_window_of_jobs_begins_at_its_start(tmp_path: Path) -> None:
         assert (table["number"].to_list(), table["submit_cycles"][0]) == (numbers, first), keys
 
 
-def test_a_file_with_fewer_jobs_than_its_header_says_is_told(tmp_path: Path) -> None:
+def test_a_file_with_fewer_jobs_than_its_header_says_is_reported(tmp_path: Path) -> None:
     (point,) = weft.load(scenario(log(f"; MaxJobs: 3\n{GOOD}\n", tmp_path / "jobs.swf"))).points
     (warning,) = [warning for warning in point.warnings if warning["code"] == "fewer_jobs"]
     assert "announces 3 jobs (MaxJobs), and the file has 1" in warning["what"]

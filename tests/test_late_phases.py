@@ -44,18 +44,18 @@ def waking(tmp_path_factory: pytest.TempPathFactory) -> Results:
     return weft.load(WAKING).run(tmp_path_factory.mktemp("waking") / "waking")
 
 
-def test_it_is_marked_in_the_table_and_told_in_a_sentence(waking: Results) -> None:
+def test_it_is_marked_in_the_table_and_reported_in_a_sentence(waking: Results) -> None:
     flaws = ["not settled (fell behind at first)", "not settled (began with a backlog)"]
     assert waking.phases["saturated"].to_list() == [False] * 4
     assert waking.phases["flaw"].to_list() == [None, *flaws, None]
     head, _, _, *rows = tables.phases(waking)
     assert "; ~: measured before it had settled" in head
     assert ["~" in row for row in rows] == [False, True, True, False]
-    told = "\n".join(notes.lines(waking))
+    text = "\n".join(notes.lines(waking))
     accepted, offered = (waking.phases[f"{which}_load"][1] for which in ("accepted", "offered"))
-    assert f"phase 2 of the load falls behind at first: {accepted:.4g} of {offered:.4g} flits/terminal/cycle" in told
-    assert "though it carries its load from the second half on; what is left waits for later phases" in told
-    assert "phase 3 of the load began with a backlog of earlier phases" in told
+    assert f"phase 2 of the load falls behind at first: {accepted:.4g} of {offered:.4g} flits/terminal/cycle" in text
+    assert "though it carries its load from the second half on; what is left waits for later phases" in text
+    assert "phase 3 of the load began with a backlog of earlier phases" in text
     assert any(each.startswith("Phase 2 of the load falls behind") for each in answer.sentences(Sources([waking])))
 
 
@@ -91,9 +91,9 @@ def test_the_longer_phase_that_is_asked_for_is_sound(waking: Results, tmp_path: 
 
 def test_its_power_is_in_no_bill(waking: Results) -> None:
     keys = {"price_per_kwh": "0.25EUR", "profile": [{"share": 1, "phase": 2}]}
-    with pytest.raises(weft.ResultsError, match=r"phase 2 is not settled \(fell behind at first\)") as told:
+    with pytest.raises(weft.ResultsError, match=r"phase 2 is not settled \(fell behind at first\)") as raised:
         waking.bill(keys)
-    assert re.fullmatch(r"let phase 2 last for \d+ cycles or more in the window", told.value.help)
+    assert re.fullmatch(r"let phase 2 last for \d+ cycles or more in the window", raised.value.help)
     assert soundness.FELL_BEHIND.help
 
 

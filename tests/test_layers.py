@@ -106,13 +106,13 @@ def imports(package: Path) -> dict[str, set[str]]:
 def against_the_order(package: Path) -> list[str]:
     """Imports of rooms that do not lie below, and rooms without a place in the order."""
     level = levels(package)
-    told = [f"{module}: no line of ROOMS names its room" for module in modules(package) if room(module) not in level]
+    lines = [f"{module}: no line of ROOMS names its room" for module in modules(package) if room(module) not in level]
     for module, others in imports(package).items():
         here = room(module)
         for other in sorted(others):
             above = level.get(room(other), len(level)) >= level.get(here, len(level))
-            told += [f"{module} imports {other or package.name}"] if above and here != room(other) else []
-    return told
+            lines += [f"{module} imports {other or package.name}"] if above and here != room(other) else []
+    return lines
 
 
 def circle(package: Path) -> list[str]:
@@ -197,8 +197,8 @@ def small_package(root: Path, files: dict[str, str]) -> Path:
 )
 def test_an_import_against_the_order_is_found(tmp_path: Path, text: str) -> None:
     package = small_package(tmp_path, {"results/store.py": text, "plot/style.py": "looks = {}"})
-    (told,) = against_the_order(package)
-    assert told.startswith("results.store imports ")
+    (shown,) = against_the_order(package)
+    assert shown.startswith("results.store imports ")
 
 
 def test_an_import_of_a_room_side_by_side_is_found(tmp_path: Path) -> None:
@@ -226,8 +226,8 @@ def test_a_room_without_a_place_in_the_order_is_found(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", ["import weft_papers", "def later():\n    from weft_peers.booksim import convert"])
 def test_an_import_of_another_package_is_found(tmp_path: Path, text: str) -> None:
     package = small_package(tmp_path, {"results/store.py": text})
-    (told,) = of_other_packages(package)
-    assert told.startswith("results.store imports weft_p")
+    (shown,) = of_other_packages(package)
+    assert shown.startswith("results.store imports weft_p")
 
 
 def test_a_circle_of_files_is_found(tmp_path: Path) -> None:

@@ -71,10 +71,10 @@ def test_what_failed_is_no_saving_however_it_failed(broken: dict[str, Results], 
     assert yearly.frame["saving_share"].to_list() == [None]
     assert "what failed" not in (note := yearly.frame["note"][0])
     assert note.startswith("no savings: links that failed draw no power, which is no saving")
-    told = "\n".join(lines(yearly))
-    assert re.search(r"[\d.]+ % of its packets were dropped \(a link or router had failed\)", told)
+    text = "\n".join(lines(yearly))
+    assert re.search(r"[\d.]+ % of its packets were dropped \(a link or router had failed\)", text)
     # in Python, too, and in a notebook
-    assert str(yearly) == repr(yearly) == told
+    assert str(yearly) == repr(yearly) == text
     answer = " ".join(sentences(Sources([results])))
     assert "are dropping packets" in answer
     assert not re.search(r"\d % (less|more)|Lowest|Least|Highest", answer)
@@ -103,11 +103,11 @@ def test_a_measured_network_with_the_same_faults_is_what_savings_are_against(bro
     frame = broken["beside"].bill().frame
     assert frame["note"].to_list()[0] is None, "links that are always on are the baseline"
     # where both deliver the same, the bill tells what is lost beside what is saved; where not, no remedy is made up
-    told = "\n".join(lines(broken["beside"].bill()))
+    text = "\n".join(lines(broken["beside"].bill()))
     if frame["saving_share"][1] is None:
-        assert "no other load and no longer window changes that" in told
+        assert "no other load and no longer window changes that" in text
     else:
-        assert re.search(r"a year; mean latency .* % of its packets are dropped", told)
+        assert re.search(r"a year; mean latency .* % of its packets are dropped", text)
 
 
 def test_what_was_lost_is_not_rounded_away() -> None:
@@ -126,10 +126,10 @@ def test_faults_that_take_more_from_one_side_have_no_remedy_that_does_not_work(t
         numbers |= {"power_mean_w": 1000.0, "power_always_on_mean_w": 2000.0, "policy": policy}
         points.append(({"power.policy": policy, "traffic.load": 0.1, "faults": LISTED}, numbers))
     bill = made(tmp_path / "unequal", points).bill(BILL | {"profile": [{"share": 1, "load": 0.1}]})
-    told = "\n".join(lines(bill))
-    assert "of its packets 88 % are dropped, and 5 % of the baseline's" in told
-    assert "faults take a share of every load" in told
-    assert "name loads" not in told
+    text = "\n".join(lines(bill))
+    assert "of its packets 88 % are dropped, and 5 % of the baseline's" in text
+    assert "faults take a share of every load" in text
+    assert "name loads" not in text
 
 
 def test_points_that_drop_packets_have_a_mark_and_their_delivered_share(
@@ -189,10 +189,10 @@ def test_a_network_that_drops_its_packets_carries_no_load(tmp_path: Path, capsys
     file.write_text(TREE.partition("sweep:")[0] + f"fault_model: {json.dumps(RANDOM)}\n", encoding="utf-8")
     arguments = [str(file), "--tolerance", "0.1", "--to", "0.3"]
     assert main(["saturation", *arguments, "--out", str(tmp_path / "broken")]) == 0
-    told = capsys.readouterr().out
-    assert re.search(r"carries no load: at 0.1, [\d.]+ % dropped", told)
-    assert "carries every load" not in told
-    assert "search from a lower one" not in told, "a lower load loses as much"
+    output = capsys.readouterr().out
+    assert re.search(r"carries no load: at 0.1, [\d.]+ % dropped", output)
+    assert "carries every load" not in output
+    assert "search from a lower one" not in output, "a lower load loses as much"
     # the remedy
     file.write_text(TREE.partition("sweep:")[0], encoding="utf-8")
     assert main(["saturation", *arguments, "--out", str(tmp_path / "whole")]) == 0

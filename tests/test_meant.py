@@ -18,10 +18,10 @@ def refused(line: str, capsys: pytest.CaptureFixture[str]) -> str:
         status = main(shlex.split(line))
     except SystemExit as end:
         status = int(end.code or 0)
-    told = capsys.readouterr()
-    assert (status, told.out) == (2, "")
-    assert told.err.count("error: ") == told.err.count("= help: ") == 1
-    return told.err
+    printed = capsys.readouterr()
+    assert (status, printed.out) == (2, "")
+    assert printed.err.count("error: ") == printed.err.count("= help: ") == 1
+    return printed.err
 
 
 @pytest.mark.parametrize(
@@ -54,17 +54,17 @@ def test_the_word_that_was_meant_is_named(line: str, meant: str, capsys: pytest.
 
 @pytest.mark.parametrize("line", ["xyzzy", "run my.yaml --zzz", "", "run", "run my.yaml --jobs x", "check a b", "-z"])
 def test_where_nothing_is_alike_the_help_is_named_and_works(line: str, capsys: pytest.CaptureFixture[str]) -> None:
-    told = refused(line, capsys)
+    message = refused(line, capsys)
     if line == "xyzzy":
-        assert all(command in told for command in commands.names())
+        assert all(command in message for command in commands.names())
         return
-    found = re.search(r"`(weft.*--help)`", told)
+    found = re.search(r"`(weft.*--help)`", message)
     assert found
     with pytest.raises(SystemExit, match="0"):
         main(shlex.split(found[1])[1:])
 
 
-def test_every_misspelt_command_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_misspelt_command_is_reported(capsys: pytest.CaptureFixture[str]) -> None:
     for command in commands.names():
         assert f"`{command}`" in refused(f"{command[0]}{command[2]}{command[1]}{command[3:]} x", capsys)
 

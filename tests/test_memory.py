@@ -65,10 +65,10 @@ def test_a_run_takes_about_as_much_as_was_estimated(name: str, tmp_path: Path) -
     command = [sys.executable, "-c", _MEASURE, str(file), str(tmp_path / "point")]
     measured = int(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
     estimated = weft.load(file).points[0].memory(1, 0)
-    told = f"measured {measured:,}, estimated {estimated}"
+    shown = f"measured {measured:,}, estimated {estimated}"
     # 1.27 to 1.46 times what was measured when this was written
-    assert 0.9 * measured < estimated["at_load_bytes"] < 1.8 * measured, told
-    assert estimated["most_bytes"] > 0.9 * measured, told
+    assert 0.9 * measured < estimated["at_load_bytes"] < 1.8 * measured, shown
+    assert estimated["most_bytes"] > 0.9 * measured, shown
 
 
 @pytest.mark.long
@@ -131,13 +131,13 @@ def test_too_much_is_refused_and_each_way_out_works(
 ) -> None:
     out = ["--out", str(tmp_path / "out")] if command == "run" else []
     assert main([command, str(one_fits), "--jobs", "4", *out]) == 2
-    told = capsys.readouterr().err
-    assert "4 points at a time take about" in told
-    assert "with all buffers full, and the machine has" in told
+    errors = capsys.readouterr().err
+    assert "4 points at a time take about" in errors
+    assert "with all buffers full, and the machine has" in errors
     assert not (tmp_path / "out").exists()
-    assert "--jobs 1" in told
+    assert "--jobs 1" in errors
     assert main([command, str(one_fits), "--jobs", "1", *out]) == 0
-    assert "--force-memory" in told
+    assert "--force-memory" in errors
     assert main([command, str(one_fits), "--jobs", "4", "--force-memory", *out]) == 0
 
 
@@ -170,9 +170,9 @@ def test_what_full_buffers_would_take_is_a_warning_and_the_run_goes_on(
         assert len(sweep.run(tmp_path / "out", jobs=1).frame) == 1
     file = written(tmp_path, sweep.points[0].resolved)
     assert main(["check", str(file), "--jobs", "1"]) == 0
-    told = capsys.readouterr().err
-    assert told.startswith("warning: a point may take up to"), told
-    assert "are expected" in told
+    errors = capsys.readouterr().err
+    assert errors.startswith("warning: a point may take up to"), errors
+    assert "are expected" in errors
 
 
 @pytest.mark.usefixtures("short_queues_fit")
@@ -229,10 +229,10 @@ def test_where_not_even_one_fits_a_smaller_network_is_the_remedy(
 ) -> None:
     monkeypatch.setattr(memory, "left", lambda: memory.Left(1000, "the machine"))
     assert main(["check", str(small), "--jobs", "1"]) == 2
-    told = capsys.readouterr().err
-    assert "a point takes about" in told
-    assert "the machine has 1 kB left" in told
-    assert "take a smaller network, or run all the same with --force-memory" in told
+    errors = capsys.readouterr().err
+    assert "a point takes about" in errors
+    assert "the machine has 1 kB left" in errors
+    assert "take a smaller network, or run all the same with --force-memory" in errors
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the limit of the address space is that of Linux")

@@ -22,9 +22,9 @@ def test_a_saturated_load_below_a_carried_one_is_named(
 ) -> None:
     loads = (0.3, 0.4)
     points = [steady_point("always_on", load, saturated=each) for load, each in zip(loads, verdicts, strict=True)]
-    told = mixed_verdicts.sentences(made(tmp_path / "mixed", points))
-    assert len(told) == is_named
-    for sentence in told:
+    shown = mixed_verdicts.sentences(made(tmp_path / "mixed", points))
+    assert len(shown) == is_named
+    for sentence in shown:
         assert "not monotonic (power.policy = always_on): load 0.3 is saturated" in sentence
         assert "and 0.4 is not" in sentence
         assert "measure.warmup" in sentence, "a remedy with numbers"
@@ -53,10 +53,10 @@ def test_ofar_fills_its_queues_later_at_a_lower_load_and_the_remedy_tells_it(tmp
     """
     early = weft.load(ADVERSE).run(tmp_path / "early")
     assert [summary["saturated"] for summary in early.summaries] == [True, False]
-    (told,) = mixed_verdicts.sentences(early)
-    assert "not monotonic: load 0.2 is saturated" in told
-    assert "and 0.4 is not" in told
-    remedy = dict(re.findall(r"`(measure\.\w+): (\d+cycles)`", told))
+    (shown,) = mixed_verdicts.sentences(early)
+    assert "not monotonic: load 0.2 is saturated" in shown
+    assert "and 0.4 is not" in shown
+    remedy = dict(re.findall(r"`(measure\.\w+): (\d+cycles)`", shown))
     assert remedy.keys() == {"measure.warmup", "measure.window"}
     later = weft.load(ADVERSE, overrides=remedy).run(tmp_path / "later")
     assert mixed_verdicts.sentences(later) == []

@@ -35,8 +35,8 @@ def lanes(tmp_path_factory: pytest.TempPathFactory) -> Results:
 
 def test_check_prints_the_modes_of_each_policy_with_rates_and_prices(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check", str(ROOT / "examples" / "lanes.yaml")]) == 0
-    told = capsys.readouterr().out
-    tables = told.split("modes of links under ")[1:]
+    output = capsys.readouterr().out
+    tables = output.split("modes of links under ")[1:]
     assert [table.split()[0] for table in tables] == ["idle_timeout", "idle_timeout", "rate_ladder"]
     rows = [line.split() for line in tables[2].splitlines()[3:] if line]
     assert rows == [

@@ -43,10 +43,10 @@ def test_a_figure_of_nothing_is_drawn_or_refused(silent: Results, kind: KindName
         try:
             silent.plot.draw(kind, tmp_path / "figure.png")
         except weft.WeftError as problem:
-            told = problem.help
+            text = problem.help
         else:
-            told = "drawn"
-    assert told
+            text = "drawn"
+    assert text
 
 
 def test_points_without_packets_stand_in_the_legend_of_latency_over_time(tmp_path: Path) -> None:

@@ -144,9 +144,9 @@ def test_without_the_package_the_command_that_installs_it_is_named(
     archive: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setitem(sys.modules, "otf2", None)
-    told = _refused(capsys, archive)
-    assert "the package otf2 is not installed" in told
-    assert "= help: pip install 'weft-sim[otf2]'" in told
+    message = _refused(capsys, archive)
+    assert "the package otf2 is not installed" in message
+    assert "= help: pip install 'weft-sim[otf2]'" in message
 
 
 def test_a_damaged_archive_is_refused(archive: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -164,9 +164,9 @@ def test_calls_without_their_events_are_listed(tmp_path: Path, capsys: pytest.Ca
         written.call(rank, "MPI_Iallreduce")
         written.call(rank, "MPI_Reduce_local")
     written.archive.close()
-    told = _refused(capsys, tmp_path / "lost")
+    message = _refused(capsys, tmp_path / "lost")
     lost = "4 MPI_Iallreduce without an event, 4 receives without the event MpiIrecv, which names the sender"
-    assert f"the archive lacks what a program needs: {lost}" in told
+    assert f"the archive lacks what a program needs: {lost}" in message
     written = Written(tmp_path / "sizes")
     for rank in range(RANKS):
         written.collective(rank, "ALLTOALLV", written.world, 0, (100, 100))

@@ -23,7 +23,7 @@ def test_the_time_of_all_cycles_does_not_depend_on_how_often_a_run_tells(every_s
     assert pace.total(20_000) == pytest.approx(23.0, rel=0.04)
 
 
-def test_nothing_is_told_before_a_second_of_cycles() -> None:
+def test_nothing_is_reported_before_a_second_of_cycles() -> None:
     pace = Pace()
     seen(pace, built=3.0, per_cycle=0.001, every=100, until=4.0)
     assert pace.begun

@@ -24,8 +24,8 @@ def test_the_stub_fits_the_module(tmp_path: Path) -> None:
         (package / file.name).symlink_to(file)
     command = [sys.executable, "-m", "mypy.stubtest", "weft._engine"]
     environment = os.environ | {"PYTHONPATH": str(tmp_path)}
-    told = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
-    assert told.returncode == 0, told.stdout + told.stderr
+    shown = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    assert shown.returncode == 0, shown.stdout + shown.stderr
 
 
 def test_the_package_is_typed() -> None:

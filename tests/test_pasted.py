@@ -44,9 +44,9 @@ def pasted(command: str) -> subprocess.CompletedProcess[str]:
 def refused(capsys: pytest.CaptureFixture[str], *words: str) -> str:
     capsys.readouterr()
     assert main(list(words)) == 2
-    told = capsys.readouterr().err
-    assert told.count("error: ") == told.count("= help: ") == 1
-    return told
+    errors = capsys.readouterr().err
+    assert errors.count("error: ") == errors.count("= help: ") == 1
+    return errors
 
 
 @pytest.mark.parametrize(
@@ -61,9 +61,9 @@ def test_what_was_not_recorded_is_recorded_in_a_folder_of_its_own(
     results: str, command: list[str], after: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The folder that the next command needs is the one that the message names."""
-    told = refused(capsys, *(word.format(results) for word in command))
-    found = re.search(r"in a folder of its own, (.*):\n\s*(weft run .*)", told)
-    assert found, told
+    shown = refused(capsys, *(word.format(results) for word in command))
+    found = re.search(r"in a folder of its own, (.*):\n\s*(weft run .*)", shown)
+    assert found, shown
     done = pasted(found[2])
     assert done.returncode == 0, done.stderr
     assert weft.open_results(results).missing == 0, "the results that were there stay"
@@ -76,9 +76,9 @@ def test_commands_that_name_a_folder(here: Path, results: str, capsys: pytest.Ca
     empty = made(here / "no point", [])
     commands = [["compare", results, str(empty.root)], ["plot", results]]
     for command in commands:
-        told = re.search(r"`(weft status .*)`|e\.g\. (weft .*);", refused(capsys, *command))
-        assert told
-        done = pasted(told[1] or told[2])
+        shown = re.search(r"`(weft status .*)`|e\.g\. (weft .*);", refused(capsys, *command))
+        assert shown
+        done = pasted(shown[1] or shown[2])
         assert done.returncode == 0, done.stderr
 
 
@@ -90,12 +90,12 @@ def test_a_choice_is_one_word_and_chooses(here: Path, capsys: pytest.CaptureFixt
     )
     Path("a.yaml").write_text(f"{TEXT}sweep:\n{axes}", encoding="utf-8")
     root = weft.load("a.yaml").run(here / "a b").root
-    told = refused(capsys, "plot", "channel_heatmap", str(root))
-    found = re.search(r"--point \d+ or (--point .*), in Python", told)
-    assert found, told
+    message = refused(capsys, "plot", "channel_heatmap", str(root))
+    found = re.search(r"--point \d+ or (--point .*), in Python", message)
+    assert found, message
     assert pasted(f"weft plot channel_heatmap {shlex.quote(str(root))} {found[1]}").returncode == 0
-    told = refused(capsys, "compare", str(root), str(root), "--on", "seed")
-    found = re.search(r"choose one: (.*)", told)
-    assert found, told
+    message = refused(capsys, "compare", str(root), str(root), "--on", "seed")
+    found = re.search(r"choose one: (.*)", message)
+    assert found, message
     done = pasted(f"weft compare {found[1]} {found[1]} --on seed")
     assert done.returncode == 0, done.stderr

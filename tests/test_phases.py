@@ -81,7 +81,7 @@ def test_phases_do_not_depend_on_blocks(day: Results, tmp_path: Path) -> None:
     assert again.summaries[0]["phases"] == day.summaries[0]["phases"]
 
 
-def test_a_saturated_phase_is_told_and_not_praised(
+def test_a_saturated_phase_is_reported_and_not_praised(
     day: Results, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     sentences = answer.sentences(Sources([day]))
@@ -91,15 +91,17 @@ def test_a_saturated_phase_is_told_and_not_praised(
     path = tmp_path / "day.yaml"
     path.write_text(DAY, encoding="utf-8")
     assert main(["run", str(path), "--out", str(day.root), "--no-picture"]) == 0
-    told = capsys.readouterr().out
-    assert "phase 3 of the load is saturated" in told
+    output = capsys.readouterr().out
+    assert "phase 3 of the load is saturated" in output
     assert (
-        "settled: not judged, since the load changes at set times; the warm-up is the scenario's, 2000 cycles" in told
+        "settled: not judged, since the load changes at set times; the warm-up is the scenario's, 2000 cycles" in output
     )
-    assert "phase 1 of the load measured nothing: it ends in cycle 1000, and the window begins in cycle 2000" in told
-    assert "phase 5 of the load measured nothing: it begins in cycle 90000, and the window ends in cycle 60000" in told
+    assert "phase 1 of the load measured nothing: it ends in cycle 1000, and the window begins in cycle 2000" in output
+    assert (
+        "phase 5 of the load measured nothing: it begins in cycle 90000, and the window ends in cycle 60000" in output
+    )
     assert (day.root / "phases.csv").is_file()
-    row = next(line for line in told.splitlines() if "sat" in line.split())
+    row = next(line for line in output.splitlines() if "sat" in line.split())
     assert row.split()[:2] == ["0.1", "sat"], "the table of loads says it, too"
 
 
@@ -206,7 +208,7 @@ def test_a_saturated_phase_says_what_waits_and_not_only_what_it_accepts(tmp_path
     second |= {"load": 0.05, "offered_load": 0.05, "accepted_load": 0.04956}
     results = made(tmp_path / "phased", [({}, {"packets": 1000, "phases": [first, second]})])
     # 0.1 * 1000 flits are left, and 0.44 more of 50 that are offered
-    told = "0.04956 of 0.05 flits/terminal/cycle are accepted, 100 flits/terminal wait in the source queues as it ends"
+    text = "0.04956 of 0.05 flits/terminal/cycle are accepted, 100 flits/terminal wait in the source queues as it ends"
     assert any(
-        told in line and "201 % of what it is offered), and 100 as it began" in line for line in notes.lines(results)
+        text in line and "201 % of what it is offered), and 100 as it began" in line for line in notes.lines(results)
     )

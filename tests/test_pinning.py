@@ -61,11 +61,12 @@ def test_more_threads_than_cores_are_refused(
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1})
     out = ["--out", str(tmp_path / "out")]
     assert main(["run", str(small), "--pin", "--jobs", "2", "--threads", "2", *out]) == 2
-    told = capsys.readouterr().err
+    errors = capsys.readouterr().err
     assert (
-        "2 points at a time with 2 threads each can't be pinned: they need 4 cores, and this process may use 2" in told
+        "2 points at a time with 2 threads each can't be pinned: they need 4 cores, and this process may use 2"
+        in errors
     )
-    assert "--jobs 1" in told
+    assert "--jobs 1" in errors
     assert main(["run", str(small), "--pin", "--jobs", "1", "--threads", "3", *out]) == 2
     assert "--threads 2" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()

@@ -166,7 +166,7 @@ def test_too_many_points_are_answered_with_how_to_choose(made_up: Results) -> No
     assert points(made_up, example) == [0], "what is proposed works"
 
 
-def test_results_of_one_name_are_told_apart_by_their_folders(made_up: Results, small: Path, tmp_path: Path) -> None:
+def test_results_of_one_name_are_reported_apart_by_their_folders(made_up: Results, small: Path, tmp_path: Path) -> None:
     runs = [weft.load(small, overrides={"traffic.load": 0.1}).run(tmp_path / name) for name in ("left", "right")]
     assert [part.name for part in Choice.of(runs).parts] == ["left", "right"]
     assert [part.name for part in Choice.of([runs[0], made_up]).parts] == [runs[0].title, "made up"]

@@ -102,11 +102,13 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("command", REFUSED)
-def test_bad_input_is_told_with_its_remedy(made_up: Results, command: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_bad_input_is_reported_with_its_remedy(
+    made_up: Results, command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main([word.format(root=made_up.root) for word in command.split()]) == 2
-    told = capsys.readouterr().err
-    assert re.search(REFUSED[command], told), told
-    assert "= help:" in told
+    errors = capsys.readouterr().err
+    assert re.search(REFUSED[command], errors), errors
+    assert "= help:" in errors
 
 
 def test_a_damaged_point_is_named_and_the_others_are_drawn(
@@ -114,16 +116,16 @@ def test_a_damaged_point_is_named_and_the_others_are_drawn(
 ) -> None:
     (made_up.folder(0) / "summary.json").write_text('{"half', encoding="utf-8")
     assert main(["plot", "load", str(made_up.root), "--out", str(tmp_path / "load.png")]) == 0
-    told = capsys.readouterr()
+    printed = capsys.readouterr()
     assert (tmp_path / "load.png").is_file()
-    assert made_up.points[0]["hash"] in told.err
+    assert made_up.points[0]["hash"] in printed.err
 
 
 def test_listing_kinds_loads_nothing_heavy() -> None:
     code = "import sys; from weft.cli import main; main(['plot']); print([m for m in sys.modules if m in HEAVY])"
     code = f"HEAVY = {{'matplotlib', 'numpy', 'polars', 'weft._engine'}}; {code}"
-    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert told.stdout.splitlines()[-1] == "[]"
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert shown.stdout.splitlines()[-1] == "[]"
 
 
 def labelled(texts: Iterable[Text], kind: str) -> list[str]:
@@ -141,12 +143,12 @@ def test_a_stall_is_drawn_as_the_cycle_that_it_is(
     assert main(["run", str(ring), "--out", str(out)]) == 4
     capsys.readouterr()
     assert main(["explain", "stall", str(out)]) == 0
-    told = capsys.readouterr().out
+    shown = capsys.readouterr().out
     results = weft.open_results(out)
     (row, words), *_ = results.stalls
     members = results.summaries[row]["stall_wait_for"]
-    assert words in told
-    assert told.endswith(f"picture  {out / 'stall.png'}\nnumbers  {out / 'stall.png.csv'}\n")
+    assert words in shown
+    assert shown.endswith(f"picture  {out / 'stall.png'}\nnumbers  {out / 'stall.png.csv'}\n")
     assert (out / "stall.png").stat().st_size > 5000
     numbers = pl.read_csv(out / "stall.png.csv")
     assert numbers["router"].to_list() == [member["at"]["router"] for member in members]

@@ -144,15 +144,15 @@ def test_jobs_without_a_bound_are_named() -> None:
 
 
 def test_bounds_that_are_means_over_interfaces_say_so() -> None:
-    told = {}
+    by_name = {}
     for choice in ("striping", "hash", "destination", "local_rank"):
         case = scenario("torus", {}, "")
         collective = {"operation": "all_to_all", "ranks": RANKS, "bytes": "300B"}
         programs = {"program": {"collective": collective}, "rails": 2, "rail_choice": choice}
         case["traffic"]["workload"] = {"programs": programs}
-        told[choice] = "\n".join(bounds.lines(bounds.of_point(weft.load(case).points[0])))
-    assert {choice for choice, text in told.items() if "mean over its interfaces" in text} == {"striping", "hash"}
-    assert {choice for choice, text in told.items() if "none: packets choose" in text} == {"striping", "hash"}
+        by_name[choice] = "\n".join(bounds.lines(bounds.of_point(weft.load(case).points[0])))
+    assert {choice for choice, text in by_name.items() if "mean over its interfaces" in text} == {"striping", "hash"}
+    assert {choice for choice, text in by_name.items() if "none: packets choose" in text} == {"striping", "hash"}
 
 
 def test_programs_and_networks_in_other_folders_have_the_same_bounds(
@@ -177,14 +177,14 @@ routing: shortest_path
 traffic: {{packet: 64flits, workload: {{programs: {{file: {0}p.goal}}}}}}
 sweep: {{grain: [null, 4KiB]}}
 """
-    told = []
+    values = []
     for folder, files in ((cases, "../inputs/"), (cases, f"{inputs}/"), (inputs, "")):
         (folder / "case.yaml").write_text(case.format(files))
         assert main(["check", str(folder / "case.yaml")]) == 0
-        told.append(capsys.readouterr().out.replace(str(folder), ""))
+        values.append(capsys.readouterr().out.replace(str(folder), ""))
     # 1,000 flits of 64 B at a flit per ns
-    assert "1 µs" in told[0]
-    assert told[0].count("fullest channel") == told[2].count("fullest channel") == 2  # without and with a grain
-    assert [line for line in told[0].splitlines() if "µs" in line] == [
-        line for line in told[2].splitlines() if "µs" in line
+    assert "1 µs" in values[0]
+    assert values[0].count("fullest channel") == values[2].count("fullest channel") == 2  # without and with a grain
+    assert [line for line in values[0].splitlines() if "µs" in line] == [
+        line for line in values[2].splitlines() if "µs" in line
     ]

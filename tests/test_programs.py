@@ -131,17 +131,17 @@ def test_parameters_in_place_of_a_file(tmp_path: Path, capsys: pytest.CaptureFix
 def test_wrong_files_are_refused_with_place_and_remedy(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     broken, out = tmp_path / "broken.goal", tmp_path / "out.goal"
     broken.write_text((DATA / "llamp_blocking.goal").read_text()[:150])
-    told = _refused(capsys, "info", broken)
-    assert f"{broken}:14: expected a time" in told
-    assert "the file is cut off" in told
+    message = _refused(capsys, "info", broken)
+    assert f"{broken}:14: expected a time" in message
+    assert "the file is cut off" in message
     (tmp_path / "a.goal.xz").write_bytes((DATA / "sweep3d_2x2.goal.xz").read_bytes()[:500])
     assert "can't be unpacked" in _refused(capsys, "info", tmp_path / "a.goal.xz")
     assert "name a file with a program" in _refused(capsys, "info", tmp_path / "none.goal")
     assert "end it with .goalbin or .vef or .goal" in _refused(
         capsys, "convert", DATA / "llamp_blocking.goal", "--out", tmp_path / "x.txt"
     )
-    told = _refused(capsys, "remap", DATA / "binary_tree_32.goal", "--nodes", "4", "--out", out)
-    assert "32 ranks need 32 nodes so, and there are 4" in told
+    message = _refused(capsys, "remap", DATA / "binary_tree_32.goal", "--nodes", "4", "--out", out)
+    assert "32 ranks need 32 nodes so, and there are 4" in message
     assert "write a time such as 2500ns" in _refused(capsys, "loggops", DATA / "llamp_blocking.goal", "--L", "5cycles")
     assert not out.exists()
 
@@ -149,9 +149,9 @@ def test_wrong_files_are_refused_with_place_and_remedy(tmp_path: Path, capsys: p
 def test_a_program_that_can_not_finish_names_who_waits(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "stuck.goal"
     file.write_text("num_ranks 2\nrank 0 {\nsend 8b to 1 tag 1\n}\nrank 1 {\nrecv 8b from 0 tag 2\n}\n")
-    told = _refused(capsys, "loggops", file)
-    assert "rank 1 has finished 0 of 1 operations; operation 0 waits for a message from 0 with tag 2" in told
-    assert "no receive takes 8 bytes from 0 with tag 1" in told
+    shown = _refused(capsys, "loggops", file)
+    assert "rank 1 has finished 0 of 1 operations; operation 0 waits for a message from 0 with tag 2" in shown
+    assert "no receive takes 8 bytes from 0 with tag 1" in shown
     facts = _json(capsys, "info", file)
     assert [(each["tag"], each["sends"], each["receives"]) for each in facts["unmatched"]] == [(1, 1, 0), (2, 0, 1)]
     file.write_text(file.read_text().replace("tag 2", "tag 1"))
@@ -170,6 +170,6 @@ def test_parameters_that_do_not_fit_are_refused_at_their_line(
         ("tensor: 8", "tensr: 8", "tensr"),
     ):
         file.write_text(text.replace(old, new))
-        told = _refused(capsys, "make", file)
-        assert what in told, told
-        assert str(file) in told
+        message = _refused(capsys, "make", file)
+        assert what in message, message
+        assert str(file) in message

@@ -43,9 +43,9 @@ def test_what_points_take_that_wait_is_in_no_longest_time_before_any_has_run(poi
     board = _Board(slow, reused=0, workers=1)
     board.controls[0] = cast("Any", SimpleNamespace(cycle=60_000, cycles=30_000_000))
     board.begin(0, cast("Any", SimpleNamespace(seconds=12.0)))
-    told = board.status()
-    assert told.flying[0].most_left_seconds == pytest.approx(5988)
-    assert told.most_left_seconds == (None if most is None else pytest.approx(most))
+    shown = board.status()
+    assert shown.flying[0].most_left_seconds == pytest.approx(5988)
+    assert shown.most_left_seconds == (None if most is None else pytest.approx(most))
 
 
 def test_points_are_weighed_by_their_load() -> None:
@@ -110,12 +110,12 @@ def test_a_file_gets_a_line_now_and_then(monkeypatch: pytest.MonkeyPatch) -> Non
     """Lines after 10 s, 15 s later, 22.5 s later, ...; a minute apart in the end; and one at the end."""
     now = [0.0]
     monkeypatch.setattr(progress, "perf_counter", lambda: now[0])
-    told = io.StringIO()
-    with Bar("fig [7]", Console(file=told, width=80)) as bar:
+    shown = io.StringIO()
+    with Bar("fig [7]", Console(file=shown, width=80)) as bar:
         for _ in range(6000):
             bar(status())
             now[0] += 0.1
-    lines = told.getvalue().splitlines()
+    lines = shown.getvalue().splitlines()
     assert lines[0] == "fig [7]: 2 of 12 done before"
     assert lines[1].startswith("fig [7]: 5 of 12 points, ")
     assert lines[1].endswith(
@@ -127,8 +127,8 @@ def test_a_file_gets_a_line_now_and_then(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_a_terminal_shows_a_bar_per_point() -> None:
-    told = io.StringIO()
-    console = Console(file=told, force_terminal=True, width=120, _environ={"TERM": "xterm"})
+    shown = io.StringIO()
+    console = Console(file=shown, force_terminal=True, width=120, _environ={"TERM": "xterm"})
     with Bar("sweep", console) as bar:
         bar(status())
         bar._bars.progress.refresh()  # type: ignore[union-attr]
@@ -137,7 +137,7 @@ def test_a_terminal_shows_a_bar_per_point() -> None:
         left = [task.description for task in bar._bars.progress.tasks]  # type: ignore[union-attr]
     assert flights == ["sweep", "  uniform, 0.4", "  uniform, 0.5"]
     assert left == ["sweep", "  uniform, 0.5"], "a finished one goes"
-    assert "43 %, 4300 cycles at 0.43 kcycles/s, 0:13 left" in told.getvalue()
+    assert "43 %, 4300 cycles at 0.43 kcycles/s, 0:13 left" in shown.getvalue()
 
 
 def test_a_run_tells_of_its_points_in_flight(small: Path, tmp_path: Path) -> None:

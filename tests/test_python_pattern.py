@@ -403,7 +403,7 @@ def test_the_command_line(ideas: Path, capsys: pytest.CaptureFixture[str]) -> No
     assert main(["run", str(path), "--out", str(ideas / "out")]) == 0
     capsys.readouterr()
     assert main(["run", str(scenario(ideas, "raises")), "--out", str(ideas / "bad")]) == 2
-    told = capsys.readouterr().err
-    assert "ZeroDivisionError" in told
-    assert "s.yaml:3" in told
-    assert "Traceback" not in told
+    errors = capsys.readouterr().err
+    assert "ZeroDivisionError" in errors
+    assert "s.yaml:3" in errors
+    assert "Traceback" not in errors

@@ -279,10 +279,10 @@ def test_the_command_line(ideas: Path, capsys: pytest.CaptureFixture[str]) -> No
         path = scenario(ideas, function, load=0.9, pattern="bit_complement")
         more = ["--out", str(ideas / function)] if command == "run" else []
         assert main([command, str(path), *more]) == 2
-        told = capsys.readouterr().err
-        assert "ideas.py, line" in told
-        assert "Traceback" not in told
-        assert told.count("error:") == 1
+        errors = capsys.readouterr().err
+        assert "ideas.py, line" in errors
+        assert "Traceback" not in errors
+        assert errors.count("error:") == 1
 
 
 def test_a_call_that_never_returns_is_ended(ideas: Path, monkeypatch: pytest.MonkeyPatch) -> None:

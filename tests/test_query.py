@@ -83,7 +83,7 @@ def test_two_sets_have_a_column_of_their_own(kept: Results, small: Path, tmp_pat
         assert rows(database, "select count(distinct results) from series") == [(1,)], "only one of them has it"
 
 
-def test_coordinates_without_quotes_are_told(kept: Results, capsys: pytest.CaptureFixture[str]) -> None:
+def test_coordinates_without_quotes_are_reported(kept: Results, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["query", str(kept.root), "select traffic.load from points"]) == 2
     assert 'write "traffic.load", in double quotes' in capsys.readouterr().err
 
@@ -125,20 +125,20 @@ def test_a_wrong_query_is_refused_with_what_there_is(
     kept: Results, capsys: pytest.CaptureFixture[str], sql: str, words: list[str]
 ) -> None:
     assert main(["query", str(kept.root), sql]) == 2
-    told = capsys.readouterr().err
-    assert all(word in told for word in words), told
-    assert "pg_" not in told
-    assert "sqlite" not in told
+    errors = capsys.readouterr().err
+    assert all(word in errors for word in words), errors
+    assert "pg_" not in errors
+    assert "sqlite" not in errors
 
 
 def test_without_a_query_tables_and_columns_are_listed(kept: Results, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["query", str(kept.root)]) == 0
-    told = capsys.readouterr().out
-    assert [line.partition(":")[0] for line in told.splitlines() if line[:1].isalpha() and ": " in line][:6] == [
+    output = capsys.readouterr().out
+    assert [line.partition(":")[0] for line in output.splitlines() if line[:1].isalpha() and ": " in line][:6] == [
         *("points", "jobs", "latencies", "channels", "transient", "series"),
     ]
-    assert '"traffic.load" double' in " ".join(told.split())
-    assert "link_states:" not in told, "no point has any"
+    assert '"traffic.load" double' in " ".join(output.split())
+    assert "link_states:" not in output, "no point has any"
 
 
 def test_answers_as_table_csv_and_json(kept: Results, capsys: pytest.CaptureFixture[str]) -> None:
@@ -169,11 +169,11 @@ def test_an_answer_becomes_a_file(kept: Results, tmp_path: Path, ending: str) ->
 
 def test_export_refuses_a_table_that_does_not_exist(kept: Results, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["export", str(kept.root), "--table", "everything"]) == 2
-    told = capsys.readouterr().err
-    assert "there is no table 'everything'" in told
+    errors = capsys.readouterr().err
+    assert "there is no table 'everything'" in errors
     files = ", ".join(name for name in RECORDS if name != "flows")  # which the summary has
     tables = f"points, jobs, flows, message_classes, phases, fault_episodes, latencies, channels, {files}, groups"
-    assert f"the tables are {tables}" in told
+    assert f"the tables are {tables}" in errors
 
 
 def test_export_writes_a_table(kept: Results, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -145,14 +145,14 @@ def test_a_trace_has_ranks_and_an_arrow_per_message() -> None:
         "traceEvents": list(recorded.events()),
     }
     tracks = validate(trace)
-    told = [
+    lines = [
         (event["cat"], event["args"]["from_cycle"], event["args"]["to_cycle"])
         for (pid, tid), slices in tracks.items()
         if pid == RANKS and tid % 2
         for event in slices
     ]
     spans = recorded.ranks.select("state", "from_cycle", "to_cycle")
-    assert sorted(told) == sorted(spans.iter_rows())
+    assert sorted(lines) == sorted(spans.iter_rows())
     ends = [event for event in trace["traceEvents"] if event["ph"] in "sf" and event["pid"] == RANKS]
     starts = {event["id"]: event["ts"] for event in ends if event["ph"] == "s"}
     arrivals = {event["id"]: event["ts"] for event in ends if event["ph"] == "f"}
@@ -165,12 +165,12 @@ def test_a_program_is_explained_with_its_links(tmp_path: Path, capsys: pytest.Ca
     file = tmp_path / "ring.yaml"
     file.write_text(json.dumps(ring()), encoding="utf-8")
     assert main(["explain", "program", str(file), "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert told["paths"][0]["by_state"]["transfer"] == STEPS * TRANSFER
-    assert (told["watched"], told["transfers"]) == (STEPS, STEPS)
+    document = json.loads(capsys.readouterr().out)
+    assert document["paths"][0]["by_state"]["transfer"] == STEPS * TRANSFER
+    assert (document["watched"], document["transfers"]) == (STEPS, STEPS)
     # the last packet has 4 flits (100 = 6 * 16 + 4): it enters behind 96 flits, and then takes 4 + 3 cycles
-    assert (told["interface_cycles"], told["network_cycles"]) == (STEPS * 96, STEPS * 7)
-    assert sum(link["transfers"] for link in told["links"]) == STEPS
+    assert (document["interface_cycles"], document["network_cycles"]) == (STEPS * 96, STEPS * 7)
+    assert sum(link["transfers"] for link in document["links"]) == STEPS
 
 
 def test_a_record_without_room_has_no_path(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -222,10 +222,10 @@ def test_a_check_and_a_run_tell_the_bounds(tmp_path: Path, capsys: pytest.Captur
     assert main(["check", str(file)]) == 0
     assert "least run time of job all" in capsys.readouterr().out
     assert main(["run", str(file), "--out", str(tmp_path / "out"), "--no-picture"]) == 0
-    told = capsys.readouterr().out
-    assert "run time beside the least that is possible" in told
+    output = capsys.readouterr().out
+    assert "run time beside the least that is possible" in output
     # 788 ns, of which 600 ns are bytes of a terminal
-    assert f"{RUN_TIME / (STEPS * BYTES / RANKS_OF_RING):.3f}" in told
+    assert f"{RUN_TIME / (STEPS * BYTES / RANKS_OF_RING):.3f}" in output
 
 
 def test_a_check_refuses_a_program_that_cannot_finish(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -238,15 +238,15 @@ def test_a_check_refuses_a_program_that_cannot_finish(tmp_path: Path, capsys: py
 
 
 def test_policies_are_compared_by_time_and_energy(sleepy: Results) -> None:
-    told = "\n".join(of_programs.lines(sleepy))
-    assert "against always_on" in told
-    assert "different loads" not in told
+    text = "\n".join(of_programs.lines(sleepy))
+    assert "against always_on" in text
+    assert "different loads" not in text
     runs = {policy: [s for s in sleepy.summaries if s["policy"] == policy] for policy in ("always_on", "idle_timeout")}
     means = {policy: of_programs.mean_of(each, of_programs.RUN_TIME) for policy, each in runs.items()}
     times = {policy: mean.value for policy, mean in means.items() if mean is not None}
     assert times["idle_timeout"] > times["always_on"]
     change = 100 * (times["idle_timeout"] / times["always_on"] - 1)
-    assert f"{change:+.2f} %" in told
+    assert f"{change:+.2f} %" in text
     for run in sleepy.summaries:
         assert run["energy_delay_js"] == pytest.approx(run["energy_total_j"] * run["solution_seconds"])
 
@@ -276,9 +276,9 @@ def test_the_figure_of_solutions_joins_the_best(sleepy: Results) -> None:
 @pytest.mark.parametrize("kind", ["load", "energy_delay", "power"])
 def test_figures_over_load_are_refused(sleepy: Results, kind: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["plot", kind, str(sleepy.root)]) == 2
-    told = capsys.readouterr().err
-    assert "every job runs a program, so there is no load for an axis" in told
-    assert "plot solution" in told
+    errors = capsys.readouterr().err
+    assert "every job runs a program, so there is no load for an axis" in errors
+    assert "plot solution" in errors
     assert main(["plot", "solution", str(sleepy.root)]) == 0
 
 
@@ -315,8 +315,8 @@ def test_a_report_shows_ranks_and_the_answer_of_programs(page: Page) -> None:
     assert page.ask(f"{line}.x[{line}.x.length - 1]") == RUN_TIME
     assert page.ask("document.getElementById('load-charts').hidden")
     assert not page.ask("document.getElementById('chart-solution').hidden")
-    told = page.texts(".findings li")
-    assert any("Least run time" in sentence for sentence in told)
+    shown = page.texts(".findings li")
+    assert any("Least run time" in sentence for sentence in shown)
     # 788 cycles, of which 50 are computed
     share = f"{100 * (RUN_TIME - GAP) / RUN_TIME:.3g} %"
-    assert any(f"does not compute for {share} of the run time" in sentence for sentence in told)
+    assert any(f"does not compute for {share} of the run time" in sentence for sentence in shown)

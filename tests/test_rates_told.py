@@ -65,27 +65,27 @@ def _overlaps(drawing: Picture) -> list[str]:
     return found
 
 
-def test_links_at_lower_rates_are_told_with_their_shares_and_drawn_without_overlaps(tmp_path: Path) -> None:
+def test_links_at_lower_rates_are_reported_with_their_shares_and_drawn_without_overlaps(tmp_path: Path) -> None:
     results = weft.load(SLOW).run(tmp_path / "slow")
-    told = "\n".join(savings.lines(results, width=200))
-    assert "at full rate" in told
-    assert "at quarter rate" in told
-    bars = [line for line in told.splitlines() if line.startswith("  rate_ladder") and "-" * 10 in line]
+    shown = "\n".join(savings.lines(results, width=200))
+    assert "at full rate" in shown
+    assert "at quarter rate" in shown
+    bars = [line for line in shown.splitlines() if line.startswith("  rate_ladder") and "-" * 10 in line]
     assert bars, "a bar shows the links at a quarter of their rate"
     for width in ("page", "column"):
         drawing = draw.figure("residency", Choice.of([results], appearance=Appearance.of(width=width)))
         assert _overlaps(drawing) == []
     drawing = draw.figure("energy_delay", Choice.of([results], appearance=Appearance.of(width="column")))
-    told_loads = {text.get_text() for axes in drawing.axes for text in axes.texts}
-    assert told_loads == {f"{load:g}" for load in (0.01, 0.02, 0.03, 0.05, 0.06, 0.08, 0.1, 0.12, 0.2, 0.3)}
+    shown_loads = {text.get_text() for axes in drawing.axes for text in axes.texts}
+    assert shown_loads == {f"{load:g}" for load in (0.01, 0.02, 0.03, 0.05, 0.06, 0.08, 0.1, 0.12, 0.2, 0.3)}
 
 
 def test_a_policy_that_leaves_all_links_on_is_the_baseline_where_the_routing_refuses_the_usual_one(
     tmp_path: Path,
 ) -> None:
     alone = weft.load(FAULTY).run(tmp_path / "alone")
-    told = "\n".join(lines(YearlyBill(alone)))
-    assert "or where the routing refuses that `tcep: {initial: all_on, deactivate: false}`" in told
+    text = "\n".join(lines(YearlyBill(alone)))
+    assert "or where the routing refuses that `tcep: {initial: all_on, deactivate: false}`" in text
     sleeps = "{tcep: {activation_epoch: 300cycles, deactivation_epoch: 900cycles, wake: 200cycles, initial: all_on}}"
     both = f"[{{tcep: {{initial: all_on, deactivate: false}}}}, {sleeps}]"
     results = weft.load(FAULTY, overrides={"sweep.power.policy": both}).run(tmp_path / "both")

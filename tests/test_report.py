@@ -349,7 +349,7 @@ def test_a_page_takes_the_place_of_nothing_else(
 
 
 @pytest.mark.parametrize("words", [["run", "--report"], ["run", "--watch", "0:1"], ["timeline", "--watch", "0:1"]])
-def test_a_scenario_behind_an_option_that_takes_it_is_told(
+def test_a_scenario_behind_an_option_that_takes_it_is_reported(
     small: Path, words: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit):
@@ -371,9 +371,9 @@ def test_a_folder_whose_name_is_no_text_has_a_report(tmp_path: Path) -> None:
 
 def test_the_most_accepted_is_that_below_saturation_in_words(results: Results) -> None:
     """The table of curves tells the most of all points, and no latency of a curve that is saturated throughout."""
-    told = "\n".join(facts(Sources([results]))["sentences"])
+    text = "\n".join(facts(Sources([results]))["sentences"])
     steady = max(each["accepted_load"] for each in results.summaries if not each["saturated"])
-    assert f"Highest accepted load below saturation: {steady:.4g} " in told
+    assert f"Highest accepted load below saturation: {steady:.4g} " in text
     row = max(range(len(results)), key=lambda row: results.summaries[row]["packet_latency_mean_cycles"])
     full = copy.copy(results)
     full.__dict__.pop("frame", None)

@@ -168,7 +168,7 @@ def test_all_colours_stand_out_from_the_ground(page: Page, name: str, least: flo
     assert page.ask("contrast(css('--off'), css('--card'))") >= 2
 
 
-def test_links_of_low_use_are_told_from_unused_ones(page: Page) -> None:
+def test_links_of_low_use_are_reported_from_unused_ones(page: Page) -> None:
     choose = "byId('network-colour').value = arguments[0]"
     show = f"{choose}; view.use = view.use.map((_, k) => arguments[1][k % 3]); view.paint()"
     used = "view.canvas.styles.filter((_, k) => view.canvas.both.begins[k + 1] > view.canvas.both.begins[k])"

@@ -263,36 +263,36 @@ def test_hovering_tells_both_directions_of_a_link(page: Page, results: Results) 
     canvas = page.find("#network-canvas")
     middle = canvas.size["width"] / 2, canvas.size["height"] / 2
     ActionChains(page.driver).move_to_element_with_offset(canvas, round(x - middle[0]), round(y - middle[1])).perform()
-    told = {
+    by_name = {
         row[0]: row[1:]
         for row in page.ask(
             "Array.from(document.querySelectorAll('#network-tip tr'), r => Array.from(r.children, c => c.textContent))"
         )
     }
     table = results.channels(4)
-    assert told["channel"] == [str(forward), str(backward)]
+    assert by_name["channel"] == [str(forward), str(backward)]
     ends = [table.row(channel, named=True) for channel in (forward, backward)]
-    assert told["router"] == [
+    assert by_name["router"] == [
         f"{end['from_router']} port {end['from_port']} \u2192 {end['to_router']} port {end['to_port']}" for end in ends
     ]
-    assert told["flits in the window"] == [str(end["flits"]) for end in ends]
-    assert told["utilisation [share of bandwidth]"] == [f"{end['utilisation']:.4f}" for end in ends]
-    assert told["transitions"] == [str(end["transitions"]) for end in ends]
+    assert by_name["flits in the window"] == [str(end["flits"]) for end in ends]
+    assert by_name["utilisation [share of bandwidth]"] == [f"{end['utilisation']:.4f}" for end in ends]
+    assert by_name["transitions"] == [str(end["transitions"]) for end in ends]
 
 
 def test_hovering_tells_what_a_router_did(page: Page, results: Results) -> None:
     page.do("choosePoint(0); document.getElementById('network-stage').scrollIntoView()")
     page.do("view.canvas.hover(...view.canvas.place(5))")
-    told = {
+    by_name = {
         row[0]: row[1]
         for row in page.ask(
             "Array.from(document.querySelectorAll('#network-tip tr'), r => Array.from(r.children, c => c.textContent))"
         )
     }
     sent = results.channels(0).filter((pl.col("from_router") == 5) & pl.col("to_router").is_not_null())["flits"].sum()
-    assert told["terminals"] == "2"
-    assert told["links to routers"] == "4"
-    assert told["flits sent over them"] == str(sent)
+    assert by_name["terminals"] == "2"
+    assert by_name["links to routers"] == "4"
+    assert by_name["flits sent over them"] == str(sent)
 
 
 def test_the_drawing_zooms_and_moves_by_keys(page: Page) -> None:
@@ -315,7 +315,7 @@ def test_a_narrow_window_has_nothing_beside_it(driver: webdriver.Chrome, results
         driver.set_window_size(1280, 960)
 
 
-def test_a_stall_is_told_in_words(driver: webdriver.Chrome, ring: object) -> None:
+def test_a_stall_is_reported_in_words(driver: webdriver.Chrome, ring: object) -> None:
     stuck = weft.load(str(ring)).run(out=f"{ring}.out")
     page = Page(driver, stuck.report())
     page.do("choosePoint(1)")

@@ -33,25 +33,25 @@ def test_a_scenario_of_defaults_has_only_what_has_none(tmp_path: Path) -> None:
 
 
 def test_what_differs_stands_beside_its_default(tmp_path: Path) -> None:
-    told = rows(
+    shown = rows(
         tmp_path,
         routing={"ugal_p": {"threshold": "9flits"}},
         links={"default": {"latency": "7cycles"}, "dim1": {"vcs": 3}},
         power={"policy": {"idle_timeout": {"idle": "20cycles", "transition": "10cycles"}}},
         measure={"window": "5000cycles"},
     )
-    assert told["routing.ugal_p.threshold"] == ("9flits", "2flits")
-    assert told["links.default.latency"] == ("7cycles", "10cycles")
-    assert told["links.dim1.vcs"] == ("3", "6")
-    assert told["power.policy"] == ("idle_timeout(idle 20cycles, transition 10cycles)", "always_on")
-    assert told["measure.window"] == ("5000cycles", "20000cycles")
+    assert shown["routing.ugal_p.threshold"] == ("9flits", "2flits")
+    assert shown["links.default.latency"] == ("7cycles", "10cycles")
+    assert shown["links.dim1.vcs"] == ("3", "6")
+    assert shown["power.policy"] == ("idle_timeout(idle 20cycles, transition 10cycles)", "always_on")
+    assert shown["measure.window"] == ("5000cycles", "20000cycles")
 
 
 def test_what_follows_from_a_choice_is_not_one(tmp_path: Path) -> None:
-    told = rows(tmp_path, links={"default": {"latency": "7cycles"}}, measure={"window": "5000cycles"})
-    assert "links.dim0.latency" not in told, "it is that of links.default"
-    assert "links.default.credit_latency" not in told, "it is the latency"
-    assert "measure.drain_limit" not in told, "it is ten windows"
+    shown = rows(tmp_path, links={"default": {"latency": "7cycles"}}, measure={"window": "5000cycles"})
+    assert "links.dim0.latency" not in shown, "it is that of links.default"
+    assert "links.default.credit_latency" not in shown, "it is the latency"
+    assert "measure.drain_limit" not in shown, "it is ten windows"
 
 
 def test_a_routing_that_needs_more_than_the_defaults_still_has_a_question(tmp_path: Path) -> None:
@@ -67,6 +67,6 @@ def test_a_routing_that_needs_more_than_the_defaults_still_has_a_question(tmp_pa
         "links": {"default": {"vcs": 12}},
     }
     point = weft.load(scenario).points[0]
-    told = {path: (value, usual) for path, value, usual in chosen(point.resolved, tmp_path / "scenario.yaml")}
-    assert "terminals_per_router 1" in told["topology"][0]
-    assert told["traffic.load"] == ("0.1", "")
+    by_name = {path: (value, usual) for path, value, usual in chosen(point.resolved, tmp_path / "scenario.yaml")}
+    assert "terminals_per_router 1" in by_name["topology"][0]
+    assert by_name["traffic.load"] == ("0.1", "")

@@ -183,9 +183,9 @@ def test_a_number_that_is_off_misses_its_claim(
         "T-081": "hottest link",
     }
     assert known.get(claim, UNKNOWN) in finding.cause
-    told = finding.because
-    assert re.search(r"\d", told), "what was measured"
-    assert "is allowed" in told or "; asked: " in told or " is not " in told, "and what was asked"
+    shown = finding.because
+    assert re.search(r"\d", shown), "what was measured"
+    assert "is allowed" in shown or "; asked: " in shown or " is not " in shown, "and what was asked"
 
 
 def test_a_miss_names_the_mechanism_which_misses() -> None:
@@ -206,9 +206,9 @@ def test_a_miss_says_what_was_measured_where_and_what_was_asked() -> None:
     assert row.verdict.startswith("missed because tornado 0.789 of the baseline's")
     assert row.verdict.endswith(f"; {UNKNOWN}")
     row = judged(changed("uniform", scaled(q.LATENCY.column, 1.1)))["T-028"]
-    told = "41.58 cycles; at load 0.01, which is 10.0% off 37.8 cycles, where 5% is allowed"
-    assert row.verdict == f"missed because {told}; {UNKNOWN}"
-    assert row.document()["because"] == told
+    text = "41.58 cycles; at load 0.01, which is 10.0% off 37.8 cycles, where 5% is allowed"
+    assert row.verdict == f"missed because {text}; {UNKNOWN}"
+    assert row.document()["because"] == text
     assert any(line.endswith(row.verdict) for line in scoreboard.table([row]))
     known = approx(1.0, lambda _: 2.0, cause="the paper counts 2 ends").judge(NOTHING)
     assert dataclasses.replace(row, finding=known).verdict.endswith("is allowed; the paper counts 2 ends")
@@ -217,15 +217,15 @@ def test_a_miss_says_what_was_measured_where_and_what_was_asked() -> None:
 def test_every_row_has_what_is_printed_and_a_verdict_with_its_reason() -> None:
     for measured in (NOTHING, ideal(), changed("tornado", scaled("accepted_load", 0.5))):
         for row in judged(measured).values():
-            told = row.document()
-            assert told["printed"]
-            assert told["rule"]
-            assert told["measured"] or told["answer"] in ("not run", "not testable"), told
-            if told["answer"] in ("missed", "not testable", "not run"):
-                assert told["verdict"].startswith(f"{told['answer']} because {told['because']}")
-                assert told["because"]
+            shown = row.document()
+            assert shown["printed"]
+            assert shown["rule"]
+            assert shown["measured"] or shown["answer"] in ("not run", "not testable"), shown
+            if shown["answer"] in ("missed", "not testable", "not run"):
+                assert shown["verdict"].startswith(f"{shown['answer']} because {shown['because']}")
+                assert shown["because"]
             else:
-                assert told["verdict"] == told["answer"]
+                assert shown["verdict"] == shown["answer"]
 
 
 def test_what_was_not_run_is_said() -> None:
@@ -253,9 +253,9 @@ def test_throughput_is_the_last_load_below_saturation_with_other_definitions_bes
     more = pl.when((pl.col("mechanism") == SLAC) & (pl.col("load") == 1)).then(0.2).otherwise(pl.col("accepted_load"))
     row = judged(changed("tornado", lambda rows: rows.with_columns(more.alias("accepted_load"))))["T-033"]
     assert row.finding.value == pytest.approx(0.125 / 0.57)
-    told = row.finding.measured
-    assert told.startswith("21.9 %; last loads that are not saturated 0.125 and 0.57; ")
-    assert f"{0.125 / 0.57:.3f} of what is accepted at the next load, {0.2 / 0.57:.3f} of the most at any load" in told
+    shown = row.finding.measured
+    assert shown.startswith("21.9 %; last loads that are not saturated 0.125 and 0.57; ")
+    assert f"{0.125 / 0.57:.3f} of what is accepted at the next load, {0.2 / 0.57:.3f} of the most at any load" in shown
     none = judged(changed("tornado", lambda rows: rows.filter(pl.col("load") > 0.125)))["T-033"]
     assert none.verdict == "not run because SLaC is saturated at load 0.15, the lowest that was run"
     apart = judged(changed("tornado", lambda rows: rows.filter(~pl.col("load").is_in([0.15, 0.2]))))["T-033"]
@@ -277,9 +277,9 @@ def from_all_on(rows: pl.DataFrame) -> pl.DataFrame:
 def test_where_links_start_all_on_is_said() -> None:
     (figure,) = PAPER.chosen(["10a"])
     assert figure.remark
-    told = "TCEP starts with all links on at loads from 0.45, with the fewest below."
+    text = "TCEP starts with all links on at loads from 0.45, with the fewest below."
     kept = pl.col("mechanism") != LITERAL
-    assert figure.remark(changed("uniform", lambda rows: from_all_on(rows).filter(kept))) == told
+    assert figure.remark(changed("uniform", lambda rows: from_all_on(rows).filter(kept))) == text
     assert figure.remark(changed("uniform", lambda rows: rows.filter(kept))) == ""
 
 
@@ -319,11 +319,11 @@ def test_a_throughput_that_the_loads_do_not_tell_apart_is_not_judged() -> None:
     assert "from 0.95 to 1.05 by the loads" in judged(ideal())["T-031"].finding.measured
 
 
-def test_the_literal_reading_of_slac_is_told() -> None:
+def test_the_literal_reading_of_slac_is_reported() -> None:
     (figure,) = PAPER.chosen(["10a"])
     assert figure.remark
-    told = figure.remark(changed("uniform", literal))
-    assert told.endswith(
+    shown = figure.remark(changed("uniform", literal))
+    assert shown.endswith(
         "(`release: below_low`; in brackets as drawn): at load 0.2 30% of the links on (43%), 0.150 accepted (0.200)."
     )
     plain, beside = judged(ideal()), judged(changed("uniform", literal))
@@ -528,16 +528,16 @@ def test_links_that_stay_on_are_scaled_too(tmp_path: Path) -> None:
     assert energy[TCEP] < energy[BASELINE]
 
 
-def test_what_rates_save_is_told_with_the_loads() -> None:
+def test_what_rates_save_is_reported_with_the_loads() -> None:
     """DVFS takes 0.85 of the baseline's energy at every load, TCEP and DVFS 0.8 of TCEP's."""
     (figure,) = PAPER.chosen(["rates"])
     assert figure.remark
-    told = figure.remark(ideal())
-    assert "uniform: DVFS 15%" in told
+    shown = figure.remark(ideal())
+    assert "uniform: DVFS 15%" in shown
     loads = [load for load in LOADS if load <= FULL["tornado"]]
     tcep = sum(min(1, 0.25 + 1.2 * (load - LOADS[0])) for load in loads) / len(loads)
     both = f"TCEP {1 - tcep:.0%}, TCEP and DVFS {1 - 0.8 * tcep:.0%}"
-    assert f"tornado: DVFS 15%, {both} ({len(loads)} loads, 0.01 to {loads[-1]:g})" in told
+    assert f"tornado: DVFS 15%, {both} ({len(loads)} loads, 0.01 to {loads[-1]:g})" in shown
     drawing, axes = panel("rates", ideal())
     assert [axes.get_title(loc="left") for axes in drawing.axes] == ["uniform", "tornado", "bit reverse"]
     found = lines(axes)
@@ -570,16 +570,16 @@ def test_a_number_names_all_its_parts() -> None:
 def test_the_command_writes_figures_scoreboard_and_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "out"
     assert main(["reproduce", "tcep", "--only", "3", "5", "--out", str(out), "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert told == json.loads((out / "scoreboard-3-5.json").read_text())
-    assert sum(told["count"].values()) == len(told["claims"]) == 88
+    document = json.loads(capsys.readouterr().out)
+    assert document == json.loads((out / "scoreboard-3-5.json").read_text())
+    assert sum(document["count"].values()) == len(document["claims"]) == 88
     assert {path.name for path in (out / "figures").iterdir()} == {
         f"fig{n}.{f}" for n in (3, 5) for f in (*line_figures.FORMATS, "csv")
     }
     assert (out / "figures" / "fig5.csv").read_text().startswith("choice,utilisation_flits_per_cycle\nbefore,")
     with (out / "scoreboard-3-5.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
-    assert [row["id"] for row in rows] == [claim["id"] for claim in told["claims"]]
+    assert [row["id"] for row in rows] == [claim["id"] for claim in document["claims"]]
     page = (out / "report-3-5.html").read_text()
     assert f"<code>weft reproduce tcep --quick --only 3 5 --out {out}</code>" in page
     assert page.count('<img src="data:image/svg+xml;base64,') == 2
@@ -590,9 +590,9 @@ def test_the_command_writes_figures_scoreboard_and_page(tmp_path: Path, capsys: 
 
 def test_the_command_prints_a_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["reproduce", "tcep", "--only", "6", "--out", str(tmp_path / "out")]) == 0
-    told = capsys.readouterr().out
-    assert "T-022" in told
-    assert f"report   {tmp_path / 'out' / 'report-6.html'}" in told
+    output = capsys.readouterr().out
+    assert "T-022" in output
+    assert f"report   {tmp_path / 'out' / 'report-6.html'}" in output
 
 
 @pytest.mark.parametrize(
@@ -619,10 +619,10 @@ def test_bad_input_is_refused(
     (tmp_path / "report" / "report-3.html").mkdir(parents=True)
     places = {name: tmp_path / name for name in ("file", "sweep", "figures", "report")}
     assert main(["reproduce", *(each.format(**places) for each in arguments)]) == 2
-    told = capsys.readouterr().err
-    assert what in told
-    assert "= help:" in told
-    assert "Traceback" not in told
+    errors = capsys.readouterr().err
+    assert what in errors
+    assert "= help:" in errors
+    assert "Traceback" not in errors
 
 
 def test_quick_and_full_exclude_each_other(capsys: pytest.CaptureFixture[str]) -> None:

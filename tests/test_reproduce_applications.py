@@ -97,18 +97,18 @@ def test_one_length_of_gaps_that_is_off_misses_the_claim(claim: str, off: tuple[
 
 
 def test_a_claim_needs_every_length_of_gaps_and_every_application() -> None:
-    for where, told in (
+    for where, shown in (
         (pl.col("mapping") != RANDOM, "the random mapping was not run"),
         (pl.col("scale") != 2, "gaps of 2 times their length were not run with the linear mapping"),
         (pl.col("work") != HILO, "HILO was not run with SLaC (linear, gaps x 0.5)"),
     ):
         few = paper_checks.changed(PRINTED, RUNS, lambda rows, where=where: rows.filter(where))  # type: ignore[misc] # bound
-        assert paper_checks.judged(PAPER, few)["T-065"].verdict == f"not run because {told}"
+        assert paper_checks.judged(PAPER, few)["T-065"].verdict == f"not run because {shown}"
     without = dataclasses.replace(PRINTED, frames={RUNS: PRINTED[RUNS]})
     assert paper_checks.judged(PAPER, without)["T-071"].verdict.endswith("--only sensitivity varied, or with --full")
 
 
-def test_a_stalled_application_is_told_as_stalled() -> None:
+def test_a_stalled_application_is_reported_as_stalled() -> None:
     stuck = (pl.col("work") == HILO) & (pl.col("mechanism") == SLAC)
     some = paper_checks.changed(
         PRINTED, RUNS, lambda rows: rows.with_columns(stalled=stuck | pl.col("stalled"), completion_cycles=RUN_TIME)
@@ -125,11 +125,11 @@ def test_a_full_run_needs_both_mappings_and_names_no_cause_of_a_quick_one() -> N
     with pytest.raises(LackingError, match="the random mapping was not run"):
         PAPER.rules["T-071"].judge(dataclasses.replace(linear, quick=False))
     slow = paper_checks.changed(PRINTED, RUNS, paper_checks.scaled_where(pl.col("mechanism") == SLAC, LATENCY, 2))
-    for quick, told in (
+    for quick, shown in (
         (True, "HILO (linear, gaps x 1) has +162 %"),
         (False, "not isolated: tried factors in a quick run only"),
     ):
-        assert told in PAPER.rules["T-065"].judge(dataclasses.replace(slow, quick=quick)).cause
+        assert shown in PAPER.rules["T-065"].judge(dataclasses.replace(slow, quick=quick)).cause
 
 
 @pytest.mark.parametrize(
@@ -162,8 +162,8 @@ def test_figure_1_counts_the_latencies_of_an_iteration() -> None:
 def test_figures_have_the_applications_by_their_injection_rate() -> None:
     (figure,) = PAPER.chosen(["13"])
     assert figure.remark
-    told = figure.remark(PRINTED)
-    places = [told.index(f" {work} ") for work in APPLICATIONS]
+    shown = figure.remark(PRINTED)
+    places = [shown.index(f" {work} ") for work in APPLICATIONS]
     assert places == sorted(places), "the printed numbers have rising rates in this order"
     rows = application_figures.table(PRINTED)
     assert rows.height == len(APPLICATIONS) * 3 * 3 * 2

@@ -125,7 +125,7 @@ def test_a_smaller_network_is_said() -> None:
     assert "terminals" not in PAPER.rules["C-011"].judge(ideal()).measured
 
 
-def test_a_stalled_application_is_told_as_stalled() -> None:
+def test_a_stalled_application_is_reported_as_stalled() -> None:
     for saving, claim in ((NONE, "C-031"), (NONE, "C-032"), (ON_OFF, "C-032")):
         stuck = (pl.col("work") == NAMD) & (pl.col("saving") == saving) & (pl.col("network") == "torus")
         some = paper_checks.changed(
@@ -133,8 +133,8 @@ def test_a_stalled_application_is_told_as_stalled() -> None:
             APPLICATIONS,
             lambda rows, stuck=stuck: rows.with_columns(stalled=stuck | pl.col("stalled")),  # type: ignore[misc] # bound
         )
-        told = f"NAMD at gaps x 0.5 stalled on the {NAMES[TORUS]} with {saving}"
-        with pytest.raises(LackingError, match=told):
+        text = f"NAMD at gaps x 0.5 stalled on the {NAMES[TORUS]} with {saving}"
+        with pytest.raises(LackingError, match=text):
             PAPER.rules[claim].judge(some)
 
 

@@ -179,7 +179,7 @@ def test_what_fig_15_leaves_out_is_named_as_the_cause() -> None:
         assert "HyperX 10x10x10 with 10 terminals per router" in as_printed()[claim].finding.cause
 
 
-def test_both_readings_of_tornado_are_told_and_one_is_judged() -> None:
+def test_both_readings_of_tornado_are_reported_and_one_is_judged() -> None:
     lost = changed("tornado_of_ids", scaled("accepted_load", 0.1, *curve(LBR, FLEX)))
     finding = PAPER.rules["F-116"].judge(lost)
     assert finding.answer == "met"
@@ -361,9 +361,9 @@ def test_a_full_run_adds_loads_between_the_loads_at_the_knee_of_each_curve(tmp_p
 
 def test_the_command_makes_tables_that_need_no_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["reproduce", "flex", "--only", "table5", "3", "--out", str(tmp_path / "out"), "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert sum(told["count"].values()) == len(told["claims"]) == 139
-    assert [each["figure"] for each in told["figures"]] == ["table5", "3"]
+    document = json.loads(capsys.readouterr().out)
+    assert sum(document["count"].values()) == len(document["claims"]) == 139
+    assert [each["figure"] for each in document["figures"]] == ["table5", "3"]
     table = pl.read_csv(tmp_path / "out" / "figures" / "table5.csv")
     assert table["FleX [%]"].to_list() == [70, 75, 80, 80, 85]
     assert "weft reproduce flex --quick --only table5 3" in (tmp_path / "out" / "report-table5-3.html").read_text()

@@ -206,11 +206,11 @@ def test_numbers_of_the_paper_are_judged_in_its_network_only() -> None:
     assert "(h = 3)" in rows["O-029"].finding.measured
 
 
-def test_bursts_of_both_readings_are_told() -> None:
+def test_bursts_of_both_readings_are_reported() -> None:
     """2,000 packets decide where they were run in the network of the paper, else 200."""
-    told = as_printed()["O-027"].finding.measured
-    assert "bursts of 2,000, h = 6" in told
-    assert "0.695 for 200 at h = 6" in told
+    shown = as_printed()["O-027"].finding.measured
+    assert "bursts of 2,000, h = 6" in shown
+    assert "0.695 for 200 at h = 6" in shown
     fewer = changed("bursts", lambda rows: rows.filter(pl.col("per_terminal") == 200))
     assert "bursts of 200, h = 6" in judged(fewer)["O-027"].finding.measured
     assert sum(TIMES.values()) / len(TIMES) == pytest.approx(0.6954)
@@ -302,7 +302,7 @@ def test_the_figures_beyond_the_paper_tell_one_ring_from_several_and_who_accepts
     assert worst["Packets dropped [%]"].to_list() == [pytest.approx(4)]
 
 
-def test_the_variant_is_told_with_its_seeds_and_tcep_beside_always_on() -> None:
+def test_the_variant_is_reported_with_its_seeds_and_tcep_beside_always_on() -> None:
     assert beyond.variant_remark(ideal()).endswith("Means of 2 seeds, which are 0.3 % apart at most.")
     shares = beyond.tcep_figure(ideal()).numbers
     assert shares is not None
@@ -421,8 +421,8 @@ def test_every_experiment_runs_is_drawn_and_judged_and_is_not_run_again(
 
 def test_the_command_draws_what_needs_no_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["reproduce", "ofar", "--only", "cost", "--out", str(tmp_path / "out"), "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert sum(told["count"].values()) == len(told["claims"]) == 40
+    document = json.loads(capsys.readouterr().out)
+    assert sum(document["count"].values()) == len(document["claims"]) == 40
     table = pl.read_csv(tmp_path / "out" / "figures" / "figcost.csv")
     h16 = table.row(by_predicate=pl.col("h") == 16, named=True)
     assert (h16["routers"], h16["terminals"]) == (16416, 262656)
@@ -448,8 +448,8 @@ def test_readings_tell_which_trigger_meets_which_claim() -> None:
     slow = changed("read_uniform", paper_checks.scaled_where(lost, "accepted_load", 0.8))
     finding = judged(slow)["O-012"].finding
     assert finding.answer == "met", "the trigger of the figures is granted"
-    told = "met with the trigger granted, met with the trigger granted or full, missed with the trigger unavailable"
-    assert finding.measured.endswith(told)
+    text = "met with the trigger granted, met with the trigger granted or full, missed with the trigger unavailable"
+    assert finding.measured.endswith(text)
     granted = (pl.col("trigger") == "granted") & (pl.col("mechanism") == OFAR_L)
     falls = changed("read_adversarial", paper_checks.scaled_where(granted, "accepted_load", 0.6))
     (figure,) = PAPER.chosen(["readings"])

@@ -96,7 +96,7 @@ def test_lists_and_empty_models_are_words_in_the_title(small: Path) -> None:
     assert weft.load(small, overrides=sets).title == f"small ({words})"
 
 
-def test_swept_models_are_told_apart_by_their_options(tmp_path: Path) -> None:
+def test_swept_models_are_reported_apart_by_their_options(tmp_path: Path) -> None:
     """Models that differ in an option only are different series, not seeds of one."""
     routings = ["dimension_order", *({"ugal_p": {"threshold": f"{flits}flits"}} for flits in (0, 9))]
     results = weft.load(SCENARIO | {"sweep": {"routing": routings}}).run(tmp_path)

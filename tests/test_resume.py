@@ -85,12 +85,12 @@ def test_a_run_that_ends_early_loses_only_points_in_flight(
         wait_for_points(process, out, count)
         wait_until(process, lambda: bool(at_work(out)))
         process.send_signal(how)
-        told, _ = process.communicate(timeout=20)
+        shown, _ = process.communicate(timeout=20)
     before = finished(out)
     assert count <= len(before) < 12, "the signal came too late to test anything"
-    assert process.returncode == (-signal.SIGKILL if how == signal.SIGKILL else 130), told
-    assert ("interrupted; the same command goes on" in told) == (how != signal.SIGKILL)
-    assert "Traceback" not in told
+    assert process.returncode == (-signal.SIGKILL if how == signal.SIGKILL else 130), shown
+    assert ("interrupted; the same command goes on" in shown) == (how != signal.SIGKILL)
+    assert "Traceback" not in shown
     store = Store(out)
     assert all(store.sound(hash) for hash in before), "no partial folder is taken for whole"
     assert at_work(out) == [], "nobody is at work any longer"
@@ -139,9 +139,9 @@ def test_ctrl_c_stops_soon_and_keeps_what_is_finished(small: Path, tmp_path: Pat
     with start(small, out, command) as process:
         wait_for_points(process, out, 1)
         process.send_signal(signal.SIGINT)
-        told, _ = process.communicate(timeout=20)
-    assert process.returncode == 130, told
-    assert "interrupted" in told
+        shown, _ = process.communicate(timeout=20)
+    assert process.returncode == 130, shown
+    assert "interrupted" in shown
     kept = finished(out)
     assert 1 <= len(kept) == len(weft.open_results(out))
     assert weft.open_results(out).missing >= 1
@@ -158,10 +158,10 @@ def test_ctrl_c_in_python_keeps_what_is_finished(small: Path, tmp_path: Path) ->
     with start_python(SCRIPT, str(small), str(out)) as process:
         wait_for_points(process, out, 1)
         process.send_signal(signal.SIGINT)
-        told, _ = process.communicate(timeout=20)
-    assert process.returncode == 0, told
+        shown, _ = process.communicate(timeout=20)
+    assert process.returncode == 0, shown
     kept = len(finished(out))
-    assert told.split() == ["kept", str(kept), "missing", str(12 - kept), "rows", str(kept)]
+    assert shown.split() == ["kept", str(kept), "missing", str(12 - kept), "rows", str(kept)]
 
 
 def test_a_rerun_runs_nothing(small: Path, tmp_path: Path) -> None:
@@ -201,10 +201,10 @@ def test_the_folder_of_another_sweep_is_refused_before_anything_runs(
     before = (out / "sweep.json").read_bytes()
     for words in (["run", "--watch", "0:0", "--"], ["saturation"]):
         assert main([*words[:1], "--out", str(out), *words[1:], str(ring)]) == 2
-        told = capsys.readouterr()
-        assert f"{out} holds the results of another sweep" in told.err
-        assert "name another folder with --out" in told.err
-        assert (told.out, (out / "sweep.json").read_bytes()) == ("", before)
+        printed = capsys.readouterr()
+        assert f"{out} holds the results of another sweep" in printed.err
+        assert "name another folder with --out" in printed.err
+        assert (printed.out, (out / "sweep.json").read_bytes()) == ("", before)
     assert len(list(out.glob("points/*"))) == 1
     assert len(weft.load(small, overrides=one).run(out)) == 3
     small.write_text(small.read_text(encoding="utf-8").replace("seed: 1", "") + "seed: 2\n", encoding="utf-8")

@@ -76,7 +76,7 @@ def test_a_search_without_an_edge_says_so() -> None:
     assert search(loads, lambda load: load < 0.5)[0].bracket() == (None, None, Verdict.MIXED)
 
 
-def test_a_blurred_edge_is_told_from_first_to_last_doubt() -> None:
+def test_a_blurred_edge_is_reported_from_first_to_last_doubt() -> None:
     loads = steps(0.1, 1.0, 0.1)
     # 0.5 is found between 0.4 and 0.5, but 0.7 is steady.
     made, _ = search(loads, lambda load: load >= 0.5 and load != 0.7)
@@ -108,10 +108,10 @@ def test_bursts_saturate_between_two_loads(tmp_path: Path, capsys: pytest.Captur
     # where windows are too short to tell, the search says so, and the window that it names tells
     arguments = [str(file), "--tolerance", "0.1", "--from", "0.2", "--to", "0.3"]
     assert main(["saturation", *arguments, "--out", str(tmp_path / "short")]) == 0
-    told = capsys.readouterr().out
-    assert "\nnot judged  " in told
-    assert "carries the lowest" not in told
-    windows = [int(number) for number in re.findall(r"write `measure.window: (\d+)cycles`", told)]
+    output = capsys.readouterr().out
+    assert "\nnot judged  " in output
+    assert "carries the lowest" not in output
+    windows = [int(number) for number in re.findall(r"write `measure.window: (\d+)cycles`", output)]
     assert len(windows) == 2
     longer = ["--set", f"measure.window={max(windows)}cycles", "--out", str(tmp_path / "long")]
     assert main(["saturation", *arguments, *longer]) == 0
@@ -129,10 +129,10 @@ def test_a_warm_up_that_came_to_its_limit_says_why(tmp_path: Path, capsys: pytes
         assert main(["run", str(file), *arguments, "--no-picture", "--out", str(tmp_path / out)]) == 0
         return capsys.readouterr().out
 
-    told = run("6500cycles", "short")
-    assert "warm-up settled in 0 of 1 points" in told
-    assert "had not settled when the warm-up ended at its limit, after 6208 cycles" in told
-    (limit,) = re.findall(r"write `measure.warmup_limit: (\w+)`", told)
+    shown = run("6500cycles", "short")
+    assert "warm-up settled in 0 of 1 points" in shown
+    assert "had not settled when the warm-up ended at its limit, after 6208 cycles" in shown
+    (limit,) = re.findall(r"write `measure.warmup_limit: (\w+)`", shown)
     assert "warm-up settled in 1 of 1 points" in run(limit, "long")
 
 
@@ -238,9 +238,9 @@ def test_what_rests_on_loads_that_had_not_settled_says_so(tmp_path: Path, capsys
     file.write_text(text.replace("1000cycles, window", "10cycles, window"), encoding="utf-8")
     sets = ["--tolerance", "0.4", "--from", "0.5", "--to", "0.9"]
     assert main(["saturation", str(file), *sets, "--out", str(tmp_path / "short")]) == 0
-    told = capsys.readouterr().out
-    assert "\nnot judged above 0.5" in told
-    ((warmup, window),) = re.findall(r"write `measure.warmup: (\w+)` and `measure.window: (\w+)`, or more", told)
+    output = capsys.readouterr().out
+    assert "\nnot judged above 0.5" in output
+    ((warmup, window),) = re.findall(r"write `measure.warmup: (\w+)` and `measure.window: (\w+)`, or more", output)
     longer = ["--set", f"measure.warmup={warmup}", "--set", f"measure.window={window}", "--out", str(tmp_path / "long")]
     assert main(["saturation", str(file), *sets, *longer]) == 0
     assert "\n0.5 to 0.9 " in capsys.readouterr().out
@@ -264,15 +264,15 @@ def test_a_search_whose_loads_had_not_settled_praises_none() -> None:
         "loads_run": "0.1 1",
         "warned_of": None,
     }
-    told = "\n".join(_text(pl.DataFrame([row]), results, 0.1))
-    assert "not up to 1, but 2 loads were not settled" in told
-    assert "90.0~" in told
-    assert "~: 1 of 1 points whose latency is shown are not settled (queues)" in told
-    assert "carries the lowest" not in told
+    text = "\n".join(_text(pl.DataFrame([row]), results, 0.1))
+    assert "not up to 1, but 2 loads were not settled" in text
+    assert "90.0~" in text
+    assert "~: 1 of 1 points whose latency is shown are not settled (queues)" in text
+    assert "carries the lowest" not in text
     settled = row | {"unsettled_loads": 0, "flaw": None}
-    told = "\n".join(_text(pl.DataFrame([settled], schema_overrides={"flaw": pl.String}), results, 0.1))
-    assert "the network carries the lowest and the highest load of the search; those between were not run" in told
-    assert "not settled" not in told
+    text = "\n".join(_text(pl.DataFrame([settled], schema_overrides={"flaw": pl.String}), results, 0.1))
+    assert "the network carries the lowest and the highest load of the search; those between were not run" in text
+    assert "not settled" not in text
 
 
 def test_every_load_is_run_with_every_seed(small: Path, tmp_path: Path) -> None:
@@ -321,25 +321,25 @@ def _exported(folder: Path, out: Path, capsys: pytest.CaptureFixture[str]) -> No
     assert r"tornado & found & 0.2 & 0.3 &" in (out / "s.tex").read_text(encoding="utf-8")
 
 
-def test_without_a_search_the_command_that_makes_one_is_told(
+def test_without_a_search_the_command_that_makes_one_is_reported(
     small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     results = weft.load(small, overrides={"sweep": None, "traffic.load": 0.1}).run(tmp_path / "plain")
     assert main(["export", str(results.root), "--table", "saturation"]) == 2
-    told = capsys.readouterr().err
-    assert f"{results.root}: there is no table saturation" in told
-    assert "= help: search first: `weft saturation FILE`" in told
+    errors = capsys.readouterr().err
+    assert f"{results.root}: there is no table saturation" in errors
+    assert "= help: search first: `weft saturation FILE`" in errors
     folder = tmp_path / "searched"
     assert main(["saturation", str(small), "--set", "sweep=null", "--tolerance", "0.5", "--out", str(folder)]) == 0
     assert main(["export", str(folder), "--table", "saturation"]) == 0
 
 
-def test_a_stall_is_told(ring: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_stall_is_reported(ring: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["saturation", str(ring), "--tolerance", "0.3", "--out", str(tmp_path / "out")]) == 4
-    told = capsys.readouterr()
-    assert ", stuck" in told.out
-    assert "can never move again" in told.err
-    assert "-m weft run " in told.err
+    printed = capsys.readouterr()
+    assert ", stuck" in printed.out
+    assert "can never move again" in printed.err
+    assert "-m weft run " in printed.err
 
 
 @pytest.mark.parametrize(
@@ -357,8 +357,8 @@ def test_a_range_that_is_none_is_refused(
     small: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], words: list[str]
 ) -> None:
     assert main(["saturation", str(small), *arguments]) == 2
-    told = capsys.readouterr().err
-    assert all(word in told for word in words), told
+    errors = capsys.readouterr().err
+    assert all(word in errors for word in words), errors
 
 
 def test_loads_above_the_peak_of_bursts_are_refused_before_anything_runs(small: Path, tmp_path: Path) -> None:

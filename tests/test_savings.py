@@ -37,7 +37,7 @@ QUICKSTART = Path(__file__).parent.parent / "examples" / "quickstart.yaml"
 LOADS = (0.1, 0.2)
 
 
-def told(root: Path, *changed: dict[str, Any], on: dict[str, Any] | None = None) -> str:
+def sentences(root: Path, *changed: dict[str, Any], on: dict[str, Any] | None = None) -> str:
     """The text on a sweep of an always-on policy and of one that switches links, with these numbers at its loads."""
     runs = [({"power.policy": "on", "traffic.load": load}, ON | (on or {})) for load in LOADS]
     runs += [
@@ -49,7 +49,7 @@ def told(root: Path, *changed: dict[str, Any], on: dict[str, Any] | None = None)
 
 
 def test_it_says_links_watts_and_cycles(tmp_path: Path) -> None:
-    text = told(tmp_path, {}, {"power_mean_w": 1900.0, "links_on_mean": 0.75, "packet_latency_mean_cycles": 20.0})
+    text = sentences(tmp_path, {}, {"power_mean_w": 1900.0, "links_on_mean": 0.75, "packet_latency_mean_cycles": 20.0})
     most = (
         "Where it saves most (load 0.1): 25 % of the links that it manages draw power; the network draws 1500 W instead"
         " of 2000 W (500 W less, 25 %), and a packet takes 30.0 cycles instead of 20.0 cycles (10.0 cycles more, 50 %)"
@@ -92,30 +92,30 @@ def test_a_point_that_says_nothing_is_not_praised_but_counted(
     tmp_path: Path, broken: dict[str, Any], reason: str
 ) -> None:
     # it would be the greatest saving of all
-    text = told(tmp_path, {}, {"power_mean_w": 1.0, **broken})
+    text = sentences(tmp_path, {}, {"power_mean_w": 1.0, **broken})
     assert "1 W" not in text
     assert "(load 0.2)" not in text
     assert f"Not compared, of 2 pairs of points: {reason}" in text
 
 
 def test_the_way_out_fits_what_has_not_settled(tmp_path: Path) -> None:
-    unsettled = told(tmp_path / "late", {}, {"warmup_settled": False, "warmup_cycles": 299708, "load": 0.48})
+    unsettled = sentences(tmp_path / "late", {}, {"warmup_settled": False, "warmup_cycles": 299708, "load": 0.48})
     assert "for load 0.2: `measure.warmup: auto` reached its limit" in unsettled, "not that auto should be written"
     assert "write `measure.warmup_limit: 600000cycles` or more; if that is not enough, the load may be " in unsettled
     assert "near the capacity: write a load 5 % lower (0.456 in place of 0.48)" in unsettled
     fixed = {"warmup_settled": None, "power_settled": None}
-    stale = told(tmp_path / "stale", {}, {"queues_settled": False, "load": 0.5, **QUEUES, **fixed})
+    stale = sentences(tmp_path / "stale", {}, {"queues_settled": False, "load": 0.5, **QUEUES, **fixed})
     # a fixed warm-up: a hundred times the wait in queues
     assert "write `measure.warmup: 500000cycles`, or more; " in stale
     assert "if that is not enough, the load may be near the capacity: write a load 5 % lower (0.475 in pl" in stale
     by_itself = {"warmup_settled": True, "power_settled": True, "warmup_limit_cycles": 90000}
-    stale = told(tmp_path / "by itself", {}, {"queues_settled": False, "load": 0.5, **QUEUES, **by_itself})
+    stale = sentences(tmp_path / "by itself", {}, {"queues_settled": False, "load": 0.5, **QUEUES, **by_itself})
     assert "write `measure.warmup: 500000cycles`" in stale, "its limit did not end the warm-up"
     ended = {"warmup_settled": False, "warmup_cycles": 5000, "warmup_limit_cycles": 5000, "load": 0.5}
-    other = told(tmp_path / "other limit", {}, ended, on={"warmup_limit_cycles": 800_000})
+    other = sentences(tmp_path / "other limit", {}, ended, on={"warmup_limit_cycles": 800_000})
     assert "`measure.warmup_limit: 800000cycles`" in other, "nor less than links that are always on had"
     at_limit = by_itself | {"power_settled": False, "warmup_limit_cycles": 700_000}
-    stale = told(tmp_path / "at its limit", {}, {"queues_settled": False, "load": 0.5, **QUEUES, **at_limit})
+    stale = sentences(tmp_path / "at its limit", {}, {"queues_settled": False, "load": 0.5, **QUEUES, **at_limit})
     assert "`measure.warmup_limit: 1400000cycles`" in stale, "never less than the limit that it had"
 
 
@@ -129,15 +129,15 @@ def test_queues_that_built_up_while_links_woke_are_no_latency_of_a_policy(
     run = ["run", str(file), "--no-picture"]
     both = [*run, "--set", f"sweep.power.policy=[always_on, {own}]"]
     assert main([*both, "--set", "traffic.load=0.5", "--out", str(tmp_path / "full")]) == 0
-    told = " ".join(capsys.readouterr().out.split())
-    assert "no point can be compared. Not compared, of 1 pairs of points: 1 not settled (queues)." in told
-    assert "write a load 5 % lower (0.475 in place of 0.5): near the capacity" in told
+    output = " ".join(capsys.readouterr().out.split())
+    assert "no point can be compared. Not compared, of 1 pairs of points: 1 not settled (queues)." in output
+    assert "write a load 5 % lower (0.475 in place of 0.5): near the capacity" in output
     lower = ["--set", "traffic.load=0.475", "--out", str(tmp_path / "lower")]
     assert main([*run, *lower]) == 0
     assert weft.open_results(tmp_path / "lower").flaws == [None]
 
 
-def test_the_lower_load_that_is_told_where_latencies_still_grow_settles(
+def test_the_lower_load_that_is_reported_where_latencies_still_grow_settles(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A window so short that its queues are, too: they seem to forget fast, and only the growth of latencies tells."""
@@ -147,11 +147,11 @@ def test_the_lower_load_that_is_told_where_latencies_still_grow_settles(
     )
     run = ["run", str(file), "--no-picture"]
     assert main([*run, "--set", "traffic.load=0.5", "--out", str(tmp_path / "full")]) == 0
-    told = " ".join(capsys.readouterr().out.split())
-    assert "queues not settled: the latency still grows" in told
+    output = " ".join(capsys.readouterr().out.split())
+    assert "queues not settled: the latency still grows" in output
     assert weft.open_results(tmp_path / "full").summaries[0]["latency_growth_share"] > 0.05
-    ((warmup, window),) = re.findall(r"write `measure.warmup: (\w+)` and `measure.window: (\w+)`, or more; if", told)
-    (lower,) = re.findall(r"if that is not enough, .* 5 % lower \((\S+) in place of 0.5\)", told)
+    ((warmup, window),) = re.findall(r"write `measure.warmup: (\w+)` and `measure.window: (\w+)`, or more; if", output)
+    (lower,) = re.findall(r"if that is not enough, .* 5 % lower \((\S+) in place of 0.5\)", output)
     longer = [f"measure.warmup={warmup}", f"measure.window={window}"]
     sets = [word for setting in (f"traffic.load={lower}", *longer) for word in ("--set", setting)]
     assert main([*run, *sets, "--out", str(tmp_path / "lower")]) == 0
@@ -159,7 +159,7 @@ def test_the_lower_load_that_is_told_where_latencies_still_grow_settles(
 
 
 def test_nothing_is_compared_with_a_reference_that_is_saturated(tmp_path: Path) -> None:
-    text = told(tmp_path, {}, {}, on={"saturated": True, "ending": "saturated"})
+    text = sentences(tmp_path, {}, {}, on={"saturated": True, "ending": "saturated"})
     assert text == (
         "gated beside on, for the same traffic: no point can be compared. "
         "Not compared, of 2 pairs of points: 2 saturated."
@@ -171,9 +171,9 @@ def test_the_way_out_of_a_short_warm_up_works(tmp_path: Path, capsys: pytest.Cap
     run = ["run", str(QUICKSTART), "--no-picture", "--set", "sweep.traffic.load=[0.02]", "--set", "routing=ugal_p"]
     run += ["--set", f"sweep.power.policy={two}", "--set", "topology.hyperx.widths=[2, 2]"]
     assert main([*run, "--set", "measure.warmup=200cycles", "--out", str(tmp_path / "fixed")]) == 0
-    told = " ".join(capsys.readouterr().out.split())
-    assert "no point can be compared" in told
-    assert "write `measure.warmup: auto`, or several such times" in told
+    output = " ".join(capsys.readouterr().out.split())
+    assert "no point can be compared" in output
+    assert "write `measure.warmup: auto`, or several such times" in output
     assert main([*run, "--set", "measure.warmup=auto", "--out", str(tmp_path / "auto")]) == 0
     assert "idle_timeout beside always_on, for the same traffic links that draw power" in " ".join(
         capsys.readouterr().out.split()
@@ -181,7 +181,7 @@ def test_the_way_out_of_a_short_warm_up_works(tmp_path: Path, capsys: pytest.Cap
 
 
 def test_where_nothing_is_saved_no_place_saves_most(tmp_path: Path) -> None:
-    text = told(tmp_path, {"power_mean_w": 2000.0}, {"power_mean_w": 2100.0})
+    text = sentences(tmp_path, {"power_mean_w": 2000.0}, {"power_mean_w": 2100.0})
     assert "It saves no power at any of these points. Where it costs least (load 0.1)" in text
     assert "Where it costs most (load 0.2)" in text
     assert "saves most" not in text
@@ -204,39 +204,39 @@ def test_most_and_least_are_those_of_the_shares_that_are_shown(tmp_path: Path) -
     assert "949 W instead of 1000 W (51.4 W less, 5.14 %)" in text
 
 
-def test_what_is_equal_as_shown_is_told_once(tmp_path: Path) -> None:
-    text = told(tmp_path / "saves", {}, {"power_mean_w": 1499.99})
+def test_what_is_equal_as_shown_is_reported_once(tmp_path: Path) -> None:
+    text = sentences(tmp_path / "saves", {}, {"power_mean_w": 1499.99})
     assert "It saves the same share everywhere, as here (load 0.2): " in text
     assert "Where it saves" not in text
-    text = told(tmp_path / "costs", {"power_mean_w": 2100.0}, {"power_mean_w": 2100.0})
+    text = sentences(tmp_path / "costs", {"power_mean_w": 2100.0}, {"power_mean_w": 2100.0})
     assert "takes the same share more everywhere, as here (load 0.1): " in text
     assert "(100 W more, 5 %)" in text
-    text = told(tmp_path / "equal", {"power_mean_w": 2000.0}, {"power_mean_w": 2000.0})
+    text = sentences(tmp_path / "equal", {"power_mean_w": 2000.0}, {"power_mean_w": 2000.0})
     assert "It saves no power at any of these points, and takes no more, as here (load 0.1): " in text
     assert "10.0 cycles more, 50 %" in text, "power alone is no cost"
 
 
 def test_two_numbers_that_differ_are_written_so_that_one_sees_it(tmp_path: Path) -> None:
-    text = told(tmp_path, {"power_mean_w": 31352.5}, {"power_mean_w": 31352.5}, on={"power_mean_w": 31400.0})
+    text = sentences(tmp_path, {"power_mean_w": 31352.5}, {"power_mean_w": 31352.5}, on={"power_mean_w": 31400.0})
     assert "31.35 kW instead of 31.4 kW (47.5 W less, 0.151 %)" in text
 
 
 def _phase(number: int, load: float, **numbers: Any) -> dict[str, Any]:
-    told = {"phase": number, "load": load, "packets": 1000, "saturated": False, "accepted_load": load}
-    return told | {"links_off_share": 0.75, "packet_latency_mean_cycles": 30.0, "power_mean_w": 1500.0} | numbers
+    by_name = {"phase": number, "load": load, "packets": 1000, "saturated": False, "accepted_load": load}
+    return by_name | {"links_off_share": 0.75, "packet_latency_mean_cycles": 30.0, "power_mean_w": 1500.0} | numbers
 
 
 def test_each_phase_of_a_load_is_a_pair(tmp_path: Path) -> None:
     on = [_phase(1, 0.1, power_mean_w=2000.0), _phase(2, 0.3, power_mean_w=2000.0), _phase(3, 0.1, power_mean_w=2000.0)]
     own = [_phase(1, 0.1), _phase(2, 0.3, saturated=True), _phase(3, 0.1, power_mean_w=1.0)]
-    text = told(tmp_path, {"phases": own}, {"phases": own}, on={"phases": on})
+    text = sentences(tmp_path, {"phases": own}, {"phases": own}, on={"phases": on})
     assert "the same share everywhere, as here (load 0.1, phase 1 of load 0.1): 25 % of the links" in text
     # the third one delivers what the second one has left
     assert "of 6 pairs of points or phases: 2 saturated, 2 not settled (the backlog of a saturated phase)." in text
 
 
 def test_a_policy_that_costs_more_is_said_to(tmp_path: Path) -> None:
-    assert "(100 W more, 5 %)" in told(tmp_path, {"power_mean_w": 2100.0}, {})
+    assert "(100 W more, 5 %)" in sentences(tmp_path, {"power_mean_w": 2100.0}, {})
 
 
 def test_a_setting_that_belongs_to_a_policy_does_not_keep_points_apart(tmp_path: Path) -> None:
@@ -244,17 +244,17 @@ def test_a_setting_that_belongs_to_a_policy_does_not_keep_points_apart(tmp_path:
         ({"routing": "blind", "power.policy": "on", "traffic.load": 0.1}, ON | {"hash": 0}),
         ({"routing": "aware", "power.policy": "gated", "traffic.load": 0.1}, GATED | {"hash": 1}),
     ]
-    told = "\n".join(savings.lines(made(tmp_path / "tied", runs), width=1000))
-    assert "500 W less" in told
+    text = "\n".join(savings.lines(made(tmp_path / "tied", runs), width=1000))
+    assert "500 W less" in text
     # what both together do is not told as what the policy does
-    assert told.startswith("gated with aware beside on with blind, for the same traffic")
+    assert text.startswith("gated with aware beside on with blind, for the same traffic")
     runs = [
         ({"traffic.pattern": "uniform", "power.policy": "on"}, ON | {"hash": 0}),
         ({"traffic.pattern": "tornado", "power.policy": "gated"}, GATED | {"hash": 1}),
     ]
-    told = "\n".join(savings.lines(made(tmp_path / "apart", runs), width=1000))
-    assert "No two points have the same traffic and differ only in the policy" in told
-    command = told.partition("`weft ")[2].partition("`")[0]
+    text = "\n".join(savings.lines(made(tmp_path / "apart", runs), width=1000))
+    assert "No two points have the same traffic and differ only in the policy" in text
+    command = text.partition("`weft ")[2].partition("`")[0]
     assert main(shlex.split(command)) == 0, command
 
 

@@ -99,7 +99,7 @@ def test_a_placement_into_the_smallest_gap_is_another_one(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    ("traces", "told", "mended"),
+    ("traces", "message", "mended"),
     [
         ([trace("huge", 64)], "needs 32 terminals", [trace("huge", 64, ranks_per_terminal=4)]),
         ([trace("late", 8, start="1us")], "the scheduler decides when a program starts", [trace("late", 8)]),
@@ -109,9 +109,9 @@ def test_a_placement_into_the_smallest_gap_is_another_one(tmp_path: Path) -> Non
     ],
 )
 def test_a_set_that_can_not_run_is_refused_with_a_remedy_that_works(
-    traces: list[dict[str, Any]], told: str, mended: list[dict[str, Any]]
+    traces: list[dict[str, Any]], message: str, mended: list[dict[str, Any]]
 ) -> None:
-    with pytest.raises(ScenarioError, match=told):
+    with pytest.raises(ScenarioError, match=message):
         _ = weft.load(scenario(*traces)).points
     assert len(weft.load(scenario(*mended)).points) == 1
 

@@ -48,7 +48,7 @@ measure: {warmup: 10us, window: 10us}
 """
 
 
-def _told(results: weft.Results) -> str:
+def _notes(results: weft.Results) -> str:
     return "\n".join(notes.lines(results))
 
 
@@ -59,15 +59,15 @@ def test_a_window_that_begins_with_the_backlog_of_an_unmeasured_phase_is_flawed(
     assert summary["accepted_load"] > 1.5 * summary["offered_load"], "it delivers what was left"
     assert results.flaws == ["not settled (began with a backlog)"]
     assert results.phases["flaw"].to_list() == ["without a measured packet", "not settled (began with a backlog)"]
-    told = _told(results)
+    shown = _notes(results)
     left = summary["backlog_before_packets"]
-    assert f"phase 2 of the load began with a backlog of {left} packets left by the phase before" in told
+    assert f"phase 2 of the load began with a backlog of {left} packets left by the phase before" in shown
     assert f"{summary['packet_latency_mean_cycles']:.1f}~" in tables.loads(results)
     assert "Lowest" not in " ".join(answer.sentences(Sources([results])))
     with pytest.raises(weft.ResultsError, match="began with a backlog"):
         results.bill({"price_per_kwh": "0.25EUR", "profile": [{"share": 1, "phase": 2}]})
     # the remedy
-    (longer,) = set(re.findall(r"write `measure.warmup: (\w+)`", told))
+    (longer,) = set(re.findall(r"write `measure.warmup: (\w+)`", shown))
     later = weft.load(BURST, overrides={"measure.warmup": longer}).run(tmp_path / "later")
     assert later.flaws == [None]
     assert later.phases["flaw"].to_list() == ["without a measured packet", None]
@@ -80,7 +80,7 @@ def test_a_backlog_that_a_window_hardly_delivers_is_seen_by_its_queues(tmp_path:
     summary = results.summaries[0]
     assert summary["accepted_load"] < 1.03 * summary["offered_load"]
     assert results.flaws == ["not settled (began with a backlog)"]
-    assert "lower the load of the phase before: the network hardly delivers what was left" in _told(results)
+    assert "lower the load of the phase before: the network hardly delivers what was left" in _notes(results)
     # the remedy
     lower = weft.load(BURST, overrides={"traffic.phases": phases, "traffic.load": 0.2}).run(tmp_path / "lower")
     assert lower.flaws == [None]
@@ -94,9 +94,9 @@ def test_a_backlog_of_the_warm_up_is_one_without_phases(tmp_path: Path) -> None:
     results = weft.load(ROW, overrides=keys | {"measure.warmup": "6000cycles"}).run(tmp_path / "fault")
     assert results.flaws == ["not settled (began with a backlog)"]
     left = results.summaries[0]["backlog_before_packets"]
-    told = _told(results)
-    assert f"began with a backlog of {left} packets left by the warm-up: 0.2979 of 0.1988" in told
-    (longer,) = re.findall(r"write `measure.warmup: (\w+)` or more", told)
+    shown = _notes(results)
+    assert f"began with a backlog of {left} packets left by the warm-up: 0.2979 of 0.1988" in shown
+    (longer,) = re.findall(r"write `measure.warmup: (\w+)` or more", shown)
     later = weft.load(ROW, overrides=keys | {"measure.warmup": longer}).run(tmp_path / "later")
     assert later.flaws == [None]
 
@@ -121,11 +121,11 @@ def test_a_load_at_the_bound_of_its_paths_is_not_settled(tmp_path: Path) -> None
     full = "not settled (offered what its paths can just carry, or more)"
     assert [flaw and flaw.partition(", ")[0] for flaw in results.flaws[::2]] == [None, None]
     assert all(flaw and full in flaw for flaw in results.flaws[1::2])
-    told = _told(results)
-    assert re.search(r"not settled: offers 0\.2\d+, the bound of its paths is 0\.25 flits/terminal/cycle", told)
-    assert "measure.warmup" not in told, "no time is long enough"
+    shown = _notes(results)
+    assert re.search(r"not settled: offers 0\.2\d+, the bound of its paths is 0\.25 flits/terminal/cycle", shown)
+    assert "measure.warmup" not in shown, "no time is long enough"
     # the remedy
-    (lower,) = set(re.findall(r"write a load of ([\d.]+) or less", told))
+    (lower,) = set(re.findall(r"write a load of ([\d.]+) or less", shown))
     fine = weft.load(ROW, overrides=keys | {"sweep.traffic.load": [float(lower)]}).run(tmp_path / "below")
     assert fine.flaws == [None, None]
 
@@ -164,13 +164,13 @@ def _summary(**changes: Any) -> dict[str, Any]:
 
 
 def test_a_remedy_names_no_limit_that_did_not_end_the_warm_up_and_none_that_is_too_short() -> None:
-    (told,) = soundness.to_settle(_summary())
-    assert told.startswith("write `measure.warmup: 30000cycles`, or more (in place of `auto` and of any ")
-    assert "measure.warmup_limit: " not in told
-    (told,) = soundness.to_settle(_summary(power_settled=False), least_limit=0)
-    assert "`measure.warmup_limit: 600000cycles`" in told, "more than the limit in force"
-    (told,) = soundness.to_settle(_summary(queues_settled=True, warmup_settled=False), least_limit=900_000)
-    assert "`measure.warmup_limit: 900000cycles`" in told, "no less than another policy of the sweep has"
+    (shown,) = soundness.to_settle(_summary())
+    assert shown.startswith("write `measure.warmup: 30000cycles`, or more (in place of `auto` and of any ")
+    assert "measure.warmup_limit: " not in shown
+    (shown,) = soundness.to_settle(_summary(power_settled=False), least_limit=0)
+    assert "`measure.warmup_limit: 600000cycles`" in shown, "more than the limit in force"
+    (shown,) = soundness.to_settle(_summary(queues_settled=True, warmup_settled=False), least_limit=900_000)
+    assert "`measure.warmup_limit: 900000cycles`" in shown, "no less than another policy of the sweep has"
     assert "measure.warmup_limit" not in soundness.to_judge(_summary(window_cycles=1000))
 
 
@@ -188,10 +188,10 @@ def test_a_remedy_names_no_limit_that_did_not_end_the_warm_up_and_none_that_is_t
     ],
 )
 def test_a_lower_load_comes_first_only_near_the_capacity(sign: dict[str, Any], is_near: bool) -> None:
-    (told,) = soundness.to_settle(_summary(window_cycles=1000, **sign))
-    assert told.startswith("write a load 5 % lower (0.475 in place of 0.5)" if is_near else "write `measure.warmup: ")
-    assert ("write `measure.warmup: 30000cycles` and `measure.window: 4000cycles`, or more" in told) is not is_near
-    assert "5 % lower (0.475 in place of 0.5)" in told
+    (shown,) = soundness.to_settle(_summary(window_cycles=1000, **sign))
+    assert shown.startswith("write a load 5 % lower (0.475 in place of 0.5)" if is_near else "write `measure.warmup: ")
+    assert ("write `measure.warmup: 30000cycles` and `measure.window: 4000cycles`, or more" in shown) is not is_near
+    assert "5 % lower (0.475 in place of 0.5)" in shown
 
 
 # Links that went to sleep while others woke: packets wait for them, far below the capacity.
@@ -211,7 +211,7 @@ def test_a_longer_run_settles_a_load_far_below_the_capacity(tmp_path: Path) -> N
     short = weft.load(SLEEPY).run(tmp_path / "short")
     assert short.flaws == ["not settled (queues)"]
     ((warmup, window),) = re.findall(
-        r"write `measure.warmup: (\w+)` and `measure.window: (\w+)`, or more", _told(short)
+        r"write `measure.warmup: (\w+)` and `measure.window: (\w+)`, or more", _notes(short)
     )
     lower = weft.load(SLEEPY, overrides={"traffic.load": 0.285}).run(tmp_path / "lower")
     assert lower.flaws == ["not settled (queues)"], "no lower load helps"
@@ -225,7 +225,7 @@ def test_a_longer_phase_settles_a_load_far_below_the_capacity(tmp_path: Path) ->
     keys["measure.warmup"] = f"{warmup}cycles"
     short = weft.load(SLEEPY, overrides=keys | {"measure.window": "16000cycles"}).run(tmp_path / "short")
     assert short.flaws == ["not settled (queues)"]
-    (lasting,) = re.findall(r"to settle: let phase 2 last for (\d+) cycles or more", _told(short))
+    (lasting,) = re.findall(r"to settle: let phase 2 last for (\d+) cycles or more", _notes(short))
     window = f"{begin + int(lasting) - warmup}cycles"
     assert weft.load(SLEEPY, overrides=keys | {"measure.window": window}).run(tmp_path / "longer").flaws == [None]
 
@@ -234,9 +234,9 @@ def test_a_window_in_which_nothing_is_created_takes_a_longer_one_or_a_higher_loa
     low: dict[str, Any] = {"traffic.load": 1e-4, "measure.window": "1us"}
     silent = weft.load(ROW, overrides=low).run(tmp_path / "silent")
     assert silent.summaries[0]["offered_load"] == 0
-    told = _told(silent)
-    assert "lower" not in told
-    ((window, load),) = re.findall(r"write `measure.window: (\w+)` or more, or a load of (\S+) or more", told)
+    shown = _notes(silent)
+    assert "lower" not in shown
+    ((window, load),) = re.findall(r"write `measure.window: (\w+)` or more, or a load of (\S+) or more", shown)
     for number, keys in enumerate(({"measure.window": window}, {"traffic.load": float(load)})):
         results = weft.load(ROW, overrides=low | keys).run(tmp_path / str(number))
         assert results.flaws == [None]
@@ -247,7 +247,7 @@ def _slow_point() -> Point:
     return cast("Point", SimpleNamespace(resolved=resolved))
 
 
-def test_a_warm_up_without_end_in_sight_is_told_with_its_worst_case() -> None:
+def test_a_warm_up_without_end_in_sight_is_reported_with_its_worst_case() -> None:
     estimate = Estimate([_slow_point(), _slow_point()])
     estimate.begin(0)
     estimate.learn(0, 4.0)
@@ -292,16 +292,16 @@ def test_a_load_above_what_a_vc_carries_has_no_longer_run_as_its_remedy(tmp_path
     """A VC of 1800 flits carries 1800 / 2002 = 0.8991, and a VC of 500 flits 0.2498: 5 % less are 0.854 and 0.237."""
     results = weft.load(WIDE_AREA).run(tmp_path / "wide")
     assert [summary["saturated"] for summary in results.summaries] == [True, False]
-    told = _told(results)
+    shown = _notes(results)
     why = "is 0.8991 flits/terminal/cycle (`links.dim0.buffer` is shorter than the round trip of a credit)"
-    assert f"not settled: offers 0.9, the bound of its paths {why}" in told
-    assert "saturated: offers 0.9, the bound of its paths is 0.2498 flits/terminal/cycle" in told
-    assert "measure.warmup" not in told, "no time is long enough"
-    assert re.findall(r"write a load of ([\d.]+) or less: its paths carry ([\d.]+)", told) == [
+    assert f"not settled: offers 0.9, the bound of its paths {why}" in shown
+    assert "saturated: offers 0.9, the bound of its paths is 0.2498 flits/terminal/cycle" in shown
+    assert "measure.warmup" not in shown, "no time is long enough"
+    assert re.findall(r"write a load of ([\d.]+) or less: its paths carry ([\d.]+)", shown) == [
         ("0.237", "0.2498"),
         ("0.854", "0.8991"),
     ]
-    assert set(re.findall(r"`(links.dim0.buffer: \d+flits)`", told)) == {"links.dim0.buffer: 2002flits"}
+    assert set(re.findall(r"`(links.dim0.buffer: \d+flits)`", shown)) == {"links.dim0.buffer: 2002flits"}
     for buffer, load in (("2002flits", 0.9), ("1800flits", 0.854), ("500flits", 0.237)):
         remedy = {"sweep": None, "links.dim0.buffer": buffer, "traffic.load": load}
         assert weft.load(WIDE_AREA, overrides=remedy).run(tmp_path / buffer).flaws == [None]

@@ -63,7 +63,7 @@ def wait_for_the_end(slurm: Path) -> None:
         time.sleep(0.05)
 
 
-def told(folder: Path, capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
+def status_of(folder: Path, capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
     capsys.readouterr()
     assert main(["status", str(folder), "--json"]) == 0
     read: dict[str, Any] = json.loads(capsys.readouterr().out)
@@ -104,7 +104,7 @@ def test_an_array_gives_the_results_of_a_local_run(
         assert f"#SBATCH {line}\n" in script
     assert "%1\n" in script
     assert "\nexport WEFT_SET_UP=yes\n" in script
-    assert (told(out, capsys)["done"], told(out, capsys)["arrays"]) == (12, [])
+    assert (status_of(out, capsys)["done"], status_of(out, capsys)["arrays"]) == (12, [])
     check_same(weft.open_results(out), weft.load(small).run(tmp_path / "reference"))
     before = finished(out)
     assert main(command) == 0
@@ -129,9 +129,9 @@ def test_the_sweeps_of_a_paper_are_jobs_and_the_same_command_then_judges_it(
     root = tmp_path / "out" / "runs" / "root"
     command = ["reproduce", "tcep", "--out", str(tmp_path / "out"), "--on", "slurm"]
     assert main(command) == 0
-    told = capsys.readouterr().out
-    assert told.startswith("submitted ")
-    assert f"weft status {root}" in told
+    output = capsys.readouterr().out
+    assert output.startswith("submitted ")
+    assert f"weft status {root}" in output
     wait_for_the_end(slurm)
     ((_, sweep),) = sweeps(small, out=tmp_path / "out")
     before = finished(root)
@@ -156,18 +156,18 @@ def test_points_that_are_with_jobs_are_not_handed_over_again(
     assert main(command) == 0
     assert main(command) == 0
     assert "submitted nothing: 12 points are with jobs that were submitted before" in capsys.readouterr().out
-    (array,) = told(out, capsys)["arrays"]
+    (array,) = status_of(out, capsys)["arrays"]
     assert (array["pending"], array["running"], array["reasons"]) == (array["jobs"], 0, ["Priority"])
     assert main(["run", str(small), "--out", str(out), "--no-picture"]) == 0
     assert "were handed to Slurm (array 1)" in capsys.readouterr().err
 
 
-def test_jobs_that_died_are_told_and_their_points_handed_over_again(
+def test_jobs_that_died_are_reported_and_their_points_handed_over_again(
     small: Path, tmp_path: Path, slurm: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "out"
     submit_and_lose(small, out, slurm)
-    (array,) = told(out, capsys)["arrays"]
+    (array,) = status_of(out, capsys)["arrays"]
     assert array["ended"] == [
         f"job 1, 12 points missing: no log: it was ended before it began, or its node does not see {array['logs']}"
     ]
@@ -258,12 +258,12 @@ def test_jobs_that_end_at_their_time_limit_go_on_from_checkpoints(
     one = ["--set", "sweep=null", "--set", window]
     command = ["run", str(small), *one, "--out", str(out), "--no-picture", "--on", "slurm", "--time-limit", "1h"]
     assert main([*command, "--checkpoint-every", "20000cycles"]) == 0
-    assert "--checkpoint-every 20000cycles" in told(out, capsys)["command"]
+    assert "--checkpoint-every 20000cycles" in status_of(out, capsys)["command"]
     end_a_job(out, signal.SIGUSR2)
     assert list(slurm.glob("*.json")), "it is queued again"
     end_a_job(out, signal.SIGKILL)
     wait_for_the_end(slurm)
-    (kept,) = told(out, capsys)["checkpoints"]
+    (kept,) = status_of(out, capsys)["checkpoints"]
     assert kept["cycle"] > 20000
     assert main(command) == 0, "what is there is used, also without further checkpoints"
     wait_for_the_end(slurm)
@@ -319,20 +319,20 @@ def test_a_search_for_saturation_is_one_job(
     again = weft.load(small, overrides={"traffic.pattern": "tornado"}).submit_saturation(out=out, tolerance=0.1)
     assert again.array
     assert (again.array.job, again.plan) == ("1", None)
-    (array,) = told(out, capsys)["arrays"]
+    (array,) = status_of(out, capsys)["arrays"]
     assert (array["jobs"], array["pending"], array["ended"]) == (1, 1, [])
     for job in slurm.glob("*.json"):
         job.unlink()
-    (array,) = told(out, capsys)["arrays"]
+    (array,) = status_of(out, capsys)["arrays"]
     assert "before the search was done" in array["ended"][0]
     (slurm / "hold").unlink()
-    assert main([*shlex.split(told(out, capsys)["command"].removeprefix("weft ")), "--out", str(out)]) == 0
+    assert main([*shlex.split(status_of(out, capsys)["command"].removeprefix("weft ")), "--out", str(out)]) == 0
     wait_for_the_end(slurm)
     assert main(["saturation", str(small), *SEARCH, "--out", str(here)]) == 0
     table = capsys.readouterr().out.rpartition("points   ")[0].splitlines()[-6:]
     before = finished(out)
     assert (out / "saturation.csv").read_bytes() == (here / "saturation.csv").read_bytes()
-    assert (told(out, capsys)["missing"], told(out, capsys)["arrays"]) == (0, [])
+    assert (status_of(out, capsys)["missing"], status_of(out, capsys)["arrays"]) == (0, [])
     assert main(command) == 0
     assert capsys.readouterr().out.rpartition("points   ")[0].splitlines()[-6:] == table
     check_same(weft.open_results(out), weft.open_results(here))
@@ -350,7 +350,7 @@ def test_a_search_goes_on_where_its_job_was_ended(
     end_a_job(out, signal.SIGKILL)
     wait_for_the_end(slurm)
     kept = finished(out)
-    assert told(out, capsys)["checkpoints"]
+    assert status_of(out, capsys)["checkpoints"]
     assert main(command) == 0
     wait_for_the_end(slurm)
     assert kept.items() <= finished(out).items()
@@ -386,7 +386,7 @@ def test_jobs_of_another_cluster_are_not_taken_for_dead(
     assert main(command) == 2
     said = capsys.readouterr().err
     assert "array 1 was submitted on the cluster 'here', and this is a machine of 'there'" in said
-    (array,) = told(out, capsys)["arrays"]
+    (array,) = status_of(out, capsys)["arrays"]
     assert "on the cluster 'here'" in array["unasked"]
     remedy = said.partition("first, with `weft ")[2].partition("`")[0]
     assert main(shlex.split(remedy)) == 0

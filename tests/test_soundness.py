@@ -121,9 +121,9 @@ def points(root: Path, flawed: dict[str, Any]) -> Results:
 
 
 def test_a_sound_point_is_praised(tmp_path: Path) -> None:
-    told = " ".join(answer.sentences(Sources([points(tmp_path / "sound", {})])))
-    assert told.startswith("2 points, none saturated. Lowest mean packet latency: 1 cycles (load 0.2).")
-    assert "90.0 % less energy at best: 1 J instead of 10 J for the same flits (load 0.2)." in told
+    text = " ".join(answer.sentences(Sources([points(tmp_path / "sound", {})])))
+    assert text.startswith("2 points, none saturated. Lowest mean packet latency: 1 cycles (load 0.2).")
+    assert "90.0 % less energy at best: 1 J instead of 10 J for the same flits (load 0.2)." in text
 
 
 @pytest.mark.parametrize("words", FLAWS)
@@ -149,9 +149,9 @@ def test_a_flawed_point_is_best_in_nothing(tmp_path: Path, words: str) -> None:
 @pytest.mark.parametrize("words", FLAWS)
 def test_without_a_sound_point_nothing_is_praised(tmp_path: Path, words: str) -> None:
     results = made(tmp_path / "flawed", [({}, WONDER | FLAWS[words])])
-    told = answer.sentences(Sources([results]))
-    assert told[1].startswith("So no point as a whole can be called best in anything")
-    assert not any(word in " ".join(told) for word in ("Lowest", "Highest", "Least", "less energy"))
+    shown = answer.sentences(Sources([results]))
+    assert shown[1].startswith("So no point as a whole can be called best in anything")
+    assert not any(word in " ".join(shown) for word in ("Lowest", "Highest", "Least", "less energy"))
 
 
 @pytest.mark.parametrize("words", FLAWS)
@@ -169,9 +169,9 @@ def test_no_ring_marks_a_flawed_point(tmp_path: Path, words: str) -> None:
     assert ("_unsettled" in lines) == words.startswith(crossed)
     # both at the load at which both are sound; at the other one there is nothing to be better than
     assert np.asarray(rings.get_xdata()).tolist() == [20.0, 20.0]
-    told = [text.get_text() for text in drawing.legends[0].get_texts()]
+    values = [text.get_text() for text in drawing.legends[0].get_texts()]
     over = words.startswith(("saturated", "stalled"))
-    assert ("1 saturated point not shown: no limit to the latency" in told) == over
+    assert ("1 saturated point not shown: no limit to the latency" in values) == over
 
 
 def test_what_is_not_judged_is_marked_and_nowhere_carried(tmp_path: Path) -> None:
@@ -183,8 +183,8 @@ def test_what_is_not_judged_is_marked_and_nowhere_carried(tmp_path: Path) -> Non
     table = tables.loads(results)
     assert "?: too short to tell whether it is saturated" in table
     assert "0.900?" in table
-    told = f"not judged: {why['what']}; {why['help']} (load 0.2)"
-    assert told in [line.replace("traffic.load = ", "load ") for line in notes.lines(results)]
+    shown = f"not judged: {why['what']}; {why['help']} (load 0.2)"
+    assert shown in [line.replace("traffic.load = ", "load ") for line in notes.lines(results)]
     assert any("40 %; write a longer one" in sentence for sentence in answer.sentences(Sources([results])))
     (row,) = answer.curves(Sources([results]))
     assert (row["saturation"], row["steady_load"]) == ("not up to 0.1, not judged from 0.2 on", 0.1)
@@ -332,7 +332,7 @@ def test_equal_work_allows_for_chance() -> None:
     assert not soundness.same_work((0.1, None), (9, 9))
 
 
-def test_no_difference_is_told_of_points_that_can_not_be_compared(tmp_path: Path) -> None:
+def test_no_difference_is_reported_of_points_that_can_not_be_compared(tmp_path: Path) -> None:
     over = PLAIN | {"saturated": True, "ending": "saturated", "energy_per_bit_pj": 1.0}
     a, b = made(tmp_path / "a", [({}, PLAIN)]), made(tmp_path / "b", [({}, over)])
     rows = {row["quantity"]: row for row in a.compare(b).iter_rows(named=True)}
@@ -357,7 +357,7 @@ def test_points_are_compared_phase_by_phase(tmp_path: Path, capsys: pytest.Captu
     assert "+20.0 %" in capsys.readouterr().out
 
 
-def test_a_window_that_measures_next_to_nothing_is_told(tmp_path: Path) -> None:
+def test_a_window_that_measures_next_to_nothing_is_reported(tmp_path: Path) -> None:
     few = made(tmp_path / "few", [({}, {"packets": 2, "window_cycles": 10})])
     assert "2 packets in the window of 10 cycles: too few for a mean or a percentile" in notes.lines(few)[0]
     # one of the packets created in the window got through: many more were delivered in it
@@ -374,17 +374,17 @@ def test_a_window_that_measures_next_to_nothing_is_told(tmp_path: Path) -> None:
     assert notes.lines(nothing) == ["nothing was measured: no packet was created in the window"], "it settled nowhere"
 
 
-def test_a_saturated_load_below_one_that_is_carried_is_told(tmp_path: Path) -> None:
+def test_a_saturated_load_below_one_that_is_carried_is_reported(tmp_path: Path) -> None:
     def of(load: float, saturated: bool) -> tuple[dict[str, Any], dict[str, Any]]:
         accepted = 0.28 if saturated else load
         numbers = {"saturated": saturated, "offered_load": load, "accepted_load": accepted}
         return {"traffic.load": load}, PLAIN | numbers | {"warmup_cycles": 1000, "window_cycles": 2000}
 
     mixed = made(tmp_path / "mixed", [of(0.2, False), of(0.3, True), of(0.4, False)])
-    (told,) = [line for line in notes.lines(mixed) if line.startswith("not monotonic")]
-    assert "load 0.3 is saturated (0.28 of 0.3 flits/terminal/cycle accepted), and 0.4 is not" in told
+    (shown,) = [line for line in notes.lines(mixed) if line.startswith("not monotonic")]
+    assert "load 0.3 is saturated (0.28 of 0.3 flits/terminal/cycle accepted), and 0.4 is not" in shown
     # four times warm-up and window, and four times the window
-    assert told.endswith("write `measure.warmup: 12000cycles` and `measure.window: 8000cycles`, or more")
+    assert shown.endswith("write `measure.warmup: 12000cycles` and `measure.window: 8000cycles`, or more")
     usual = made(tmp_path / "usual", [of(0.2, False), of(0.3, False), of(0.4, True)])
     assert not [line for line in notes.lines(usual) if line.startswith("not monotonic")]
 
@@ -397,7 +397,7 @@ def test_numbers_that_had_not_settled_are_marked(tmp_path: Path) -> None:
     assert lines[-1].split() == ["0.2", "1.0~", "0.900~", "1.0~"]
 
 
-def test_a_warning_of_a_short_warm_up_is_told_with_the_results(tmp_path: Path) -> None:
+def test_a_warning_of_a_short_warm_up_is_reported_with_the_results(tmp_path: Path) -> None:
     results = points(tmp_path / "short", FLAWS["not settled (power states) after a short warm-up"])
     line = "power states not settled: a warm-up of 9 cycles is too short (traffic.load = 0.2)"
     assert notes.lines(results) == [line]
@@ -407,7 +407,7 @@ def test_a_warning_of_a_short_warm_up_is_told_with_the_results(tmp_path: Path) -
     assert soundness.is_sound(points(tmp_path / "late", events).summaries[1])
 
 
-def test_a_warm_up_before_the_first_replies_is_told_with_the_results(tmp_path: Path) -> None:
+def test_a_warm_up_before_the_first_replies_is_reported_with_the_results(tmp_path: Path) -> None:
     results = points(tmp_path / "early", FLAWS["not settled (replies)"])
     line = "replies not settled: a warm-up of 9 cycles is not longer than the turnaround (traffic.load = 0.2)"
     assert notes.lines(results) == [line]
@@ -448,9 +448,9 @@ def test_a_collapse_is_explained_and_not_praised(collapsed: Results) -> None:
     assert asleep["saturated"]
     assert not awake["saturated"]
     assert 1 - asleep["energy_total_j"] / asleep["energy_always_on_j"] > 0.001, "it would be the greatest saving"
-    told = answer.sentences(Sources([collapsed]))
+    shown = answer.sentences(Sources([collapsed]))
     (sentence,) = collapse.sentences(collapsed)
-    assert sentence in told
+    assert sentence in shown
     assert sentence in notes.lines(collapsed)
     for words in (
         "Collapse at power.policy = idle_timeout(idle 200cycles, transition 2000cycles)",
@@ -459,7 +459,7 @@ def test_a_collapse_is_explained_and_not_praised(collapsed: Results) -> None:
         f"`weft plot residency {collapsed.root}`",
     ):
         assert words in sentence
-    assert not any("less energy" in each for each in told)
+    assert not any("less energy" in each for each in shown)
 
 
 def test_the_figure_that_a_collapse_names_is_there(
@@ -488,18 +488,18 @@ def test_what_is_said_of_dark_links_is_true_of_the_policy_and_of_the_load(tmp_pa
         PLAIN | dark | {"offered_load": 0.085, "accepted_load": 0.08506, "link_classes": [{"utilisation_max": 0.1}]}
     )
     late = numbers | {"phases": [_phase(1, False), _phase(2, True)]}
-    (told,) = collapse.sentences(made(tmp_path / "phase", [({"power.policy": BY_THE_CLOCK}, late)]))
-    assert "phase 2 of the load: 0.5 of 0.9 flits/terminal/cycle are accepted although" in told
-    assert "links that are not on take no new packets. " in told
-    assert "sleep" not in told
+    (shown,) = collapse.sentences(made(tmp_path / "phase", [({"power.policy": BY_THE_CLOCK}, late)]))
+    assert "phase 2 of the load: 0.5 of 0.9 flits/terminal/cycle are accepted although" in shown
+    assert "links that are not on take no new packets. " in shown
+    assert "sleep" not in shown
     undrained = numbers | {"saturated": True, "ending": "saturated"}
-    (told,) = collapse.sentences(made(tmp_path / "drain", [({"power.policy": BY_THE_CLOCK}, undrained)]))
-    assert "packets of the window are not delivered within `measure.drain_limit` although" in told
-    assert "0.08506 of" not in told
+    (shown,) = collapse.sentences(made(tmp_path / "drain", [({"power.policy": BY_THE_CLOCK}, undrained)]))
+    assert "packets of the window are not delivered within `measure.drain_limit` although" in shown
+    assert "0.08506 of" not in shown
     # under `trunk` heads take another member: no packet waits for one that sleeps
-    (told,) = collapse.sentences(made(tmp_path / "trunk", [({"power.policy": {"trunk": {}}}, undrained)]))
-    assert "links that are not on take no new packets. " in told
-    assert "wait" not in told
+    (shown,) = collapse.sentences(made(tmp_path / "trunk", [({"power.policy": {"trunk": {}}}, undrained)]))
+    assert "links that are not on take no new packets. " in shown
+    assert "wait" not in shown
 
 
 def _compared(root: Path, a: dict[str, Any], b: dict[str, Any], **point: Any) -> dict[str, dict[str, Any]]:
@@ -525,12 +525,12 @@ def test_changes_at_set_times_are_no_chance(tmp_path: Path, capsys: pytest.Captu
         assert row["unjudged"].startswith("not judged: changes in the window (")
         assert row["unjudged"].endswith(") are not chance")
     assert main(["compare", str(tmp_path / "1" / "a"), str(tmp_path / "1" / "b")]) == 0
-    told = capsys.readouterr().out
-    assert "+1000.0 %  not judged: changes in the window (the links that are on) are not chance" in told
-    assert "not told apart" not in told
-    assert "sweep the seed (seed: [1, 2, 3]) in both" in told
+    output = capsys.readouterr().out
+    assert "+1000.0 %  not judged: changes in the window (the links that are on) are not chance" in output
+    assert "not told apart" not in output
+    assert "sweep the seed (seed: [1, 2, 3]) in both" in output
     # a column of remarks has no head, and no rule
-    assert not any(line.endswith("  -") for line in told.splitlines())
+    assert not any(line.endswith("  -") for line in output.splitlines())
 
 
 def test_several_seeds_tell_chance_from_changes(tmp_path: Path) -> None:
@@ -555,14 +555,14 @@ def test_a_saving_is_against_links_always_on_that_were_measured_and_deliver_the_
     asleep = PLAIN | {"energy_total_fj": "9", "energy_always_on_fj": "10", "links_on_mean": 0.5}
     powers = ({"power_mean_w": 100.0}, {"power_mean_w": 80.0})
 
-    def told(name: str, **changed: Any) -> str:
+    def note(name: str, **changed: Any) -> str:
         runs = [({"power.policy": "on"}, on | powers[0]), ({"power.policy": "off"}, asleep | powers[1] | changed)]
         return " ".join(answer.sentences(Sources([made(tmp_path / name, runs)])))
 
-    same = told("same")
+    same = note("same")
     assert "Against links that are always on, 20.0 % less power at best, at the same traffic (off): 80 W " in same
     assert "for the same flits" not in same
-    less = told("less", accepted_load=0.02)
+    less = note("less", accepted_load=0.02)
     assert "Against" not in less
     assert (
         "No saving of off against on can be told. Not compared, of 1 pairs of points: 1 that accept different" in less
@@ -573,9 +573,9 @@ def test_a_saving_is_against_links_always_on_that_were_measured_and_deliver_the_
 def test_what_failed_and_loads_that_follow_the_network_are_no_saving(
     tmp_path: Path, point: dict[str, Any], numbers: dict[str, Any]
 ) -> None:
-    told = answer.sentences(Sources([made(tmp_path / "alone", [(point, PLAIN | numbers)])]))
-    assert not any(each.startswith("Against") for each in told)
-    assert any(each.startswith("Of 1 point no saving is told: ") for each in told)
+    shown = answer.sentences(Sources([made(tmp_path / "alone", [(point, PLAIN | numbers)])]))
+    assert not any(each.startswith("Against") for each in shown)
+    assert any(each.startswith("Of 1 point no saving is told: ") for each in shown)
 
 
 def test_points_that_chance_alone_tells_apart_are_named_together(tmp_path: Path) -> None:
@@ -583,9 +583,9 @@ def test_points_that_chance_alone_tells_apart_are_named_together(tmp_path: Path)
         ({"traffic.load": load}, PLAIN | {"accepted_load": accepted, "packets": 10_000})
         for load, accepted in ((0.1, 0.1), (0.15, 0.1520), (0.16, 0.1523))
     ]
-    told = " ".join(answer.sentences(Sources([made(tmp_path / "near", runs)])))
+    text = " ".join(answer.sentences(Sources([made(tmp_path / "near", runs)])))
     assert (
-        "saturation: 0.1523 flits/terminal/cycle (load 0.16), and up to chance the same at 1 more: load 0.15." in told
+        "saturation: 0.1523 flits/terminal/cycle (load 0.16), and up to chance the same at 1 more: load 0.15." in text
     )
 
 

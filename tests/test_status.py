@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from weft.api.results import Results
 
 
-def told(folder: Path, capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
+def status_of(folder: Path, capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
     capsys.readouterr()
     assert main(["status", str(folder), "--json"]) == 0
     read: dict[str, Any] = json.loads(capsys.readouterr().out)
@@ -34,7 +34,7 @@ def told(folder: Path, capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
 
 def test_a_finished_sweep(small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     results = weft.load(small).run(tmp_path / "out")
-    found = told(results.root, capsys)
+    found = status_of(results.root, capsys)
     assert {key: found[key] for key in ("points", "done", "missing", "damaged")} == {
         "points": 12, "done": 12, "missing": 0, "damaged": 0
     }  # fmt: skip
@@ -56,7 +56,7 @@ def test_stalled_missing_and_damaged_points_are_counted(
     for path in results.folder(1).iterdir():
         path.unlink()
     results.folder(1).rmdir()
-    found = told(results.root, capsys)
+    found = status_of(results.root, capsys)
     assert (found["points"], found["done"], found["missing"], found["damaged"]) == (3, 1, 1, 1)
     assert found["endings"] == {"stalled": 1}
     assert found["damage"][0]["coordinates"] == {"traffic.load": 0.01}
@@ -72,7 +72,7 @@ def test_a_run_elsewhere_is_seen(small: Path, tmp_path: Path, capsys: pytest.Cap
     window = 400_000  # a run says how far it is once a second, and must not be done by then
     with start(small, out, window=window) as process:
         wait_until(process, lambda: bool(at_work(out)) and bool(at_work(out)[0]["flying"]))
-        found = told(out, capsys)
+        found = status_of(out, capsys)
         (run,) = found["running"]
         assert (run["host"], run["pid"]) == (socket.gethostname(), process.pid)
         assert run["total"] == found["points"] == 12
@@ -84,7 +84,7 @@ def test_a_run_elsewhere_is_seen(small: Path, tmp_path: Path, capsys: pytest.Cap
         process.kill()
     assert f"process {process.pid}, since " in text
     assert f"  {flight['words']}: " in text
-    assert told(out, capsys)["running"] == [], "a killed run is not at work"
+    assert status_of(out, capsys)["running"] == [], "a killed run is not at work"
 
 
 def test_a_run_on_another_machine_is_believed_for_a_minute(tmp_path: Path) -> None:
@@ -111,13 +111,13 @@ def test_what_another_version_says_of_its_run_is_left_alone(
         beacon(Status(3, 1, 0, 0.5, [Flight("abc", "0.3", 0.5, 100, 1.0, None)], None))
         (path,) = made_up.root.glob(".running.*")
         who = json.loads(path.read_text())
-        assert len(told(made_up.root, capsys)["running"]) == 1
+        assert len(status_of(made_up.root, capsys)["running"]) == 1
         for place in (who, *who["flying"]):
             place.pop(key, None)
         for written in (who, [who], who | {"flying": [{"altitude": 3}]}):
             path.write_text(json.dumps(written))
             assert main(["status", str(made_up.root)]) == 0
-            assert told(made_up.root, capsys)["running"] == []
+            assert status_of(made_up.root, capsys)["running"] == []
 
 
 def test_a_clock_of_this_machine_that_is_ahead_kills_no_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -135,9 +135,9 @@ def test_a_second_run_in_a_folder_is_warned(small: Path, tmp_path: Path, capsys:
     with Beacon(store) as beacon:
         beacon(Status(3, 1, 0, 0.0))
         assert main(["run", str(small), "--out", str(store.root), "--no-picture"]) == 0
-    told = capsys.readouterr()
-    assert f"process {os.getpid()}, is at work in {store.root}" in told.err
-    assert "picture" not in told.out
+    printed = capsys.readouterr()
+    assert f"process {os.getpid()}, is at work in {store.root}" in printed.err
+    assert "picture" not in printed.out
     assert not (store.root / "plot.png").exists()
     assert main(["run", str(small), "--out", str(store.root)]) == 0
     assert "at work" not in capsys.readouterr().err
@@ -150,7 +150,7 @@ def test_a_search_for_saturation_has_status_queries_and_comparisons(
     sets = {"traffic.pattern": "tornado", "routing": "dimension_order", "measure.window": "2000cycles"}
     words = [word for path, value in sets.items() for word in ("--set", f"{path}={value}")]
     assert main(["saturation", str(small), "--tolerance", "0.1", "--out", str(out), *words]) == 0
-    found = told(out, capsys)
+    found = status_of(out, capsys)
     assert found["done"] == found["points"] >= 4
     assert found["command"].startswith(f"weft saturation {small} --set traffic.pattern=tornado")
     capsys.readouterr()
@@ -175,7 +175,7 @@ def test_status_finds_what_a_run_finds(small: Path, tmp_path: Path, capsys: pyte
     for path in sorted(path for path in results.folder(0).iterdir() if path.name != "run.json"):
         whole = path.read_bytes()
         path.write_bytes(whole[:-20] + bytes([whole[-20] ^ 1]) + whole[-19:])
-        found = told(results.root, capsys)
+        found = status_of(results.root, capsys)
         assert (found["done"], found["damaged"]) == (1, 1), path
         assert path.name in found["damage"][0]["reason"]
         assert main(["status", str(results.root)]) == 0
@@ -183,4 +183,4 @@ def test_status_finds_what_a_run_finds(small: Path, tmp_path: Path, capsys: pyte
         statuses: list[Status] = []
         sweep.run(results.root, watch=statuses.append)
         assert statuses[0].reused == 1, "a run finds it, too, and mends it"
-        assert told(results.root, capsys)["damaged"] == 0
+        assert status_of(results.root, capsys)["damaged"] == 0

@@ -97,15 +97,15 @@ def test_remarks_name_the_points_they_are_about(made_up: Results) -> None:
     ]
 
 
-def test_packets_that_were_dropped_are_told(made_up: Results) -> None:
+def test_packets_that_were_dropped_are_reported(made_up: Results) -> None:
     for row, summary in enumerate(made_up.summaries):
         summary |= {"dropped_packets": {2: 30, 5: 12}.get(row, 0), "packets": 120}
-    told = (
+    text = (
         "42 packets dropped at 2 points (a link or router had failed): 80 % were delivered at the worst of them, and"
         " latencies are of those"
     )
-    assert notes.lines(made_up) == [told]
-    assert f"{told}." in sentences(Sources([made_up]))
+    assert notes.lines(made_up) == [text]
+    assert f"{text}." in sentences(Sources([made_up]))
 
 
 def test_an_empty_list_has_a_name(tmp_path: Path) -> None:

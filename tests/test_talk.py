@@ -74,7 +74,7 @@ def test_a_figure_has_an_arrow_for_every_packet_that_came(shown: dict[str, Resul
         assert [label.get_text() for label in below.get_yticklabels()][:2] == ["0 to 1", "0 to 2"]
 
 
-def test_no_control_packets_are_told(tmp_path: Path, shown: dict[str, Results]) -> None:
+def test_no_control_packets_are_reported(tmp_path: Path, shown: dict[str, Results]) -> None:
     scenario = shown["off"].file(0, "scenario.yaml")
     quiet = weft.load(scenario, overrides={"power.policy": "always_on"}).run(tmp_path / "quiet")
     assert quiet.control_packets(0).is_empty()
@@ -85,7 +85,7 @@ def test_no_control_packets_are_told(tmp_path: Path, shown: dict[str, Results]) 
         figure("control_packets", Choice.of([silent], ["0"]))
 
 
-def test_a_record_of_control_packets_that_ended_is_told(tmp_path: Path, shown: dict[str, Results]) -> None:
+def test_a_record_of_control_packets_that_ended_is_reported(tmp_path: Path, shown: dict[str, Results]) -> None:
     scenario = shown["off"].file(0, "scenario.yaml")
     whole = shown["off"].control_packets(0).height
     assert whole > 1

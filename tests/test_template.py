@@ -41,8 +41,8 @@ def test_all_names_are_filled_in(crate: Path) -> None:
 
 def test_cargo_generate_leaves_out_what_new_py_leaves_out() -> None:
     """`exclude` would copy these files without filling in names, `ignore` leaves them out."""
-    told = tomllib.loads((ROOT / "template" / "cargo-generate.toml").read_text())["template"]
-    assert told == {"ignore": ["new.py", "target"]}
+    shown = tomllib.loads((ROOT / "template" / "cargo-generate.toml").read_text())["template"]
+    assert shown == {"ignore": ["new.py", "target"]}
 
 
 def test_its_readme_has_steps_that_need_no_path(crate: Path) -> None:
@@ -56,8 +56,8 @@ def test_its_readme_has_steps_that_need_no_path(crate: Path) -> None:
 
 def test_its_dependencies_are_crates_of_this_repository(crate: Path) -> None:
     for manifest in (crate / "Cargo.toml", crate / "engine" / "Cargo.toml"):
-        told = tomllib.loads(manifest.read_text())
-        needs = told["dependencies"] | told.get("dev-dependencies", {})
+        shown = tomllib.loads(manifest.read_text())
+        needs = shown["dependencies"] | shown.get("dev-dependencies", {})
         paths = {name: Path(need["path"]) for name, need in needs.items() if name.startswith("weft-")}
         assert paths
         for name, path in paths.items():
@@ -110,10 +110,10 @@ def test_bad_names_and_folders_are_refused(tmp_path: Path) -> None:
 def offer(folder: Path, name: str, code: str) -> None:
     """An installed package that offers an engine."""
     (folder / f"{name}.py").write_text(code)
-    told = folder / f"{name}-1.0.dist-info"
-    told.mkdir()
-    (told / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
-    (told / "entry_points.txt").write_text(f"[weft.engine]\n{name} = {name}\n")
+    shown = folder / f"{name}-1.0.dist-info"
+    shown.mkdir()
+    (shown / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+    (shown / "entry_points.txt").write_text(f"[weft.engine]\n{name} = {name}\n")
 
 
 # The engine of Weft under another version, as a package could offer it.
@@ -135,9 +135,9 @@ def weft_with(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
 
 def installed(folder: Path, version: str) -> None:
     """An installed Weft of a version, by its metadata."""
-    told = folder / f"weft_sim-{version}.dist-info"
-    told.mkdir()
-    (told / "METADATA").write_text(f"Metadata-Version: 2.1\nName: weft-sim\nVersion: {version}\n")
+    shown = folder / f"weft_sim-{version}.dist-info"
+    shown.mkdir()
+    (shown / "METADATA").write_text(f"Metadata-Version: 2.1\nName: weft-sim\nVersion: {version}\n")
 
 
 def test_a_package_offers_an_engine(tmp_path: Path) -> None:

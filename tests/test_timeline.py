@@ -113,13 +113,13 @@ def test_slices_are_the_steps_and_the_states_of_the_run(small: Path, tmp_path: P
     results: Results = sweep.run(tmp_path / "run")
     tracks = validate(traced)
     spans = results.link_states(0)
-    told = [
+    lines = [
         (event["args"]["channel"], event["name"], event["args"]["from_cycle"], event["args"]["to_cycle"])
         for (pid, _), slices in tracks.items()
         if pid == tracing.LINKS
         for event in slices
     ]
-    assert sorted(told) == sorted(spans.iter_rows())
+    assert sorted(lines) == sorted(spans.iter_rows())
     # a packet's outermost slices abut from creation to delivery, in microseconds of cycles of 1 ns
     outer = {"queue", "link", "router", "tail"}
     for (pid, _), slices in tracks.items():
@@ -141,7 +141,7 @@ def test_named_packets_in_a_part_of_the_run(small: Path) -> None:
     assert [e["args"]["name"].split()[0] for e in threads] == ["3:0", "3:1", "3:2"]
 
 
-def test_a_cut_record_of_links_is_told(small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_cut_record_of_links_is_reported(small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     sets = [f"--set={path}={value}" for path, value in SLEEPY.items() if path != "measure.link_states"]
     out = str(tmp_path / "trace.json")
     assert main(["timeline", str(small), *sets, "--set=measure.link_states.max_spans=100", "--out", out]) == 0
@@ -171,7 +171,7 @@ def test_a_trace_names_its_point_and_has_no_text_for_what_is_absent(small: Path,
     assert [file.name for file in tmp_path.iterdir() if "trace" in file.name] == ["trace.json"]
 
 
-def test_the_point_is_told_where_there_are_several(
+def test_the_point_is_reported_where_there_are_several(
     small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["timeline", str(small), "--packets", "1", "--out", str(tmp_path / "x.json")]) == 0
@@ -180,7 +180,7 @@ def test_the_point_is_told_where_there_are_several(
     assert trace["otherData"]["link_states_complete"] is True
 
 
-def test_a_stuck_network_is_told_and_its_packets_are_drawn_to_the_end(
+def test_a_stuck_network_is_reported_and_its_packets_are_drawn_to_the_end(
     ring: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "trace.json"
@@ -236,7 +236,9 @@ def test_what_can_not_be_drawn_is_refused(
     assert not (tmp_path / "x.json").exists()
 
 
-def test_a_file_that_can_not_be_written_is_told_before_the_run(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_can_not_be_written_is_reported_before_the_run(
+    small: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def never(*_: object, **__: object) -> None:
         raise AssertionError("it ran")
 
@@ -265,7 +267,7 @@ def talk(tmp_path: Path) -> Path:
     return path
 
 
-def told(folder: Path, talk: Path, *options: str) -> dict[str, Any]:
+def trace_of(folder: Path, talk: Path, *options: str) -> dict[str, Any]:
     """The trace that the command writes."""
     out = folder / "trace.json"
     assert main(["timeline", str(talk), *options, "--out", str(out)]) == 0
@@ -281,7 +283,7 @@ def marks(trace: dict[str, Any]) -> list[tuple[int, str, int]]:
 
 
 def test_control_packets_are_arrows_from_where_they_leave_to_where_they_come(talk: Path, tmp_path: Path) -> None:
-    trace = told(tmp_path, talk)
+    trace = trace_of(tmp_path, talk)
     results = weft.load(talk, overrides={"measure.control_packets": {}}).run(tmp_path / "run")
     sent = results.control_packets(0)
     assert sent["kind"].to_list() == ["activate", "ack", "state", "state"]
@@ -310,29 +312,29 @@ def test_control_packets_are_arrows_from_where_they_leave_to_where_they_come(tal
 def test_control_packets_are_chosen_by_kind_router_number_and_time(
     talk: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    kinds = marks(told(tmp_path, talk, "--kinds", "ack"))
+    kinds = marks(trace_of(tmp_path, talk, "--kinds", "ack"))
     assert [text for _, text, _ in kinds] == ["ack, to 1", "ack, from 2"]
-    trace = told(tmp_path, talk, "--routers", "0")
+    trace = trace_of(tmp_path, talk, "--routers", "0")
     assert [text for _, text, _ in marks(trace)] == ["link 1-2 is active, to 0", "link 1-2 is active, from 1"]
     links = [
         e["args"]["name"] for e in trace["traceEvents"] if e["pid"] == tracing.LINKS and e["name"] == "thread_name"
     ]
     assert {name.split(" (")[0] for name in links} == {"link 0 -> 1", "link 1 -> 0", "link 0 -> 2", "link 2 -> 0"}
     capsys.readouterr()
-    assert len(marks(told(tmp_path, talk, "--control-packets", "1"))) == 2
+    assert len(marks(trace_of(tmp_path, talk, "--control-packets", "1"))) == 2
     assert "3 control packets left out" in capsys.readouterr().out
     # one that is on its way at the end has no arrow
-    cut = told(tmp_path, talk, "--from-cycle", "500", "--to-cycle", "510")
+    cut = trace_of(tmp_path, talk, "--from-cycle", "500", "--to-cycle", "510")
     assert marks(cut) == [(2, "ack, to 1", 500)]
     assert not [event for event in cut["traceEvents"] if event["ph"] in "sf"]
     # nor has one that left before the beginning
-    late = told(tmp_path, talk, "--from-cycle", "501")
+    late = trace_of(tmp_path, talk, "--from-cycle", "501")
     assert marks(late)[0][:2] == (1, "ack, from 2")
     arrows = [(event["ph"], event["id"]) for event in late["traceEvents"] if event["ph"] in "sf"]
     ends = {phase: sorted(number for each, number in arrows if each == phase) for phase in "sf"}
     assert len(ends["s"]) == 2, "of the two that tell the state"
     assert ends["s"] == ends["f"]
-    assert marks(told(tmp_path, talk, "--control-packets", "0")) == []
+    assert marks(trace_of(tmp_path, talk, "--control-packets", "0")) == []
 
 
 @pytest.mark.parametrize(
@@ -352,14 +354,14 @@ def test_control_packets_that_can_not_be_are_refused(
     assert re.search(what, capsys.readouterr().err)
 
 
-def test_a_cut_record_of_control_packets_is_told(
+def test_a_cut_record_of_control_packets_is_reported(
     talk: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    told(tmp_path, talk, "--set=measure.control_packets.max_packets=2")
+    trace_of(tmp_path, talk, "--set=measure.control_packets.max_packets=2")
     assert "raise measure.control_packets.max_packets" in capsys.readouterr().out
 
 
-def test_a_policy_that_sends_no_control_packets_is_told(
+def test_a_policy_that_sends_no_control_packets_is_reported(
     small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     sets = [f"--set={path}={value}" for path, value in SLEEPY.items()]

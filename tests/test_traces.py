@@ -90,9 +90,9 @@ def test_a_trace_converts_to_a_program_that_finishes_and_says_what_it_assumed(
 ) -> None:
     out = tmp_path / "ring.goal"
     assert main(["trace", "convert", str(RING / "testtrace.meta"), "--out", str(out)]) == 0
-    told = capsys.readouterr()
-    assert told.out == f"wrote {out}\n"
-    assert told.err.startswith("assumed: 32 computations are times of the processor")
+    printed = capsys.readouterr()
+    assert printed.out == f"wrote {out}\n"
+    assert printed.err.startswith("assumed: 32 computations are times of the processor")
     converted = _json(capsys, "loggops", out)
     assert converted["finish_ns"] == _json(capsys, "loggops", RING)["finish_ns"] > 0
     # the named file of a rank stands for its trace
@@ -118,8 +118,8 @@ def test_a_trace_of_text_is_read_beside_the_file_of_a_rank(tmp_path: Path, capsy
         (tmp_path / f"pmpi-trace-rank-{rank}.txt").write_text("\n".join(lines) + "\n")
     facts = _json(capsys, "info", tmp_path / "pmpi-trace-rank-0.txt")
     assert (facts["ranks"], facts["collectives"], facts["compute_ns"]) == (2, {"all_reduce": 2}, 2 * 2500)
-    told = _refused(capsys, "info", tmp_path, "--clock", "processor")
-    assert "convert with --clock wall" in told
+    message = _refused(capsys, "info", tmp_path, "--clock", "processor")
+    assert "convert with --clock wall" in message
     assert _json(capsys, "info", tmp_path, "--clock", "wall") == facts, "the remedy helps"
 
 
@@ -135,8 +135,8 @@ def test_vef_is_written_as_it_was_read_or_refused(tmp_path: Path, capsys: pytest
     assert (
         _json(capsys, "loggops", source)["finish_ns"] == _json(capsys, "loggops", tmp_path / "ping.goal")["finish_ns"]
     )
-    told = _refused(capsys, "convert", RING, "--out", tmp_path / "ring.vef")
-    assert "write .goal" in told
+    message = _refused(capsys, "convert", RING, "--out", tmp_path / "ring.vef")
+    assert "write .goal" in message
     assert not (tmp_path / "ring.vef").exists()
 
 
@@ -144,9 +144,9 @@ def test_a_trace_without_all_its_files_is_refused(tmp_path: Path, capsys: pytest
     folder = tmp_path / "ring"
     shutil.copytree(RING, folder)
     (folder / "testtrace-0003.bin").unlink()
-    told = _refused(capsys, "info", folder)
-    assert "the trace has 4 ranks, and the file of rank 3 is missing" in told
-    assert "copy the files of all" in told
+    message = _refused(capsys, "info", folder)
+    assert "the trace has 4 ranks, and the file of rank 3 is missing" in message
+    assert "copy the files of all" in message
     shutil.copy(RING / "testtrace-0003.bin", folder)
     assert _json(capsys, "info", folder)["ranks"] == 4, "the remedy helps"
     (folder / "testtrace-0001.bin").write_bytes((RING / "testtrace-0001.bin").read_bytes()[:1000])

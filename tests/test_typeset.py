@@ -167,12 +167,14 @@ def test_a_comparison_is_a_table_of_a_document(made_up: Results, tmp_path: Path)
     below = [re.search(r"footnotesize (.*)}", line) for line in table.partition("\\bottomrule")[2].splitlines()]
     notes = [found[1] for found in below if found]
     assert all(len(line) <= 110 for line in notes)
-    told = " ".join(notes)
-    assert r"policy=always\_on; B: " in told
-    assert r"$\pm$: half width of the 95 \% confidence interval of the difference; *: the difference is larger." in told
+    shown = " ".join(notes)
+    assert r"policy=always\_on; B: " in shown
+    assert (
+        r"$\pm$: half width of the 95 \% confidence interval of the difference; *: the difference is larger." in shown
+    )
     assert (
         "?: A or B is a single run, which gives no confidence interval for this; sweep the seed (seed: [1, 2, 3])"
-        in told
+        in shown
     )
     assert "±: half width" in text
 
@@ -194,11 +196,13 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("command", REFUSED)
-def test_bad_input_is_told_with_its_remedy(made_up: Results, command: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_bad_input_is_reported_with_its_remedy(
+    made_up: Results, command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main([word.format(root=made_up.root) for word in command.split()]) == 2
-    told = capsys.readouterr().err
-    assert re.search(REFUSED[command], told), told
-    assert "= help:" in told
+    errors = capsys.readouterr().err
+    assert re.search(REFUSED[command], errors), errors
+    assert "= help:" in errors
 
 
 def test_seeds_are_one_row_with_means_and_intervals(tmp_path: Path) -> None:

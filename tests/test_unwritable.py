@@ -37,12 +37,12 @@ def under_limit(size: int, *words: str | Path) -> subprocess.CompletedProcess[st
 def test_a_run_whose_files_do_not_fit_says_so_and_keeps_what_is_there(small: Path, tmp_path: Path, size: int) -> None:
     """The list of points does not fit; a point does not; a picture does not."""
     out, few = tmp_path / "out", ["--set", "sweep.traffic.load=[0.1]", "--set", "sweep.traffic.pattern=[uniform]"]
-    told = under_limit(size, "run", small, "--out", out, *few)
-    assert told.returncode == 2, told.stderr
-    assert "Traceback" not in told.stderr
-    assert told.stderr.count("error: ") == told.stderr.count("= help: ") == 1
-    assert str(out) in told.stderr
-    assert "can't be written: the file is larger than the system allows" in told.stderr
+    shown = under_limit(size, "run", small, "--out", out, *few)
+    assert shown.returncode == 2, shown.stderr
+    assert "Traceback" not in shown.stderr
+    assert shown.stderr.count("error: ") == shown.stderr.count("= help: ") == 1
+    assert str(out) in shown.stderr
+    assert "can't be written: the file is larger than the system allows" in shown.stderr
     assert not [path for path in out.rglob("*") if path.name.endswith(".part")]
     store = Store(out)
     assert all(store.sound(path.name) for path in out.glob("points/*"))
@@ -69,9 +69,9 @@ def test_results_stay_when_their_disk_is_full(
 
     monkeypatch.setattr(Store, "save", save)
     assert main(["run", str(small), "--out", str(out), "--force"]) == 2
-    told = capsys.readouterr().err
-    assert "can't be written: the disk is full" in told
-    assert "finished points stay" in told
+    errors = capsys.readouterr().err
+    assert "can't be written: the disk is full" in errors
+    assert "finished points stay" in errors
     assert weft.open_results(out).frame.equals(before)
 
 
@@ -110,23 +110,23 @@ def test_a_file_where_a_folder_belongs_is_named(
     for command in (["run"], ["saturation", "--tolerance", "0.5"], ["analyse", "oracle"]):
         words = [*command, str(small), *one, "--out", str(out if command != ["analyse", "oracle"] else out / "x.yaml")]
         assert main(words) == 2
-        told = capsys.readouterr().err
-        assert told.count("error: ") == told.count("= help: ") == 1
-        assert "is no folder" in told or "Not a directory" in told, told
-        assert str(out) in told
+        errors = capsys.readouterr().err
+        assert errors.count("error: ") == errors.count("= help: ") == 1
+        assert "is no folder" in errors or "Not a directory" in errors, errors
+        assert str(out) in errors
     assert (tmp_path / "file").read_bytes() == b""
 
 
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="a folder of the system that takes no files")
-def test_a_folder_of_the_system_is_told_as_such(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_folder_of_the_system_is_reported_as_such(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for place in ("/proc/weft", "/sys/weft"):
         for command in (["run", str(small)], ["analyse", "oracle", str(small), "--set", "sweep=null"]):
             assert main([*command, "--out", place]) == 2
-            told = capsys.readouterr().err
-            assert told.count("error: ") == told.count("= help: ") == 1
-            assert place in told
-            assert f"{Path(place).parent} belongs to the system" in told
-            assert "permissions" not in told
+            errors = capsys.readouterr().err
+            assert errors.count("error: ") == errors.count("= help: ") == 1
+            assert place in errors
+            assert f"{Path(place).parent} belongs to the system" in errors
+            assert "permissions" not in errors
 
 
 def test_a_report_and_a_picture_that_can_not_be_written_are_errors_of_weft(small: Path, tmp_path: Path) -> None:
@@ -136,9 +136,9 @@ def test_a_report_and_a_picture_that_can_not_be_written_are_errors_of_weft(small
     )
     for write, name in ((results.report, "x.html"), (results.plot, "x.png")):
         for path in (tmp_path / "file" / name, Path("/proc/weft") / name, tmp_path / ("x" * 300 + name)):
-            with pytest.raises(WriteError, match="can't be written") as told:
+            with pytest.raises(WriteError, match="can't be written") as raised:
                 write(path)
-            assert told.value.help
+            assert raised.value.help
     with pytest.raises(weft.WeftError, match=r"is no path of a page"):
         results.report("a\0b.html")
 
@@ -153,25 +153,25 @@ def test_a_report_and_a_picture_that_can_not_be_written_are_errors_of_weft(small
         (errno.EIO, os.strerror(errno.EIO)),
     ],
 )
-def test_each_reason_is_told_in_words(tmp_path: Path, number: int, words: str) -> None:
+def test_each_reason_is_reported_in_words(tmp_path: Path, number: int, words: str) -> None:
     """As the system raises it, and as the engine does."""
     for problem in (
         OSError(number, os.strerror(number)),
         OSError(number, f"{os.strerror(number)} (os error {number})"),
     ):
-        with pytest.raises(WriteError, match=words) as told, replaced(tmp_path / "file.txt"):
+        with pytest.raises(WriteError, match=words) as raised, replaced(tmp_path / "file.txt"):
             raise problem
-        assert "file.txt" in told.value.what
-        assert told.value.help
+        assert "file.txt" in raised.value.what
+        assert raised.value.help
     assert not list(tmp_path.iterdir())
 
 
 def test_the_engine_raises_errors_with_the_number_of_the_system(small: Path, tmp_path: Path) -> None:
     finished = weft.load(small).points[0].run(1, 0, _engine.Control())
     (tmp_path / "file").write_text("no folder", encoding="utf-8")
-    with pytest.raises(OSError, match="os error") as told:
+    with pytest.raises(OSError, match="os error") as raised:
         finished.save(tmp_path / "file" / "point")
-    assert told.value.errno in (errno.ENOTDIR, errno.EEXIST)
+    assert raised.value.errno in (errno.ENOTDIR, errno.EEXIST)
 
 
 def test_what_is_no_regular_file_is_not_replaced(tmp_path: Path) -> None:
@@ -185,7 +185,7 @@ def test_what_is_no_regular_file_is_not_replaced(tmp_path: Path) -> None:
 def test_an_output_that_is_full_is_an_error() -> None:
     with Path("/dev/full").open("w", encoding="utf-8") as full:
         command = [sys.executable, "-m", "weft", "list"]
-        told = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
-    assert told.returncode == 2
-    assert told.stderr.startswith("error: standard output can't be written: the disk is full")
-    assert "Traceback" not in told.stderr
+        shown = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert shown.returncode == 2
+    assert shown.stderr.startswith("error: standard output can't be written: the disk is full")
+    assert "Traceback" not in shown.stderr

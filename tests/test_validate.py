@@ -145,9 +145,9 @@ def test_a_run_without_latency_fails() -> None:
 
 def test_the_report_counts_and_explains() -> None:
     verdicts = [judge(a_case("latency"), ours()), judge(a_case("accepted"), ours(accepted=0.3))]
-    told = verdict_table.text(verdicts)
-    assert "latency 1 of 1, accepted 0 of 1; 1 failed" in told
-    assert "line 2, Peer made_up 0.5 (accepted): accepted load differs by -0.1 (-25.0%)" in told
+    shown = verdict_table.text(verdicts)
+    assert "latency 1 of 1, accepted 0 of 1; 1 failed" in shown
+    assert "line 2, Peer made_up 0.5 (accepted): accepted load differs by -0.1 (-25.0%)" in shown
     document: dict[str, Any] = json.loads(json.dumps(verdict_table.document(verdicts)))
     assert document["failed"] is True
     assert document["count"] == {"agrees": 1, "fails": 1}

@@ -205,9 +205,9 @@ def test_bins_that_are_none_of_a_change_are_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], old: str, new: str, words: str
 ) -> None:
     assert main(["validate", str(changed_file(tmp_path, old, new))]) == 2
-    told = capsys.readouterr().err
-    assert words in told
-    assert "rows.csv:2: " in told
+    errors = capsys.readouterr().err
+    assert words in errors
+    assert "rows.csv:2: " in errors
 
 
 def test_bins_that_do_not_begin_with_the_change_are_not_expressible(tmp_path: Path) -> None:

@@ -47,13 +47,13 @@ def test_a_report_shows_the_warnings_of_its_points(tmp_path: Path) -> None:
     """A warning that another sentence tells is not told twice."""
     short = {"path": "measure.warmup", "what": "the warm-up is too short", "help": "write `measure.warmup: 9000cycles`"}
     points = [steady_point("always_on", 0.2, warnings=[short]), warned(0.2), warned(0.4)]
-    told = answer.sentences(Sources([made(tmp_path / "made", points)]))
-    (risk,) = [line for line in told if RISK["what"] in line]
+    shown = answer.sentences(Sources([made(tmp_path / "made", points)]))
+    (risk,) = [line for line in shown if RISK["what"] in line]
     assert risk.startswith(f"Warning: {RISK['path']}: ")
     assert RISK["help"] in risk
     assert "and 1 more" in risk
-    assert "\n".join(told).count(short["what"]) == 1
-    assert any(line.startswith(f"Warning: {short['path']}: {short['help']}") for line in told)
+    assert "\n".join(shown).count(short["what"]) == 1
+    assert any(line.startswith(f"Warning: {short['path']}: {short['help']}") for line in shown)
 
 
 def test_a_warned_point_is_not_called_best_without_its_warning(tmp_path: Path) -> None:
@@ -74,12 +74,12 @@ def test_a_search_warns_and_claims_no_load_that_was_not_run(tmp_path: Path, caps
     file.write_text(SLEEPY_NETWORK, encoding="utf-8")
     search = ["--from", "0.05", "--to", "0.9", "--tolerance", "0.1", "--out", str(tmp_path / "out"), "--no-picture"]
     assert main(["saturation", str(file), *search]) == 0
-    told = capsys.readouterr()
-    assert "warning: power.policy.idle_timeout.idle: a link goes off after 60cycles" in told.err
-    assert "\nnot at 0.05, 0.9 " in told.out
-    assert "only the loads 0.05, 0.9 were run" in told.out
-    assert "others, also between them or below, may not be carried: sweep traffic.load" in told.out
-    assert "every load" not in told.out
+    printed = capsys.readouterr()
+    assert "warning: power.policy.idle_timeout.idle: a link goes off after 60cycles" in printed.err
+    assert "\nnot at 0.05, 0.9 " in printed.out
+    assert "only the loads 0.05, 0.9 were run" in printed.out
+    assert "others, also between them or below, may not be carried: sweep traffic.load" in printed.out
+    assert "every load" not in printed.out
     (row,) = pl.read_csv(tmp_path / "out" / "saturation.csv").rows(named=True)
     assert (row["loads_run"], row["warned_of"]) == ("0.05 0.9", "power.policy.idle_timeout.idle")
     between = weft.load(file, overrides={"sweep.traffic.load": [0.2]}).run(tmp_path / "between")
@@ -92,15 +92,15 @@ def test_the_remedy_of_a_policy_that_collapses_names_its_parameter(tmp_path: Pat
     policies = ["always_on", {"idle_timeout": {"idle": "60cycles", "transition": "100cycles"}}]
     results = weft.load(SLEEPY_NETWORK, overrides=keys | {"sweep.power.policy": policies}).run(tmp_path / "collapsed")
     assert [summary["saturated"] for summary in results.summaries] == [False, True]
-    told = " ".join(savings.lines(results, width=200))
-    assert "1 saturated. What to do: power.policy.idle_timeout.idle may be why: write an idle time of 100cycles" in told
+    text = " ".join(savings.lines(results, width=200))
+    assert "1 saturated. What to do: power.policy.idle_timeout.idle may be why: write an idle time of 100cycles" in text
     bill = {"price_per_kwh": "0.2EUR", "profile": [{"share": 1, "load": 0.2}]}
     assert "power.policy.idle_timeout.idle may be why: write" in str(results.bill(bill))
     longer = {"power.policy": {"idle_timeout": {"idle": "100cycles", "transition": "100cycles"}}}
     assert weft.load(SLEEPY_NETWORK, overrides=keys | longer).run(tmp_path / "longer").flaws == [None]
 
 
-def test_of_a_warned_curve_only_the_loads_that_were_run_are_told(tmp_path: Path) -> None:
+def test_of_a_warned_curve_only_the_loads_that_were_run_are_reported(tmp_path: Path) -> None:
     results = made(tmp_path / "made", [warned(0.05), warned(0.9), steady_point("always_on", 0.9)])
     rows = {row["curve"].split("(")[0]: row for row in answer.curves(Sources([results]))}
     assert rows["idle_timeout"]["saturation"] == "not at 0.05, 0.9; other loads may not be carried (see the warning)"

@@ -100,7 +100,7 @@ def test_a_head_that_chooses_again_tells_each_change(small: Path) -> None:
             assert not visit["exit"] or ways[-1][0] == visit["exit"]["port"]
 
 
-def test_packets_of_a_stuck_network_are_told_as_far_as_they_came(ring: Path) -> None:
+def test_packets_of_a_stuck_network_are_reported_as_far_as_they_came(ring: Path) -> None:
     sweep = weft.load(ring, overrides={"traffic.load": 1.0})
     lines = packet_lives.lines(sweep.journeys(["0:2"])[0], {})
     assert "not delivered when the run ended" in lines[-1]
@@ -122,15 +122,15 @@ def test_a_packet_that_is_not_there_is_named(
     assert not (tmp_path / "out").exists(), "nothing runs for a packet that is not there"
 
 
-def test_packets_that_exist_are_told_beside_one_that_does_not(
+def test_packets_that_exist_are_reported_beside_one_that_does_not(
     small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     journeys = weft.load(small).journeys(["3:0", "3:100000"])
     assert [journey["life"] is None for journey in journeys] == [False, True]
     assert main(["run", str(small), "--no-picture", "--out", str(tmp_path), "--watch", "3:0", "3:100000"]) == 0
-    told = capsys.readouterr().out
-    assert re.search(r"packet 3:100000 was not made: terminal 3 made \d+ in this run", told)
-    assert "packet 3:0 from terminal 3" in told
+    output = capsys.readouterr().out
+    assert re.search(r"packet 3:100000 was not made: terminal 3 made \d+ in this run", output)
+    assert "packet 3:0 from terminal 3" in output
 
 
 def test_a_longer_window_is_no_remedy_for_a_stuck_network(ring: Path) -> None:
@@ -159,7 +159,7 @@ faults: [{router: 1, at: 1us}]
 )
 
 
-def test_a_discarded_packet_is_told_as_such(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_discarded_packet_is_reported_as_such(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "faulty.yaml").write_text(FAULTY, encoding="utf-8")
     command = ["run", str(tmp_path / "faulty.yaml"), "--out", str(tmp_path / "out"), "--no-picture"]
     # router 1 has terminals 4 to 7

@@ -32,17 +32,17 @@ ROUTER = {"faults": [{"router": 0, "at": "1000cycles"}]}
 def test_a_fault_in_the_window_has_ways_around_and_no_command(tmp_path: Path) -> None:
     results = weft.load(MESH, overrides=LINK).run(out=tmp_path / "link")
     assert results.summaries[0]["dropped_packets"] > 0
-    told = "\n".join(tables.faults(results))
-    assert "dimension_order drops packets although the network is still connected" in told
+    text = "\n".join(tables.faults(results))
+    assert "dimension_order drops packets although the network is still connected" in text
     ways = ways_around.able(results, 0)
     # broken in cycle 1000, and 100 cycles until the tables are there; the window begins in cycle 500
     assert {(way.tables, way.fits, way.warmup) for way in ways} == {(1100, False, None)}
     names = ", ".join(way.name for way in ways[:4])
-    assert f"new tables of what is left, which leave a path for every pair: {names}" in told
-    assert "from cycle 1100 on; until then packets wait, and may be lost" in told
-    assert "something fails in the window" in told
-    assert "would be lost" not in told
-    assert "--set" not in told
+    assert f"new tables of what is left, which leave a path for every pair: {names}" in text
+    assert "from cycle 1100 on; until then packets wait, and may be lost" in text
+    assert "something fails in the window" in text
+    assert "would be lost" not in text
+    assert "--set" not in text
 
 
 def commanded(file: Path, out: Path, capsys: pytest.CaptureFixture[str]) -> tuple[list[str], list[str]]:
@@ -94,14 +94,14 @@ def test_a_fault_in_the_warm_up_has_a_command_with_a_longer_one(
 
 def test_the_mark_of_drops_stands_only_where_packets_were_dropped(tmp_path: Path) -> None:
     results = weft.load(MESH, overrides=LINK | {"measure.warmup": "200cycles"}).run(out=tmp_path / "out")
-    told = tables.faults(results)
-    heads, row = told[1].split(), told[3].split()
+    shown = tables.faults(results)
+    heads, row = shown[1].split(), shown[3].split()
     before, during = row[heads.index("before")], row[heads.index("during")]
     assert not before.endswith("#")
     assert during.endswith("#")
 
 
-def test_nothing_is_told_where_every_routing_loses_packets(tmp_path: Path) -> None:
+def test_nothing_is_reported_where_every_routing_loses_packets(tmp_path: Path) -> None:
     """The terminals of a router that fails are cut off, whatever the routing."""
     results = weft.load(MESH, overrides=ROUTER).run(out=tmp_path / "router")
     assert results.summaries[0]["dropped_packets"] > 0
@@ -117,9 +117,9 @@ def test_a_check_lists_the_share_that_fails(tmp_path: Path, capsys: pytest.Captu
         encoding="utf-8",
     )
     assert main(["check", str(file)]) == 0
-    told = capsys.readouterr().out
+    output = capsys.readouterr().out
     # 19 % of the 16 links to the top are 3.04
-    (line,) = [line for line in told.splitlines() if line.startswith("fails: ")]
+    (line,) = [line for line in output.splitlines() if line.startswith("fails: ")]
     assert line.startswith("fails: 3 of 16 level2 links (19%): ")
     failing = line.rpartition(": ")[2].split(", ")
     assert len(set(failing)) == 3

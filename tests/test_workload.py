@@ -36,15 +36,15 @@ def jobs(tmp_path: Path) -> Path:
 
 def test_a_job_is_a_row(jobs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", str(jobs), "--out", str(tmp_path / "out")]) == 0
-    told = capsys.readouterr().out
-    lines = told.splitlines()
+    output = capsys.readouterr().out
+    lines = output.splitlines()
     head = lines.index("jobs") + 1
     assert lines[head].split()[:3] == ["traffic.load", "job", "terminals"]
     assert [line.split()[1:3] for line in lines[head + 2 : head + 6]] == [["steady", "32"], ["burst", "32"]] * 2
     # Every terminal of the batch sends its 20 packets.
     assert lines[head + 3].split()[-2] == "640/640"
     assert lines[head + 2].split()[-1] == "-"
-    assert "Jain index of the sources" in told
+    assert "Jain index of the sources" in output
     assert (tmp_path / "out" / "jobs.csv").is_file()
     frame = weft.open_results(tmp_path / "out").jobs
     assert frame["job"].to_list() == ["steady", "burst"] * 2
@@ -56,9 +56,9 @@ def test_what_ends_by_itself_says_when(small: Path, tmp_path: Path, capsys: pyte
     sets += ["measure.stop={confidence: {half_width: 0.05}}"]
     arguments = [word for each in sets for word in ("--set", each)]
     assert main(["run", str(small), "--out", str(tmp_path / "out"), *arguments]) == 0
-    told = capsys.readouterr().out
-    assert "warm-up settled in 2 of 2 points after " in told
-    assert "wanted confidence reached in 2 of 2 points" in told
+    output = capsys.readouterr().out
+    assert "warm-up settled in 2 of 2 points after " in output
+    assert "wanted confidence reached in 2 of 2 points" in output
 
 
 def test_what_was_recorded_is_a_frame(small: Path, tmp_path: Path) -> None:

@@ -105,8 +105,8 @@ def table(found: pl.DataFrame) -> str:
         known = _by_application(rows)
         cells = []
         for name in APPLICATIONS.values():
-            told = _cell(known.get(name), ("time", "energy"))
-            cells.append(f"**{told}**" if (network, policy) in best[name] else told)
+            shown = _cell(known.get(name), ("time", "energy"))
+            cells.append(f"**{shown}**" if (network, policy) in best[name] else shown)
         lines.append("| " + " | ".join([str(network), f"`{policy}`", *cells]) + " |")
     return "\n".join(lines)
 

@@ -49,8 +49,8 @@ def pages() -> dict[str, str]:
 def _section(code: dict[str, str], known: Collection[str]) -> str:
     name = code["code"]
     rows = {"Meaning": code["means"], "Computed": code["computed"], "Remedy": code["helps"]}
-    told = [f"**{head}.** {_linked(markdown.comment(text), known)}" for head, text in rows.items()]
-    return "\n\n".join([f"({name})=\n### `{name}`", *told])
+    lines = [f"**{head}.** {_linked(markdown.comment(text), known)}" for head, text in rows.items()]
+    return "\n\n".join([f"({name})=\n### `{name}`", *lines])
 
 
 def _linked(text: str, known: Collection[str]) -> str:

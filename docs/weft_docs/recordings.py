@@ -8,17 +8,17 @@ from weft_docs import markdown
 
 def pages() -> dict[str, str]:
     """The text by its name."""
-    return {"recordings": "\n\n".join(section for told in _engine.recordings() for section in _sections(told)) + "\n"}
+    return {"recordings": "\n\n".join(section for shown in _engine.recordings() for section in _sections(shown)) + "\n"}
 
 
-def _sections(told: dict[str, object]) -> list[str]:
+def _sections(shown: dict[str, object]) -> list[str]:
     """The table of one recording."""
-    name, columns = told["name"], told["columns"]
+    name, columns = shown["name"], shown["columns"]
     assert isinstance(columns, list)
     rows = [[f"`{each['name']}`", each["unit"], markdown.comment(each["meaning"])] for each in columns]
     parameters = f"The key `measure.{name}` asks for it: [its parameters](/_generated/models/measure/{name}.md)."
     return [
         f"## `{name}.parquet`",
-        f"{markdown.comment(str(told['rows']))} {parameters}",
+        f"{markdown.comment(str(shown['rows']))} {parameters}",
         markdown.table([f"column of {name}", "unit", "meaning"], rows),
     ]

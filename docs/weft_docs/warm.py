@@ -102,8 +102,8 @@ def serve(address: str) -> NoReturn:
 def _run(program: socket.socket) -> NoReturn:
     """Be the command that the program stands for."""
     head, files, _, _ = socket.recv_fds(program, 8, 3)
-    with program.makefile("rb") as told:
-        arguments, folder, environment = json.loads(told.read(int.from_bytes(head, "little")))
+    with program.makefile("rb") as shown:
+        arguments, folder, environment = json.loads(shown.read(int.from_bytes(head, "little")))
     for number, file in enumerate(files):
         os.dup2(file, number)
         os.close(file)

@@ -69,7 +69,7 @@ def main(options: argparse.Namespace) -> int:
         raise WeftError.saying(what, f"name one of {', '.join(PAPERS)}, or leave --only out")
     if options.on and _submitted(options, settings):
         return DONE
-    settings |= {"jobs": options.jobs, "force_memory": options.force_memory, "told": Bar}
+    settings |= {"jobs": options.jobs, "force_memory": options.force_memory, "progress": Bar}
     with interruptible():
         if options.paper == ALL:
             whole = reproduction.reproduce_all([paper(name) for name in PAPERS], **settings)

@@ -115,7 +115,7 @@ def test_every_call_is_recorded_as_in_the_recording_of_the_tests(
     capsys.readouterr()
 
 
-def test_files_of_two_runs_in_one_folder_are_told_apart(
+def test_files_of_two_runs_in_one_folder_are_reported_apart(
     library: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     source = tmp_path / "empty.c"
@@ -137,8 +137,8 @@ def test_a_call_that_is_not_recorded_is_named(
     source.write_text(f"#include <mpi.h>\nint main(int c, char **v) {{ {start} {body} return MPI_Finalize(); }}\n")
     ran = _recorded(library, tmp_path / "recording", _compiled(source), ranks=2)
     assert ran.returncode == 0, ran.stderr
-    told = _refused(capsys, tmp_path / "recording")
-    assert f"the program made calls that the recording does not hold: 1 {call}" in told
+    message = _refused(capsys, tmp_path / "recording")
+    assert f"the program made calls that the recording does not hold: 1 {call}" in message
 
 
 @pytest.mark.parametrize("call", ["mpi_init_", "MPI_Send_c"])

@@ -157,8 +157,8 @@ def test_sweeps_survive_kills(slurm: SlurmHere, window: str, small: Path, tmp_pa
         resumed = sum(results.run_info(point).get("resumed", 0) for point in range(len(results)))
         assert seed % 2 or not resumed
         OF_ALL.update({"submissions": submissions, "resumed": resumed})
-        told = f"{done.total() - before} kills, {submissions} submissions, {resumed} times resumed"
-        print(f"\nseed {seed}, {out.name}: {told}", flush=True)
+        text = f"{done.total() - before} kills, {submissions} submissions, {resumed} times resumed"
+        print(f"\nseed {seed}, {out.name}: {text}", flush=True)
     OF_ALL.update(done)
     print(f"so far: {dict(OF_ALL)}", flush=True)
 

@@ -70,9 +70,9 @@ def _nothing(results: ResultSet) -> ResultsError:
     """The error where nothing fails: what the runs said of random faults that fell into none, or what to write."""
     what = f"nothing fails at any point of {results.root}"
     warnings = [each for summary in results.summaries for each in summary.get("warnings") or []]
-    told = next((each for each in warnings if each["path"].startswith(f"{FAULT_MODEL}.")), None)
-    if told is not None:
-        return ResultsError.saying(f"{what}: {told['what']}", told["help"])
+    shown = next((each for each in warnings if each["path"].startswith(f"{FAULT_MODEL}.")), None)
+    if shown is not None:
+        return ResultsError.saying(f"{what}: {shown['what']}", shown["help"])
     return ResultsError.saying(what, "name some under `faults` in the scenario, or write `fault_model.random`")
 
 
@@ -83,7 +83,7 @@ def _row(summary: Mapping[str, Any], episode: Mapping[str, Any], where: str) -> 
     # what is dropped is a column of its own
     flaw = ", ".join(each.words for each in soundness.flaws(summary) if each is not soundness.DROPPING)
     why = [*lacking, episode.get("unknown"), f"the point is {flaw}" if flaw else None]
-    told = "; ".join(dict.fromkeys(filter(None, why)))
+    text = "; ".join(dict.fromkeys(filter(None, why)))
     return {
         "failed": episode.get("failed", "nothing in the window"),
         "from_cycle": episode.get("from_cycle"),
@@ -95,7 +95,7 @@ def _row(summary: Mapping[str, Any], episode: Mapping[str, Any], where: str) -> 
         "dropped_packets": episode.get("dropped_packets"),
         **_time(episode, "recovery"),
         **_time(episode, "return_recovery", "return"),
-        NOTE: ": ".join(filter(None, [where, told])) if told else None,
+        NOTE: ": ".join(filter(None, [where, text])) if text else None,
     }
 
 

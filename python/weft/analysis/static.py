@@ -85,8 +85,8 @@ def _bandwidth(network: dict[str, Any]) -> float:
     rates = network["bandwidths"]
     if len(set(rates.values())) == 1:
         return float(next(iter(rates.values())))
-    told = ", ".join(f"{name} {rate:g}" for name, rate in rates.items())
-    what = f"the oracle needs links of one bandwidth between routers, these have several [flits/cycle]: {told}"
+    text = ", ".join(f"{name} {rate:g}" for name, rate in rates.items())
+    what = f"the oracle needs links of one bandwidth between routers, these have several [flits/cycle]: {text}"
     raise ScenarioError.saying(what, "give all of these link classes one `bandwidth`", "links")
 
 

@@ -90,12 +90,12 @@ def _mark(summary: dict[str, Any], column: str) -> str:
 
 def _remarks(results: ResultSet) -> Sequence[str]:
     """Meaning of the words in the table, and the points without a row."""
-    told = []
+    values = []
     if len(results) > _ROWS:
-        told.append(f"{len(results) - _ROWS} more points: `frame` has all")
+        values.append(f"{len(results) - _ROWS} more points: `frame` has all")
     signs = set(map(soundness.sign, results.summaries))
     known = soundness.ENDED | soundness.MARKS
-    told += [f"{sign}: {meaning}" for sign, meaning in known.items() if sign in signs]
+    values += [f"{sign}: {meaning}" for sign, meaning in known.items() if sign in signs]
     if any(map(soundness.is_over, results.summaries)):
-        told.append(f"{soundness.OVERLOADED_MARK}: {soundness.OVERLOADED_MEANING}")
-    return told
+        values.append(f"{soundness.OVERLOADED_MARK}: {soundness.OVERLOADED_MEANING}")
+    return values

@@ -256,9 +256,9 @@ class Sweep:
         store = self._prepared(out, often)
         missing = self._missing(store, force=force)
         reused = len({point.hash for point in self.points}) - len(missing)
-        with shown(self.name, watch) as watching, beacon.Beacon(store, watching) as told:
+        with shown(self.name, watch) as watching, beacon.Beacon(store, watching) as found:
             if executor is None:
-                in_process.run(store, missing, jobs=jobs, how=how, reused=reused, watch=told, pinned=cores)
+                in_process.run(store, missing, jobs=jobs, how=how, reused=reused, watch=found, pinned=cores)
             else:
                 executors.run(
                     executor,
@@ -266,10 +266,10 @@ class Sweep:
                     self.scenario,
                     [self.sets],
                     missing,
-                    client=told.name,
+                    client=found.name,
                     how=how,
                     reused=reused,
-                    watch=told,
+                    watch=found,
                 )
         return Results(store)
 

@@ -48,8 +48,8 @@ class Entry:
         """The entry as BibTeX."""
         fields = dict(self.fields)
         if self.models:
-            told = f"Models of Weft: {', '.join(self.models)}"
-            fields["note"] = f"{fields['note']} {told}" if "note" in fields else told
+            text = f"Models of Weft: {', '.join(self.models)}"
+            fields["note"] = f"{fields['note']} {text}" if "note" in fields else text
         lines = [f"  {name} = {{{_escaped(value)}}}," for name, value in fields.items()]
         return "\n".join([f"@misc{{{self.key},", *lines, "}"])
 

@@ -73,7 +73,7 @@ def answer(options: argparse.Namespace) -> tuple[pl.DataFrame, Sequence[str]]:
 
 def notes(frame: pl.DataFrame) -> list[str]:
     """What the columns of a frame mean."""
-    told = [
+    lines = [
         f"reference: {frame['reference'].unique(maintain_order=True).to_list()[0]}"
         if frame["reference"].n_unique() == 1
         else "reference: the point with the same other coordinates",
@@ -85,8 +85,8 @@ def notes(frame: pl.DataFrame) -> list[str]:
         "saves: the idle shares at which this machine takes less energy than the reference",
     ]
     if frame["e_net"].null_count():
-        told.append("-: the point runs no programs and no batches, or the reference is a size: there is no run time")
-    return told
+        lines.append("-: the point runs no programs and no batches, or the reference is a size: there is no run time")
+    return lines
 
 
 def _hardware(options: argparse.Namespace) -> Hardware | None:

@@ -125,8 +125,8 @@ def main(options: argparse.Namespace) -> int:
         print(line)
     for line in _programs(sweep):
         print(line)
-    if told := [*warned.lines(sweep.points), *warned.hints(each.facts for each in implied)]:
-        print("\n".join(["", *told]))
+    if values := [*warned.lines(sweep.points), *warned.hints(each.facts for each in implied)]:
+        print("\n".join(["", *values]))
     return DONE
 
 
@@ -160,9 +160,9 @@ def _programs(sweep: Sweep) -> list[str]:
     from weft.programs import bounds
 
     found = bounds.of_sweep(sweep.points)
-    told = dict.fromkeys("\n".join(["", *bounds.lines(each)]) for each in found.values() if each)
+    shown = dict.fromkeys("\n".join(["", *bounds.lines(each)]) for each in found.values() if each)
     silent = dict.fromkeys(line for point in sweep.points for line in bounds.lines_without(point))
-    return [*told, *(["", *silent] if silent else [])]
+    return [*shown, *(["", *silent] if silent else [])]
 
 
 def _sweep(sweep: Sweep) -> list[str]:
@@ -255,11 +255,11 @@ def _modes(facts: dict[str, Any]) -> list[str]:
 
 def _queueing(facts: dict[str, Any]) -> list[str]:
     """The lanes of a queueing scheme, and the memory of ports, by link class; none where there is neither."""
-    told = facts["queueing"]
-    if told is None:
+    shown = facts["queueing"]
+    if shown is None:
         return []
     rows = []
-    for name, link in told["links"].items():
+    for name, link in shown["links"].items():
         whole, used = link["port_memory_flits"], link["used_memory_flits"]
         starts = link["lanes_from_terminals"]
         ends = " + ".join(str(lanes) for lanes in link["lanes"])
@@ -268,27 +268,27 @@ def _queueing(facts: dict[str, Any]) -> list[str]:
         parts = "-" if link["parts"] is None else str(link["parts"])
         rows.append([name, lanes, str(link["vcs"]), parts, f"{link['vc_buffer_flits']:,} flits", memory])
     head = ["link class", "lanes, by VC class", "VCs", "parts", "buffer of a VC", "memory of a port"]
-    return ["", f"queues of {told['scheme']}: {told['queues']}", *columns(head, rows, left=2)]
+    return ["", f"queues of {shown['scheme']}: {shown['queues']}", *columns(head, rows, left=2)]
 
 
 def _marking(facts: dict[str, Any]) -> list[str]:
     """From which queue on congestion control marks packets, beside the memory of ports; none without control."""
-    told = facts["congestion_control"]
-    if told is None:
+    shown = facts["congestion_control"]
+    if shown is None:
         return []
-    first = told["first_mark"]
+    first = shown["first_mark"]
     rows = [["the first mark", f"{first['flits']:,} flits", f"{first['bytes']:,} B", f"{first['packets']:,.1f}", "-"]]
-    memories = {f"a full {name} port": memory for name, memory in told["port_memory"].items()}
-    for name, queue in {**memories, "all ports of a router": told["most_queued"]}.items():
+    memories = {f"a full {name} port": memory for name, memory in shown["port_memory"].items()}
+    for name, queue in {**memories, "all ports of a router": shown["most_queued"]}.items():
         size = [f"{queue['flits']:,} flits", f"{queue['bytes']:,} B", f"{queue['packets']:,.1f}"]
         rows.append([name, *size, f"{queue['mark_chance']:.3%}"])
-    head = ["queue at an output", "flits", "bytes", f"packets of {told['packet_flits']} flits", "chance of a mark"]
-    return ["", f"marks of {told['control']}", *columns(head, rows, left=1)]
+    head = ["queue at an output", "flits", "bytes", f"packets of {shown['packet_flits']} flits", "chance of a mark"]
+    return ["", f"marks of {shown['control']}", *columns(head, rows, left=1)]
 
 
 def _drawn(facts: dict[str, Any]) -> list[str]:
     """Names of the links or routers that fail of each share."""
-    told = []
+    values = []
     for each in facts.get("fault_shares", []):
         what = " ".join(filter(None, [each["class"], each["of"]]))
         failing = each["failing"]
@@ -298,13 +298,13 @@ def _drawn(facts: dict[str, Any]) -> list[str]:
         if of_all > each["candidates"]:  # parallel links fail together
             pairs = f"{len(failing)} of {each['candidates']} pairs of routers joined by {what}"
             count = f"{pairs} ({links} of {of_all} links; {each['share']})"
-        told += ["", f"fails: {count}: {', '.join(failing[:_LISTED])}{more}"]
-    return told
+        values += ["", f"fails: {count}: {', '.join(failing[:_LISTED])}{more}"]
+    return values
 
 
 def _classes(facts: dict[str, Any]) -> list[str]:
     """The message classes with their VCs, and whether requests and replies can wait for each other in a circle."""
-    told = [
+    lines = [
         f"class {each['class']}: priority {each['priority']}, VCs: {_text(each['vcs'])}"
         for each in facts["message_classes"]
     ]
@@ -313,8 +313,8 @@ def _classes(facts: dict[str, Any]) -> list[str]:
             continue  # the hint on shared VCs says it
         both = f"job {each['job']}, {each['requests']} and {each['replies']}"
         verdict = "can't deadlock" if each["deadlock_free"] else "can deadlock"
-        told.append(f"{both}: requests and replies {verdict}: {each['why']}")
-    return ["", *told] if told else []
+        lines.append(f"{both}: requests and replies {verdict}: {each['why']}")
+    return ["", *lines] if lines else []
 
 
 def _decisive(taken: list[list[str]], facts: list[list[str]]) -> list[int]:
@@ -350,12 +350,12 @@ def _fact(facts: dict[str, Any], key: str) -> str:
 def _bound(facts: dict[str, Any]) -> str:
     """The channel-load bound, with its interval if paths were sampled, and the paths that it bounds."""
     value, sampled = facts["channel_load_bound"], facts["sampled"]
-    told = _text(value)
+    shown = _text(value)
     if sampled:
         low, high = (f"{end:.3g}" for end in sampled["channel_load_bound_interval"])
-        told = f"{value:.3g}" if low == high else f"{value:.3g} ({low} to {high})"
+        shown = f"{value:.3g}" if low == high else f"{value:.3g} ({low} to {high})"
     replies = " of requests, whose replies are counted" if facts["has_replies"] else ""
-    return f"{told}{replies}{_BOUND_OF[facts['channel_load_bound_of']]}"
+    return f"{shown}{replies}{_BOUND_OF[facts['channel_load_bound_of']]}"
 
 
 def _text(value: Any) -> str:

@@ -167,8 +167,8 @@ def _verdict(rows: Sequence[dict[str, Any]]) -> list[str]:
         return []
     higher = sum(row["significant"] and row["difference"] > 0 for row in judged)
     lower = sum(row["significant"] and row["difference"] < 0 for row in judged)
-    told = f"B is higher in {higher}, lower in {lower}, and not told apart in {len(judged) - higher - lower}"
-    return [f"{told}; {left_out} left out" if left_out else told]
+    text = f"B is higher in {higher}, lower in {lower}, and not told apart in {len(judged) - higher - lower}"
+    return [f"{text}; {left_out} left out" if left_out else text]
 
 
 def _legend(compared: Comparison, half: str = "+-") -> list[str]:

@@ -67,9 +67,9 @@ def _of_scenario(options: argparse.Namespace) -> int:
     with interruptible():
         found = path_packets.find(sweep.points[0])
     if options.json:
-        told = {"paths": _as_json(found.paths), "links": [asdict(each) for each in found.crossed]}
-        told |= {key: getattr(found, key) for key in ("watched", "transfers", "interface_cycles", "network_cycles")}
-        print(json.dumps(told, indent=1))
+        by_name = {"paths": _as_json(found.paths), "links": [asdict(each) for each in found.crossed]}
+        by_name |= {key: getattr(found, key) for key in ("watched", "transfers", "interface_cycles", "network_cycles")}
+        print(json.dumps(by_name, indent=1))
         return DONE
     print("\n".join([*overrides.first_of(sweep), _text(found.paths, found.summary), *_links(found)]))
     return DONE

@@ -284,10 +284,10 @@ def _side_by_side(frame: pl.DataFrame) -> list[str]:
         for row in ROWS
         if row.column not in ("topology", "packaging")
     ]
-    told = [
+    lines = [
         f"{name}: {topology}; {rule}" for name, topology, rule in frame.select("design", "topology", "packaging").rows()
     ]
-    return [*columns(head, rows), "", *told]
+    return [*columns(head, rows), "", *lines]
 
 
 def _show(frame: pl.DataFrame, form: str | None) -> None:

@@ -86,7 +86,7 @@ def main(options: argparse.Namespace) -> int:
         return DONE
     folders.tell_of_others(store.root)
     with interruptible():
-        told = watched.report(
+        shown = watched.report(
             sweep, options.watch, threads=options.threads, blocks=options.blocks, force_memory=options.force_memory
         )
     with interruptible(), Bar(sweep.name) as bar:
@@ -106,7 +106,7 @@ def main(options: argparse.Namespace) -> int:
     if options.json:
         print(json.dumps(_document(results, _report(options, results)), indent=1))
     else:
-        _tell(options, sweep, results, parts, told)
+        _tell(options, sweep, results, parts, shown)
     return stalls.report(results)
 
 
@@ -131,7 +131,7 @@ def _report(options: argparse.Namespace, results: Results) -> Path | None:
 
 
 def _tell(
-    options: argparse.Namespace, sweep: Sweep, results: Results, parts: Sequence[list[str]], told: list[str]
+    options: argparse.Namespace, sweep: Sweep, results: Results, parts: Sequence[list[str]], shown: list[str]
 ) -> None:
     """Print the tables and the notes of the points; draw the picture and write the report."""
     from weft.results import notes, of_programs, program_table, savings, si_units, tables
@@ -142,8 +142,8 @@ def _tell(
         print("\n".join(["", *lines]))
     for lines in filter(None, (tables.faults(results), notes.lines(results), _bill(results), _bounds(sweep, results))):
         print("\n".join(["", *lines]))
-    if told:
-        print("\n".join(["", *told]))
+    if shown:
+        print("\n".join(["", *shown]))
     compare = of_programs.lines if program_table.are_all(results) else savings.lines
     if compared := compare(results):
         print("\n".join(["", *compared]))
@@ -159,8 +159,8 @@ def _document(results: Results, page: Path | None) -> dict[str, Any]:
         point | {"diagnoses": diagnoses} for point, diagnoses in zip(results.points, results.diagnoses, strict=True)
     ]
     damaged = [each._asdict() for each in results.damaged]
-    told = {"folder": str(results.root), "points": points, "damaged": damaged, "missing": results.missing}
-    return told | ({} if page is None else {"report": str(page)})
+    by_name = {"folder": str(results.root), "points": points, "damaged": damaged, "missing": results.missing}
+    return by_name | ({} if page is None else {"report": str(page)})
 
 
 def _bounds(sweep: Sweep, results: Results) -> list[str]:

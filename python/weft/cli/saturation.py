@@ -129,17 +129,17 @@ def _text(frame: pl.DataFrame, results: Results, tolerance: float) -> list[str]:
     verdicts = list(map(Verdict, frame["verdict"].unique(maintain_order=True)))
     # where packets are dropped at faults, other loads and windows change nothing
     of_load = frame.filter(frame["dropped_share"].is_null())["verdict"].unique(maintain_order=True)
-    told = [_NOTES[verdict] for verdict in map(Verdict, of_load) if verdict not in (Verdict.FOUND, Verdict.ABOVE)]
-    told += [_DROPPED] if frame["dropped_share"].null_count() < frame.height else []
-    told += [*notes.unjudged(results), *notes.behind(results)] if Verdict.OPEN in verdicts else []
-    told += [*notes.to_settle(results)] if _is_late(frame) else []
-    told += [of_sweep.WIDER] if frame["wider_than_tolerance"].any() else []
-    told += _above(frame.filter(frame["verdict"] == Verdict.ABOVE))
-    told += _warned(frame)
+    values = [_NOTES[verdict] for verdict in map(Verdict, of_load) if verdict not in (Verdict.FOUND, Verdict.ABOVE)]
+    values += [_DROPPED] if frame["dropped_share"].null_count() < frame.height else []
+    values += [*notes.unjudged(results), *notes.behind(results)] if Verdict.OPEN in verdicts else []
+    values += [*notes.to_settle(results)] if _is_late(frame) else []
+    values += [of_sweep.WIDER] if frame["wider_than_tolerance"].any() else []
+    values += _above(frame.filter(frame["verdict"] == Verdict.ABOVE))
+    values += _warned(frame)
     for flaw in frame["flaw"].drop_nulls().unique(maintain_order=True):
         count = f"{(frame['flaw'] == flaw).sum()} of {frame.height} points whose latency is shown"
-        told.append(f"{soundness.UNSETTLED_MARK}: {count} are {flaw}")
-    return [*lines, "", *told] if told else lines
+        values.append(f"{soundness.UNSETTLED_MARK}: {count} are {flaw}")
+    return [*lines, "", *values] if values else lines
 
 
 _NOTES = {
@@ -172,31 +172,31 @@ def _dropped(row: dict[str, Any]) -> str:
 def _above(frame: pl.DataFrame) -> list[str]:
     """What curves without a saturated load tell."""
     unsettled = frame["unsettled_loads"].to_list()
-    told = []
+    values = []
     if not frame.filter((frame["unsettled_loads"] == 0) & frame["warned_of"].is_null()).is_empty():
-        told.append(
+        values.append(
             "not up to: the network carries the lowest and the highest load of the search; those between were not run"
         )
     if any(unsettled):
-        told.append(
+        values.append(
             "not up to, but some loads were not settled: no load of the search is saturated, and latencies may still"
             " grow at those; a longer measure.warmup tells whether the network carries them"
         )
-    return told
+    return values
 
 
 def _warned(frame: pl.DataFrame) -> list[str]:
     """What the curves do not tell of whose power policy the engine warned."""
-    told = []
+    values = []
     for path, loads in (
         frame.drop_nulls("warned_of").select("warned_of", "loads_run").unique(maintain_order=True).rows()
     ):
         words = ", ".join(loads.split())
-        told.append(
+        values.append(
             f"warned of {path}: only the loads {words} were run; by that warning others, also between them or below,"
             " may not be carried: sweep traffic.load to see"
         )
-    return told
+    return values
 
 
 def _where(row: dict[str, Any]) -> str:
@@ -214,12 +214,12 @@ def _where(row: dict[str, Any]) -> str:
             )
             return where + (f", but {loads}" if late else "")
         case Verdict.OPEN:
-            told = [
+            lines = [
                 "not judged",
                 *([] if low is None else [f"above {low:g}"]),
                 *([] if high is None else [f"below {high:g}"]),
             ]
-            return " ".join(told)
+            return " ".join(lines)
         case Verdict.MIXED:
             ends = ("the start" if low is None else f"{low:g}", "the end" if high is None else f"{high:g}")
             return f"blurred from {ends[0]} to {ends[1]}"

@@ -52,10 +52,10 @@ def plainly() -> Iterator[None]:
         yield
 
 
-def _key(told: Mapping[str, str]) -> tuple[str, ...]:
-    return told["path"], told["what"], told["help"], told["code"]
+def _key(shown: Mapping[str, str]) -> tuple[str, ...]:
+    return shown["path"], shown["what"], shown["help"], shown["code"]
 
 
-def _lines(kind: str, told: tuple[str, ...], points: str) -> list[str]:
-    path, what, remedy, code = told
+def _lines(kind: str, lines: tuple[str, ...], points: str) -> list[str]:
+    path, what, remedy, code = lines
     return [f"{kind}: {path}: {what}{points}", f"  = help: {remedy}", f"  = more: weft explain code {code}"]

@@ -58,7 +58,7 @@ class Comparison:
 
     def remarks(self) -> list[str]:
         """Sources of power and cost, and the extrapolated costs."""
-        return self.assumed.remarks() + [told for each in self.designs for told in each.remarks()]
+        return self.assumed.remarks() + [shown for each in self.designs for shown in each.remarks()]
 
 
 def _named(name: str, frame: pl.DataFrame) -> pl.DataFrame:

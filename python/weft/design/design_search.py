@@ -73,7 +73,7 @@ class Found:
     def remarks(self) -> list[str]:
         """What the front is, and how its numbers are known."""
         front, within = self.front, int(self.candidates["within_limits"].sum())
-        told = [
+        lines = [
             f"{len(front)} on the front of {within:,} designs within the limits, of {len(self.candidates):,}",
             *self.assumed.remarks(),
             "bisection: exact by formula, or measured: the smallest cut that METIS and Weft have found",
@@ -81,13 +81,13 @@ class Found:
         open_cuts = int((~front["bisection_is"].is_in([EXACT, MEASURED])).sum())
         open_costs = int((front["cost_is"] == AT_LEAST).sum())
         if open_cuts:
-            told.append(
+            lines.append(
                 f"of {open_cuts} large designs on the front, which were not built, the bisection is a formula: "
                 f"the true one may be smaller, and the design then not be on the front"
             )
         if open_costs:
-            told.append(f"{open_costs} large designs on the front were not built: they may cost more")
-        return told
+            lines.append(f"{open_costs} large designs on the front were not built: they may cost more")
+        return lines
 
     def measured(self, most: int | None = None) -> Comparison:
         """The designs on the front, built and measured; the cheapest `most` of them."""
@@ -196,8 +196,8 @@ def _with_measured(
         if row["cost_is"] == AT_LEAST:
             row |= {**design.money, "cost_is": MEASURED}
     found = pl.DataFrame(rows, schema=frame.schema)
-    told = ("bisection_links", "bisection_is", "racks", "cost_usd", "cost_is")
-    return frame.with_columns([frame[column].scatter(places, found[column]) for column in told])
+    shown = ("bisection_links", "bisection_is", "racks", "cost_usd", "cost_is")
+    return frame.with_columns([frame[column].scatter(places, found[column]) for column in shown])
 
 
 _SCHEMA = {

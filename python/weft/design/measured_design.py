@@ -77,16 +77,16 @@ class Assumptions:
         power = f"{self.port_w:g} W per wired port, modules and traffic apart"
         if self.hardware is not None:
             power = f"{self.hardware.name}; without traffic, which adds {self.hardware.bit_pj:g} pJ/bit at each router"
-        told = [f"power: {power}"]
+        lines = [f"power: {power}"]
         if self.prices is not None:
             speed = (
                 ""
                 if self.hardware is not None and self.prices.name == self.hardware.name
                 else f", {self.prices.bandwidth_gbps:g} Gb/s"
             )
-            return [*told, f"cost: {self.prices.name}{speed}"]
+            return [*lines, f"cost: {self.prices.name}{speed}"]
         missing = ", ".join(self.hardware.unpriced()) if self.hardware is not None else "no price list"
-        return [*told, f"cost: not known, the catalogue lacks in dollars: {missing}; `--prices FILE` gives a list"]
+        return [*lines, f"cost: not known, the catalogue lacks in dollars: {missing}; `--prices FILE` gives a list"]
 
 
 def in_words(topology: Mapping[str, Any]) -> str:
@@ -269,5 +269,5 @@ class MeasuredDesign:
         if self.assumed.prices is None:
             return []
         longest = float(self.cable_m.max()) if len(self.cable_m) else self.assumed.packaging.terminal_m
-        told = self.assumed.prices.remarks(self.facts["radix_ports"], longest)
-        return [f"{self.name}: {each} ({self.assumed.prices.name})" for each in told]
+        shown = self.assumed.prices.remarks(self.facts["radix_ports"], longest)
+        return [f"{self.name}: {each} ({self.assumed.prices.name})" for each in shown]

@@ -86,15 +86,15 @@ class Prices:
 
     def remarks(self, radix: int, longest_m: float) -> list[str]:
         """What of a design lies outside the list, so that its price is extrapolated."""
-        told = []
+        values = []
         for what, size, line, unit in (
             ("routers", radix, self.router, " ports"),
             ("cables", longest_m, self.cable, " m"),
         ):
             if not line.least <= size <= line.most:
                 span = f"{line.least:g} to {line.most:g}{unit}"
-                told.append(f"{what} of {size:g}{unit} are priced by a line through {span}")
-        return told
+                values.append(f"{what} of {size:g}{unit} are priced by a line through {span}")
+        return values
 
 
 def default() -> Prices:
@@ -175,11 +175,11 @@ def _line(part: str, points: Sequence[tuple[float, float]], name: str) -> Line:
     line = Line(
         float(slope), float(intercept), float(sizes.min()), float(sizes.max()), 1 - missed / spread if spread else 1.0
     )
-    told = f"{name}: the line through the {part}s, {slope:.4g} * size + {intercept:.4g},"
+    text = f"{name}: the line through the {part}s, {slope:.4g} * size + {intercept:.4g},"
     if min(line.at(line.least), line.at(line.most)) <= 0:
-        _refuse(f"{told} gives prices below 0")
+        _refuse(f"{text} gives prices below 0")
     if slope < 0:
-        _refuse(f"{told} falls: from a size of {-intercept / slope:.4g} on they would cost less than nothing")
+        _refuse(f"{text} falls: from a size of {-intercept / slope:.4g} on they would cost less than nothing")
     return line
 
 

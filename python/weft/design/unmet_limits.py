@@ -68,7 +68,7 @@ def nearest(wanted: Wanted, frame: pl.DataFrame) -> int:
 
 def refuse_limits(wanted: Wanted, frame: pl.DataFrame) -> NoReturn:
     """Say by how much the limits are missed: each alone, and by the nearest design."""
-    told: list[str] = []
+    shown: list[str] = []
     for limit, (column, sign, words, unit) in LIMITS.items():
         if (bound := getattr(wanted, limit)) is None:
             continue
@@ -77,16 +77,18 @@ def refuse_limits(wanted: Wanted, frame: pl.DataFrame) -> NoReturn:
         if (missed := sign * (values[best] - bound)) > 0:
             most = "lowest" if sign > 0 else "highest"
             about = "at least " if limit == "budget_usd" and frame["cost_is"][best] == AT_LEAST else ""
-            told.append(
+            shown.append(
                 f"the {most} {words} of all is {about}{_count(values[best], unit)} ({frame['topology'][best]}), "
                 f"which misses {_count(bound, unit)} by {_count(missed, unit)} ({missed / max(bound, 1):.1%})"
             )
     place = nearest(wanted, frame)
     misses, needs = _missed(wanted, frame, place)
     topology = frame["topology"][place]
-    if not told:
-        told = [f"each limit can be kept alone, but not all of them together: the nearest, {topology}, misses {misses}"]
-    what = f"none of {len(frame):,} designs for {wanted.terminals:,} terminals keeps to the limits: {'; '.join(told)}"
+    if not shown:
+        shown = [
+            f"each limit can be kept alone, but not all of them together: the nearest, {topology}, misses {misses}"
+        ]
+    what = f"none of {len(frame):,} designs for {wanted.terminals:,} terminals keeps to the limits: {'; '.join(shown)}"
     raise WeftError.saying(what, f"allow for {needs} ({topology})")
 
 

@@ -57,8 +57,8 @@ class Wanted:
     @property
     def limits(self) -> list[str]:
         """The limits that are set, in words."""
-        told = [f"{self.terminals:,} terminals at least", f"{self.radix_ports} ports per router at most"]
+        lines = [f"{self.terminals:,} terminals at least", f"{self.radix_ports} ports per router at most"]
         for limit, (_, sign, words, unit) in LIMITS.items():
             if (bound := getattr(self, limit)) is not None:
-                told.append(f"{words} {bound:,.0f} {unit} {'at most' if sign > 0 else 'at least'}")
-        return [*told, *([f"topologies {', '.join(self.families)}"] if self.families else [])]
+                lines.append(f"{words} {bound:,.0f} {unit} {'at most' if sign > 0 else 'at least'}")
+        return [*lines, *([f"topologies {', '.join(self.families)}"] if self.families else [])]

@@ -126,8 +126,8 @@ def without_packets(spots: Sequence[Spot], what: str, *, of: int) -> list[Artist
     """
     if len(spots) == of:
         first = f"{spots[0].name} of {spots[0].results.root}"
-        told = f"{first}{f' and {of - 1} more' if of > 1 else ''} has no {what}: no packet of the window was delivered"
-        raise ResultsError.saying(told, "choose another point")
+        text = f"{first}{f' and {of - 1} more' if of > 1 else ''} has no {what}: no packet of the window was delivered"
+        raise ResultsError.saying(text, "choose another point")
     return [Line2D([], [], linestyle="", label=f"{spot.label}: no packet delivered") for spot in spots]
 
 

@@ -159,8 +159,8 @@ def _write_loads(axes: Axes, ends: list[tuple[str | float, float, float]]) -> No
     for load, x, y in ends:
         left, low = (axes.transScale + axes.transLimits).transform((x, y))
         words, lines = over_load.short(load), 0
-        near = [(height, told) for other, height, told in taken if abs(left - other) <= across]
-        if any(told == words and abs(low - height) <= up for height, told in near):
+        near = [(height, shown) for other, height, shown in taken if abs(left - other) <= across]
+        if any(shown == words and abs(low - height) <= up for height, shown in near):
             continue
         while any(abs(low - lines * up - height) < up for height, _ in near):
             lines += 1

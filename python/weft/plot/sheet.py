@@ -79,9 +79,9 @@ def _read(style: str) -> dict[str, Any]:
     if not Path(style).is_file():
         what = f"--style {style}: there is no such file"
         raise WeftError.saying(what, "name a matplotlib style sheet: lines such as `font.family: serif`")
-    told = _Told()
+    shown = _Records()
     log = logging.getLogger("matplotlib")
-    log.addHandler(told)
+    log.addHandler(shown)
     propagate, log.propagate = log.propagate, False
     try:
         read = {str(key): value for key, value in _parsed(style).items()}
@@ -89,10 +89,10 @@ def _read(style: str) -> dict[str, Any]:
         first = (str(problem).strip().splitlines() or ["it can't be read"])[0]
         raise WeftError.saying(f"--style {style}: {first}", _HELP) from problem
     finally:
-        log.removeHandler(told)
+        log.removeHandler(shown)
         log.propagate = propagate
-    if told.lines or not read:
-        first = told.lines[0] if told.lines else "it sets nothing"
+    if shown.lines or not read:
+        first = shown.lines[0] if shown.lines else "it sets nothing"
         raise WeftError.saying(f"--style {style}: {first}", _HELP)
     return read
 
@@ -104,7 +104,7 @@ def _parsed(style: str) -> Mapping[Any, Any]:
 _HELP = "write lines such as `font.family: serif`, with the keys of matplotlib's rcParams"
 
 
-class _Told(logging.Handler):
+class _Records(logging.Handler):
     """Keeps the first line of the log."""
 
     def __init__(self) -> None:

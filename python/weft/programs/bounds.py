@@ -336,7 +336,7 @@ def of_sweep(points: Sequence[Point]) -> dict[str, list[Bounds]]:
 
 def lines(bounds: Sequence[Bounds]) -> list[str]:
     """The bounds of a point in words."""
-    told = []
+    values = []
     for each in bounds:
         rows = [[meaning, si(getattr(each, name), "s", 4)] for name, meaning in BOUNDS.items()]
         if each.channels_s is None:
@@ -347,8 +347,8 @@ def lines(bounds: Sequence[Bounds]) -> list[str]:
             rows[1][0] += ", in the mean over its interfaces"
         rows.append(["estimate: the LogGOPS executor, without contention", si(each.ideal_s, "s", 4)])
         head = [f"least run time of job {each.job}", si(each.least_s, "s", 4)]
-        told += columns(head, rows, left=1)
-    return told
+        values += columns(head, rows, left=1)
+    return values
 
 
 def lines_without(point: Point) -> list[str]:
@@ -370,8 +370,8 @@ def beside(results: ResultSet, bounds: Mapping[str, Sequence[Bounds]]) -> list[s
             seconds = cycles * summary["cycle_seconds"]
             shares = [seconds / bound if bound else None for bound in (each.least_s, each.ideal_s)]
             cells = [f"{share:.3f}" if share is not None else "-" for share in shares]
-            told = [si(value, "s", 4) for value in (seconds, each.least_s, each.ideal_s)]
-            rows.append([*place, each.job, told[0], told[1], cells[0], told[2], cells[1]])
+            shown = [si(value, "s", 4) for value in (seconds, each.least_s, each.ideal_s)]
+            rows.append([*place, each.job, shown[0], shown[1], cells[0], shown[2], cells[1]])
     if not rows:
         return []
     head = [*(path.rpartition(".")[2] for path in paths), "job", "run time", "least", "ratio", "no contention", "ratio"]

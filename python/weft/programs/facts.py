@@ -33,13 +33,13 @@ def _unmatched(channels: Sequence[Mapping[str, Any]]) -> list[str]:
     """Warnings about messages that nobody sends or receives."""
     if not channels:
         return []
-    told = [
+    lines = [
         f"  rank {each['from']} to {each['to']}, tag {'any' if each['tag'] is None else each['tag']}: "
         f"{each['sends']} sends, {each['receives']} receives"
         for each in channels
     ]
     remedy = "  = help: the program can't finish: give every receive a send of the same ranks and tag"
-    return ["", "warning: sends and receives differ in number", *told, remedy]
+    return ["", "warning: sends and receives differ in number", *lines, remedy]
 
 
 def arithmetic(steps: Sequence[Mapping[str, Any]]) -> list[str]:

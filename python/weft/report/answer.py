@@ -53,14 +53,14 @@ def _programs(sources: Sources) -> list[str]:
     """The best points of programs: the fastest, that of the least energy, and that of the least product of both."""
     known = [point for point, summary in enumerate(sources.summaries) if of_programs.ended(summary)]
     heads = ("Least run time", "Least energy to solution", "Least energy times run time")
-    told = []
+    shown = []
     for head, answer in zip(heads, of_programs.ANSWERS, strict=True) if known else ():
         values = {point: of_programs.in_units(sources.summaries[point])[answer.column] for point in known}
         best = min(known, key=lambda point: values[point] or 0.0)
         where = f" ({sources.described[best]})" if len(sources) > 1 else ""
         equal = sum(value == values[best] for value in values.values()) - 1
         same = f", and the same at {equal} more" if equal else ""
-        told.append(f"{head}: {of_programs.words(sources.summaries[best], answer)}{where}{same}.")
+        shown.append(f"{head}: {of_programs.words(sources.summaries[best], answer)}{where}{same}.")
     shares = [
         100 * job["exposed_mean_cycles"] / job[program_table.RUN_TIME]
         for point in known
@@ -70,18 +70,18 @@ def _programs(sources: Sources) -> list[str]:
     if shares:
         least, most = f"{min(shares):.3g} %", f"{max(shares):.3g} %"
         share = least if least == most else f"{least} to {most}"
-        told.append(f"Exposed communication: a rank does not compute for {share} of the run time, on average.")
-    return told
+        shown.append(f"Exposed communication: a rank does not compute for {share} of the run time, on average.")
+    return shown
 
 
 def _bill(sources: Sources) -> list[str]:
     """Cost of a year under each policy, where a scenario has a bill: its answer is the year, not the best hour."""
-    told: list[str] = []
+    values: list[str] = []
     for results in sources.results:
         if len(results) and Bill.kept(results):
             with suppress(WeftError):  # the section on the bill says why there is none
-                told += [f"{line}." for line in bill_lines.headline(YearlyBill(results))]
-    return told
+                values += [f"{line}." for line in bill_lines.headline(YearlyBill(results))]
+    return values
 
 
 def curves(sources: Sources) -> list[dict[str, Any]]:
@@ -96,11 +96,11 @@ def curves(sources: Sources) -> list[dict[str, Any]]:
         known = list(zip(sources.means(line, q.ACCEPTED), line.load, line.flaw, line.rank, strict=True))
         accepting = [(mean.value, load, flaw) for mean, load, flaw, rank in known if mean and rank in _ACCEPTING]
         most, load, flaw = max(accepting, default=(None, 0.0, ""))
-        told = [f"{flaw} (load {load:g})"] if flaw else []
-        told += [_WARNED] if not flaw and load in _warned(sources, line) else []
+        shown = [f"{flaw} (load {load:g})"] if flaw else []
+        shown += [_WARNED] if not flaw and load in _warned(sources, line) else []
         others = [(mean.value, load, flaw) for mean, load, flaw, rank in known if mean and rank not in _ACCEPTING]
         more = [each for each in others if most is None or each[0] > most]
-        told += [f"without {value:.4g} at load {load:g}, which is {flaw}" for value, load, flaw in more]
+        shown += [f"without {value:.4g} at load {load:g}, which is {flaw}" for value, load, flaw in more]
         has_latency = not line.flaw[0] and not _changes(sources, line)
         first, first_us = (sources.means(line, each)[0] for each in (q.LATENCY, q.LATENCY_US))
         rows.append(
@@ -118,7 +118,7 @@ def curves(sources: Sources) -> list[dict[str, Any]]:
                 "accepted_gbps": _at(most, sources.means(line, q.ACCEPTED), sources.means(line, q.ACCEPTED_GBPS))
                 if in_si
                 else None,
-                "accepted_flaw": "; ".join(told),
+                "accepted_flaw": "; ".join(shown),
             }
         )
     return rows
@@ -153,8 +153,8 @@ def carried(sources: Sources, line: Line) -> str:
     kept = [(load, over) for load, over in judged(sources, line) if load not in shares]
     loads = ", ".join(f"{load:.4g}" for load in shares)
     lost = f"{'up to ' if len(shares) > 1 else ''}{100 * max(shares.values()):.3g} % of the packets"
-    told = f"{lost} are dropped at {loads}"
-    return "; ".join(filter(None, [saturation(line, kept, warned=warned), told]))
+    text = f"{lost} are dropped at {loads}"
+    return "; ".join(filter(None, [saturation(line, kept, warned=warned), text]))
 
 
 def _lossy(sources: Sources, line: Line) -> dict[float, float]:
@@ -200,9 +200,9 @@ def saturation(line: Line, loads: Sequence[tuple[float, bool | None]], *, warned
     if not over:
         unknown = [load for load, is_over in loads if is_over is None]
         open_from = min((load for load in unknown if steady is None or load > steady), default=None)
-        told = [] if steady is None else [_not_at(loads) if warned else f"not up to {steady:.4g}"]
-        told += [] if open_from is None else [f"not judged from {open_from:.4g} on"]
-        where = ", ".join(told)
+        shown = [] if steady is None else [_not_at(loads) if warned else f"not up to {steady:.4g}"]
+        shown += [] if open_from is None else [f"not judged from {open_from:.4g} on"]
+        where = ", ".join(shown)
     elif steady is None:
         where = f"at {over[0]:.4g} or below"
     elif steady > over[0]:
@@ -232,25 +232,25 @@ def _endings(sources: Sources) -> list[str]:
     flawed = soundness.counted(sources.summaries)
     counts = [(count, flaw.words) for flaw, count in flawed.items()]
     counts += [(missing, "not finished"), (damaged, "damaged")]
-    told = [f"{count} {'is' if count == 1 else 'are'} {what}" for count, what in counts if count]
+    shown = [f"{count} {'is' if count == 1 else 'are'} {what}" for count, what in counts if count]
     whole = len(sources) + missing + damaged
     points = f"{whole} {'point' if whole == 1 else 'points'}"
-    lines = [points + (f": {', '.join(told)}." if told else ", none saturated.")]
+    lines = [points + (f": {', '.join(shown)}." if shown else ", none saturated.")]
     if flawed:
         sound = sum(flawed.values()) < len(sources)
         lines.append(_LEFT_OUT if sound else _NONE_SOUND)
         if sound and any(soundness.is_dropping(each) and not soundness.is_lossy(each) for each in sources.summaries):
             lines.append(_FEW_DROPPED)
     for results in sources.results:
-        told = [
+        shown = [
             *notes.unjudged(results),
             *notes.unmeasured(results),
             *notes.starved(results),
             *notes.too_early(results),
             *notes.to_settle(results),
         ]
-        told += notes.warnings(results)
-        lines += [*collapse.sentences(results), *(f"{line[:1].upper()}{line[1:]}." for line in told)]
+        shown += notes.warnings(results)
+        lines += [*collapse.sentences(results), *(f"{line[:1].upper()}{line[1:]}." for line in shown)]
     return [*lines, *(f"{line}." for line in notes.dropped(sources.summaries))]
 
 
@@ -279,8 +279,8 @@ def _extreme(sources: Sources, quantity: Quantity, words: str, best: Any) -> lis
     more = f" and {len(equal) - _NAMED} more" if len(equal) > _NAMED else ""
     warned = sum(soundness.is_warned(sources.summaries[other]) for other in equal)
     more += f"; {warned} of these {_WARNED}" if warned else ""
-    told = f", and up to chance the same at {len(equal)} more: {named}{more}" if equal else ""
-    return [f"{words}: {value:.4g} {quantity.unit}{time}{where}{told}."]
+    shown = f", and up to chance the same at {len(equal)} more: {named}{more}" if equal else ""
+    return [f"{words}: {value:.4g} {quantity.unit}{time}{where}{shown}."]
 
 
 def _scale(sources: Sources, quantity: Quantity, point: int) -> float:

@@ -112,12 +112,12 @@ def _points(sources: Sources) -> dict[str, Any]:
 
 def _brief(sources: Sources) -> dict[str, Any]:
     """Short words for the values of those coordinates that have some: names of models without their options."""
-    told = {}
+    by_name = {}
     for path in sources.varied:
         words = [value for value in sources.frame[path].to_list() if isinstance(value, str)]
         if len(words) == len(sources) and (short := brief(words)) != words:
-            told[path] = pack.column(short)
-    return told
+            by_name[path] = pack.column(short)
+    return by_name
 
 
 def _curves(sources: Sources) -> list[dict[str, Any]]:
@@ -313,7 +313,7 @@ def _provenance(sources: Sources) -> list[tuple[str, str]]:
     """Who computed what, where and how long."""
     summaries = sources.summaries
     runs = [run for results, row in sources.places if (run := results.run_info(row))]
-    told = [
+    lines = [
         ("Weft", _each(summary.get("weft_version") for summary in summaries)),
         ("commit", _each(run.get("commit") for run in runs)),
         ("result model", _each(summary.get("result_model") for summary in summaries)),
@@ -321,22 +321,22 @@ def _provenance(sources: Sources) -> list[tuple[str, str]]:
     ]
     for results, name in zip(sources.results, sources.names, strict=True):
         if results.command:
-            told.append((f"command of {name}" if len(sources.results) > 1 else "command", results.command))
+            lines.append((f"command of {name}" if len(sources.results) > 1 else "command", results.command))
     machines = [run.get("machine") or {} for run in runs]
     times = sorted(f"{run['started_utc'][:19]} UTC".replace("T", " ", 1) for run in runs if run.get("started_utc"))
     seconds = [run["seconds"] for run in runs if run.get("seconds") is not None]
     rates = sorted(run["flit_hops_per_second"] for run in runs if run.get("flit_hops_per_second"))
-    told += [
+    lines += [
         ("machine", _each(_filled(each, cpu="{}", cores="{} cores", memory_gib="{:g} GiB") for each in machines)),
         ("system", _each(_filled(each, system="{}", python="Python {}") for each in machines)),
         ("threads", _each(run.get("threads") for run in runs)),
         ("started", " to ".join(dict.fromkeys(times[:1] + times[-1:]))),
     ]
     if seconds:
-        told.append(("computed in", f"{sum(seconds):.4g} s in all, the longest point {max(seconds):.4g} s"))
+        lines.append(("computed in", f"{sum(seconds):.4g} s in all, the longest point {max(seconds):.4g} s"))
     if rates:
-        told.append(("speed", f"{rates[len(rates) // 2] / 1e6:.3g} million flit-hops/s (median)"))
-    return [(name, words) for name, words in told if words]
+        lines.append(("speed", f"{rates[len(rates) // 2] / 1e6:.3g} million flit-hops/s (median)"))
+    return [(name, words) for name, words in lines if words]
 
 
 def _each(values: Any) -> str:

@@ -111,14 +111,14 @@ class Sources:
         words = []
         for number, (results, row) in enumerate(self.places):
             coordinates = results.points[row]["coordinates"]
-            told = [
+            lines = [
                 f"{path.rpartition('.')[2]} {label(coordinates[path], path)}"
                 for path in self.varied
                 if path in coordinates
             ]
             if len(self.results) > 1:
-                told.insert(0, self.names[self.results.index(results)])
-            words.append(", ".join(told) or results.describe(row) or f"point {number}")
+                lines.insert(0, self.names[self.results.index(results)])
+            words.append(", ".join(lines) or results.describe(row) or f"point {number}")
         return words
 
     @cached_property

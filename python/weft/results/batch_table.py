@@ -40,8 +40,8 @@ def lines(results: ResultSet) -> list[str]:
     rows = [[*words, *_cells(runs)] for words, runs in groups.items()]
     signs = {soundness.sign(summary) for summary in results.summaries}
     meanings = "".join(f"; {sign}: {meaning}" for sign, meaning in of_jobs.MEANINGS.items() if sign in signs)
-    told = "batches: completion and half of its 95 % confidence interval over the seeds [cycles], packets delivered"
-    return [results.title, "", f"{told}, latency and p99 [cycles]{meanings}", *columns(head, rows, left=len(paths))]
+    text = "batches: completion and half of its 95 % confidence interval over the seeds [cycles], packets delivered"
+    return [results.title, "", f"{text}, latency and p99 [cycles]{meanings}", *columns(head, rows, left=len(paths))]
 
 
 def mean(runs: Sequence[Mapping[str, Any]], column: str = COMPLETION) -> Mean | None:

@@ -26,8 +26,8 @@ _TOLD = 3
 def lines(yearly: YearlyBill) -> list[str]:
     """The headline; tables of power, energy and money of each series, and of its power and latency over the profile."""
     tables = [totals(yearly), parts(yearly), *([latencies(yearly)] if has_latencies(yearly) else [])]
-    told = headline(yearly)
-    head = [*told, ""] if told else []
+    shown = headline(yearly)
+    head = [*shown, ""] if shown else []
     return head + [line for table in tables for line in (*columns(*table), "")] + notes(yearly)
 
 
@@ -36,14 +36,14 @@ def headline(yearly: YearlyBill) -> list[str]:
     known = zip(yearly.rows, yearly.frame.iter_rows(named=True), strict=True)
     compared = [(row, numbers) for row, numbers in known if numbers["saving_share"] is not None]
     compared.sort(key=lambda each: -each[1]["saving_share"])
-    told = []
+    values = []
     for row, numbers in compared[:_TOLD]:
         cost, saved = (numbers[yearly.money(what)] for what in ("cost", "saved"))
         currency = yearly.bill.currency
         money = f"a year costs {amount(cost)} {currency} instead of {amount(cost + saved)} {currency}"
-        told.append(f"{row.label}: {money} ({saving(numbers['saving_share'])})")
+        values.append(f"{row.label}: {money} ({saving(numbers['saving_share'])})")
     more = len(compared) - _TOLD
-    return [*told, f"and {more} more series: see the table"] if more > 0 else told
+    return [*values, f"and {more} more series: see the table"] if more > 0 else values
 
 
 def saving(share: float) -> str:
@@ -131,25 +131,25 @@ def notes(yearly: YearlyBill) -> list[str]:
     """Meaning of the numbers, and missing ones."""
     bill = yearly.bill
     year = f"a year has {HOURS_PER_YEAR} h; {bill.price:g} {bill.currency}/kWh"
-    told = [f"network: links and routers that have a price; site: times the PUE of {bill.pue:g}; {year}"]
-    told += price_source.lines(yearly.results.summaries)
+    shown = [f"network: links and routers that have a price; site: times the PUE of {bill.pue:g}; {year}"]
+    shown += price_source.lines(yearly.results.summaries)
     if against := list(dict.fromkeys(row.baseline for row in yearly.rows if row.baseline_powers_w)):
-        told.append(f"saved: at the same delivered work, against {' or '.join(against)}")
+        shown.append(f"saved: at the same delivered work, against {' or '.join(against)}")
         if REFERENCE in against:
-            told.append(f"  {REFERENCE}: from the same run, as no point differs from it in {setting(USUAL)} alone")
-    told += _price_in_latency(yearly)
+            shown.append(f"  {REFERENCE}: from the same run, as no point differs from it in {setting(USUAL)} alone")
+    shown += _price_in_latency(yearly)
     if has_latencies(yearly) and any(each and each.dropped_share for row in yearly.rows for each in row.measured):
-        told.append(f"{soundness.DROPPING_MARK}: {soundness.MARKS[soundness.DROPPING_MARK]}")
-    told += _of_faults(yearly)
+        shown.append(f"{soundness.DROPPING_MARK}: {soundness.MARKS[soundness.DROPPING_MARK]}")
+    shown += _of_faults(yearly)
     for row in yearly.rows:
         if reason := row.refused or row.unequal:
-            told += [f"{row.label}: {reason}", *(f"  {remedy}" for remedy in row.remedies)]
-    return told
+            shown += [f"{row.label}: {reason}", *(f"  {remedy}" for remedy in row.remedies)]
+    return shown
 
 
 def _price_in_latency(yearly: YearlyBill) -> list[str]:
     """Latency that each saving costs: the part of the profile in which that is most, next to the baseline."""
-    told = []
+    values = []
     for row, numbers in zip(yearly.rows, yearly.frame.iter_rows(named=True), strict=True):
         saved = numbers[yearly.money("saved")]
         if saved is None:
@@ -165,13 +165,13 @@ def _price_in_latency(yearly: YearlyBill) -> list[str]:
             lost = yearly.mean([each.dropped_share for each in row.readings])
             dropped = f"; {100 * lost:.3g} % of its packets are dropped" if lost else ""
             latency = f"mean latency {cycles(own)} instead of {cycles(base)} cycles at {where}"
-            told.append(f"{row.label} {money}; {latency}{dropped}")
+            values.append(f"{row.label} {money}; {latency}{dropped}")
         elif row.baseline == REFERENCE:
-            told.append(
+            values.append(
                 f"{row.label} {money}; what latency it costs is not known: no point differs from it in"
                 f" {setting(USUAL)} alone"
             )
-    return told
+    return values
 
 
 def _money(row: Billed, saved: float, currency: str) -> str:
@@ -186,10 +186,10 @@ def _of_faults(yearly: YearlyBill) -> list[str]:
     failing = [row for row in yearly.rows if row.faults and row.readings]
     if not failing:
         return []
-    told = ["faults: billed as if they filled the same share of the year as of the window; what failed draws no power"]
+    lines = ["faults: billed as if they filled the same share of the year as of the window; what failed draws no power"]
     lost = [(row.label, yearly.mean([each.dropped_share for each in row.readings])) for row in failing]
     return [
-        *told,
+        *lines,
         *(
             f"  {name}: {100 * each:.3g} % of its packets were dropped (a link or router had failed)"
             for name, each in lost

@@ -214,8 +214,8 @@ class Series:
         """Refuse a run, or a phase of one, that must not be billed."""
         if flaws := _refused(judged):
             remedy = soundness.remedy(judged, flaws[0], in_profile=True)
-            told = soundness.in_folder(remedy, self.root, self.again)
-            raise UnbillableError(f"{place} is {flaws[0].words}", told)
+            shown = soundness.in_folder(remedy, self.root, self.again)
+            raise UnbillableError(f"{place} is {flaws[0].words}", shown)
         if not judged.get(q.ACCEPTED.column):
             raise UnbillableError(f"{place} delivered nothing", _LONGER)
         if judged.get("power_mean_w") is None:
@@ -347,5 +347,5 @@ def _mean(runs: Sequence[Summary], dropped_share: float) -> Reading:
 
 def _always_on_w(run: Summary) -> float:
     """Power of the same flits on links that never sleep; a run without this has no managed links."""
-    told = run.get("power_always_on_mean_w")
-    return float(run["power_mean_w"] if told is None else told)
+    shown = run.get("power_always_on_mean_w")
+    return float(run["power_mean_w"] if shown is None else shown)

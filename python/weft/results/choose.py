@@ -187,7 +187,7 @@ def names(sets: Sequence[ResultSet], *, brief: bool = False) -> list[str]:
     for each, root in zip(sets, roots, strict=True):
         if roots.count(root) > 1:
             raise ResultsError.saying(f"{each.root} is named twice", "name every folder of results once")
-    for told in ([each.name if brief else each.title for each in sets], [each.root.name for each in sets]):
-        if len(set(told)) == len(told):
-            return told
+    for shown in ([each.name if brief else each.title for each in sets], [each.root.name for each in sets]):
+        if len(set(shown)) == len(shown):
+            return shown
     return [str(each.root) for each in sets]

@@ -74,21 +74,21 @@ def _sentence(results: ResultSet, policy: str, rows: list[int]) -> str:
     on, off = (summary[f"links_{state}_share"] for state in ("on", "off"))
     switching = _dark(summary) - off
     others = f" and {len(rows) - 1} more" if len(rows) > 1 else ""
-    told = (
+    text = (
         f"{_carried(summary, results.describe(row) + others)} although no channel is busy for more than "
         f"{100 * busiest:.2g} % of the window. Under {policy} the links were on for {100 * on:.2g} % of their cycles, "
         f"off for {100 * off:.2g} % and switching for {100 * switching:.2g} %: "
     )
     sleepy = _goes_off_idle(results, row)
-    told += _WAITING if sleepy else _CLOSED
+    text += _WAITING if sleepy else _CLOSED
     if sleepy and switching > on:
-        told += (
+        text += (
             " Links spend more time switching than on, as if they went off after less idle time than a switch takes."
         )
     beside = _always_on(results, row)
     if beside is not None:
-        told += f" The same load is carried under {_policy(results, beside)}, which switches no link."
-    return f"{told} `{shell.command('plot', FIGURE, results.root)}` shows the states of the links."
+        text += f" The same load is carried under {_policy(results, beside)}, which switches no link."
+    return f"{text} `{shell.command('plot', FIGURE, results.root)}` shows the states of the links."
 
 
 def _carried(summary: Mapping[str, Any], where: str) -> str:

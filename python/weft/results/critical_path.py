@@ -203,7 +203,7 @@ def lines(path: Path, cycle_seconds: float) -> list[str]:
         if cycles
     ]
     rows.append(["run time", si(total * cycle_seconds, "s", 4), "100.0 %"])
-    told = [f"critical path of job {path.job}: {len(path.steps)} steps", *columns(["", "time", "share"], rows, left=1)]
+    shown = [f"critical path of job {path.job}: {len(path.steps)} steps", *columns(["", "time", "share"], rows, left=1)]
     pairs: dict[tuple[int, int], list[int]] = {}
     for step in path.steps:
         if step.state == TRANSFER:
@@ -214,9 +214,9 @@ def lines(path: Path, cycle_seconds: float) -> list[str]:
             [str(source), str(target), str(len(each)), si(sum(each) * cycle_seconds, "s", 4)]
             for (source, target), each in longest[:_MOST]
         ]
-        told += ["", f"transfers on it, between {len(pairs)} pairs of ranks, the longest first"]
-        told += columns(["peer", "rank", "transfers", "time"], cells, left=0)
-    return told
+        shown += ["", f"transfers on it, between {len(pairs)} pairs of ranks, the longest first"]
+        shown += columns(["peer", "rank", "transfers", "time"], cells, left=0)
+    return shown
 
 
 def sentence(path: Path) -> str:

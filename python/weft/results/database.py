@@ -109,7 +109,7 @@ class Database:
         ResultsError
             If it is no query, or can't run.
         """
-        with self._told(sql):
+        with self._reported(sql):
             answer = self._connection.execute(self._checked(sql))
             return [column[0] for column in answer.description or ()], self._fetched(answer, sql)
 
@@ -140,7 +140,7 @@ class Database:
         if path.suffix not in options:
             what = f"{path}: no format has the ending {path.suffix!r}"
             raise ResultsError.saying(what, f"end the name with {', '.join(options)}")
-        with replaced(path) as partial, self._told(sql):
+        with replaced(path) as partial, self._reported(sql):
             partial.touch()  # so that a folder in which nothing can be written is no error of the query
             text = self._checked(sql).rstrip().rstrip(";")
             self._connection.execute(f"copy ({text}\n) to {_quoted(str(partial))} ({options[path.suffix]})")
@@ -171,24 +171,24 @@ class Database:
         return sql
 
     def _fetched(self, answer: duckdb.DuckDBPyConnection, sql: str) -> Iterator[tuple[Any, ...]]:
-        with self._told(sql):
+        with self._reported(sql):
             while some := answer.fetchmany(10_000):
                 yield from some
 
     @contextmanager
-    def _told(self, sql: str) -> Iterator[None]:
+    def _reported(self, sql: str) -> Iterator[None]:
         """Turn an error of DuckDB into one that names tables and columns."""
         try:
             yield
         except duckdb.Error as problem:
-            told = re.sub(r"\nDid you mean \"\w+\"\?", "", str(problem).strip())  # DuckDB proposes its own tables
+            shown = re.sub(r"\nDid you mean \"\w+\"\?", "", str(problem).strip())  # DuckDB proposes its own tables
             if name := next(
                 (name for name in of_sweep.TABLES if name not in self._made and _mentions(sql, name)), None
             ):
                 remedy = "\n".join(dict.fromkeys(of_sweep.asking(name, each) for each in self._sets.values()))
                 what = f"{' and '.join(str(each.root) for each in self._sets.values())}: there is no table {name}"
                 raise ResultsError.saying(what, remedy) from problem
-            what = f"the query can't run: {told}"
+            what = f"the query can't run: {shown}"
             raise ResultsError.saying(what, self._help(sql)) from problem
 
     def _help(self, sql: str) -> str:

@@ -48,7 +48,7 @@ _UNITS = {
 _PRICED = {"pJ/bit", "pJ", "fJ", "kWh/year", "kW", "W", "J"}
 _SAME_WORD = {"load": q.OFFERED.unit, "flits": "flits", "packets": "packets", "utilisation": q.UTILISATION.unit}
 _RECORDED = {
-    (told["name"], column["name"]): column["unit"] for told in _engine.recordings() for column in told["columns"]
+    (each["name"], column["name"]): column["unit"] for each in _engine.recordings() for column in each["columns"]
 }
 
 

@@ -27,7 +27,7 @@ def sentences(results: ResultSet) -> list[str]:
         if _LOAD in point["coordinates"]:
             rest = {path: value for path, value in point["coordinates"].items() if path != _LOAD}
             groups.setdefault(repr(sorted(rest.items(), key=str)), []).append(row)
-    return [told for rows in groups.values() if (told := _of_network(results, rows))]
+    return [shown for rows in groups.values() if (shown := _of_network(results, rows))]
 
 
 def _of_network(results: ResultSet, rows: list[int]) -> str | None:

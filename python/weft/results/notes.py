@@ -34,7 +34,7 @@ def lines(results: ResultSet) -> list[str]:
     power = _answers(results, "power_settled", "power state settled")
     confidence = _answers(results, "confidence_reached", "wanted confidence reached")
     lost = dropped(results.summaries)
-    told = [
+    shown = [
         *collapse.sentences(results),
         *mixed_verdicts.sentences(results),
         *unjudged(results),
@@ -48,7 +48,7 @@ def lines(results: ResultSet) -> list[str]:
         *confidence,
     ]
     return [
-        *told,
+        *shown,
         *to_settle(results),
         *lost,
         *_fairness(results),
@@ -62,10 +62,10 @@ def _of(results: ResultSet, *topics: str) -> list[str]:
     """The notes of the engine about the points, by topic."""
     longest, verdicts = longest_limit(results), list(map(soundness.verdict, results.summaries))
 
-    def told(topic: str) -> list[list[str]]:
+    def lines_of(topic: str) -> list[list[str]]:
         return [[text for _, text in verdict.notes(topic, longest)] for verdict in verdicts]
 
-    return [line for topic in topics for line in _once(results, told(topic), "more like these")]
+    return [line for topic in topics for line in _once(results, lines_of(topic), "more like these")]
 
 
 def unmeasured(results: ResultSet) -> list[str]:
@@ -112,23 +112,23 @@ def longest_limit(results: ResultSet) -> int:
 def _late(results: ResultSet) -> list[str]:
     """Why warm-ups came to their limits."""
 
-    def told(summary: Mapping[str, Any]) -> list[str]:
+    def texts(summary: Mapping[str, Any]) -> list[str]:
         why = soundness.verdict(summary).at_limit
         return [] if why is None else [f"  {why}"]
 
-    return _each_once(results, told)
+    return _each_once(results, texts)
 
 
 def _each_once(
-    results: ResultSet, told: Callable[[Mapping[str, Any]], list[str]], rest: str = "more like these"
+    results: ResultSet, lines: Callable[[Mapping[str, Any]], list[str]], rest: str = "more like these"
 ) -> list[str]:
-    """Texts of `told` about the points, each once, with the first such point and the number of others."""
-    return _once(results, list(map(told, results.summaries)), rest)
+    """Texts of `texts` about the points, each once, with the first such point and the number of others."""
+    return _once(results, list(map(lines, results.summaries)), rest)
 
 
-def _once(results: ResultSet, told: Sequence[list[str]], rest: str) -> list[str]:
+def _once(results: ResultSet, shown: Sequence[list[str]], rest: str) -> list[str]:
     found: dict[str, list[int]] = {}
-    for row, texts in enumerate(told):
+    for row, texts in enumerate(shown):
         for text in texts:
             found.setdefault(text, []).append(row)
     several = len(results) > 1
@@ -157,14 +157,14 @@ def dropped(summaries: Iterable[Mapping[str, Any]]) -> list[str]:
 def faults(results: ResultSet) -> list[str]:
     """Why the latency or share of a part of the window, or a time to recover from faults, is not known."""
 
-    def told(summary: Mapping[str, Any]) -> list[str]:
+    def texts(summary: Mapping[str, Any]) -> list[str]:
         parts = [(f"{part['part']} the faults", part["unknown"]) for part in summary.get("fault_parts") or []]
         times = [("recovery", summary.get("recovery_unknown")), ("return", summary.get("return_recovery_unknown"))]
         if times[0][1] == times[1][1]:
             times = [("recovery and return", times[0][1])]
         return [f"- {what}: {why}" for what, why in [*parts, *times] if why]
 
-    return _each_once(results, told, "more, which `weft analyse recovery` tells")
+    return _each_once(results, texts, "more, which `weft analyse recovery` tells")
 
 
 def unlisted(results: ResultSet) -> list[str]:

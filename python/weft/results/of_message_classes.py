@@ -27,7 +27,7 @@ def reasons(summary: Summary) -> list[str | None]:
     return _of_jobs(summary, of_jobs.reasons(summary))
 
 
-def _of_jobs(summary: Summary, told: Sequence[str | None]) -> list[str | None]:
+def _of_jobs(summary: Summary, lines: Sequence[str | None]) -> list[str | None]:
     """For each class the words about its first job that is not sound."""
-    of_job = {job["job"]: each for job, each in zip(of_jobs.of(summary), told, strict=True) if each}
+    of_job = {job["job"]: each for job, each in zip(of_jobs.of(summary), lines, strict=True) if each}
     return [next((each for job, each in of_job.items() if job in one["jobs"]), None) for one in of(summary)]

@@ -67,7 +67,7 @@ def lines(results: ResultSet) -> list[str]:
     Over several seeds the numbers are means, with half of the 95 % confidence interval of the difference. There are no
     lines where the sweep has no such policy.
     """
-    told: list[str] = []
+    values: list[str] = []
     usual = ""
     for place, of_policy in places(results).items():
         by_policy = {policy: [results.summaries[point] for point in points] for policy, points in of_policy.items()}
@@ -78,14 +78,14 @@ def lines(results: ResultSet) -> list[str]:
         names = dict(zip(by_policy, brief(list(by_policy)), strict=True))
         rows = [_row(names[policy], runs, by_policy[usual]) for policy, runs in by_policy.items()]
         head = ["policy", *(cell for each in ANSWERS for cell in (each.short, "change", "+-"))]
-        told += [*([place] if place else []), *columns(head, rows, left=1)]
-    if not told:
+        values += [*([place] if place else []), *columns(head, rows, left=1)]
+    if not values:
         return []
     words = (
         "time and energy to solution, and their product, of each policy; the change against "
         f"{usual}, and half of its 95 % confidence interval (none without several seeds)"
     )
-    return [words, *told]
+    return [words, *values]
 
 
 def places(results: ResultSet) -> dict[str, dict[str, list[int]]]:

@@ -35,12 +35,12 @@ def are_some(results: ResultSet) -> bool:
 
 def lines(results: ResultSet) -> list[str]:
     """A row per point and job: run time, messages, flow completion times, and the energy of the network in the run."""
-    told = (
+    text = (
         "programs: run time; exposed: mean time in which a rank does not compute; messages and their bytes; "
         "flow: times from the start of a message to its arrival; energy of the network up to the end of the run; "
         "-: the program did not end"
     )
-    return [results.title, "", told, *job_table.lines(results, is_program, _HEAD, _cells)]
+    return [results.title, "", text, *job_table.lines(results, is_program, _HEAD, _cells)]
 
 
 def _cells(summary: Mapping[str, Any], job: Mapping[str, Any]) -> list[str]:

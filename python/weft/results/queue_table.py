@@ -21,12 +21,12 @@ _HEAD = ("programs", "makespan", "utilisation", "mean wait", "max wait", "slowdo
 def lines(results: ResultSet) -> list[str]:
     """A row per point and queue; no line where no job runs a queue of several programs."""
     table = job_table.lines(results, lambda job: job.get(_PROGRAMS, 0) > 1, _HEAD, _cells)
-    told = (
+    text = (
         "queue: programs that ended; makespan: from the first submission to the last end; utilisation: share of "
         "terminals that were busy in this time; wait: from submission to start; slowdown: from submission to end, over "
         "the run time; bounded: the same over a run time of at least slowdown_bound; means over programs"
     )
-    return ["", told, *table] if table else []
+    return ["", text, *table] if table else []
 
 
 def _cells(summary: Mapping[str, Any], job: Mapping[str, Any]) -> list[str]:

@@ -23,7 +23,7 @@ from weft.text.labels import setting
 from weft.text.meant import meant
 
 # Tables of a point that are kept only if the scenario asks for them, each with an override that asks.
-ASKING = {told["name"]: f"measure.{told['name']}={told['example']}" for told in _engine.recordings()} | {
+ASKING = {each["name"]: f"measure.{each['name']}={each['example']}" for each in _engine.recordings()} | {
     "groups": "power.groups={by: router}"
 }
 

@@ -199,18 +199,18 @@ def lines(results: ResultSet, *, width: int | None = None) -> list[str]:
     """
     width = shutil.get_terminal_size((120, 24)).columns if width is None else width
     others = measured(results)
-    told: list[str] = []
+    values: list[str] = []
     for beside in others[:_TOLD]:
-        told += [*([""] if told else []), *_told(beside, width)]
+        values += [*([""] if values else []), *_lines_of(beside, width)]
     if len(others) > _TOLD:
-        told += [
+        values += [
             "",
             f"and {len(others) - _TOLD} more policies: the table above, or `{shell.command('report', results.root)}`",
         ]
-    return told
+    return values
 
 
-def _told(beside: Beside, width: int) -> list[str]:
+def _lines_of(beside: Beside, width: int) -> list[str]:
     """The lines on a policy."""
     policy, reference, pairs, good = beside.policy, beside.reference, beside.pairs, beside.good
     head = f"{policy} beside {reference}, for the same traffic"
@@ -271,14 +271,14 @@ def left_out(pairs: Sequence[Pair]) -> str:
     sides = [(pair, side) for pair in pairs for side in (pair.policy, pair.reference)]
     limit = max(side.get("warmup_limit_cycles") or 0 for _, side in sides)
     for pair, side in sides:
-        for told in soundness.to_settle(side, limit):
-            found.setdefault(told, pair)
+        for shown in soundness.to_settle(side, limit):
+            found.setdefault(shown, pair)
     for pair in pairs:
         if soundness.is_over(pair.policy) and soundness.is_warned(pair.policy) and not _flaw(pair.reference):
             found.setdefault(soundness.remedy(pair.policy), pair)
     if other := [pair for pair in pairs if pair.has_other_faults]:
         found[equal_work.common_warmup(side for pair in other for side in (pair.policy, pair.reference))] = other[0]
-    ways = [f"{f'for {pair.place}: ' if pair.place else ''}{told}" for told, pair in found.items()]
+    ways = [f"{f'for {pair.place}: ' if pair.place else ''}{shown}" for shown, pair in found.items()]
     more = f"; and {len(ways) - _REMEDIES} more" if len(ways) > _REMEDIES else ""
     remedy = f" What to do: {'; '.join(ways[:_REMEDIES])}{more}." if ways else ""
     what = "points or phases" if any("phase" in pair.policy for pair in pairs) else "points"
@@ -441,5 +441,5 @@ def _instead(value: float, of: float, written: Callable[[float, int], str]) -> s
         return f"{written(value, 3)} (no difference)"
     digits = next(each for each in range(3, 20) if written(value, each) != written(of, each))
     share = f", {_share(difference / of)} %" if of else ""
-    told = f"{written(abs(difference), 3)} {'more' if difference > 0 else 'less'}{share}"
-    return f"{written(value, digits)} instead of {written(of, digits)} ({told})"
+    text = f"{written(abs(difference), 3)} {'more' if difference > 0 else 'less'}{share}"
+    return f"{written(value, digits)} instead of {written(of, digits)} ({text})"

@@ -46,7 +46,7 @@ def _named(failing: Any) -> list[str]:
 
 def changes(results: ResultSet) -> list[str]:
     """For each point what changes in it at set times, in words; empty where nothing does."""
-    told = []
+    values = []
     known = zip(results.summaries, faults(results), _values(results, POLICY), strict=True)
     for summary, failing, policy in known:
         found = {
@@ -54,8 +54,8 @@ def changes(results: ResultSet) -> list[str]:
             "what fails": bool(failing),
             "the links that are on": _by_the_clock(policy),
         }
-        told.append(" and ".join(words for words, is_there in found.items() if is_there))
-    return told
+        values.append(" and ".join(words for words, is_there in found.items() if is_there))
+    return values
 
 
 def _values(results: ResultSet, path: str) -> list[Any]:

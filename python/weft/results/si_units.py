@@ -114,7 +114,7 @@ def check(summaries: Iterable[Mapping[str, Any]]) -> None:
         raise ResultsError.saying(what, "run them again with --force, or write --units cycles")
 
 
-def told(summaries: Iterable[Mapping[str, Any]]) -> str:
+def note(summaries: Iterable[Mapping[str, Any]]) -> str:
     """A cycle and a flit in words, where all points have the same; else empty."""
     known = {(summary[_SECONDS], summary[_BITS]) for summary in summaries}
     if len(known) != 1:

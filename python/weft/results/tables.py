@@ -64,11 +64,11 @@ def loads(results: ResultSet, *, width: int = 100, units: str = si_units.CYCLES)
         *([q.DELIVERED] if _any(curves, "dropping") else []),
     ]
     quantities = [*si_units.beside(_SHOWN, units), *more]
-    told = (*_SHOWN, *more)
-    shown = ", ".join(f"{each.short} [{each.unit}]" if each.unit else f"{each.short} share" for each in told)
+    found = (*_SHOWN, *more)
+    shown = ", ".join(f"{each.short} [{each.unit}]" if each.unit else f"{each.short} share" for each in found)
     if units == si_units.SI:
         si_units.check(results.summaries)
-        shown = ". ".join(filter(None, [si_units.told(results.summaries), shown]))
+        shown = ". ".join(filter(None, [si_units.note(results.summaries), shown]))
     marks = _meaning({_mark(row) for curve in curves for row in curve.frame.iter_rows(named=True)})
     over = any(map(_has_overloaded, curves))
     overloaded = f"; {_OVERLOADED}: {soundness.OVERLOADED_MEANING}" if over else ""
@@ -181,12 +181,12 @@ def phases(results: ResultSet, *, units: str = si_units.CYCLES) -> list[str]:
         + [_of_phase(row | si_units.of_part(row, summary), quantity, mark) for quantity in shown]
         for row, mark, summary in zip(frame.iter_rows(named=True), marks, summaries, strict=True)
     ]
-    told = (
+    text = (
         "phases of the load: set, offered and accepted [flits/terminal/cycle], latency and p99 of the packets created"
     )
     over = f"; {_OVERLOADED}: {soundness.OVERLOADED_MEANING}"
     marked = _meaning(set(marks)) + (over if any(frame["saturated"]) else "")
-    lines = [f"{told} in the phase [cycles], energy [pJ/bit], power [W]{marked}"]
+    lines = [f"{text} in the phase [cycles], energy [pJ/bit], power [W]{marked}"]
     return [*lines, *columns(head, rows, left=len(varied))]
 
 
@@ -206,12 +206,12 @@ def faults(results: ResultSet) -> list[str]:
         for row, summary in rows
     ]
     signs = {sign for _, summary in rows for part in summary["fault_parts"] if (sign := _part_sign(summary, part))}
-    told = (
+    text = (
         "faults: mean latency [cycles] of the packets delivered before, during and after them, and the share that was "
         "not dropped; recovery, return: longest time from a first failure, while it is broken, and from the last "
         f"repair, until packets are as before [cycles]{_meaning(signs)}"
     )
-    return [told, *columns(head, lines, left=len(varied)), *notes.faults(results), *ways_around.lines(results)]
+    return [text, *columns(head, lines, left=len(varied)), *notes.faults(results), *ways_around.lines(results)]
 
 
 def _of_faults(summary: Mapping[str, Any]) -> list[str]:

@@ -94,7 +94,7 @@ def typeset(
         cells = [
             [_cell(record, column, mark) for column in chosen] for record, mark in zip(records, marks, strict=True)
         ]
-    told = {
+    shown = {
         sign
         for mark, row in zip(marks, cells, strict=True)
         for sign in (mark, _mark(mark))
@@ -102,8 +102,8 @@ def typeset(
     }
     known = of_jobs.MEANINGS | of_flows.MEANINGS | {soundness.OVERLOADED_MARK: soundness.OVERLOADED_MEANING}
     notes = [f"means over {seeds} seeds, ± half of their 95 % confidence intervals"] if averaged else []
-    notes += [f"{sign}: {meaning}" for sign, meaning in known.items() if sign in told]
-    if any(_is_over_in_a_phase(record, mark) for record, mark in zip(records, marks, strict=True)) and "sat" in told:
+    notes += [f"{sign}: {meaning}" for sign, meaning in known.items() if sign in shown]
+    if any(_is_over_in_a_phase(record, mark) for record, mark in zip(records, marks, strict=True)) and "sat" in shown:
         notes.append(_IN_PHASE)
     if table == SATURATION:
         cells = [

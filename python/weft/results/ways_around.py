@@ -60,15 +60,15 @@ def lines(results: ResultSet) -> list[str]:
     for row, summary in enumerate(results.summaries):
         if soundness.is_dropping(summary) and (summary.get("terminals") or 0) <= _MOST_TERMINALS:
             first.setdefault(str(summary.get("routing")), row)
-    told = []
+    values = []
     for own, row in list(first.items())[:_TOLD]:
         if ways := able(results, row):
-            told.append(f"{own} drops packets although the network is still connected ({results.describe(row)})")
-            told += [f"  {line}" for line in _told(results, row, ways)]
-    return told
+            values.append(f"{own} drops packets although the network is still connected ({results.describe(row)})")
+            values += [f"  {line}" for line in _lines_of(results, row, ways)]
+    return values
 
 
-def _told(results: ResultSet, row: int, ways: list[Way]) -> list[str]:
+def _lines_of(results: ResultSet, row: int, ways: list[Way]) -> list[str]:
     names = ", ".join(way.name for way in ways[:_NAMED])
     way = ways[0]
     if way.tables == 0:
@@ -102,12 +102,12 @@ def able(results: ResultSet, row: int) -> list[Way]:
 def _way(scenario: Scenario, name: str, summary: Mapping[str, Any]) -> Way | None:
     try:
         (point,) = scenario.points([(ROUTING, name)])
-        told = point.rebuilds()
-        if told is None:
+        shown = point.rebuilds()
+        if shown is None:
             return None
         if _is_full(point, summary):
             return None
-        begin, (change, tables) = summary["warmup_cycles"], told
+        begin, (change, tables) = summary["warmup_cycles"], shown
         if change >= begin:
             return Way(name, tables, fits=False, warmup=None)
         # an automatic warm-up may end sooner under another routing

@@ -191,9 +191,9 @@ class YearlyBill:
         """The error for a bill without a row: each reason once, with its remedy."""
         reasons = dict.fromkeys((row.refused, row.remedies) for row in self.rows)
         names = {each: [row.label for row in self.rows if (row.refused, row.remedies) == each] for each in reasons}
-        told = [f"{', '.join(names[each])}: {each[0]}" if len(self.rows) > 1 else each[0] for each in reasons]
+        lines = [f"{', '.join(names[each])}: {each[0]}" if len(self.rows) > 1 else each[0] for each in reasons]
         remedies = dict.fromkeys(remedy for _, several in reasons for remedy in several)
-        return ResultsError.saying(f"nothing can be billed: {'; '.join(told)}", "; ".join(remedies))
+        return ResultsError.saying(f"nothing can be billed: {'; '.join(lines)}", "; ".join(remedies))
 
     @cached_property
     def frame(self) -> pl.DataFrame:

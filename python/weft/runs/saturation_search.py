@@ -190,10 +190,10 @@ def find(
     often = ("--checkpoint-every", how.checkpoint_every) if how.checkpoint_every else ()
     done = 0
     beacon.clear(search.store.root)
-    with beacon.Beacon(search.store, watch) as told:
+    with beacon.Beacon(search.store, watch) as shown:
         for each in search.rounds():
             search.write_list(*often)
-            watching, done = each.of_all(told), each.before + each.reused + len(each.points)
+            watching, done = each.of_all(shown), each.before + each.reused + len(each.points)
             if executor is None:
                 in_process.run(search.store, each.points, jobs=jobs, how=how, reused=each.reused, watch=watching)
             else:
@@ -203,12 +203,12 @@ def find(
                     search.scenario,
                     each.variants,
                     each.points,
-                    client=told.name,
+                    client=shown.name,
                     how=how,
                     reused=each.reused,
                     watch=watching,
                 )
-        told(Status(done, done, 0, 0.0))
+        shown(Status(done, done, 0, 0.0))
     return search.table()
 
 

@@ -68,7 +68,7 @@ class SlurmJob:
         self._done, self._begun, self._ending, self._preempted = Done(), time.monotonic(), False, False
         again = signal.getsignal(_signal_of_slurm())
 
-        def told_to_end(number: int, frame: FrameType | None) -> None:
+        def asked_to_end(number: int, frame: FrameType | None) -> None:
             if self._ending:  # while it cleans up
                 return
             self._ending = True
@@ -80,7 +80,7 @@ class SlurmJob:
 
         for each in (signal.SIGTERM, signal.SIGUSR1):
             if each != _signal_of_slurm():
-                signal.signal(each, told_to_end)
+                signal.signal(each, asked_to_end)
         try:
             self._work()
         finally:

@@ -47,4 +47,4 @@ STALL_MEANINGS = explained(
     },
 )
 # Tables of a point that a scenario has to ask for.
-RECORD_MEANINGS = {told["name"]: told["meaning"] for told in _engine.recordings()}
+RECORD_MEANINGS = {each["name"]: each["meaning"] for each in _engine.recordings()}

@@ -62,8 +62,8 @@ def _drawn(marks: list[_Mark], rows: list[dict[str, Any]], span: Span, clock: Cl
         return
     packets = [rows[mark.number] for mark in marks]
     others = "" if first.comes else " " + ", ".join(str(packet["to_router"]) for packet in packets)
-    told = {key: value for key, value in packets[0].items() if value is not None} if len(packets) == 1 else {}
-    mark = clock.slice((CONTROL, first.router + 1), first.text + others, _CATEGORY, inside, told)
+    shown = {key: value for key, value in packets[0].items() if value is not None} if len(packets) == 1 else {}
+    mark = clock.slice((CONTROL, first.router + 1), first.text + others, _CATEGORY, inside, shown)
     yield mark
     place = {key: mark[key] for key in ("pid", "tid", "ts")} | {"name": packets[0]["kind"], "cat": _CATEGORY}
     for each in marks:

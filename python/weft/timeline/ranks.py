@@ -53,8 +53,8 @@ def _states(states: pl.DataFrame, first: int, span: Span, clock: Clock) -> Itera
         if inside is not None:
             peer = row["peer"]
             words = row["state"] if peer is None else _WORDS[row["state"]].format(peer)
-            told = {key: row[key] for key in ("peer", "origin", "since_cycle") if row[key] is not None}
-            yield clock.slice((RANKS, first + 2 * row["rank"]), words, row["state"], inside, told)
+            by_name = {key: row[key] for key in ("peer", "origin", "since_cycle") if row[key] is not None}
+            yield clock.slice((RANKS, first + 2 * row["rank"]), words, row["state"], inside, by_name)
 
 
 def _messages(messages: pl.DataFrame, begin: tuple[int, int], span: Span, clock: Clock) -> Iterator[Event]:
@@ -70,7 +70,7 @@ def _messages(messages: pl.DataFrame, begin: tuple[int, int], span: Span, clock:
         row = rows[end.number]
         size = si(row["bytes"], "B")
         words = f"{size} from rank {row['from_rank']}" if end.arrives else f"{size} to rank {row['to_rank']}"
-        mark = clock.slice((RANKS, first + 2 * end.rank + 1), words, _CATEGORY, inside, _told(row))
+        mark = clock.slice((RANKS, first + 2 * end.rank + 1), words, _CATEGORY, inside, _values(row))
         yield mark
         if span.first <= row["begun_cycle"] and row["arrived_cycle"] < span.last:
             place = {key: mark[key] for key in ("pid", "tid", "ts")} | {"name": "message", "cat": _CATEGORY}
@@ -79,5 +79,5 @@ def _messages(messages: pl.DataFrame, begin: tuple[int, int], span: Span, clock:
             yield {**place, **arrow, "id": arrows + end.number}
 
 
-def _told(row: dict[str, Any]) -> dict[str, Any]:
+def _values(row: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in row.items() if key != "job"}

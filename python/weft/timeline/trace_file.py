@@ -160,8 +160,8 @@ def record(
     if not control.is_empty():
         came = pl.col("arrived_cycle").fill_null(pl.col("sent_cycle"))
         control = wanted.packets(control.filter((pl.col("sent_cycle") < span.last) & (came >= span.first)))
-    told = [*_ABOUT, *(f"{name}_complete" for name in SHOWN)]
-    about = {key: summary[key] for key in told if summary[key] is not None}
+    lines = [*_ABOUT, *(f"{name}_complete" for name in SHOWN)]
+    about = {key: summary[key] for key in lines if summary[key] is not None}
     about |= {"coordinates": {path: label(value) for path, value in point.coordinates.items()}}
     left_out = max(0, control.height - wanted.most)
     tables = (states, channels, control.head(wanted.most), rank_states, messages)
@@ -186,8 +186,8 @@ def _packets(finished: Finished, span: Span, clock: Clock) -> Iterator[Event]:
         for name, category, begin, end, args in _steps(life):
             known = finished.summary["cycles_total"] if end is None else end
             if inside := span.cut(begin, known):
-                told = args if end is not None else {**args, "unfinished": packet_lives.until(life, finished.summary)}
-                yield clock.slice((PACKETS, tid), name, category, inside, told)
+                shown = args if end is not None else {**args, "unfinished": packet_lives.until(life, finished.summary)}
+                yield clock.slice((PACKETS, tid), name, category, inside, shown)
 
 
 _Step = tuple[str, str, int, int | None, Args]

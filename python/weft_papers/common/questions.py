@@ -106,11 +106,11 @@ def compared(frame: pl.DataFrame, mechanism: str, reference: str = BASELINE) -> 
             raise LackingError(
                 f"{name} saturates somewhere between {found.last:g} and {found.next:g}, the next load that was run"
             )
-    told = (
+    text = (
         f"last loads that are not saturated {ours.last:g} and {theirs.last:g}; {ours.over / theirs.over:.3f} of what "
     )
-    told += f"is accepted at the next load, {ours.most / theirs.most:.3f} of the most at any load"
-    return ours.last / theirs.last, told
+    text += f"is accepted at the next load, {ours.most / theirs.most:.3f} of the most at any load"
+    return ours.last / theirs.last, text
 
 
 def between(frame: pl.DataFrame, mechanism: str, reference: str = BASELINE) -> tuple[float, float]:

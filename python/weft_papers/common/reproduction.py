@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from weft.runs.execute import Status
     from weft_papers.common.paper import Experiment, Figure, Paper
 
-    Told = Callable[[str], AbstractContextManager[Callable[[Status], None]]]
+    Progress = Callable[[str], AbstractContextManager[Callable[[Status], None]]]
 
 
 # Where a sweep has its seeds.
@@ -46,7 +46,7 @@ def reproduce(
     seeds: int | None = None,
     jobs: int | None = None,
     force_memory: bool = False,
-    told: Told | None = None,
+    progress: Progress | None = None,
 ) -> Reproduction:
     """Run the points that have no results yet, then draw the figures and judge the claims.
 
@@ -66,7 +66,7 @@ def reproduce(
         Points at a time, by default as many as cores allow.
     force_memory : bool
         Run even if the points at a time need more memory than there is left.
-    told : callable, optional
+    progress : callable, optional
         Takes the name of an experiment, and makes a context manager whose value is called with each `Status`.
 
     Raises
@@ -86,7 +86,7 @@ def reproduce(
     for number, (each, name, sets) in enumerate(needed, 1):
         rounds: list[ResultSet] = []
         for stem, sweep in _rounds(paper, each, name, sets, rounds, quick=quick, seeds=seeds):
-            with told(f"{stem} ({number} of {len(needed)})") if told else nullcontext() as watch:
+            with progress(f"{stem} ({number} of {len(needed)})") if progress else nullcontext() as watch:
                 rounds.append(sweep.run(root / "runs" / stem, jobs=jobs, force_memory=force_memory, watch=watch))
         ran += [(each, results) for results in rounds]
     measured = Measured(_frames(paper, ran), quick)
@@ -130,7 +130,7 @@ def reproduce_all(
     seeds: int | None = None,
     jobs: int | None = None,
     force_memory: bool = False,
-    told: Told | None = None,
+    progress: Progress | None = None,
 ) -> AllReproduced:
     """Reproduce several papers one after the other, each in a folder of its own, and write one page of all of them.
 
@@ -138,7 +138,7 @@ def reproduce_all(
     ----------
     papers : sequence of Paper
         In the order of the page.
-    quick, seeds, jobs, force_memory, told
+    quick, seeds, jobs, force_memory, progress
         As for `reproduce`.
     out : path, optional
         Folder of everything, by default ``results/all-quick`` or ``results/all-full``. What is finished there is
@@ -161,7 +161,7 @@ def reproduce_all(
             seeds=seeds,
             jobs=jobs,
             force_memory=force_memory,
-            told=told,
+            progress=progress,
         )
         for paper in papers
     ]

@@ -71,14 +71,14 @@ class Part:
     ----------
     holds : bool
         Whether the inequality holds there.
-    told : str
+    text : str
         What was measured, and at which load.
     cause : str
         The cause of a failure, if it was checked.
     """
 
     holds: bool
-    told: str
+    text: str
     cause: str = ""
 
 
@@ -135,13 +135,13 @@ def exact(
     def judge(measured: Measured) -> Finding:
         found = of(measured)
         if isinstance(found, str) or isinstance(printed, str):
-            holds, told, value = found == printed, str(found), None
+            holds, reported, value = found == printed, str(found), None
         else:
             # a value like 0.3 is not stored exactly: what lies below the last digit by so little counts as the digit
             cut = floor(_finite(found) * 10**digits + 1e-9) / 10**digits
             shown = cut if truncated else round(found, digits)
-            holds, told, value = shown == round(printed, digits), _number(found, unit), found
-        return _found(holds, told, value, f"{told} is not {asked}", cause)
+            holds, reported, value = shown == round(printed, digits), _number(found, unit), found
+        return _found(holds, reported, value, f"{reported} is not {asked}", cause)
 
     where = ", cut off after the last printed digit" if truncated else ""
     return Rule(f"equal to {asked}{where}", needs, judge)
@@ -161,9 +161,9 @@ def approx(
 
     def judge(measured: Measured) -> Finding:
         found, remark = each if isinstance(each := of(measured), tuple) else (each, "")
-        told = "; ".join(filter(None, [_number(_finite(found), unit), remark]))
+        text = "; ".join(filter(None, [_number(_finite(found), unit), remark]))
         off = f"{abs(found / printed - 1):.1%} off {_number(printed, unit)}, where {within:.0%} is allowed"
-        return _found(low <= found <= high, told, found, f"{told}, which is {off}", cause)
+        return _found(low <= found <= high, text, found, f"{text}, which is {off}", cause)
 
     return Rule(f"within {within:.0%} of {_number(printed, unit)}: {low:.4g} to {high:.4g}", needs, judge)
 
@@ -175,9 +175,9 @@ def remains(printed: float, of: Callable[[Measured], tuple[float, str]], *needs:
 
     def judge(measured: Measured) -> Finding:
         found, remark = of(measured)
-        told = f"{100 * _finite(found):.1f} %; {remark}"
-        because = f"{told}, where {asked} is allowed"
-        return _found(abs(found - printed) <= POINTS, told, found, because, cause)
+        text = f"{100 * _finite(found):.1f} %; {remark}"
+        because = f"{text}, where {asked} is allowed"
+        return _found(abs(found - printed) <= POINTS, text, found, because, cause)
 
     return Rule(f"what remains is {asked}", needs, judge)
 
@@ -210,9 +210,9 @@ def trend(
         found = of(measured)
         parts = found if isinstance(found, list) else [Part(*found)]
         failed = [part for part in parts if not part.holds]
-        told, off = ("; ".join(part.told for part in some) for some in (parts, failed))
+        shown, off = ("; ".join(part.text for part in some) for some in (parts, failed))
         causes = "; ".join(dict.fromkeys(part.cause or cause for part in failed))
-        return _found(not failed, told, None, f"{off}; asked: {words}", causes)
+        return _found(not failed, shown, None, f"{off}; asked: {words}", causes)
 
     return Rule(words, needs, judge)
 
@@ -272,8 +272,8 @@ def _finite(value: float) -> float:
     return value
 
 
-def _found(holds: bool, told: str, value: float | None, because: str, cause: str) -> Finding:
-    return Finding("met", told, value) if holds else Finding("missed", told, value, because, cause)
+def _found(holds: bool, message: str, value: float | None, because: str, cause: str) -> Finding:
+    return Finding("met", message, value) if holds else Finding("missed", message, value, because, cause)
 
 
 def _number(value: float, unit: str) -> str:

@@ -176,7 +176,7 @@ def own_remark(measured: Measured) -> str:
     for row in own(measured).iter_rows(named=True):
         loss, error, saved = row["cold beside always on [%]"], row["standard error [%]"] or 0.0, row[_SAVED]
         verdict = "met" if loss >= 100 * (KEPT - 1) and saved >= 100 * ASKED else "missed"
-        told = f"cold {loss:+.2f} % with a standard error of {error:.2f}, saved {saved:.1f} %"
-        lines.append(f"{row['network']}: {verdict} ({told})")
+        text = f"cold {loss:+.2f} % with a standard error of {error:.2f}, saved {saved:.1f} %"
+        lines.append(f"{row['network']}: {verdict} ({text})")
     asked = f"Asked: cold flows lose at most {100 * (1 - KEPT):.0f} %, and {100 * ASKED:.0f} % are saved"
     return f"{asked} of what links in proportion to their traffic would save. {'; '.join(lines)}."

@@ -96,8 +96,8 @@ def _policies_save(measured: Measured) -> list[Part]:
         for work in APPLICATIONS:
             for scale in SCALES:
                 saved = {saving: _saved(rows, network, saving, work, scale) for saving in POLICIES if saving != NONE}
-                told = ", ".join(f"{saving} {100 * value:.1f} %" for saving, value in saved.items())
-                parts.append(Part(max(saved.values()) > SAVED, f"{NAMES[network]}, {work} at gaps x {scale:g}: {told}"))
+                text = ", ".join(f"{saving} {100 * value:.1f} %" for saving, value in saved.items())
+                parts.append(Part(max(saved.values()) > SAVED, f"{NAMES[network]}, {work} at gaps x {scale:g}: {text}"))
     return parts
 
 

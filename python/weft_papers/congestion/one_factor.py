@@ -186,7 +186,7 @@ def _line(rules: Mapping[str, Rule], measured: Measured, network: str, factor: F
     alone = Measured({network: rows}, measured.quick)
     found = outcome(alone, network)
 
-    def told(measure: str, digits: int) -> str:
+    def number(measure: str, digits: int) -> str:
         values = {name: found[name, NONE][measure] for name in schemes(found)}
         return ", ".join(f"{name} {value:.{digits}f}" for name, value in values.items())
 
@@ -210,8 +210,8 @@ def _line(rules: Mapping[str, Rule], measured: Measured, network: str, factor: F
         "network": NAMES[network],
         "changed": factor.words,
         "nodes": rows["terminals"][0],
-        "cold flows [flits/source/cycle]": told("cold_load", 3),
-        "latency [us]": told(LATENCY, 1),
+        "cold flows [flits/source/cycle]": number("cold_load", 3),
+        "latency [us]": number(LATENCY, 1),
         "met": ", ".join(answers["met"]),
         "missed": ", ".join(answers["missed"]),
         **cut,

@@ -73,7 +73,7 @@ def _cost(row: dict[str, float], measure: str) -> float:
     return 1 / value if measure == THROUGHPUT and value else value
 
 
-def _told(name: str, row: dict[str, float], measure: str) -> str:
+def _sentence(name: str, row: dict[str, float], measure: str) -> str:
     return f"{name} {row[measure]:.4g}"
 
 
@@ -90,8 +90,8 @@ def _worst(measured: Measured) -> list[Part]:
     """VOQsw is the worst of all schemes in each measure, under each policy."""
     parts = []
     for measure, saving, order in _ranked(measured):
-        told = ", ".join(_told(name, row, measure) for name, row in order.items())
-        words = f"{_WORDS[measure]} [{_UNITS[measure]}], {saving}, best first: {told}"
+        text = ", ".join(_sentence(name, row, measure) for name, row in order.items())
+        words = f"{_WORDS[measure]} [{_UNITS[measure]}], {saving}, best first: {text}"
         parts.append(Part([*order][-1] == VOQSW, words))
     return parts
 
@@ -100,8 +100,8 @@ def _best_two(measured: Measured) -> list[Part]:
     """DBBM and IODET are the two best schemes in each measure, under each policy."""
     parts = []
     for measure, saving, order in _ranked(measured):
-        told = ", ".join(_told(name, row, measure) for name, row in order.items())
-        words = f"{_WORDS[measure]}, {saving}, best first: {told}"
+        text = ", ".join(_sentence(name, row, measure) for name, row in order.items())
+        words = f"{_WORDS[measure]}, {saving}, best first: {text}"
         parts.append(Part({*[*order][:2]} == {DBBM, IODET}, words))
     return parts
 
@@ -115,9 +115,9 @@ def _better(found: Outcome, ours: str, theirs: str, measures: Iterable[str], nam
             for scheme in schemes(found)
         }
         holds = max(ratios.values()) <= 1 + SAME and min(ratios.values()) < 1 - SAME
-        told = ", ".join(f"{scheme} {100 * (each - 1):+.1f} %" for scheme, each in ratios.items())
+        text = ", ".join(f"{scheme} {100 * (each - 1):+.1f} %" for scheme, each in ratios.items())
         what = "1/throughput" if measure == THROUGHPUT else _WORDS[measure]
-        parts.append(Part(holds, f"{name}{what} of {ours} beside {theirs}: {told}"))
+        parts.append(Part(holds, f"{name}{what} of {ours} beside {theirs}: {text}"))
     return parts
 
 
@@ -130,9 +130,9 @@ def _policies_alike(network: str, *names: str) -> Callable[[Measured], list[Part
         for scheme in names or [name for name in schemes(found) if name != ONE_QUEUE]:
             for measure in MEASURES:
                 values = [got(found, scheme, saving)[measure] for saving in POLICIES]
-                told = ", ".join(f"{value:.4g}" for value in values)
+                text = ", ".join(f"{value:.4g}" for value in values)
                 apart = max(values) / min(values) - 1
-                parts.append(Part(apart < SIGNIFICANT, f"{scheme}: {_WORDS[measure]} {told} ({apart:.1%} apart)"))
+                parts.append(Part(apart < SIGNIFICANT, f"{scheme}: {_WORDS[measure]} {text} ({apart:.1%} apart)"))
         return parts
 
     return judge
@@ -192,8 +192,8 @@ def _first(measured: Measured, measure: str, network: str, *others: str) -> Part
     """A network is better than others in the geometric mean over all schemes and policies."""
     means = {each: _mean(outcome(measured, each), measure) for each in (network, *others)}
     order = sorted(means, key=lambda each: -means[each] if measure == THROUGHPUT else means[each])
-    told = ", ".join(f"{NAMES[each]} {value:.4g}" for each, value in means.items())
-    return Part(order[0] == network, f"mean {_WORDS[measure]} [{_UNITS[measure]}]: {told}")
+    text = ", ".join(f"{NAMES[each]} {value:.4g}" for each, value in means.items())
+    return Part(order[0] == network, f"mean {_WORDS[measure]} [{_UNITS[measure]}]: {text}")
 
 
 def _use_of_links(measured: Measured) -> list[Part]:
@@ -224,8 +224,8 @@ def _reduction(measured: Measured, measure: str, other: str, words: str) -> list
         found = outcome(measured, network)
         best, share = best_reduction(found, measure)
         second, beside = best_reduction(found, other)
-        told = f"{NAMES[network]}: {', '.join(best)} {-share:+.1%}; {words}: {', '.join(second)} {-beside:+.1%}"
-        parts.append(Part(share > 0.5, told))
+        text = f"{NAMES[network]}: {', '.join(best)} {-share:+.1%}; {words}: {', '.join(second)} {-beside:+.1%}"
+        parts.append(Part(share > 0.5, text))
     return parts
 
 
@@ -283,9 +283,9 @@ def _high_low_everywhere(measured: Measured) -> list[Part]:
         found = outcome(measured, network)
         for scheme in schemes(found):
             energies = {saving: got(found, scheme, saving)[ENERGY] for saving in POLICIES}
-            told = ", ".join(f"{saving} {value:.4g}" for saving, value in energies.items())
+            text = ", ".join(f"{saving} {value:.4g}" for saving, value in energies.items())
             holds = energies[HIGH_LOW] <= (1 + SAME) * min(energies.values())
-            parts.append(Part(holds, f"{NAMES[network]}, {scheme} [nJ/bit]: {told}"))
+            parts.append(Part(holds, f"{NAMES[network]}, {scheme} [nJ/bit]: {text}"))
     return parts
 
 

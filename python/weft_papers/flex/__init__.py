@@ -114,11 +114,11 @@ _MISSING = "Minimal routing of FleX is the paper's algorithm 1."
 def _settled(*experiments: str) -> Callable[[Measured], str]:
     """Makes the function that says how many points of a figure had not settled."""
 
-    def told(measured: Measured) -> str:
+    def answer(measured: Measured) -> str:
         late = measured.unsettled(experiments)
         return f"Measured before latencies had settled: {late}." if late else ""
 
-    return told
+    return answer
 
 
 def _latency(number: str, words: str, experiment: str, reading: str) -> Figure:

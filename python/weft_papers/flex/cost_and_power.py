@@ -86,11 +86,11 @@ def _per_terminal(of: Callable[[Topology], float], topology: Topology) -> float:
 def _counts(name: str) -> Callable[[Measured], str]:
     """Routers, ports and links."""
 
-    def told(_: Measured) -> str:
+    def answer(_: Measured) -> str:
         row = measured(_simulated(name)).row
         return f"{row['routers']:,}; {row['radix_ports']}; {row['links']:,}"
 
-    return told
+    return answer
 
 
 def _terminals(name: str) -> Callable[[Measured], float]:
@@ -98,7 +98,7 @@ def _terminals(name: str) -> Callable[[Measured], float]:
 
 
 def _costs(name: str) -> Callable[[Measured], tuple[float, str]]:
-    def told(_: Measured) -> tuple[float, str]:
+    def answer(_: Measured) -> tuple[float, str]:
         row = measured(_simulated(name)).row
         words = f"{row['cost_usd'] - row['cost_terminal_cables_usd']:,.0f} $ without the cables of terminals"
         if name == FAT_TREE:
@@ -107,7 +107,7 @@ def _costs(name: str) -> Callable[[Measured], tuple[float, str]]:
             words += f"; by FleX's layout, with 20 ports and without these cables {_in_a_row():,.0f} $"
         return row["cost_usd"] / _MEGA, words
 
-    return told
+    return answer
 
 
 @cache
@@ -257,9 +257,9 @@ def _between(_: Measured) -> list[Part]:
         rivals, flexes = _grown(each)
         costs, most = [_cost(topology) / _MEGA for topology in flexes], _cost(rivals["HyperX 3D"]) / _MEGA
         inside = all(costs[0] < cost < most for cost in costs[1:])
-        told = ", ".join(f"{cost:.2f}" for cost in costs)
+        text = ", ".join(f"{cost:.2f}" for cost in costs)
         cause = _size_decides(all(costs[0] < cost < _of_table_6() for cost in costs[1:]))
-        parts.append(Part(inside, f"{words}: FleX of 3 to 7 layers {told} M$, HyperX 6x6x6 {most:.2f} M$", cause))
+        parts.append(Part(inside, f"{words}: FleX of 3 to 7 layers {text} M$, HyperX 6x6x6 {most:.2f} M$", cause))
     return parts
 
 
@@ -284,12 +284,12 @@ def _ranked(of: Callable[[Topology], float], unit: str, *below: str) -> Callable
         found = []
         for other in below:
             pairs = list(zip(each[FLEX], each[other], strict=True))
-            told = ", ".join(f"{a / b - 1:+.0%}" for a, b in pairs)
-            found.append(Part(all(a < b for a, b in pairs), f"FleX beside {other}, {unit} per terminal: {told}"))
+            text = ", ".join(f"{a / b - 1:+.0%}" for a, b in pairs)
+            found.append(Part(all(a < b for a, b in pairs), f"FleX beside {other}, {unit} per terminal: {text}"))
         pairs = list(zip(each[FLEX], each[SLIM_FLY], strict=True))
-        told = ", ".join(f"{a / b - 1:+.0%}" for a, b in pairs)
+        text = ", ".join(f"{a / b - 1:+.0%}" for a, b in pairs)
         holds = all(0 < a / b - 1 <= _SLIGHTLY for a, b in pairs)
-        found.append(Part(holds, f"FleX beside {SLIM_FLY}, {unit} per terminal: {told}"))
+        found.append(Part(holds, f"FleX beside {SLIM_FLY}, {unit} per terminal: {text}"))
         return found
 
     return parts

@@ -52,10 +52,10 @@ def reversed_at_equal(measured: Measured, pattern: str, routing: str, ours: str,
     """What FleX and Slim Fly carry with equal terminals per router, if FleX carries more there; empty otherwise."""
     if {ours, other} != {FLEX, SLIM_FLY} or pattern not in PATTERNS:
         return ""
-    told = []
+    values = []
     for words, pair in list(_PAIRS.items())[1:]:
         found = {name: _saturation(measured, pattern, name, routing) for name in pair}
         flex, slim = (found[name] for name in pair)
         if flex is not None and slim is not None and flex > slim:
-            told.append(f"with {words} FleX carries {flex:.3f}, Slim Fly {slim:.3f}")
-    return "; ".join(told)
+            values.append(f"with {words} FleX carries {flex:.3f}, Slim Fly {slim:.3f}")
+    return "; ".join(values)

@@ -107,8 +107,8 @@ def mean_latency(rows: Mapping[str, pl.DataFrame], routing: str = LBR) -> tuple[
             means[pattern] = fmean(times)
     if not means:
         raise LackingError("no load up to half of what minimal routing carries was run")
-    told = ", ".join(f"{name} {times - 1:+.0%}" for name, times in means.items())
-    return fmean(means.values()), f"by pattern {told}"
+    text = ", ".join(f"{name} {times - 1:+.0%}" for name, times in means.items())
+    return fmean(means.values()), f"by pattern {text}"
 
 
 def mean_gain(rows: Mapping[str, pl.DataFrame], routing: str = LBR) -> tuple[float, str]:
@@ -117,8 +117,8 @@ def mean_gain(rows: Mapping[str, pl.DataFrame], routing: str = LBR) -> tuple[flo
         pattern: knee(points, mechanism(FLEX, routing)) / knee(points, mechanism(FLEX, MINIMAL))
         for pattern, points in rows.items()
     }
-    told = ", ".join(f"{name} {times:.2f}" for name, times in found.items())
-    return fmean(found.values()), f"by pattern {told}"
+    text = ", ".join(f"{name} {times:.2f}" for name, times in found.items())
+    return fmean(found.values()), f"by pattern {text}"
 
 
 @dataclass(frozen=True)
@@ -210,8 +210,8 @@ def explained(claim: str, rule: Rule) -> Rule:
         values = quantity.values(measured)
         if not values:
             return found
-        told = ", ".join(f"{value:.3f} ({name})" for name, value in values.items())
-        found = replace(found, measured=f"{found.measured}; by reading {told}")
+        text = ", ".join(f"{value:.3f} ({name})" for name, value in values.items())
+        found = replace(found, measured=f"{found.measured}; by reading {text}")
         if found.answer != "missed":
             return found
         met = [f"{name} gives {value:.3f}" for name, value in values.items() if quantity.met(value)]

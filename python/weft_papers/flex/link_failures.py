@@ -51,24 +51,24 @@ def _near_half(name: str, size: int, found: int, printed: int) -> str:
     step = max(found, printed) / 100
     row = measured(OF_SIZE[name][size]).failures.filter((pl.col("failed_share") - step).abs() < 1e-6).row(0, named=True)
     low, high = row["connected_low_share"], row["connected_high_share"]
-    told = f"at {step:.0%} {row['connected_share']:.0%} of the trials are connected ({low:.0%} to {high:.0%} at 95 %)"
+    text = f"at {step:.0%} {row['connected_share']:.0%} of the trials are connected ({low:.0%} to {high:.0%} at 95 %)"
     return (
-        f"{told}: chance decides the step"
+        f"{text}: chance decides the step"
         if low <= _HALF <= high
-        else f"{told}: not isolated: tried the interval of the trials"
+        else f"{text}: not isolated: tried the interval of the trials"
     )
 
 
 def _rule(name: str, size: int, printed: int) -> Rule:
     def judge(_: Measured) -> Finding:
         found = _tolerated(name, size)
-        told = f"{found} %"
+        text = f"{found} %"
         if found != printed:
-            told += f"; {_near_half(name, size, found, printed)}"
+            text += f"; {_near_half(name, size, found, printed)}"
         if abs(found - printed) <= _HALF_STEP:
-            return Finding("met", told, float(found))
+            return Finding("met", text, float(found))
         off = f"{found} % is {abs(found - printed)} points off {printed} %, where half a step is allowed"
-        return Finding("missed", told, float(found), off, _near_half(name, size, found, printed))
+        return Finding("missed", text, float(found), off, _near_half(name, size, found, printed))
 
     return Rule(f"within half a step, {_HALF_STEP:g} points, of {printed} %", (), judge)
 
@@ -76,8 +76,8 @@ def _rule(name: str, size: int, printed: int) -> Rule:
 def _gain(_: Measured) -> tuple[float, str]:
     """The mean over sizes of what FleX tolerates more than HyperX."""
     found = [_tolerated(FLEX, size) - _tolerated(HYPERX, size) for size in SIZES]
-    told = ", ".join(f"{gain:+d} at {size:,}" for gain, size in zip(found, SIZES, strict=True))
-    return sum(found) / len(found), f"by number of terminals {told}"
+    text = ", ".join(f"{gain:+d} at {size:,}" for gain, size in zip(found, SIZES, strict=True))
+    return sum(found) / len(found), f"by number of terminals {text}"
 
 
 def _rows() -> dict[str, Rule]:

@@ -113,19 +113,19 @@ def _saturates(
     parts = []
     for name in above:
         theirs = saturation(measured, pattern, name, routing)
-        told = f"{pattern}, {routing}: {than} {ours:.3f}, {name} {theirs:.3f}"
+        text = f"{pattern}, {routing}: {than} {ours:.3f}, {name} {theirs:.3f}"
         causes = (
             reversed_at_equal(measured, pattern, routing, than, name),
             _by_paths(measured, pattern, routing, than, name),
             _by_readings(measured, pattern, routing, than, name),
         )
         cause = "; ".join(filter(None, causes))
-        parts.append(Part(ours > theirs, told, cause))
+        parts.append(Part(ours > theirs, text, cause))
     if near_:
         theirs = saturation(measured, pattern, near_, routing)
-        told = f"{pattern}, {routing}: {than} {ours:.3f}, {near_} {theirs:.3f} ({ours / theirs - 1:+.0%})"
+        text = f"{pattern}, {routing}: {than} {ours:.3f}, {near_} {theirs:.3f} ({ours / theirs - 1:+.0%})"
         cause = _by_readings(measured, pattern, routing, than, near_, alike=True)
-        parts.append(Part(abs(ours / theirs - 1) <= WITHIN, told, cause))
+        parts.append(Part(abs(ours / theirs - 1) <= WITHIN, text, cause))
     return parts
 
 
@@ -134,13 +134,13 @@ def _by_readings(measured: Measured, pattern: str, routing: str, ours: str, othe
     if routing != LBR:
         return ""
     found, theirs = (lbr_readings.saturations(measured, pattern, name) for name in (ours, other))
-    told = [
+    lines = [
         f"{name}: {ours} accepts {found[name]:.3f}, {other} {theirs[name]:.3f}"
         for name in lbr_readings.OTHERS
         if name in found.keys() & theirs.keys()
         and (abs(found[name] / theirs[name] - 1) <= WITHIN if alike else found[name] > theirs[name])
     ]
-    return "; ".join(["the reading of LBR", *told]) if told else ""
+    return "; ".join(["the reading of LBR", *lines]) if lines else ""
 
 
 def _by_paths(measured: Measured, pattern: str, routing: str, less: str, more: str) -> str:
@@ -150,8 +150,8 @@ def _by_paths(measured: Measured, pattern: str, routing: str, less: str, more: s
     if any(each.is_empty() for each in bounds):
         return ""
     low, high = (fmean(each.to_list()) for each in bounds)
-    told = f"under {routing} the paths of {less} carry {low:.3f}, those of {more} {high:.3f} (`weft check`)"
-    return told if low < high else ""
+    text = f"under {routing} the paths of {less} carry {low:.3f}, those of {more} {high:.3f} (`weft check`)"
+    return text if low < high else ""
 
 
 def _below(measured: Measured, pattern: str, routing: str, others: Iterable[str]) -> list[Part]:
@@ -172,8 +172,8 @@ def _lowest(
     load, (ours, *theirs) = _latencies(measured, pattern, routing, (than, *others))
     parts = []
     for name, latency in zip(others, theirs, strict=True):
-        told = f"{pattern}, {routing}, latency at {load:g}: {than} {ours:.1f}, {name} {latency:.1f} cycles"
-        parts.append(Part(ours <= (1 + WITHIN) * latency if name in alike else ours < latency, told))
+        text = f"{pattern}, {routing}, latency at {load:g}: {than} {ours:.1f}, {name} {latency:.1f} cycles"
+        parts.append(Part(ours <= (1 + WITHIN) * latency if name in alike else ours < latency, text))
     return parts
 
 
@@ -241,10 +241,10 @@ def _transpose(measured: Measured) -> list[Part]:
     for routing in _run(measured, pattern, MINIMAL, UGAL):
         load, found = _latencies(measured, pattern, routing, NETWORKS)
         order = sorted(zip(found, NETWORKS, strict=True))
-        told = ", ".join(f"{name} {latency:.1f}" for latency, name in order)
+        text = ", ".join(f"{name} {latency:.1f}" for latency, name in order)
         first, ours = order[0][1], found[NETWORKS.index(FLEX)]
         second = all(ours <= (1 + WITHIN) * latency for latency, name in order if name != DRAGONFLY)
-        parts.append(Part(first == DRAGONFLY and second, f"{routing}, latency at {load:g}: {told} cycles"))
+        parts.append(Part(first == DRAGONFLY and second, f"{routing}, latency at {load:g}: {text} cycles"))
     for routing in (MINIMAL, UGAL):
         parts += _saturates(measured, pattern, routing, (SLIM_FLY, HYPERX))
     return parts
@@ -295,9 +295,9 @@ def _local(measured: Measured) -> list[Part]:
             found = {name: saturation(measured, reading, name, LBR) for name in NETWORKS}
             most = all(value <= _LOW * found[FAT_TREE] for name, value in found.items() if name != FAT_TREE)
             above = all(found[FLEX] > found[name] for name in (DRAGONFLY, SLIM_FLY, HYPERX))
-            told = ", ".join(f"{name} {value:.3f}" for name, value in found.items())
+            text = ", ".join(f"{name} {value:.3f}" for name, value in found.items())
             words = "digits as in BookSim" if reading == booksim else "all digits of ids"
-            parts.append(Part((most and above) or reading == of_ids, f"{booksim}, {words}, LBR: {told}"))
+            parts.append(Part((most and above) or reading == of_ids, f"{booksim}, {words}, LBR: {text}"))
     return parts
 
 
@@ -327,8 +327,8 @@ def _bar(network: str) -> Rule:
         above = all(hops[name] > ours for names in _ORDER[:place] for name in names)
         below = all(hops[name] < ours for names in _ORDER[place + 1 :] for name in names)
         near_ = all(abs(hops[name] / ours - 1) <= ARITHMETIC for name in alike)
-        told = ", ".join(f"{name} {mean:.3f}" for name, mean in hops.items())
-        return [Part(above and below and near_, f"routers visited: {told}")]
+        text = ", ".join(f"{name} {mean:.3f}" for name, mean in hops.items())
+        return [Part(above and below and near_, f"routers visited: {text}")]
 
     words = f"place {place + 1} of 4 from the most hops" + (f", within 1 % of {alike[0]}" if alike else "")
     return trend(words, judged, UNIFORM)
@@ -369,10 +369,10 @@ def _periods(measured: Measured) -> list[Part]:
     refuse_short(measured)
     latencies = [float(near(rows.filter(period=period), load)[q.LATENCY.column]) for period in periods]
     knees = [knee(rows.filter(period=period), mechanism(FLEX, LBR)) for period in periods]
-    told = ", ".join(f"{latency:.1f} (T = {period})" for period, latency in zip(periods, latencies, strict=True))
+    text = ", ".join(f"{latency:.1f} (T = {period})" for period, latency in zip(periods, latencies, strict=True))
     full = ", ".join(f"{knee:.3f} (T = {period})" for period, knee in zip(periods, knees, strict=True))
     return [
-        Part(all(a <= b for a, b in pairwise(latencies)), f"latency at {load:g}: {told}"),
+        Part(all(a <= b for a, b in pairwise(latencies)), f"latency at {load:g}: {text}"),
         Part(all(a >= b for a, b in pairwise(knees)), f"saturation: {full}"),
     ]
 
@@ -388,14 +388,14 @@ def _more_hops(first: str, second: str) -> Callable[[Measured], tuple[bool, str]
 def _within(measured: Measured) -> tuple[bool, str]:
     low, *middle = (hops_at_half(measured, of_layers(layers)) for layers in range(3, 8))
     high = hops_at_half(measured, HYPERX_3D)
-    told = f"{low:.3f}, then {', '.join(f'{each:.3f}' for each in middle)}; HyperX 6x6x6 {high:.3f} links"
-    return all(low < each < high for each in middle), told
+    text = f"{low:.3f}, then {', '.join(f'{each:.3f}' for each in middle)}; HyperX 6x6x6 {high:.3f} links"
+    return all(low < each < high for each in middle), text
 
 
 def _grow(measured: Measured) -> tuple[bool, str]:
     found = [hops_at_half(measured, of_layers(layers)) for layers in (3, 5, 4, 6, 7)]
-    told = ", ".join(f"{hops_at_half(measured, of_layers(layers)):.3f}" for layers in range(3, 8))
-    return all(a < b for a, b in pairwise(found)), f"{told} links with 3 to 7 layers"
+    text = ", ".join(f"{hops_at_half(measured, of_layers(layers)):.3f}" for layers in range(3, 8))
+    return all(a < b for a, b in pairwise(found)), f"{text} links with 3 to 7 layers"
 
 
 def _slower(first: str, second: str) -> Callable[[Measured], tuple[bool, str]]:

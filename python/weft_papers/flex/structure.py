@@ -59,8 +59,8 @@ def _ports_of_two(_: Measured) -> tuple[bool, str]:
 def _links(_: Measured) -> tuple[bool, str]:
     found = _flexes(*_LAYERS)
     counts = [len(d.links) == nx * ny * nz * (d.facts["radix_ports"] - p) // 2 for (nx, ny, nz, p), d in found]
-    holds, told = _every("so many", counts)
-    return holds, f"{told}; eq. (7) counts the links of two layers twice: its Lz is 1 there, not 2"
+    holds, shown = _every("so many", counts)
+    return holds, f"{shown}; eq. (7) counts the links of two layers twice: its Lz is 1 there, not 2"
 
 
 def _neighbours(_: Measured) -> str:
@@ -112,11 +112,11 @@ def _path_rule(printed: str, same_layer: bool, differ: int, of: Callable[[int, i
     def counted(_: Measured) -> tuple[bool, str]:
         found = _counted(same_layer, differ)
         holds = all(counts == {of(*widths, widths[axis])} for widths, cases in found.items() for axis, counts in cases)
-        told = "; ".join(
+        text = "; ".join(
             f"{nx}x{ny}: {', '.join(sorted({str(n) for _, counts in cases for n in counts}, key=int))}"
             for (nx, ny), cases in found.items()
         )
-        return holds, told
+        return holds, text
 
     return trend(
         f"{printed} in all pairs of {len(_SOME)} networks",

@@ -70,11 +70,11 @@ def patterns_remark(measured: Measured) -> str:
         best, most = rows.select("mechanism", "accepted_load").row(-1)
         if not ours or not soundness.same_work((max(ours), most), (None, None)):
             others.append(f"{pattern} ({best})")
-    told = f"all {means['pattern'].n_unique()} patterns"
+    text = f"all {means['pattern'].n_unique()} patterns"
     if others:
-        told = f"all of {means['pattern'].n_unique()} patterns but {', '.join(others)}"
+        text = f"all of {means['pattern'].n_unique()} patterns but {', '.join(others)}"
     better = "OFAR, with the better number of rings, accepts most or at most 3 % less than the most"
-    return f"Run at {words(measured, PATTERNS)}. {better} under {told}."
+    return f"Run at {words(measured, PATTERNS)}. {better} under {text}."
 
 
 def broken_figure(measured: Measured) -> Drawing:
@@ -131,11 +131,11 @@ def variant_remark(measured: Measured) -> str:
     means = _by_rule(measured)
     seeds = greatest(means, "seeds")
     offered = "far beyond saturation: 0.6 offered of adversarial traffic, 1 of uniform traffic"
-    told = f"Run at {words(measured, VARIANT)}, {offered}."
+    text = f"Run at {words(measured, VARIANT)}, {offered}."
     if seeds < 2:
-        return f"{told} One seed."
+        return f"{text} One seed."
     apart = max(((means["most"] - means["least"]) / means["accepted_load"]).to_list())
-    return f"{told} Means of {seeds:g} seeds, which are {apart:.1%} apart at most.".replace("%", " %")
+    return f"{text} Means of {seeds:g} seeds, which are {apart:.1%} apart at most.".replace("%", " %")
 
 
 def tcep_figure(measured: Measured) -> Drawing:

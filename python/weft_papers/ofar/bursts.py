@@ -111,18 +111,18 @@ def _other_size(measured: Measured) -> str:
 
 
 def _range(measured: Measured) -> list[Part]:
-    found, told = _of_ofar(measured)
+    found, shown = _of_ofar(measured)
     parts = []
     for printed, end in zip(_RANGE, (min, max), strict=True):
         name = end(found, key=lambda pattern: found[pattern])
         value = found[name]
-        parts.append(Part(abs(value / printed - 1) <= SIGNIFICANT, f"{value:.1%} of PB under {name} ({told})"))
+        parts.append(Part(abs(value / printed - 1) <= SIGNIFICANT, f"{value:.1%} of PB under {name} ({shown})"))
     return parts
 
 
 def _mean(measured: Measured) -> tuple[float, str]:
-    found, told = _of_ofar(measured)
-    return fmean(found.values()), f"{told}; arithmetic mean of {len(found)} patterns; {_other_size(measured)}"
+    found, shown = _of_ofar(measured)
+    return fmean(found.values()), f"{shown}; arithmetic mean of {len(found)} patterns; {_other_size(measured)}"
 
 
 def _speed_up(measured: Measured) -> float:
@@ -150,9 +150,9 @@ def _before(first: str, second: str, frame: pl.DataFrame) -> tuple[bool, str]:
     if not both:
         raise LackingError(f"neither {first} nor {second} delivered a burst")
     late = [name for name in both if ours[name] >= theirs[name]]
-    told = ", ".join(f"{name} ({_cycles(ours[name])} and {_cycles(theirs[name])})" for name in late)
+    text = ", ".join(f"{name} ({_cycles(ours[name])} and {_cycles(theirs[name])})" for name in late)
     words = f"{first} before {second} in {len(both) - len(late)} of {len(both)} bursts"
-    return not late, words + (f", not in {told}" if late else "")
+    return not late, words + (f", not in {text}" if late else "")
 
 
 def _cycles(cycles: float) -> str:
@@ -162,7 +162,7 @@ def _cycles(cycles: float) -> str:
 def _all_before(*pairs: tuple[str, str]) -> Callable[[Measured], list[Part]]:
     """A mechanism finishes before another one, in every burst that was run."""
 
-    def told(measured: Measured) -> list[Part]:
+    def answer(measured: Measured) -> list[Part]:
         frame = measured[BURSTS].filter(pl.col("per_terminal").is_in((PRINTED, COUNTED)))
         parts = []
         for (size, h), rows in frame.sort("per_terminal", descending=True, maintain_order=True).group_by(
@@ -175,7 +175,7 @@ def _all_before(*pairs: tuple[str, str]) -> Callable[[Measured], list[Part]]:
             raise LackingError("no burst of these sizes was run")
         return parts
 
-    return told
+    return answer
 
 
 _RECEIVED = "2,000 packets of each of 5,256 nodes are 10.5 million; with 200 of each it would be a million"

@@ -45,11 +45,11 @@ def _network(h: int, name: str = "minimal") -> dict[str, Any]:
 
 
 def _count(h: int) -> Callable[[Measured], str]:
-    def told(_: Measured) -> str:
+    def answer(_: Measured) -> str:
         found = _network(h)
         return f"{found['routers']} / {found['terminals']}"
 
-    return told
+    return answer
 
 
 def _balanced(_: Measured) -> str:

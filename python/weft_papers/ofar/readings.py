@@ -129,9 +129,9 @@ def table(rules: Mapping[str, tuple[Rule, bool]], measured: Measured) -> pl.Data
     for claim, (rule, decides) in rules.items():
         for misroutes, words in MISROUTES.items() if decides else ((MIXED, "-"),):
             cells = {}
-            for trigger, told in TRIGGERS.items():
+            for trigger, shown in TRIGGERS.items():
                 found = _judged(rule, measured, trigger, misroutes)
-                cells[told] = f"{WORDS[found.answer]}: {found.measured or found.because}"
+                cells[shown] = f"{WORDS[found.answer]}: {found.measured or found.because}"
             rows.append(
                 {"claim": claim, "OFAR-L in a local queue of the source group": words, "asked": rule.words} | cells
             )
@@ -146,8 +146,8 @@ def read(rule: Rule, shown: Rule | None = None) -> Rule:
         found = shown.judge(measured)
         if not measured.has((*EXPERIMENTS_READ, _SATURATION)):
             return found
-        answers = {told: _judged(rule, measured, name, MIXED).answer for name, told in TRIGGERS.items()}
-        words = ", ".join(f"{WORDS[answer]} with the trigger {told}" for told, answer in answers.items())
+        answers = {reported: _judged(rule, measured, name, MIXED).answer for name, reported in TRIGGERS.items()}
+        words = ", ".join(f"{WORDS[answer]} with the trigger {reported}" for reported, answer in answers.items())
         return replace(found, measured="; ".join(filter(None, [found.measured, words])))
 
     return replace(shown, judge=judge)
@@ -156,13 +156,13 @@ def read(rule: Rule, shown: Rule | None = None) -> Rule:
 def on_ring(measured: Measured) -> str:
     """The load that OFAR-L accepts under ADV+h by trigger, with the hops of a packet over wires of the ring."""
     rows = measured[ADVERSARIAL].filter((pl.col("mechanism") == OFAR_L) & (pl.col("global_misroutes") == MIXED))
-    told = [
+    lines = [
         f"{TRIGGERS[trigger]} {accepted:.3f} with {hops:.3f} hops of a packet on the ring"
         for trigger, accepted, hops in rows.select("trigger", "accepted_load", "ring_hops").drop_nulls().rows()
     ]
-    if not told:
+    if not lines:
         raise LackingError(f"{OFAR_L} was not run under the other triggers")
-    return f"{OFAR_L} accepts: {'; '.join(told)}"
+    return f"{OFAR_L} accepts: {'; '.join(lines)}"
 
 
 def figure_rows(rules: Mapping[str, tuple[Rule, bool]]) -> partial[pl.DataFrame]:

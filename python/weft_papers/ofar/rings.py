@@ -71,8 +71,8 @@ def trigger_figure(measured: Measured) -> Drawing:
             over_load(of(measured[name], base), base, "accepted_load"),
             over_load(granted, readings.TRIGGERS["granted"], "accepted_load"),
             *(
-                over_load(rows, told, "accepted_load")
-                for trigger, told in readings.TRIGGERS.items()
+                over_load(rows, shown, "accepted_load")
+                for trigger, shown in readings.TRIGGERS.items()
                 if not (rows := others.filter(trigger=trigger)).is_empty()
             ),
         ]
@@ -142,12 +142,12 @@ def failures_figure(measured: Measured) -> Drawing:
 def failures_remark(measured: Measured) -> str:
     """How many packets were dropped for each number of rings and of broken links."""
     frame = measured[FAILURES].sort("rings", "broken")
-    told = [
+    lines = [
         f"{rings} ring{'s' if rings > 1 else ''} and {broken} broken: {dropped:,.0f}"
         for rings, broken, dropped in frame.select("rings", "broken", "dropped_packets").drop_nulls().rows()
         if broken
     ]
-    return f"Run at {words(measured, FAILURES)}. Packets dropped in the window: {'; '.join(told)}."
+    return f"Run at {words(measured, FAILURES)}. Packets dropped in the window: {'; '.join(lines)}."
 
 
 def _no_difference(measured: Measured) -> list[Part]:
@@ -158,10 +158,10 @@ def _no_difference(measured: Measured) -> list[Part]:
     parts = []
     for pattern in (adversarial(2), adversarial(PAPER_H)):
         wires, vcs = (at(measured, name, pattern)[0] for name in (OFAR, OFAR_E))
-        told = f"{pattern} at h = {PAPER_H}: accepted {wires:.3f} and {vcs:.3f}"
+        text = f"{pattern} at h = {PAPER_H}: accepted {wires:.3f} and {vcs:.3f}"
         hops = of(measured[SATURATION].filter(pl.col("pattern") == pattern), OFAR)["ring_hops"].drop_nulls()
         used = f", {max(hops):.4f} hops of a packet on the ring of wires" if len(hops) else ""
-        parts.append(Part(abs(vcs / wires - 1) < SIGNIFICANT, told + used))
+        parts.append(Part(abs(vcs / wires - 1) < SIGNIFICANT, text + used))
     for pattern, (physical, embedded) in _beside(measured, EMBEDDED).items():
         both = physical.join(embedded, on=["load", "seed"], suffix="_embedded")
         apart = both.select(
@@ -217,11 +217,11 @@ def _falls(measured: Measured) -> tuple[bool, str]:
             for control in _CONTROLS
             if not points.filter(pl.col("injection") == control).is_empty()
         }
-    told = "; ".join(
+    text = "; ".join(
         f"{pattern}: {', '.join(f'{_CONTROLS[control]} {words}' for control, (_, words) in each.items())}"
         for pattern, each in found.items()
     )
-    return any(each["free"][0] < 1 - SIGNIFICANT for each in found.values() if "free" in each), told
+    return any(each["free"][0] < 1 - SIGNIFICANT for each in found.values() if "free" in each), text
 
 
 def _constant(measured: Measured) -> list[Part]:
@@ -231,12 +231,12 @@ def _constant(measured: Measured) -> list[Part]:
         points = measured[name].filter(pl.col("mechanism") == OFAR)
         if points.is_empty():
             raise LackingError(f"{OFAR} was not run")
-        share, told = _drops(points)
-        parts.append(Part(share >= 1 - SIGNIFICANT, f"{points['pattern'][0]}, {_PHYSICAL}: {told}"))
+        share, shown = _drops(points)
+        parts.append(Part(share >= 1 - SIGNIFICANT, f"{points['pattern'][0]}, {_PHYSICAL}: {shown}"))
     frame = measured[EMBEDDED]
     for pattern in frame["pattern"].unique(maintain_order=True):
-        share, told = _drops(frame.filter(pl.col("pattern") == pattern))
-        parts.append(Part(share >= 1 - SIGNIFICANT, f"{pattern}, {_IN_LINKS}: {told}"))
+        share, shown = _drops(frame.filter(pl.col("pattern") == pattern))
+        parts.append(Part(share >= 1 - SIGNIFICANT, f"{pattern}, {_IN_LINKS}: {shown}"))
     return parts
 
 

@@ -30,9 +30,9 @@ def scaled(rule: Rule) -> Rule:
 
     def judge(measured: Measured) -> Finding:
         found = rule.judge(measured)
-        told = words(measured, *rule.needs)
-        because = found.because and f"{found.because}; at {told}"
-        return replace(found, measured=f"{found.measured} ({told})", because=because)
+        shown = words(measured, *rule.needs)
+        because = found.because and f"{found.because}; at {shown}"
+        return replace(found, measured=f"{found.measured} ({shown})", because=because)
 
     return replace(rule, judge=judge)
 
@@ -44,8 +44,8 @@ def paper_only(rule: Rule) -> Rule:
         found = rule.judge(measured)
         if PAPER_H in sizes(measured, *rule.needs):
             return found
-        told = words(measured, *rule.needs)
-        because = f"the number is of h = {PAPER_H}, and {told} was run; --full runs it"
-        return Finding("not run", f"{found.measured} ({told})", found.value, because)
+        reported = words(measured, *rule.needs)
+        because = f"the number is of h = {PAPER_H}, and {reported} was run; --full runs it"
+        return Finding("not run", f"{found.measured} ({reported})", found.value, because)
 
     return replace(rule, judge=judge)

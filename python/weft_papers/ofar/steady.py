@@ -228,8 +228,8 @@ def _knees(measured: Measured) -> tuple[bool, str]:
     rows = measured[KNEES]
     found = {name: throughput(rows.filter(pattern=name), VAL) for name in rows["pattern"].unique(maintain_order=True)}
     high, low = (end(found, key=lambda name: found[name].last) for end in (max, min))
-    told = ", ".join(f"{found[name].last:g} of {found[name].next:g} under {name}" for name in (high, low))
-    words = f"the last loads below saturation and the first ones beyond it are {told}"
+    text = ", ".join(f"{found[name].last:g} of {found[name].next:g} under {name}" for name in (high, low))
+    words = f"the last loads below saturation and the first ones beyond it are {text}"
     return found[high].last >= 2 * found[low].last, f"{words}; {_depends(measured)}"
 
 
@@ -241,8 +241,8 @@ def _depends(measured: Measured) -> str:
     loads = {name: (load, h) for name, load, h in points.select("pattern", "accepted_load", "h").rows()}
     high, low = (end(loads, key=lambda name: loads[name][0]) for end in (max, min))
     shares = [load / valiant_bound(h, int(name.removeprefix("ADV+"))).load for name, (load, h) in loads.items()]
-    told = f"{loads[high][0]:.3f} under {high}, {loads[low][0]:.3f} under {low}"
-    return f"of an overload {told} is accepted, {min(shares):.1%} to {max(shares):.1%} of the bounds"
+    text = f"{loads[high][0]:.3f} under {high}, {loads[low][0]:.3f} under {low}"
+    return f"of an overload {text} is accepted, {min(shares):.1%} to {max(shares):.1%} of the bounds"
 
 
 def _bound_of_global(measured: Measured) -> float:  # noqa: ARG001 # as all measurements
@@ -255,13 +255,13 @@ def _saturates_pb(measured: Measured) -> tuple[bool, str]:
     flags = points.select("load", "saturated").rows()
     high = greatest(points, "load")
     numbers = points.select("load", "accepted_load", q.LATENCY.column).rows()
-    told = [
+    lines = [
         f"{accepted:.3f} of {load:g} accepted" + ("" if latency is None else f", latency {latency:.0f} cycles")
         for load, accepted, latency in numbers
     ]
     states = ", ".join(f"{words[over]} at {load:g}" for load, over in flags)
     is_over = all(over is True for load, over in flags if load == high)
-    return is_over, f"{states} ({'; '.join(told)}; h = {points['h'][0]})"
+    return is_over, f"{states} ({'; '.join(lines)}; h = {points['h'][0]})"
 
 
 _BY_TRIGGER = (

@@ -95,27 +95,27 @@ def _drawn(title: str, before: str, to_adversarial: bool, measured: Measured) ->
     return drawing
 
 
-def _told(name: str, found: Response) -> str:
+def _sentence(name: str, found: Response) -> str:
     return f"{name} after {found.adapted:.0f} cycles (peak {found.peak:.0f}, in the end {found.final:.0f} cycles)"
 
 
 def _ofar_first(before: str) -> Callable[[Measured], list[Part]]:
     """OFAR adapts almost at once, and PB needs a period."""
 
-    def told(measured: Measured) -> list[Part]:
+    def answer(measured: Measured) -> list[Part]:
         ours, theirs = (response(measured, name, before, True) for name in (OFAR, PB))
         is_slow = theirs.adapted > _AT_ONCE and theirs.adapted >= _PERIOD * ours.adapted
-        return [Part(ours.adapted <= _AT_ONCE, _told(OFAR, ours)), Part(is_slow, _told(PB, theirs))]
+        return [Part(ours.adapted <= _AT_ONCE, _sentence(OFAR, ours)), Part(is_slow, _sentence(PB, theirs))]
 
-    return told
+    return answer
 
 
 def _all_fast(before: str) -> Callable[[Measured], list[Part]]:
-    def told(measured: Measured) -> list[Part]:
+    def answer(measured: Measured) -> list[Part]:
         found = {name: response(measured, name, before, False) for name in MECHANISMS}
-        return [Part(each.adapted <= _FAST, _told(name, each)) for name, each in found.items()]
+        return [Part(each.adapted <= _FAST, _sentence(name, each)) for name, each in found.items()]
 
-    return told
+    return answer
 
 
 _FIRST = (

@@ -323,7 +323,7 @@ FIGURES = (
         job_figures.ratios("Fig. 15b: two jobs, random permutation", job_figures.PERMUTATION),
         (job_figures.PERMUTATION,),
         reading="In the paper SLaC needs up to 3.7 times the energy of TCEP, and 1.9 to 3.6 times as long.",
-        remark=lambda _: f"{hottest_links.told().capitalize()}.",
+        remark=lambda _: f"{hottest_links.sentence().capitalize()}.",
     ),
     Figure(
         "control",

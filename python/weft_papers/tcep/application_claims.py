@@ -182,7 +182,7 @@ def _rule(
     def judge(measured: Measured) -> list[Part]:
         known = cause if measured.quick else _IN_FULL
         found = [(case, *of(case)) for case in cases_of(measured)]
-        return [Part(holds, f"{told} ({case.words})", known) for case, holds, told in found]
+        return [Part(holds, f"{shown} ({case.words})", known) for case, holds, shown in found]
 
     return generated(trend(f"{words}, at gaps x 0.5, 1 and 2, with {mappings}", judge, *needs))
 
@@ -215,8 +215,8 @@ def _least_power(case: Case) -> tuple[bool, str]:
     if None in on.values():
         raise LackingError(f"HILO has no share of links that are on ({case.words})")
     least = all(abs(on[name] / share - 1) <= WITHIN for name, share in _LEAST.items())
-    told = ", ".join(f"{name} {100 * share:.1f} %" for name, share in on.items())
-    return change_holds(ratio - 1, 0.15) and least, f"hops of SLaC {_percent(ratio)}; links on: {told}"
+    text = ", ".join(f"{name} {100 * share:.1f} %" for name, share in on.items())
+    return change_holds(ratio - 1, 0.15) and least, f"hops of SLaC {_percent(ratio)}; links on: {text}"
 
 
 def _big_fft_slac(case: Case) -> tuple[bool, str]:
@@ -240,8 +240,8 @@ def _control(case: Case) -> tuple[bool, str]:
 
 def _others_save(case: Case) -> tuple[bool, str]:
     ratios = {work: case.ratio(ENERGY, work, SLAC, TCEP) for work in _OTHERS}
-    told = ", ".join(f"{work} {_percent(ratio)}" for work, ratio in ratios.items())
-    return all(change_holds(ratio - 1, -0.05) for ratio in ratios.values()), told
+    text = ", ".join(f"{work} {_percent(ratio)}" for work, ratio in ratios.items())
+    return all(change_holds(ratio - 1, -0.05) for ratio in ratios.values()), text
 
 
 def _less_than(limit: float, some: Iterable[tuple[float, float]]) -> Callable[[Case], tuple[bool, str]]:
@@ -249,8 +249,8 @@ def _less_than(limit: float, some: Iterable[tuple[float, float]]) -> Callable[[C
 
     def judge(case: Case) -> tuple[bool, str]:
         ratios = {VARIATIONS[which]: case.mean(ENERGY, which, TCEP) for which in some}
-        told = ", ".join(f"{words}: energy {100 * (ratio - 1):+.2f} %" for words, ratio in ratios.items())
-        return all(abs(ratio - 1) <= limit for ratio in ratios.values()), told
+        text = ", ".join(f"{words}: energy {100 * (ratio - 1):+.2f} %" for words, ratio in ratios.items())
+        return all(abs(ratio - 1) <= limit for ratio in ratios.values()), text
 
     return judge
 
@@ -258,13 +258,13 @@ def _less_than(limit: float, some: Iterable[tuple[float, float]]) -> Callable[[C
 def _most_sensitive(case: Case) -> tuple[bool, str]:
     latency = case.ratio(LATENCY, BIG_FFT, SLOWEST, SLAC)
     time = case.ratio(RUN_TIME, BIG_FFT, SLOWEST, TCEP)
-    told = f"latency {_percent(latency)} beside SLaC, run time {_percent(time)}"
-    return change_holds(latency - 1, -0.12) and time - 1 < 0.005, told
+    text = f"latency {_percent(latency)} beside SLaC, run time {_percent(time)}"
+    return change_holds(latency - 1, -0.12) and time - 1 < 0.005, text
 
 
 def _sensitivity(claim: str, printed: float, which: tuple[float, float]) -> Rule:
-    told = _change(printed, lambda case: case.mean(LATENCY, which, TCEP), f"{VARIATIONS[which]}: latency")
-    return _varied(claim, f"{change_words(printed)} (geometric mean of latencies)", told)
+    shown = _change(printed, lambda case: case.mean(LATENCY, which, TCEP), f"{VARIATIONS[which]}: latency")
+    return _varied(claim, f"{change_words(printed)} (geometric mean of latencies)", shown)
 
 
 def rates(rows: pl.DataFrame) -> dict[str, float]:

@@ -81,8 +81,8 @@ ENERGIES = beside_baseline(ENERGY, "Fig. 14: network energy, generated applicati
 
 def remark(measured: Measured) -> str:
     """Injection rates in the baseline."""
-    told = ", ".join(f"{work} {rate:.4f}" for work, rate in rates(_as_they_are(measured)).items())
-    return f"Injection rates in the baseline [flits/terminal/cycle]: {told}. Mean: geometric mean."
+    text = ", ".join(f"{work} {rate:.4f}" for work, rate in rates(_as_they_are(measured)).items())
+    return f"Injection rates in the baseline [flits/terminal/cycle]: {text}. Mean: geometric mean."
 
 
 def sensitivity(measured: Measured) -> Drawing:

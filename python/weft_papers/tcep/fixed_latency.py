@@ -70,12 +70,12 @@ def figure(measured: Measured) -> Drawing:
 
 def remark(measured: Measured) -> str:
     """The increases with shorter and longer gaps."""
-    told = [
+    lines = [
         f"{name} at gaps x {scale:g} {100 * increase(work, scale, 4, quick=measured.quick):+.1f} %"
         for work, name in _WORKS.items()
         for scale in SCALES
     ]
-    return f"From 1 to 4 µs: {', '.join(told)}."
+    return f"From 1 to 4 µs: {', '.join(lines)}."
 
 
 def _doubled(measured: Measured) -> list[Part]:

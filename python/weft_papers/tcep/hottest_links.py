@@ -41,7 +41,7 @@ def _hottest(random: np.random.Generator) -> float:
     return float(max(first.max(), second.max()))
 
 
-def told() -> str:
+def sentence() -> str:
     """The same in words."""
     return (
         f"under dimension order the flits/cycle that the hottest link of {MAPPINGS} random mappings has to carry are "

@@ -58,12 +58,12 @@ def _literal(frame: pl.DataFrame) -> str:
         return ""
     both = beside(frame, LITERAL, SLAC).sort("load")
     columns = ("load", *(f"{name}{of}" for name in _LITERAL for of in ("", "_reference")))
-    told = [
+    lines = [
         f"at load {load:g} {on:.0%} of the links on ({kept_on:.0%}), {accepted:.3f} accepted ({kept_accepted:.3f})"
         for load, on, kept_on, accepted, kept_accepted in both.select(columns).drop_nulls().iter_rows()
     ]
     reading = "SLaC with the literal low threshold (`release: below_low`; in brackets as drawn)"
-    return f"{reading}: {'; '.join(told)}" if told else ""
+    return f"{reading}: {'; '.join(lines)}" if lines else ""
 
 
 def _latency(title: str, experiment: str, measured: Measured) -> Drawing:

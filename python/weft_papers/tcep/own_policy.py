@@ -85,7 +85,7 @@ def _oracle(load: float, side: int) -> float:
 def remark(measured: Measured) -> str:
     """What our policy keeps on at the latency of TCEP, or the nearest that it was run at."""
     points = steady(measured[EXPERIMENT].filter(~pl.col("derived"))).drop_nulls(["links_on_mean", q.LATENCY.column])
-    told = []
+    values = []
     for load in sorted(points["load"].unique()):
         here = points.filter(pl.col("load") == load)
         if not {TCEP, OWN} <= {*here["mechanism"]}:
@@ -94,5 +94,5 @@ def remark(measured: Measured) -> str:
         near = of(here, OWN).sort((pl.col(q.LATENCY.column) - theirs[q.LATENCY.column]).abs()).row(0, named=True)
         both = (near, theirs)
         words = (f"{each['links_on_mean']:.1%} of the links, {each[q.LATENCY.column]:.1f} cycles" for each in both)
-        told.append(f"at load {load:g} {' (TCEP '.join(words)})")
-    return f"{OWN}: {'; '.join(told)}." if told else ""
+        values.append(f"at load {load:g} {' (TCEP '.join(words)})")
+    return f"{OWN}: {'; '.join(values)}." if values else ""

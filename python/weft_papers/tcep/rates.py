@@ -39,7 +39,7 @@ def figure(measured: Measured) -> Drawing:
 
 def remark(measured: Measured) -> str:
     """For each pattern, what each mechanism saves on average over the loads at which none is saturated."""
-    told = []
+    values = []
     for name in PATTERNS:
         if name not in measured.frames:
             continue
@@ -55,5 +55,5 @@ def remark(measured: Measured) -> str:
             for each, energy in zip(curves, steady, strict=True)
         }
         words = ", ".join(f"{mechanism} {share:.0%}" for mechanism, share in saved.items())
-        told.append(f"{name.replace('_', ' ')}: {words} ({len(loads)} loads, {min(loads):g} to {max(loads):g})")
-    return f"Saved on average where none is saturated: {'; '.join(told)}." if told else ""
+        values.append(f"{name.replace('_', ' ')}: {words} ({len(loads)} loads, {min(loads):g} to {max(loads):g})")
+    return f"Saved on average where none is saturated: {'; '.join(values)}." if values else ""

@@ -64,11 +64,11 @@ def _words(experiment: str) -> str:
 
 
 def _latency(mechanism: str) -> Callable[[Measured], tuple[float, str]]:
-    def told(measured: Measured) -> tuple[float, str]:
+    def answer(measured: Measured) -> tuple[float, str]:
         load, (row,) = least(measured[UNIFORM], q.LATENCY.column, mechanism)
         return row[q.LATENCY.column], f"at load {load:g}"
 
-    return told
+    return answer
 
 
 def _more_hops(measured: Measured) -> tuple[float, str]:
@@ -96,8 +96,8 @@ def _similar_throughput(measured: Measured) -> list[Part]:
                 f"{mechanism} saturates at {low:.2f} to {high:.2f} of the baseline's load: the loads that were run are "
                 "too far apart to tell; a full run has more of them"
             )
-        told = f"{mechanism} {share:.3f} of the baseline's, from {low:.2f} to {high:.2f} by the loads that were run"
-        parts.append(Part(near, f"{told} ({remark})"))
+        text = f"{mechanism} {share:.3f} of the baseline's, from {low:.2f} to {high:.2f} by the loads that were run"
+        parts.append(Part(near, f"{text} ({remark})"))
     return parts
 
 
@@ -125,8 +125,8 @@ def _all_on(measured: Measured) -> list[Part]:
         load, latency = latencies.sort("load").row(-1)
         on = near(of(frame, mechanism).drop_nulls("links_on_mean"), load)["links_on_mean"]
         holds = on >= 1 - 0.01 and abs(latency - 1) <= WITHIN_LATENCY
-        told = f"{mechanism} at {load:g}: {on:.1%} of the links on, latency x {latency:.3f}"
-        parts.append(Part(holds, told))
+        text = f"{mechanism} at {load:g}: {on:.1%} of the links on, latency x {latency:.3f}"
+        parts.append(Part(holds, text))
     return parts
 
 
@@ -143,8 +143,8 @@ def _lower_latency(measured: Measured) -> list[Part]:
         times = both.select("load", ratio(q.LATENCY.column).alias("times")).drop_nulls().sort("load")
         if times.is_empty():
             raise LackingError(f"no load up to {top:.3g} was run under {_words(name)} that saturates neither")
-        told = ", ".join(f"x {row['times']:.2f} at {row['load']:g}" for row in times.iter_rows(named=True))
-        parts.append(Part(greatest(times, "times") < 1, f"{_words(name)}: SLaC's latency is TCEP's {told}"))
+        text = ", ".join(f"x {row['times']:.2f} at {row['load']:g}" for row in times.iter_rows(named=True))
+        parts.append(Part(greatest(times, "times") < 1, f"{_words(name)}: SLaC's latency is TCEP's {text}"))
     return parts
 
 
@@ -155,9 +155,9 @@ def _similar_energy(measured: Measured) -> tuple[bool, str]:
         raise LackingError("TCEP and SLaC have no load in common at which neither is saturated")
     mean = exp(fmean(map(log, ratios)))
     grows = all(_grows(normalised(frame, mechanism)) for mechanism in (TCEP, SLAC))
-    told = f"TCEP {mean:.3f} of SLaC's (geometric mean over loads; {min(ratios):.3f} to {max(ratios):.3f})"
-    told += f", {'both grow' if grows else 'not always growing'}"
-    return abs(mean - 1) <= _SIMILAR and grows, told
+    text = f"TCEP {mean:.3f} of SLaC's (geometric mean over loads; {min(ratios):.3f} to {max(ratios):.3f})"
+    text += f", {'both grow' if grows else 'not always growing'}"
+    return abs(mean - 1) <= _SIMILAR and grows, text
 
 
 def _grows(energy: pl.DataFrame) -> bool:
@@ -215,8 +215,8 @@ def _lower_energy(measured: Measured, reading: str = SLAC) -> list[Part]:
         both = _common(name, (TCEP, ours), (reading, theirs))
         shares = (both["energy"] / both["energy_reference"]).to_list()
         mean, most = fmean(shares), max(shares)
-        told = f"{_words(name)}: {mean:.2f} of that of {reading} on average, at most {most:.2f}, {_loads(both)}"
-        parts.append(Part(mean <= 1 - _SIGNIFICANT and most < 1, told))
+        text = f"{_words(name)}: {mean:.2f} of that of {reading} on average, at most {most:.2f}, {_loads(both)}"
+        parts.append(Part(mean <= 1 - _SIGNIFICANT and most < 1, text))
     return parts
 
 

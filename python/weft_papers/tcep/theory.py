@@ -42,21 +42,21 @@ _NOISE = 0.01
 
 def _concentrated(_: Measured) -> tuple[bool, str]:
     counts = paths.count(placements().concentrated)
-    told = f"{int(counts[FIG3_COUNT])} with at most two paths per pair, {int(counts['all'])} with all"
-    return int(counts[FIG3_COUNT]) == 56, told
+    text = f"{int(counts[FIG3_COUNT])} with at most two paths per pair, {int(counts['all'])} with all"
+    return int(counts[FIG3_COUNT]) == 56, text
 
 
 def _distributed(_: Measured) -> tuple[bool, str]:
     found = placements()
-    told = f"{FIG3B} in {found.fits} placements with at most two paths per pair; all: {found.least} to {found.most}"
-    return found.fits > 0, told
+    text = f"{FIG3B} in {found.fits} placements with at most two paths per pair; all: {found.least} to {found.most}"
+    return found.fits > 0, text
 
 
 def _fewest(_: Measured) -> tuple[bool, str]:
     least = paths.least(placements().concentrated)
     unlinked, any_pair = int(least["two_hop_unlinked"]), int(least["paths"])
-    told = f"{unlinked} two-hop paths of a pair without a link; {any_pair} paths of any pair, its own link included"
-    return unlinked >= 2 and any_pair >= 2, told
+    text = f"{unlinked} two-hop paths of a pair without a link; {any_pair} paths of any pair, its own link included"
+    return unlinked >= 2 and any_pair >= 2, text
 
 
 def _fig4(measured: Measured, count: str = FIG4_COUNT) -> pl.DataFrame:
@@ -97,16 +97,16 @@ def _inequality(_: Measured) -> tuple[bool, str]:
         right.append(ROUTERS**2 / 2 * share)
     apart = max(abs(a / b - 1) for a, b in zip(left, right, strict=True))
     floor = bound.active_links(0.0, ROUTERS, TERMINALS)
-    told = f"both sides agree to {apart:.0e} at {len(loads)} loads; {floor} links at load 0"
-    return apart < 1e-9 and floor == ROUTERS - 1, told
+    text = f"both sides agree to {apart:.0e} at {len(loads)} loads; {floor} links at load 0"
+    return apart < 1e-9 and floor == ROUTERS - 1, text
 
 
 def _bound(load: float) -> Callable[[Measured], str]:
-    def told(_: Measured) -> str:
+    def answer(_: Measured) -> str:
         share = round(bound.active_share(load, ROUTERS, TERMINALS), 4)
         return f"{share:g} ({bound.active_links(load, ROUTERS, TERMINALS)} of {ROUTERS * (ROUTERS - 1) // 2})"
 
-    return told
+    return answer
 
 
 def _updates(_: Measured) -> tuple[bool, str]:
@@ -118,8 +118,8 @@ def _updates(_: Measured) -> tuple[bool, str]:
 def _control(_: Measured) -> tuple[bool, str]:
     cases = (4, 8, 22)
     packets = [overhead(64, routers).control_packets_per_epoch for routers in cases]
-    told = ", ".join(f"{each} for k = {k}" for each, k in zip(packets, cases, strict=True))
-    return packets == [1 + 1 + k - 1 for k in cases], told
+    text = ", ".join(f"{each} for k = {k}" for each, k in zip(packets, cases, strict=True))
+    return packets == [1 + 1 + k - 1 for k in cases], text
 
 
 _OF_PATHS = (

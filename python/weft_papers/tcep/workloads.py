@@ -41,11 +41,11 @@ def _all(measured: Measured, experiment: str) -> pl.DataFrame:
 
 
 def _most_energy(experiment: str) -> Callable[[Measured], tuple[float, str]]:
-    def told(measured: Measured) -> tuple[float, str]:
+    def answer(measured: Measured) -> tuple[float, str]:
         energy = _all(measured, experiment)["energy"]
         return float(energy.max()), f"{spread(energy)}; {counted(measured[experiment])}"  # type: ignore[arg-type] # never null
 
-    return told
+    return answer
 
 
 def _mean_energy(measured: Measured) -> tuple[float, str]:
@@ -55,15 +55,15 @@ def _mean_energy(measured: Measured) -> tuple[float, str]:
 
 def _similar_time(measured: Measured) -> tuple[bool, str]:
     times = _all(measured, UNIFORM)["time"]
-    told = f"SLaC / TCEP: {fmean(times):.3f} on average, {spread(times)}"
-    return abs(fmean(times) - 1) <= _SIMILAR, f"{told}; {counted(measured[UNIFORM])}"
+    text = f"SLaC / TCEP: {fmean(times):.3f} on average, {spread(times)}"
+    return abs(fmean(times) - 1) <= _SIMILAR, f"{text}; {counted(measured[UNIFORM])}"
 
 
 def _slower(measured: Measured) -> list[Part]:
     times = _all(measured, PERMUTATION)["time"]
     ends = (min(times), max(times))
     near = all(abs(found - printed) <= WITHIN * printed for found, printed in zip(ends, _SLOWER, strict=True))
-    return [Part(near, f"{spread(times)}; {counted(measured[PERMUTATION])}", hottest_links.told())]
+    return [Part(near, f"{spread(times)}; {counted(measured[PERMUTATION])}", hottest_links.sentence())]
 
 
 RULES: dict[str, Rule] = {

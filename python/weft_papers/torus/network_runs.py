@@ -195,6 +195,6 @@ def scales(measured: Measured, experiment: str) -> list[float]:
     ran = set(measured[experiment]["scale"].drop_nulls())
     lacking = [each for each in SCALES if each not in ran]
     if lacking:
-        told = " and ".join(f"{each:g}" for each in lacking)
-        raise LackingError(f"gaps of {told} times their length were not run: `--full` runs them")
+        text = " and ".join(f"{each:g}" for each in lacking)
+        raise LackingError(f"gaps of {text} times their length were not run: `--full` runs them")
     return list(SCALES)

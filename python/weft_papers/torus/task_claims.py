@@ -105,8 +105,8 @@ def _each(words: str, experiments: Iterable[str], works: Iterable[str], of: Call
         for experiment in experiments:
             for scale in scales(measured, experiment):
                 for work in works:
-                    holds, told = of(tasks(measured, experiment, work, scale))
-                    parts.append(Part(holds, f"{work} at gaps x {scale:g}: {told}"))
+                    holds, shown = of(tasks(measured, experiment, work, scale))
+                    parts.append(Part(holds, f"{work} at gaps x {scale:g}: {shown}"))
         return parts
 
     return generated(trend(f"{words}, at gaps x 0.5, 1 and 2", judge, *experiments))
@@ -164,8 +164,8 @@ def _little(value: float) -> bool:
 def _policy_is_free(found: Tasks) -> Judged:
     """The policy changes no run time significantly."""
     changes = {name: found[name, True].runtime / found[name, False].runtime - 1 for name, on in found if on}
-    told = ", ".join(f"{name} {100 * change:+.1f} %" for name, change in changes.items())
-    return all(map(_little, changes.values())), told
+    text = ", ".join(f"{name} {100 * change:+.1f} %" for name, change in changes.items())
+    return all(map(_little, changes.values())), text
 
 
 def _saves_below(network: str, printed: dict[bool, float]) -> Callable[[Tasks], Judged]:
@@ -173,14 +173,14 @@ def _saves_below(network: str, printed: dict[bool, float]) -> Callable[[Tasks], 
 
     def of(found: Tasks) -> Judged:
         (reference, *_) = found.values()
-        holds, told = [], []
+        holds, shown = [], []
         for saves, share in printed.items():
             task = found[network, saves]
             crossing = task.equal_idle_share(reference, SHARES)
             saves_at_0 = task.e_cluster(SHARES, 0.0) < reference.e_cluster(SHARES, 0.0)
             holds.append(crossing is not None and saves_at_0 and _within(crossing, share))
-            told.append(f"{label(network, saves=saves)} saves {task.saves(reference, SHARES)}")
-        return all(holds), ", ".join(told)
+            shown.append(f"{label(network, saves=saves)} saves {task.saves(reference, SHARES)}")
+        return all(holds), ", ".join(shown)
 
     return of
 
@@ -197,8 +197,8 @@ def _ranked(found: Tasks, idle: float) -> list[str]:
 
 def _one_then_two(found: Tasks) -> Judged:
     orders = {idle: _ranked(found, idle) for idle in IDLE}
-    told = "; ".join(f"idle share {idle:g}: {', '.join(order)}" for idle, order in orders.items())
-    return all(order[:2] == ["1D-16X", "2D-4X"] for order in orders.values()), told
+    text = "; ".join(f"idle share {idle:g}: {', '.join(order)}" for idle, order in orders.items())
+    return all(order[:2] == ["1D-16X", "2D-4X"] for order in orders.values()), text
 
 
 def _greatly_increased(found: Tasks) -> Judged:
@@ -210,8 +210,10 @@ def _greatly_increased(found: Tasks) -> Judged:
 def _always(network: str) -> Callable[[Tasks], Judged]:
     def of(found: Tasks) -> Judged:
         (reference, *_) = found.values()
-        told = {label(network, saves=on): found[network, on].saves(reference, SHARES) for on in (False, True)}
-        return set(told.values()) == {"always"}, ", ".join(f"{name} saves {words}" for name, words in told.items())
+        by_name = {label(network, saves=on): found[network, on].saves(reference, SHARES) for on in (False, True)}
+        return set(by_name.values()) == {"always"}, ", ".join(
+            f"{name} saves {words}" for name, words in by_name.items()
+        )
 
     return of
 
@@ -220,8 +222,8 @@ def _reference_is_best(found: Tasks) -> Judged:
     """The network of most dimensions takes the least energy of the machine, at realistic idle shares."""
     (reference, *others) = found.values()
     least = {idle: min(_ratio(each, reference, idle) for each in others) for idle in (0.5, 1.0)}
-    told = ", ".join(f"the best other one {value:.3f} times at idle share {idle:g}" for idle, value in least.items())
-    return min(least.values()) > 1, told
+    text = ", ".join(f"the best other one {value:.3f} times at idle share {idle:g}" for idle, value in least.items())
+    return min(least.values()) > 1, text
 
 
 def _idle_tasks_save(measured: Measured) -> list[Part]:
@@ -231,10 +233,10 @@ def _idle_tasks_save(measured: Measured) -> list[Part]:
         every = {work: tasks(measured, SINGLE_64, work, scale) for work in FOUR}
         by_busy = sorted(every, key=lambda work: -every[work]["3D-1X", False].busy)
         saved = {work: 1 - _ratio(found["2D-4X", False], found["3D-1X", False], 0.0) for work, found in every.items()}
-        told = ", ".join(
+        text = ", ".join(
             f"{work} runs {every[work]['3D-1X', False].busy:.3f}, saves {100 * saved[work]:.2f} %" for work in by_busy
         )
-        parts.append(Part(by_busy == sorted(saved, key=lambda work: saved[work]), f"gaps x {scale:g}: {told}"))
+        parts.append(Part(by_busy == sorted(saved, key=lambda work: saved[work]), f"gaps x {scale:g}: {text}"))
     return parts
 
 
@@ -271,8 +273,8 @@ def _net_between(least: float, most: float) -> Callable[[Tasks], Judged]:
 
 def _net_saves_30(found: Tasks) -> Judged:
     saved = {label("3D-4X", saves=on): 1 - found["3D-4X", on].e_net for on in (False, True)}
-    told = ", ".join(f"{name} {100 * each:.1f} %" for name, each in saved.items())
-    return saved["3D-4X-PS"] > 0.30, told
+    text = ", ".join(f"{name} {100 * each:.1f} %" for name, each in saved.items())
+    return saved["3D-4X-PS"] > 0.30, text
 
 
 def _graph500_saves(found: Tasks) -> Judged:
@@ -283,16 +285,16 @@ def _graph500_saves(found: Tasks) -> Judged:
 
 def _policy_always_saves(found: Tasks) -> Judged:
     """The policy takes less energy of the network than none, at no significant cost in run time."""
-    free, told = _policy_is_free(found)
+    free, shown = _policy_is_free(found)
     less = all(found[name, True].e_net < found[name, False].e_net for name, on in found if on)
     energies = ", ".join(f"{name} {found[name, True].e_net / found[name, False].e_net:.3f}" for name, on in found if on)
-    return less and free, f"E_net with the policy beside without {energies}; run time {told}"
+    return less and free, f"E_net with the policy beside without {energies}; run time {shown}"
 
 
 def _twice(found: Tasks) -> Judged:
     times = {label("1D-16X", saves=on): found["1D-16X", on].runtime for on in (False, True)}
-    told = ", ".join(f"{name} {100 * value:.0f} %" for name, value in times.items())
-    return all(0.9 * 2.08 <= value <= 1.1 * 2.18 for value in times.values()), told
+    text = ", ".join(f"{name} {100 * value:.0f} %" for name, value in times.items())
+    return all(0.9 * 2.08 <= value <= 1.1 * 2.18 for value in times.values()), text
 
 
 def _times(network: str, printed: float) -> Callable[[Tasks], Judged]:
@@ -309,9 +311,9 @@ def _saves_at_most(network: str, most: float) -> Callable[[Tasks], Judged]:
     def of(found: Tasks) -> Judged:
         (reference, *_) = found.values()
         shares = {on: found[network, on].equal_idle_share(reference, SHARES) or 0.0 for on in (False, True)}
-        told = ", ".join(f"{label(network, saves=on)} below {share:.3f}" for on, share in shares.items())
+        text = ", ".join(f"{label(network, saves=on)} below {share:.3f}" for on, share in shares.items())
         never = all(found[network, on].saves(reference, SHARES) != "always" for on in (False, True))
-        return never and max(shares.values()) < most, told
+        return never and max(shares.values()) < most, text
 
     return of
 

@@ -26,7 +26,7 @@ class Band:
     points: tuple[tuple[float, float, float], ...]
 
 
-def told(name: str) -> str:
+def sentence(name: str) -> str:
     """The band in words."""
     band = BANDS[name]
     rates, there, here = (" / ".join(texts) for texts in zip(*map(_texts, band.points), strict=True))

@@ -70,8 +70,8 @@ def _is_list(one: Assignment) -> bool:
 def _no_key(unknown: Sequence[Assignment]) -> str:
     if len(unknown) == 1:
         return f"BookSim2 has no key {unknown[0].key}"
-    told = ", ".join(f"{one.key}{_line(one)}" for one in unknown)
-    return f"BookSim2 has none of the {len(unknown)} keys {told}"
+    text = ", ".join(f"{one.key}{_line(one)}" for one in unknown)
+    return f"BookSim2 has none of the {len(unknown)} keys {text}"
 
 
 def _line(one: Assignment) -> str:
@@ -80,19 +80,19 @@ def _line(one: Assignment) -> str:
 
 def _meant(unknown: Sequence[Assignment]) -> list[str]:
     """Remedy for each unknown key; a key that is no slip of another may belong to a fork."""
-    told, others = [], []
+    shown, others = [], []
     for one in unknown:
         found = near(one.key, KEYS)
         if found:
             named = "" if len(unknown) == 1 else f" for {one.key}"
-            told.append(did_you_mean(found, "").replace("?", f"{named}?"))
+            shown.append(did_you_mean(found, "").replace("?", f"{named}?"))
         else:
             others.append(one.key)
     if others:
-        word = "it" if len(unknown) == 1 else "the others" if told else "them"
+        word = "it" if len(unknown) == 1 else "the others" if shown else "them"
         whose = "if a fork has it" if word == "it" else "if a fork has them"
-        told.append(f"leave {word} out: BookSim2 stops here, too; {whose}, what it models is not modelled here")
-    return told
+        shown.append(f"leave {word} out: BookSim2 stops here, too; {whose}, what it models is not modelled here")
+    return shown
 
 
 def _retype(one: Assignment, kinds: Sequence[Kind]) -> str:

@@ -87,8 +87,8 @@ class Draft:
 
     def approximate(self, key: str, text: str, band: str = "") -> None:
         """Note that a key has a somewhat different effect here; `band` names the measurement of how much it matters."""
-        told = f"{text}; {bands.told(band)}" if band in bands.BANDS else text
-        self.notes.append(Note("approximated", self.config.shown(key), told))
+        found = f"{text}; {bands.sentence(band)}" if band in bands.BANDS else text
+        self.notes.append(Note("approximated", self.config.shown(key), found))
 
     def idle(self, key: str, text: str) -> None:
         """Note that a key has no effect here."""
@@ -113,9 +113,9 @@ class Draft:
             place = self.config.place(self.refusals[0][0])
             raise PeerError.saying(what, remedy, place)
         self._tell_forks()
-        told = {note.key.partition(" = ")[0] for note in self.notes}
+        found = {note.key.partition(" = ")[0] for note in self.notes}
         for key in self.config.given:
-            if key not in self.config.read and key not in told:
+            if key not in self.config.read and key not in found:
                 why = forks.remark(key) if key in forks.IDLE else IDLE.get(key)
                 self.idle(key, why or "Weft does not read it with these settings")
         for one in self.config.replaced:

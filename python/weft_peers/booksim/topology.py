@@ -159,9 +159,9 @@ def _link_keys(config: Config, name: str) -> list[str]:
 def _why(config: Config, name: str, fewer: bool) -> str:
     """A remark on latencies and VCs that are not those of the keys."""
     fixed = name != "default" or "use_noc_latency" not in config.read
-    told = "latencies are those of the file" if config.text("topology") == "anynet" and name == "default" else ""
-    told = told or ("the latency is fixed in BookSim2" if fixed else "")
-    return "; ".join(filter(None, [told, "VCs are those that the routing function uses" if fewer else ""]))
+    shown = "latencies are those of the file" if config.text("topology") == "anynet" and name == "default" else ""
+    shown = shown or ("the latency is fixed in BookSim2" if fixed else "")
+    return "; ".join(filter(None, [shown, "VCs are those that the routing function uses" if fewer else ""]))
 
 
 def _functions(topology: str) -> list[str]:

@@ -32,8 +32,8 @@ def lines(verdicts: Sequence[Verdict]) -> list[str]:
         compared += " The latencies are compared where a row has a band."
     both = pairs(verdicts)
     theirs, ours = sum(pair.theirs != 0 for pair in both), sum(pair.ours != 0 for pair in both)
-    told = f"Pairs of rows of one change: {len(both)}; more than a bin apart settle {theirs} in {peer}, {ours} in Weft."
-    return [*folded(compared, WIDTH), *columns(_HEAD, [_row(verdict) for verdict in verdicts]), told]
+    text = f"Pairs of rows of one change: {len(both)}; more than a bin apart settle {theirs} in {peer}, {ours} in Weft."
+    return [*folded(compared, WIDTH), *columns(_HEAD, [_row(verdict) for verdict in verdicts]), text]
 
 
 def numbers(verdict: Verdict) -> dict[str, Any] | None:

@@ -63,7 +63,7 @@ class Pair:
         return self._order(self.first.ours - self.second.ours)
 
     @property
-    def told(self) -> str:
+    def sentence(self) -> str:
         """What is said of the first row where the order is another one."""
         first, second = self.first, self.second
         return (
@@ -94,7 +94,7 @@ def in_order(verdicts: Sequence[Verdict]) -> list[Verdict]:
         for each in (pair, Pair(pair.second, pair.first)):
             compared.add(each.first.place)
             if each.theirs != each.ours:
-                found[each.first.place].append(each.told)
+                found[each.first.place].append(each.sentence)
     for place, verdict in enumerate(verdicts):
         if verdict.response and place not in compared:
             found[place].append("no other row of this change was compared, so that its settling has no order")

@@ -51,8 +51,8 @@ def document(verdicts: Sequence[Verdict]) -> dict[str, Any]:
         for mapped in ("theirs", "scenario", "refusal", "oblivious", "change"):
             del case[mapped]
         numbers = {name: _numbers(getattr(verdict, name)) for name in ("latency", "hops", "accepted")}
-        told = {"change": change_table.numbers(verdict), "answer": verdict.answer, "reasons": list(verdict.reasons)}
-        rows.append(case | numbers | told)
+        by_name = {"change": change_table.numbers(verdict), "answer": verdict.answer, "reasons": list(verdict.reasons)}
+        rows.append(case | numbers | by_name)
     count = Counter(verdict.answer for verdict in verdicts)
     return {"failed": count["fails"] > 0, "count": dict(count), "rows": rows}
 
