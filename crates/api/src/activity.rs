@@ -167,7 +167,7 @@ mod tests {
     #[test]
     fn the_earliest_rows_are_kept_whatever_their_order() {
         let rows: Vec<Message> = (0..100).map(|k| message(k / 3, k as u32)).collect();
-        let told = |order: &[Message]| {
+        let kept_of = |order: &[Message]| {
             let mut log = Log::new(10);
             order.iter().for_each(|&row| log.push(row));
             let activity = Activity { spans: Log::new(0), messages: log };
@@ -175,12 +175,12 @@ mod tests {
         };
         let reversed: Vec<Message> = rows.iter().rev().copied().collect();
         // row 10 arrives in cycle 3, as row 9 does: the record ends before cycle 3, with 9 rows
-        let (kept, is_complete) = told(&rows);
+        let (kept, is_complete) = kept_of(&rows);
         assert_eq!((kept.len(), is_complete), (9, false));
-        assert_eq!(told(&reversed).0, kept);
+        assert_eq!(kept_of(&reversed).0, kept);
         assert!(kept.iter().map(|(_, row)| *row).eq(rows[..9].iter().copied()));
         // room for all
-        let (kept, is_complete) = told(&rows[..10]);
+        let (kept, is_complete) = kept_of(&rows[..10]);
         assert_eq!((kept.len(), is_complete), (10, true));
     }
 }

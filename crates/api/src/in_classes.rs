@@ -7,7 +7,7 @@ use crate::refined::Refined;
 use crate::routing::Hop;
 use crate::state::{LinkState, Packet, UNDECIDED, key_of, split};
 use crate::subnetworks::LinkTable;
-use crate::view::{Queues, Told, View};
+use crate::view::{HopNote, Queues, View};
 use crate::walk::Cost;
 use std::sync::Arc;
 
@@ -157,8 +157,8 @@ impl View for OfPacket<'_> {
         self.here.table()
     }
 
-    fn told(&self, what: Told) {
-        self.here.told(what);
+    fn note(&self, what: HopNote) {
+        self.here.note(what);
     }
 
     fn is_watched(&self) -> bool {

@@ -16,7 +16,7 @@ use super::examples::Example;
 use super::policy::{LinkKnowledge, Policy};
 use super::sensor::Sensor;
 use super::subnetworks::Leg;
-use super::view::{Told, View};
+use super::view::{HopNote, View};
 use super::walk::{Cost, Draws, Outcomes, Proof, Step};
 use crate::base::hash::hash;
 use crate::state::Packet;
@@ -188,8 +188,8 @@ pub trait Routing: Debug + Send + Sync {
     /// What the power policy is to hear about a hop that a head at `at` has chosen in some step and takes now. The
     /// packet is as before `taken`. Asked only where the routing remembers ([`Needs::remembers`]) and the policy tells
     /// it which links of subnetworks are on.
-    fn tells(&self, _at: u64, _packet: &Packet, _hop: Hop) -> Told {
-        Told::Nothing
+    fn tells(&self, _at: u64, _packet: &Packet, _hop: Hop) -> HopNote {
+        HopNote::Nothing
     }
 
     /// What the router at `at` posts on the board ([`Needs::posts`]): its numbers, at the start of a cycle. `sent`: the flits

@@ -14,7 +14,7 @@ use weft_topology::Trunk;
 
 /// What a head tells about the hop that it has chosen: the loop, or the power policy.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Told {
+pub enum HopNote {
     #[default]
     Nothing,
     /// The hop begins a detour. The packet does not take the direct link, which is at port `direct`.
@@ -74,7 +74,7 @@ pub trait View {
     /// The link-state tables of this router.
     fn table(&self) -> LinkTable<'_>;
     /// The head tells the power policy about its choice.
-    fn told(&self, _what: Told) {}
+    fn note(&self, _what: HopNote) {}
     /// Whether someone watches what a head compares.
     #[inline(always)]
     fn is_watched(&self) -> bool {
@@ -118,7 +118,7 @@ pub struct Queues<'a, const V: usize> {
     now: u64,
     grants: Grants<'a>,
     views: (&'a Views, usize),
-    told: Cell<Told>,
+    noted: Cell<HopNote>,
 }
 
 impl<'a, const V: usize> Queues<'a, V> {
@@ -134,13 +134,23 @@ impl<'a, const V: usize> Queues<'a, V> {
         now: u64,
         common: &'a Common,
     ) -> Self {
-        Self { outs, trunks, base: base as usize, common, history, now, grants, views, told: Cell::new(Told::Nothing) }
+        Self {
+            outs,
+            trunks,
+            base: base as usize,
+            common,
+            history,
+            now,
+            grants,
+            views,
+            noted: Cell::new(HopNote::Nothing),
+        }
     }
 
     /// What the head told about its choice.
     #[inline(always)]
-    pub fn what_was_told(&self) -> Told {
-        self.told.get()
+    pub fn noted(&self) -> HopNote {
+        self.noted.get()
     }
 
     /// The ports of the trunk that `port` is a member of.
@@ -258,8 +268,8 @@ impl<const V: usize> View for Queues<'_, V> {
     }
 
     #[inline(always)]
-    fn told(&self, what: Told) {
-        self.told.set(what);
+    fn note(&self, what: HopNote) {
+        self.noted.set(what);
     }
 
     #[inline(always)]

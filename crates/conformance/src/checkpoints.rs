@@ -49,7 +49,10 @@ pub fn assert_resumes(spec: &Spec, plain: &Outcome, checkpoints: &[Vec<u8>], wha
         let out =
             weft_engine::resume(spec, how, &(), &checkpoints[k]).unwrap_or_else(|refusal| panic!("{what}: {refusal}"));
         assert_same(plain, &out, &format!("{what}, checkpoint {k}"));
-        assert!(told(&out) == told(plain), "{what}: the same numbers after checkpoint {k}, but something else differs");
+        assert!(
+            text_of(&out) == text_of(plain),
+            "{what}: the same numbers after checkpoint {k}, but something else differs"
+        );
     }
 }
 
@@ -62,7 +65,7 @@ pub fn check_blocks(spec: &Spec, what: &str) {
 
 /// All that a result says, in words. Of the lowest and the highest value of a histogram, which it keeps beside its counts,
 /// only the bucket is told: they depend on the blocks, too.
-fn told(out: &Outcome) -> String {
+fn text_of(out: &Outcome) -> String {
     let all = format!("{out:?}");
     let extremes = ["max_value: ", "min_non_zero_value: "];
     extremes.iter().fold(all, |all, extreme| {

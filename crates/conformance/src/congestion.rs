@@ -122,7 +122,7 @@ fn check_changes_nothing(spec: &Spec, what: &str) {
     phases(&mut with, 100, 400);
     grow_until_it_marks(&mut with);
     let out = run(&with);
-    if out.congestion.as_ref().is_some_and(|told| told.counts.marked > 0) {
+    if out.congestion.as_ref().is_some_and(|congestion| congestion.counts.marked > 0) {
         return;
     }
     let without = Spec { congestion: CongestionConfig::default(), ..with };

@@ -44,7 +44,7 @@ impl Source for &Value {
 
 /// A warning of the engine, as the results keep it. Results of earlier versions have no code and no numbers.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Told {
+pub struct EngineWarning {
     pub code: Option<String>,
     pub path: String,
     pub what: String,
@@ -124,7 +124,7 @@ pub struct Facts {
     pub backlog_packets: Option<f64>,
     pub terminals: Option<f64>,
     pub packet_flits: Option<f64>,
-    pub warnings: Vec<Told>,
+    pub warnings: Vec<EngineWarning>,
     pub jobs: Vec<Job>,
     pub fault_episodes: Vec<Episode>,
     pub fault_episodes_count: f64,
@@ -177,7 +177,7 @@ impl Facts {
             backlog_packets: summary.number("backlog_packets"),
             terminals: summary.number("terminals"),
             packet_flits: summary.number("packet_flits"),
-            warnings: summary.list("warnings").iter().map(Told::of).collect(),
+            warnings: summary.list("warnings").iter().map(EngineWarning::of).collect(),
             jobs: summary.list("jobs").iter().map(Job::of).collect(),
             fault_episodes: summary.list("fault_episodes").iter().map(Episode::of).collect(),
             fault_episodes_count: summary.number("fault_episodes_count").unwrap_or(0.0),
@@ -191,7 +191,7 @@ impl Facts {
     }
 
     /// Warnings of the engine about these keys.
-    pub fn warnings_of<'a>(&'a self, paths: &'a [&str]) -> impl Iterator<Item = &'a Told> {
+    pub fn warnings_of<'a>(&'a self, paths: &'a [&str]) -> impl Iterator<Item = &'a EngineWarning> {
         self.warnings.iter().filter(|warning| paths.contains(&warning.path.as_str()))
     }
 
@@ -200,7 +200,7 @@ impl Facts {
     }
 }
 
-impl Told {
+impl EngineWarning {
     fn of<S: Source>(warning: &S) -> Self {
         let text = |key| warning.text(key).unwrap_or_default();
         Self {

@@ -1,7 +1,7 @@
 //! Decides which flaws a point has.
 
 use crate::backlog::{self, Backlog, CHANCE};
-use crate::facts::{Facts, Told};
+use crate::facts::{EngineWarning, Facts};
 use crate::kinds::{self, FEWEST_PACKETS, Group, Kind};
 
 /// Accepted loads that differ by no more than this share, and chance, are the same delivered work.
@@ -100,22 +100,22 @@ impl Facts {
     }
 
     /// The warning of a fixed warm-up in which the power states can't settle.
-    pub fn short_warmup(&self) -> Option<&Told> {
+    pub fn short_warmup(&self) -> Option<&EngineWarning> {
         self.warnings_of(&[WARMUP]).find(|warning| warning.code.as_deref() != Some(WITHOUT_REPLIES))
     }
 
     /// The warning of a warm-up that ends before the first replies leave.
-    pub fn without_replies(&self) -> Option<&Told> {
+    pub fn without_replies(&self) -> Option<&EngineWarning> {
         self.warnings_of(&[WARMUP]).find(|warning| warning.code.as_deref() == Some(WITHOUT_REPLIES))
     }
 
     /// The warning of latencies that had not settled at the limit of a warm-up.
-    pub fn at_limit(&self) -> Option<&Told> {
+    pub fn at_limit(&self) -> Option<&EngineWarning> {
         self.warnings_of(&[LIMIT]).next()
     }
 
     /// The warning about a parameter of the power policy: such a network may collapse at a load that this run carries.
-    pub fn policy_warning(&self) -> Option<&Told> {
+    pub fn policy_warning(&self) -> Option<&EngineWarning> {
         self.warnings.iter().find(|warning| warning.path.starts_with(OF_POLICY))
     }
 

@@ -1,7 +1,7 @@
 //! Decides which sentences about a point are printed below the tables of a sweep.
 
 use crate::backlog;
-use crate::facts::{Facts, Job, Place, Told};
+use crate::facts::{EngineWarning, Facts, Job, Place};
 use crate::flaws::TOO_SHORT;
 use crate::kinds::{self, Kind};
 use crate::numbers::known;
@@ -95,36 +95,36 @@ impl Facts {
 
     /// The warnings about the results of a point that are no flaws of it.
     pub(crate) fn doubts(&self) -> Vec<Note> {
-        let told = TOPICS.iter().flat_map(|(_, notes)| notes(self, 0.0));
-        told.filter(|note| note.code.severity == Severity::Warning).collect()
+        let all = TOPICS.iter().flat_map(|(_, notes)| notes(self, 0.0));
+        all.filter(|note| note.code.severity == Severity::Warning).collect()
     }
 
     /// The warnings of the engine that no note has told, in words; of one that a note has told in part, the rest.
-    pub fn untold(&self) -> Vec<String> {
+    pub fn unreported(&self) -> Vec<String> {
         let open = self.has(&kinds::NOT_JUDGED).then(|| self.warnings_of(&TOO_SHORT).next()).flatten();
         let early = [self.short_warmup(), self.without_replies()];
-        let rest = |warning: &Told| {
-            let is = |told: Option<&Told>| told.is_some_and(|told| std::ptr::eq(told, warning));
-            let told = if early.into_iter().any(is) { warning.help.clone() } else { words::what_and_help(warning) };
-            (!is(open)).then(|| words::warning(&warning.path, &told))
+        let rest = |warning: &EngineWarning| {
+            let is = |noted: Option<&EngineWarning>| noted.is_some_and(|noted| std::ptr::eq(noted, warning));
+            let text = if early.into_iter().any(is) { warning.help.clone() } else { words::what_and_help(warning) };
+            (!is(open)).then(|| words::warning(&warning.path, &text))
         };
         self.warnings.iter().filter_map(rest).collect()
     }
 
     /// Why it is not known whether the network carries the load, and the remedy.
     fn unjudged(&self) -> Option<String> {
-        let told = || self.warnings_of(&TOO_SHORT).next().map(words::what_and_help);
-        self.has(&kinds::NOT_JUDGED).then(|| told().unwrap_or_else(|| kinds::NOT_JUDGED.words.to_owned()))
+        let why = || self.warnings_of(&TOO_SHORT).next().map(words::what_and_help);
+        self.has(&kinds::NOT_JUDGED).then(|| why().unwrap_or_else(|| kinds::NOT_JUDGED.words.to_owned()))
     }
 }
 
 /// A point that accepted less than it was offered before it had settled.
 fn behind(facts: &Facts) -> Vec<Note> {
-    let told = || Note {
+    let behind_note = || Note {
         remedy: Some(facts.to_judge()),
         ..note(&MAY_BE_SATURATED, words::may_be_saturated(facts), known(facts.loads()))
     };
-    facts.is_behind().then(told).into_iter().collect()
+    facts.is_behind().then(behind_note).into_iter().collect()
 }
 
 fn not_judged(facts: &Facts) -> Vec<Note> {
@@ -136,8 +136,8 @@ fn partial(facts: &Facts) -> Vec<Note> {
     if std::iter::once(facts).chain(&facts.phases).all(|span| span.whole_periods != Some(false)) {
         return Vec::new();
     }
-    let told = facts.warnings_of(&TOO_SHORT).next().map(words::what_and_help);
-    let why = told.unwrap_or_else(|| kinds::PART_OF_PERIOD.words.to_owned());
+    let warned = facts.warnings_of(&TOO_SHORT).next().map(words::what_and_help);
+    let why = warned.unwrap_or_else(|| kinds::PART_OF_PERIOD.words.to_owned());
     match facts.unjudged() {
         Some(known) if known == why => Vec::new(),
         Some(_) | None => vec![of(&kinds::PART_OF_PERIOD, words::part_of_period(&why))],
@@ -194,7 +194,7 @@ fn silent_phases(facts: &Facts) -> Vec<Note> {
     let end = begin + facts.window_cycles.unwrap_or(0.0);
     let starts = facts.phases.iter().map(|phase| phase.place.as_ref().and_then(|place| place.start_cycle));
     let nexts = starts.skip(1).chain([None]);
-    let told = |(phase, next): (&Facts, Option<f64>)| {
+    let note_of = |(phase, next): (&Facts, Option<f64>)| {
         let place = phase.place.as_ref()?;
         let text = match place.start_cycle {
             Some(start) if start >= end => Some(words::phase_after_window(place.phase, start, end)),
@@ -206,7 +206,7 @@ fn silent_phases(facts: &Facts) -> Vec<Note> {
         let numbers = known([("phase", Some(place.phase)), ("start_cycle", place.start_cycle)]);
         Some(note(&PHASE_WITHOUT_PACKETS, text?, numbers))
     };
-    facts.phases.iter().zip(nexts).filter_map(told).collect()
+    facts.phases.iter().zip(nexts).filter_map(note_of).collect()
 }
 
 fn overloaded_phases(facts: &Facts) -> Vec<Note> {
@@ -216,13 +216,13 @@ fn overloaded_phases(facts: &Facts) -> Vec<Note> {
         let place = phase.place.as_ref().filter(is_over)?;
         Some(words::overloaded_phase(place.phase, phase, waits))
     };
-    let told = facts.phases.iter().zip(waits).filter_map(text);
-    told.map(|text| of(&kinds::SATURATED_IN_A_PHASE, text)).collect()
+    let texts = facts.phases.iter().zip(waits).filter_map(text);
+    texts.map(|text| of(&kinds::SATURATED_IN_A_PHASE, text)).collect()
 }
 
 /// Phases that are not saturated and leave a backlog for later ones, or begin with that of earlier ones.
 fn late_phases(facts: &Facts) -> Vec<Note> {
-    let told = facts.phases.iter().filter_map(|phase| {
+    let notes = facts.phases.iter().filter_map(|phase| {
         let number = phase.place.as_ref()?.phase;
         if let Some(late) = phase.fell_behind() {
             let remedy = phase.longer_phase(late).text;
@@ -232,24 +232,25 @@ fn late_phases(facts: &Facts) -> Vec<Note> {
         let remedy = phase.after_backlog(&late).text;
         Some(of(&kinds::BEGAN_WITH_BACKLOG, words::phase_with_backlog(number, &late, &remedy)))
     });
-    told.collect()
+    notes.collect()
 }
 
 /// Saturated points whose buffers are too short for their load.
 fn buffers(facts: &Facts) -> Vec<Note> {
     let is_short = facts.path_bound_buffer.is_some() && facts.is_over() && facts.is_above_bound();
     let numbers = || known(facts.loads().into_iter().chain([facts.bound()]));
-    let told = || Note {
+    let limit_note = || Note {
         remedy: Some(words::write(facts.below_bound())),
         ..note(&BUFFERS_LIMIT_LOAD, words::buffers_limit(&words::bound(facts)), numbers())
     };
-    is_short.then(told).into_iter().collect()
+    is_short.then(limit_note).into_iter().collect()
 }
 
 /// A fixed warm-up that is too short for power states or replies.
 fn too_early(facts: &Facts) -> Vec<Note> {
-    let short = facts.short_warmup().map(|told| of(&kinds::POWER_UNSETTLED, words::power_unsettled(&told.what)));
-    let early = facts.without_replies().map(|told| of(&kinds::REPLIES_UNSETTLED, words::replies_unsettled(&told.what)));
+    let short = facts.short_warmup().map(|warning| of(&kinds::POWER_UNSETTLED, words::power_unsettled(&warning.what)));
+    let early =
+        facts.without_replies().map(|warning| of(&kinds::REPLIES_UNSETTLED, words::replies_unsettled(&warning.what)));
     short.into_iter().chain(early).collect()
 }
 
@@ -262,13 +263,13 @@ fn queues(facts: &Facts) -> Vec<Note> {
     if !facts.has(&kinds::QUEUES_UNSETTLED) || facts.has(&kinds::AT_PATH_BOUND) {
         return Vec::new();
     }
-    let told = if facts.phases.is_empty() {
+    let texts = if facts.phases.is_empty() {
         vec![queues_of_point(facts)]
     } else {
         let unsettled = facts.phases.iter().filter(|phase| phase.has(&kinds::QUEUES_UNSETTLED));
         unsettled.filter_map(|phase| Some(words::queues_of_phase(phase.place.as_ref()?, phase))).collect()
     };
-    told.into_iter().map(|text| of(&kinds::QUEUES_UNSETTLED, text)).collect()
+    texts.into_iter().map(|text| of(&kinds::QUEUES_UNSETTLED, text)).collect()
 }
 
 fn queues_of_point(facts: &Facts) -> String {
@@ -292,8 +293,8 @@ fn left_by_warmup(facts: &Facts) -> Vec<Note> {
 fn warmup(facts: &Facts) -> Vec<Note> {
     let is_by_phases = !facts.phases.is_empty() && facts.warmup_settled.is_none();
     let numbers = || known([("warmup_cycles", facts.warmup_cycles)]);
-    let told = || note(&WARMUP_NOT_JUDGED, words::warmup_not_judged(facts.warmup_cycles), numbers());
-    is_by_phases.then(told).into_iter().collect()
+    let unjudged_note = || note(&WARMUP_NOT_JUDGED, words::warmup_not_judged(facts.warmup_cycles), numbers());
+    is_by_phases.then(unjudged_note).into_iter().collect()
 }
 
 /// Settings with which a point settles; the engine warns of a fixed warm-up before the run.

@@ -1,7 +1,7 @@
 //! Decides which settings let Weft rank a point with a flaw, with numbers.
 
 use crate::backlog::{Backlog, CHANCE};
-use crate::facts::{Facts, Place, Told};
+use crate::facts::{EngineWarning, Facts, Place};
 use crate::flaws::{LIMIT, TOO_SHORT, WARMUP, WITHOUT_REPLIES};
 use crate::format::rounded_up;
 use crate::kinds::{self, FEWEST_PACKETS, Group, Kind};
@@ -28,22 +28,24 @@ impl Facts {
     /// Remedy for a flaw. The engine's comes first, then one with the numbers of the point, then the general one of the flaw.
     pub fn remedy(&self, kind: &Kind) -> Remedy {
         let general = || Remedy { is_of_load: kind.is_of_load, ..Remedy::new(kind.help) };
-        let told = match kind.group {
+        let found = match kind.group {
             Group::Unsettled => self.to_settle_this(kind),
-            Group::Overloaded => self.policy_warning().map(|told| words::policy_or(&told.path, &told.help, kind.help)),
+            Group::Overloaded => {
+                self.policy_warning().map(|warning| words::policy_or(&warning.path, &warning.help, kind.help))
+            }
             Group::Unjudged | Group::Period => self.warnings_of(&TOO_SHORT).next().map(of_engine),
             Group::Few => Some(self.more_packets()),
             Group::Empty if self.is_silent() => Some(self.any_packet()),
             Group::Empty | Group::Stalled | Group::Interrupted | Group::Dropping => None,
         };
-        told.map_or_else(general, |told| self.accepted(told))
+        found.map_or_else(general, |remedy| self.accepted(remedy))
     }
 
     /// The remedy for a flaw that has not settled: its own, or else the one that comes first.
     fn to_settle_this(&self, kind: &Kind) -> Option<Remedy> {
-        let mut told = self.settling(0.0);
-        let own = told.iter().position(|(of, _)| of.is(kind)).unwrap_or(0);
-        (own < told.len()).then(|| told.swap_remove(own).1)
+        let mut remedies = self.settling(0.0);
+        let own = remedies.iter().position(|(of, _)| of.is(kind)).unwrap_or(0);
+        (own < remedies.len()).then(|| remedies.swap_remove(own).1)
     }
 
     /// A remedy without its settings if the scenario may refuse one or have no use for it. A window has no use where batches or
@@ -106,30 +108,30 @@ impl Facts {
         if self.is_silent() {
             return vec![(&kinds::NO_PACKET, self.any_packet())];
         }
-        let of_warmup = |warning: &Told| match warning.code.as_deref() {
+        let of_warmup = |warning: &EngineWarning| match warning.code.as_deref() {
             Some(WITHOUT_REPLIES) => (&kinds::REPLIES_UNSETTLED, of_engine(warning)),
             Some(_) | None => (&kinds::POWER_UNSETTLED, of_engine(warning)),
         };
-        let mut told: Vec<(&'static Kind, Remedy)> = self.warnings_of(&[WARMUP]).map(of_warmup).collect();
+        let mut remedies: Vec<(&'static Kind, Remedy)> = self.warnings_of(&[WARMUP]).map(of_warmup).collect();
         if has(&kinds::QUEUES_UNSETTLED) {
-            told.push((&kinds::QUEUES_UNSETTLED, self.for_queues(least_limit)));
+            remedies.push((&kinds::QUEUES_UNSETTLED, self.for_queues(least_limit)));
         } else if self.is_by_limit() {
             let limit = self.longer_limit().max(least_limit);
             // power states settle no sooner under a lower load
             let is_of_latencies = self.warmup_settled == Some(false);
             let lighter = is_of_latencies.then(|| words::else_lighter(self.load));
             let kind = if is_of_latencies { &kinds::LATENCIES_UNSETTLED } else { &kinds::POWER_UNSETTLED };
-            told.push((kind, words::longer_limit(limit, lighter)));
+            remedies.push((kind, words::longer_limit(limit, lighter)));
         }
         if let Some(late) = self.fell_behind() {
-            told.push((&kinds::FELL_BEHIND, self.after_backlog(late)));
+            remedies.push((&kinds::FELL_BEHIND, self.after_backlog(late)));
         } else if let Some(late) = self.began_behind() {
-            told.push((&kinds::BEGAN_WITH_BACKLOG, self.after_backlog(&late)));
+            remedies.push((&kinds::BEGAN_WITH_BACKLOG, self.after_backlog(&late)));
         }
         if has(&kinds::AFTER_SATURATED_PHASE) {
-            told.push((&kinds::AFTER_SATURATED_PHASE, Remedy::of_load(kinds::AFTER_SATURATED_PHASE.help)));
+            remedies.push((&kinds::AFTER_SATURATED_PHASE, Remedy::of_load(kinds::AFTER_SATURATED_PHASE.help)));
         }
-        told
+        remedies
     }
 
     /// A limit of a warm-up that reached its own: the one that the engine proposes \[cycles\], or else twice as much. Warnings of
@@ -269,6 +271,6 @@ impl Facts {
 }
 
 /// The remedy of a warning of the engine.
-fn of_engine(warning: &Told) -> Remedy {
+fn of_engine(warning: &EngineWarning) -> Remedy {
     Remedy { is_of_load: warning.code.as_deref() == Some(OF_LOAD), ..Remedy::new(warning.help.clone()) }
 }

@@ -1,7 +1,7 @@
 //! The sentences: one template for each remedy and note. They have the numbers that the other files choose.
 
 use crate::backlog::Backlog;
-use crate::facts::{Facts, Job, Place, Told};
+use crate::facts::{EngineWarning, Facts, Job, Place};
 use crate::flaws::{LIMIT, WARMUP};
 use crate::format::{counted, general};
 use crate::kinds::Kind;
@@ -24,8 +24,8 @@ pub(crate) fn write(remedy: Remedy) -> Remedy {
     Remedy { text: format!("write {}", remedy.text), ..remedy }
 }
 
-pub(crate) fn also_in_profile(told: &str) -> String {
-    format!("{told}; another load must be named in the profile, too")
+pub(crate) fn also_in_profile(help: &str) -> String {
+    format!("{help}; another load must be named in the profile, too")
 }
 
 pub(crate) fn policy_or(path: &str, help: &str, general: &str) -> Remedy {
@@ -167,7 +167,7 @@ fn not_of_the_load(facts: &Facts) -> String {
     format!("{} are accepted, and its latencies are not those of its load alone", loads(facts))
 }
 
-pub(crate) fn what_and_help(warning: &Told) -> String {
+pub(crate) fn what_and_help(warning: &EngineWarning) -> String {
     format!("{}; {}", warning.what, warning.help)
 }
 
@@ -376,8 +376,8 @@ pub(crate) fn warmup_not_judged(warmup: Option<f64>) -> String {
 }
 
 /// A warning of the engine, or the part of it that is not told elsewhere.
-pub(crate) fn warning(path: &str, told: &str) -> String {
-    format!("warning: {path}: {told}")
+pub(crate) fn warning(path: &str, text: &str) -> String {
+    format!("warning: {path}: {text}")
 }
 
 pub(crate) fn to_settle(remedy: &str) -> String {

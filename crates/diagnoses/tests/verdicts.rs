@@ -109,8 +109,8 @@ fn a_remedy_has_no_settings_where_the_scenario_may_refuse_them_or_has_no_use_for
 fn each_flaw_that_has_not_settled_has_the_remedy_of_its_own() {
     let warning = |code: &str, help: &str| json!({"path": "measure.warmup", "code": code, "what": "w", "help": help});
     let warnings = [warning("warmup_of_policy", "longer"), warning("warmup_without_replies", "later")];
-    let told = point(json!({"warnings": warnings, "warmup_settled": null, "queues_settled": false})).diagnoses();
-    let remedies: Vec<_> = told.iter().map(|each| (each.code.name, each.remedy.text.as_str())).collect();
+    let diagnoses = point(json!({"warnings": warnings, "warmup_settled": null, "queues_settled": false})).diagnoses();
+    let remedies: Vec<_> = diagnoses.iter().map(|each| (each.code.name, each.remedy.text.as_str())).collect();
     assert_eq!(remedies[..2], [("power_unsettled", "longer"), ("replies_unsettled", "later")]);
     assert!(
         remedies[2].0 == "queues_unsettled" && remedies[2].1.starts_with("write `measure.warmup: "),
@@ -127,8 +127,8 @@ fn phases_and_doubts_are_diagnoses_too() {
         })
     };
     let phases = json!([phase(1, 6000, true), phase(2, 6500, false)]);
-    let told = point(json!({"phases": phases, "warmup_settled": null})).diagnoses();
-    let found: Vec<_> = told.iter().map(|each| (each.code.name, each.phase)).collect();
+    let diagnoses = point(json!({"phases": phases, "warmup_settled": null})).diagnoses();
+    let found: Vec<_> = diagnoses.iter().map(|each| (each.code.name, each.phase)).collect();
     let expected = [
         ("saturated_in_a_phase", None),
         ("saturated", Some(1)),
@@ -142,12 +142,12 @@ fn phases_and_doubts_are_diagnoses_too() {
 }
 
 #[test]
-fn warnings_are_told_once() {
+fn warnings_are_reported_once() {
     let warning = |path: &str| json!({"path": path, "what": "w", "help": "h"});
     let warnings = json!([warning("measure.window"), warning("measure.warmup"), warning("power.policy.a.b")]);
-    let untold = |saturated: Value| point(json!({"warnings": warnings, "saturated": saturated})).untold();
-    assert_eq!(untold(json!(null)), ["warning: measure.warmup: h", "warning: power.policy.a.b: w; h"]);
-    assert_eq!(untold(json!(false))[0], "warning: measure.window: w; h");
+    let unreported = |saturated: Value| point(json!({"warnings": warnings, "saturated": saturated})).unreported();
+    assert_eq!(unreported(json!(null)), ["warning: measure.warmup: h", "warning: power.policy.a.b: w; h"]);
+    assert_eq!(unreported(json!(false))[0], "warning: measure.window: w; h");
 }
 
 #[test]
@@ -160,15 +160,15 @@ fn words_name_the_fewest_packets() {
 
 #[test]
 fn the_limit_that_the_engine_proposes_is_read_from_its_numbers() {
-    let told = |warning: Value| {
+    let limit_of = |warning: Value| {
         let at_limit = json!({"warmup_settled": false, "warmup_cycles": 300_000, "warnings": [warning]});
         point(at_limit).to_settle(0.0)[0].settings["measure.warmup_limit"].clone()
     };
     let warning = json!({"path": "measure.warmup_limit", "what": "w", "help": "h"});
-    assert_eq!(told(warning.clone()), "1200000cycles", "earlier versions kept no numbers: four times the limit");
+    assert_eq!(limit_of(warning.clone()), "1200000cycles", "earlier versions kept no numbers: four times the limit");
     let mut numbered = warning;
     numbered["numbers"] = json!({"longer_limit_cycles": 5_000_000.0});
-    assert_eq!(told(numbered), "5000000cycles");
+    assert_eq!(limit_of(numbered), "5000000cycles");
 }
 
 #[test]
@@ -185,8 +185,8 @@ fn a_lower_load_comes_first_only_near_the_capacity() {
     ];
     for (mut change, is_near) in cases {
         change["queues_settled"] = json!(false);
-        let told = &point(change.clone()).to_settle(0.0)[0].text;
-        assert_eq!(told.starts_with("write a load 5 % lower (0.475 in place of 0.5)"), is_near, "{change}: {told}");
+        let text = &point(change.clone()).to_settle(0.0)[0].text;
+        assert_eq!(text.starts_with("write a load 5 % lower (0.475 in place of 0.5)"), is_near, "{change}: {text}");
     }
 }
 

@@ -119,15 +119,15 @@ fn what_is_not_proven_of_tables_is_said_unless_the_class_rises_with_each_hop() {
         spec.faults = (0..links).map(|k| fault(0, 1, 100 + 10 * u64::from(k), Some(105 + 10 * u64::from(k)))).collect();
         spec
     };
-    let told = unproven(&one_link(ECMP_ONE, 1)).expect("a spec").expect("a remark");
-    assert_eq!(told.path, "faults");
-    assert!(told.what.contains("go by the tables from before and from after a change"), "{told:?}");
-    assert!(!told.what.contains("not checked"), "{told:?}");
+    let remark = unproven(&one_link(ECMP_ONE, 1)).expect("a spec").expect("a remark");
+    assert_eq!(remark.path, "faults");
+    assert!(remark.what.contains("go by the tables from before and from after a change"), "{remark:?}");
+    assert!(!remark.what.contains("not checked"), "{remark:?}");
     // 40 faults and 40 returns
-    let told = unproven(&one_link(ECMP_ONE, 40)).expect("a spec").expect("a remark");
-    assert!(told.what.contains("of 80 states of the network 16 are not checked"), "{told:?}");
+    let remark = unproven(&one_link(ECMP_ONE, 40)).expect("a spec").expect("a remark");
+    assert!(remark.what.contains("of 80 states of the network 16 are not checked"), "{remark:?}");
     // the remedy: a class that rises with each hop
-    assert!(told.help.contains("class rises with each hop"), "{told:?}");
+    assert!(remark.help.contains("class rises with each hop"), "{remark:?}");
     assert_eq!(unproven(&one_link(ECMP, 1)), Ok(None));
     assert_eq!(unproven(&one_link(ECMP_ONE, 0)), Ok(None), "without faults nothing is said");
     assert_eq!(

@@ -48,8 +48,8 @@ fn check_classes(spec: &Spec, what: &str) -> Outcome {
     assert!(out.classes.iter().all(|class| class.packets.sums.packets > 0), "{what}");
     let other = run_as(spec, Execution::new(1, 3));
     assert_same(&out, &other, what);
-    let told = |out: &Outcome| format!("{:?}", out.classes.iter().map(|c| &c.packets.sums).collect::<Vec<_>>());
-    assert_eq!(told(&out), told(&other), "{what}");
+    let sums_of = |out: &Outcome| format!("{:?}", out.classes.iter().map(|c| &c.packets.sums).collect::<Vec<_>>());
+    assert_eq!(sums_of(&out), sums_of(&other), "{what}");
     out
 }
 

@@ -31,7 +31,7 @@ fn greedy(control: &str, sources: u32) -> Spec {
     spec
 }
 
-fn told(out: &Outcome) -> &Congestion {
+fn congestion_of(out: &Outcome) -> &Congestion {
     out.congestion.as_ref().expect("a control")
 }
 
@@ -104,7 +104,7 @@ fn the_queue_of_dcqcn_is_at_the_fixed_point_if_each_mark_is_notified() {
     let mut spec = greedy(each, 4);
     phases(&mut spec, 400_000, 800_000);
     let out = run(&spec);
-    let counts = told(&out).counts;
+    let counts = congestion_of(&out).counts;
     let (queue, expected) = (counts.waited as f64 / counts.looked as f64, fixed_point(4.0, 1.0));
     assert!((queue / expected - 1.0).abs() < 0.1, "queue {queue}, fixed point {expected}");
 }
@@ -145,7 +145,11 @@ const EARLY: &str = r#"{"dcqcn": {"mark_from": "1KB", "mark_to": "8KB", "mark_sh
 fn blocks_threads_shortcuts_and_checkpoints_change_nothing() {
     let spec = mixed(EARLY);
     let out = run(&spec);
-    assert!(told(&out).counts.marked > 100 && told(&out).counts.notices > 20, "{:?}", told(&out).counts);
+    assert!(
+        congestion_of(&out).counts.marked > 100 && congestion_of(&out).counts.notices > 20,
+        "{:?}",
+        congestion_of(&out).counts
+    );
     for (threads, blocks) in [(1, 3), (2, 4), (2, 8)] {
         let other = weft_engine::run(&spec, Execution::new(threads, blocks), &()).expect("a run");
         assert_same(&out, &other, &format!("{threads} threads, {blocks} blocks"));
@@ -162,7 +166,7 @@ fn nothing_is_lost_when_the_network_drains() {
     spec.phases.drain_limit = 100_000;
     let out = run(&spec);
     assert_eq!(out.missing_packets, 0);
-    let counts = told(&out).counts;
+    let counts = congestion_of(&out).counts;
     // those on their way when the last packet of the window is delivered are few
     assert!(counts.sent > 0 && counts.sent - counts.received < 16, "{counts:?}");
 }
@@ -172,7 +176,7 @@ fn a_control_that_never_marks_changes_nothing() {
     // all ports of a router hold 80 flits of 1 KB; at this load never 80 of them wait for one output
     let never = r#"{"infiniband": {"threshold": "79KB"}}"#;
     let (with, without) = (run(&mixed(never)), run(&mixed(r#"{"none": {}}"#)));
-    assert_eq!(told(&with).counts.marked, 0);
+    assert_eq!(congestion_of(&with).counts.marked, 0);
     assert_same(&Outcome { congestion: None, ..with }, &without, "no marks");
 }
 
@@ -198,19 +202,22 @@ fn a_misfit_is_refused_with_a_remedy_that_works() {
 fn marks_begin_at_the_first_queue_with_a_chance() {
     // A port has 2 VCs of 8 flits: 16. Four ports and that of the terminal hold 80. With a speedup of 2 granted flits fill the next buffer.
     let mut spec = mixed(EARLY);
-    let told = weft_engine::marking(&spec).expect("it fits").expect("a control");
+    let marking = weft_engine::marking(&spec).expect("it fits").expect("a control");
     // from 1 KB to 8 KB in flits of 1 KB: the second is the first with a chance, and all are marked above the eighth
-    assert_eq!((told.first, told.most, told.highest), (2, (96, 1.0), 1.0));
-    assert_eq!(told.ports, [(16, 1.0); 3], "terminals and two dimensions");
+    assert_eq!((marking.first, marking.most, marking.highest), (2, (96, 1.0), 1.0));
+    assert_eq!(marking.ports, [(16, 1.0); 3], "terminals and two dimensions");
     spec.router.speedup = 1;
     assert_eq!(weft_engine::marking(&spec).expect("it fits").expect("a control").most, (80, 1.0));
     spec.congestion =
         serde_json::from_str(r#"{"dcqcn": {"mark_from": "5KB", "mark_to": "165KB"}}"#).expect("a control");
-    let told = weft_engine::marking(&spec).expect("it fits").expect("a control");
+    let marking = weft_engine::marking(&spec).expect("it fits").expect("a control");
     // on the ramp of 160 flits to 1 %, 11 flits above its begin for a port, and 75 for all
     let chance = |flits: f64| 0.01 * flits / 160.0;
-    assert!((told.ports[1].1 - chance(11.0)).abs() < 1e-12 && (told.most.1 - chance(75.0)).abs() < 1e-12, "{told:?}");
-    assert_eq!((told.first, told.highest), (6, 1.0));
+    assert!(
+        (marking.ports[1].1 - chance(11.0)).abs() < 1e-12 && (marking.most.1 - chance(75.0)).abs() < 1e-12,
+        "{marking:?}"
+    );
+    assert_eq!((marking.first, marking.highest), (6, 1.0));
 }
 
 #[test]
@@ -245,7 +252,7 @@ fn what_a_failed_router_discards_is_counted_and_sources_are_notified_again() {
     assert_eq!(sim.empty_within(90_000), 0);
     phases(&mut spec, 0, sim.now());
     let out = sim.run(&spec, &());
-    let counts = told(&out).counts;
+    let counts = congestion_of(&out).counts;
     assert!(counts.lost > 0 && counts.lost_marks > 0, "{counts:?}");
     assert_eq!(counts.sent, counts.received + counts.lost, "{counts:?}");
     assert_eq!(

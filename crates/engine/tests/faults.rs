@@ -491,15 +491,15 @@ fn the_first_tables_know_what_is_broken_from_the_start() {
         let mut spec = always_on(RING_OF_6, routing, &[fault(1, 2, 1, None)]);
         spec.fault_times.rebuild_delay = 1 << 40;
         assert_eq!(share_lost(&spec), 0.0, "{routing}");
-        let told = weft_engine::rebuilds(&spec).unwrap();
-        assert_eq!((told.last_change, told.last_tables), (1, 0));
+        let rebuilds = weft_engine::rebuilds(&spec).unwrap();
+        assert_eq!((rebuilds.last_change, rebuilds.last_tables), (1, 0));
         assert_eq!(weft_engine::unproven(&spec), Ok(None), "one state of the network, which is checked");
         // a ring that is cut open is a row of 6 routers; the longest path on the whole ring has 3 links
         assert_eq!(run(&spec).hop_counts.iter().rposition(|&packets| packets > 0), Some(5), "{routing}");
         // one cycle later the tables do not know of it
         spec.faults = vec![fault(1, 2, 2, None)];
-        let told = weft_engine::rebuilds(&spec).unwrap();
-        assert_eq!((told.last_change, told.last_tables), (2, 2 + (1 << 40)));
+        let rebuilds = weft_engine::rebuilds(&spec).unwrap();
+        assert_eq!((rebuilds.last_change, rebuilds.last_tables), (2, 2 + (1 << 40)));
     }
 }
 

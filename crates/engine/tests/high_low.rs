@@ -204,7 +204,7 @@ fn worms_get_through_links_that_change() {
 
 #[test]
 fn parameters_that_contradict_each_other_are_refused_with_the_arithmetic() {
-    let told = |rest: &str| {
+    let message_of = |rest: &str| {
         let spec = pair(&format!(r#"{{"idle_timeout": {{"transition": "25ns", {rest}}}}}"#));
         let refusal = check(&spec).expect_err(rest);
         format!("{}: {}; {}", refusal.path, refusal.what, refusal.help)
@@ -221,7 +221,7 @@ fn parameters_that_contradict_each_other_are_refused_with_the_arithmetic() {
         (r#""idle": "40ns", "switch_at": "break_even""#, "idle_timeout.switch_at: packets must be able to cross"),
         (r#""idle": "40ns", "to": "nap", "switch_at": "break_even""#, "write to: low or half"),
     ] {
-        let said = told(rest);
+        let said = message_of(rest);
         assert!(said.contains(expected), "{said}");
     }
     // 4 terminals send to the link, each with 2 VCs of 5 flits behind its own

@@ -158,7 +158,7 @@ fn a_packet_waits_for_a_change_that_stops_and_crosses_at_the_full_rate() {
 
 #[test]
 fn modes_that_do_not_exist_and_ladders_without_rungs_are_refused() {
-    let told = |policy_json: &str, modes: Modes| {
+    let message_of = |policy_json: &str, modes: Modes| {
         let mut spec = pair(policy_json);
         spec.modes = modes;
         let refusal = check(&spec).expect_err("refused");
@@ -170,15 +170,18 @@ fn modes_that_do_not_exist_and_ladders_without_rungs_are_refused() {
     let equal = Modes::new(equal, "power.modes").expect("modes");
     for (said, expected) in [
         (
-            told(&idle(r#""to": "two""#), lanes()),
+            message_of(&idle(r#""to": "two""#), lanes()),
             "idle_timeout.to: no mode has the name `two`; write one of: off, six,",
         ),
-        (told(&idle(r#""to": "waking""#), lanes()), "idle_timeout.to: links pass through the mode `waking`"),
-        (told(&idle(r#""to": "nap", "changes": "carry""#), lanes()), "carries nothing in the mode `nap`"),
-        (told(r#"{"rate_ladder": {}}"#, none()), "power.modes: no mode of power.modes carries traffic at a rate below"),
-        (told(r#"{"rate_ladder": {}}"#, equal), "power.modes: the steps of the ladder have one rate: a, b"),
+        (message_of(&idle(r#""to": "waking""#), lanes()), "idle_timeout.to: links pass through the mode `waking`"),
+        (message_of(&idle(r#""to": "nap", "changes": "carry""#), lanes()), "carries nothing in the mode `nap`"),
         (
-            told(r#"{"rate_ladder": {"slowest": "nap"}}"#, lanes()),
+            message_of(r#"{"rate_ladder": {}}"#, none()),
+            "power.modes: no mode of power.modes carries traffic at a rate below",
+        ),
+        (message_of(r#"{"rate_ladder": {}}"#, equal), "power.modes: the steps of the ladder have one rate: a, b"),
+        (
+            message_of(r#"{"rate_ladder": {"slowest": "nap"}}"#, lanes()),
             "rate_ladder.slowest: the mode `nap` carries no traffic",
         ),
     ] {

@@ -99,12 +99,13 @@ fn spans_abut_and_add_up_to_the_table_of_ranks() {
         assert!(own.windows(2).all(|pair| pair[0].3 == pair[1].2), "rank {rank}");
     }
     let sums = sums(&rows);
-    let told = |state: &str| (0..48).map(|rank| sums.get(&(rank, state)).copied().unwrap_or(0)).collect::<Vec<_>>();
-    assert_eq!(told("transfer"), counts_in(ranks, "transfer_cycles"));
-    assert_eq!(told("wait"), counts_in(ranks, "wait_cycles"));
+    let cycles_in =
+        |state: &str| (0..48).map(|rank| sums.get(&(rank, state)).copied().unwrap_or(0)).collect::<Vec<_>>();
+    assert_eq!(cycles_in("transfer"), counts_in(ranks, "transfer_cycles"));
+    assert_eq!(cycles_in("wait"), counts_in(ranks, "wait_cycles"));
     for (state, column) in [("compute", "compute_cycles"), ("overhead", "overhead_cycles")] {
         let Some(Column::Floats(cells)) = ranks.column(column) else { panic!("{column}") };
-        assert_eq!(told(state).iter().map(|&cycles| cycles as f64).collect::<Vec<_>>(), *cells, "{state}");
+        assert_eq!(cycles_in(state).iter().map(|&cycles| cycles as f64).collect::<Vec<_>>(), *cells, "{state}");
     }
     let sent: u64 = counts_in(ranks, "sent_messages").iter().sum();
     assert_eq!(counts_in(table(&out, "message_times"), "bytes").len() as u64, sent);

@@ -41,13 +41,13 @@ fn hot_spot(queueing: &str, vcs: u8) -> Spec {
     spec
 }
 
-fn told(out: &Outcome) -> SetAside {
+fn set_aside_of(out: &Outcome) -> SetAside {
     out.set_aside.expect("a scheme that sets queues aside")
 }
 
 /// Each token is a queue that is set aside, or is under way.
 fn check_tokens(out: &Outcome) {
-    let SetAside { counts, out, lines } = told(out);
+    let SetAside { counts, out, lines } = set_aside_of(out);
     assert_eq!(counts.given - counts.returned, out);
     assert_eq!(out, lines + counts.sent - counts.arrived);
 }
@@ -63,7 +63,7 @@ fn all_queues_come_back_when_the_congestion_is_over() {
     sim.advance(sim.now() + 7 * 600);
     phases(&mut spec, 0, sim.now());
     let out = sim.run(&spec, &());
-    let SetAside { counts, out: tokens, lines } = told(&out);
+    let SetAside { counts, out: tokens, lines } = set_aside_of(&out);
     assert!(counts.given > 0);
     assert_eq!((tokens, lines, counts.sent), (0, 0, counts.arrived), "{counts:?}");
     assert_eq!(counts.given, counts.returned);
@@ -79,6 +79,6 @@ fn blocks_and_checkpoints_change_nothing_while_queues_are_set_aside() {
         phases(&mut spec, 500, 1000);
         let out = check_every_phase(&spec, 4, &format!("{flits} flits, {flow_control:?}"));
         check_tokens(&out);
-        assert!(told(&out).counts.returned > 0, "{:?}", told(&out));
+        assert!(set_aside_of(&out).counts.returned > 0, "{:?}", set_aside_of(&out));
     }
 }

@@ -194,7 +194,7 @@ fn a_bubble_needs_packets_of_one_length() {
 // ---- shapes ---------------------------------------------------------------------------------------------------------
 
 #[test]
-fn the_wrong_topology_is_told_which_routings_fit() {
+fn the_refusal_of_a_wrong_topology_names_the_routings_that_fit() {
     let (examples, small) = (RoutingConfig::examples(), small_networks());
     for kind in TopologyConfig::NAMES {
         // the refusal of a network with trunks says how to do without them

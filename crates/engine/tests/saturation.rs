@@ -87,14 +87,14 @@ fn a_gap_that_bursts_may_explain_is_decided_by_the_window_that_is_named() {
         assert!(doubt.is_of_gap() && doubt.gap <= doubt.limit, "{doubt:?}");
         open += 1;
         spec.phases.window = (8000.0 * doubt.longer()).ceil() as u64;
-        let told = run(&spec).saturated;
-        assert_ne!(told.known(), None, "seed {seed}: {doubt:?}, then {told:?} in {} cycles", spec.phases.window);
+        let verdict = run(&spec).saturated;
+        assert_ne!(verdict.known(), None, "seed {seed}: {doubt:?}, then {verdict:?} in {} cycles", spec.phases.window);
     }
     assert!(open > 1, "gaps that bursts may explain occur");
 }
 
 #[test]
-fn latencies_that_still_grow_are_told_from_those_that_scatter() {
+fn latencies_that_still_grow_are_distinguished_from_those_that_scatter() {
     let grows = |load: f64, window: u64| {
         let of = |seed| {
             let mut spec = shared(load, seed);
@@ -120,8 +120,8 @@ fn each_phase_of_a_load_that_bursts_is_judged() {
     phases(&mut spec, 1000, 25_000);
     let out = run(&spec);
     assert_eq!(out.ending, Ending::Drained);
-    let told: Vec<_> = out.phases.iter().map(|phase| phase.saturated).collect();
-    assert_eq!(told, [Some(Saturation::No), Some(Saturation::Yes), Some(Saturation::No)]);
+    let verdicts: Vec<_> = out.phases.iter().map(|phase| phase.saturated).collect();
+    assert_eq!(verdicts, [Some(Saturation::No), Some(Saturation::Yes), Some(Saturation::No)]);
 }
 
 #[test]
@@ -204,8 +204,8 @@ fn each_phase_of_a_load_is_judged_by_whole_periods() {
     let later = [next(7000, 1.0), next(8500, 0.1), next(13_500, 0.3)];
     job.phases.extend(later);
     spec.phases.window = 9000;
-    let told: Vec<_> = run(&spec).phases.iter().map(|phase| phase.saturated).collect();
+    let verdicts: Vec<_> = run(&spec).phases.iter().map(|phase| phase.saturated).collect();
     let doubt = Doubt::PartOfPeriod { cycles: 500, period: 1000 };
     let [no, yes] = [Saturation::No, Saturation::Yes].map(Some);
-    assert_eq!(told, [no, yes, no, Some(Saturation::Unknown(doubt))]);
+    assert_eq!(verdicts, [no, yes, no, Some(Saturation::Unknown(doubt))]);
 }

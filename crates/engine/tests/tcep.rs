@@ -162,8 +162,8 @@ fn said_in(lines: &[String], cycles: std::ops::Range<u64>) -> Vec<&str> {
 #[test]
 fn a_router_that_sends_round_activates_its_direct_link() {
     let out = run(&row(3, &[(1, 0.9)], ""));
-    let told = ["642 1>0 state 2 active", "642 1>2 state 2 active"];
-    assert_eq!(said(&out), [&["250 1>2 activate", "500 2>1 ack"][..], &told].concat());
+    let states = ["642 1>0 state 2 active", "642 1>2 state 2 active"];
+    assert_eq!(said(&out), [&["250 1>2 activate", "500 2>1 ack"][..], &states].concat());
     // the request goes over the hub and may wait there for a flit; the new link may not carry the first word of it
     let (packets, _) = control_packets(&out);
     let hops: Vec<_> = packets.iter().map(|packet| packet.arrival.expect("came").1).collect();
@@ -203,8 +203,8 @@ fn two_routers_that_both_ask_agree_and_drain_and_a_packet_takes_the_shadow_link_
     calm.set_load(0.05);
     let out = run(&calm);
     // the request of the lower end is void
-    let told = ["2000 1>0 state 2", "2000 1>2 ack", "2000 1>2 state 2"];
-    assert_eq!(said(&out), [&["1000 1>2 deactivate", "1000 2>1 deactivate"][..], &told].concat());
+    let states = ["2000 1>0 state 2", "2000 1>2 ack", "2000 1>2 state 2"];
+    assert_eq!(said(&out), [&["1000 1>2 deactivate", "1000 2>1 deactivate"][..], &states].concat());
     let [shadow, draining, off] = [LinkState::Shadow, LinkState::Draining, LinkState::Off];
     let down = [(1, shadow, 2000), (2, shadow, 2024), (1, draining, 3000), (2, draining, 3000)];
     assert_eq!(changes(&out, 1, 2)[2..6], down);

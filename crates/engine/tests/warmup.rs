@@ -118,8 +118,8 @@ fn a_limit_that_leaves_no_time_for_the_power_state_is_refused() {
     assert!((6 * PERIOD..6 * PERIOD + AHEAD).contains(&least), "{least}");
     assert_eq!(run(&auto(SLOW, 0.1, least)).warmup, least, "just long enough to look once");
     // what the help says to write is long enough to settle, too
-    let told: u64 =
+    let proposed: u64 =
         refusal.help.trim_start_matches("write ").split("cycles").next().expect("a time").parse().expect("cycles");
-    let out = run(&auto(SLOW, 0.1, told));
-    assert_eq!((out.decisions.settled, out.decisions.power_settled), (Some(true), Some(true)), "{told} cycles");
+    let out = run(&auto(SLOW, 0.1, proposed));
+    assert_eq!((out.decisions.settled, out.decisions.power_settled), (Some(true), Some(true)), "{proposed} cycles");
 }

@@ -247,7 +247,7 @@ fn adaptive_choices_are_explained_by_what_was_compared() {
 }
 
 #[test]
-fn what_a_head_waits_for_is_told() {
+fn what_a_head_waits_for_is_reported() {
     use weft_engine::watch::Reason::*;
     let reasons = |spec: &Spec| {
         let journeys = run(spec).journeys;
@@ -257,16 +257,16 @@ fn what_a_head_waits_for_is_told() {
     // many to one terminal: inputs fight for one output that never lacks credits of a VC for long
     let mut crowded = small(SINGLE, DOR, 4, 0.5);
     pattern(&mut crowded, r#"{"hot_spot": {"targets": [0]}}"#);
-    let told = reasons(&crowded);
-    assert!(told.contains(&LostSwitch) && !told.contains(&LinkAsleep));
+    let seen = reasons(&crowded);
+    assert!(seen.contains(&LostSwitch) && !seen.contains(&LinkAsleep));
     let mut sleepy = small(HYPERX, DOR, 1, 0.02);
     policy(&mut sleepy, IDLE_TIMEOUT);
     assert!(reasons(&sleepy).contains(&LinkAsleep));
     let mut narrow = small(HYPERX, DOR, 8, 0.9);
     packets(&mut narrow, 8, VirtualCutThrough, 8);
     queues(&mut narrow, 1, 8);
-    let told = reasons(&narrow);
-    assert!(told.contains(&VcHeld) && told.contains(&NoCredit), "{told:?}");
+    let seen = reasons(&narrow);
+    assert!(seen.contains(&VcHeld) && seen.contains(&NoCredit), "{seen:?}");
 }
 
 #[test]
@@ -306,7 +306,7 @@ fn the_last_wait_of_a_stuck_packet_ends_with_the_run() {
 }
 
 #[test]
-fn all_members_of_a_trunk_are_told() {
+fn all_members_of_a_trunk_are_reported() {
     let mut spec = small(TRUNKS, ADAPTIVE, 1, 0.8);
     spec.allow_dependency_cycle = true;
     let ports = spec.graph.ports(0);
@@ -321,9 +321,9 @@ fn all_members_of_a_trunk_are_told() {
     for choice in
         run(&spec).journeys.iter().flat_map(|j| &j.life.as_ref().expect("made").routers).flat_map(|v| &v.choices)
     {
-        let told: Vec<u32> = choice.candidates.iter().map(|c| c.port).collect();
-        for member in told.iter().flat_map(|&port| trunk_of(port)) {
-            assert!(told.contains(&member), "port {member}: {choice:?}");
+        let candidates: Vec<u32> = choice.candidates.iter().map(|c| c.port).collect();
+        for member in candidates.iter().flat_map(|&port| trunk_of(port)) {
+            assert!(candidates.contains(&member), "port {member}: {choice:?}");
             seen += 1;
         }
     }
@@ -331,7 +331,7 @@ fn all_members_of_a_trunk_are_told() {
 }
 
 #[test]
-fn a_decision_without_a_detour_is_not_told_as_a_comparison() {
+fn a_decision_without_a_detour_is_not_reported_as_a_comparison() {
     let spec = small(HYPERX, UGAL, 1, 0.7);
     let journeys = run(&spec).journeys;
     let choices = journeys.iter().flat_map(|j| &j.life.as_ref().expect("made").routers).flat_map(|v| &v.choices);

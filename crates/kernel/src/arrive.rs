@@ -9,7 +9,7 @@ use weft_api::base::arrays::At;
 use weft_api::base::unchecked::Hot;
 use weft_api::compiled::Here;
 use weft_api::state::{Flit, NO_REQUEST, NONE, OutputUnit, Segment, UNDECIDED, port_and_vc};
-use weft_api::view::Told;
+use weft_api::view::HopNote;
 
 impl<const W: usize, const V: usize> Routers<W, V> {
     pub fn receive_flits<const SINGLE: bool>(&mut self, net: &Net) {
@@ -337,12 +337,12 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         };
         let here = queues_at!(self, net, r);
         let key = self.routing.key_at_head(Here { router, at, queues: &here }, packet, net.seed, net.class_bits);
-        let told = here.what_was_told();
+        let note = here.noted();
         if let Some(agents) = &mut policy.agents {
             if policy.power.probes.routed {
                 agents.routed(packet);
             }
-            policy.tell_of_hop(self.now, (base as usize, net.port(key)), (id, None), told);
+            policy.tell_of_hop(self.now, (base as usize, net.port(key)), (id, None), note);
         }
         key
     }
@@ -357,16 +357,16 @@ impl PolicySide {
         now: u64,
         (base, port): (usize, usize),
         (packet, leaves_on): (u32, Option<u8>),
-        told: Told,
+        note: HopNote,
     ) {
         let Some(agents) = &mut self.agents else { return };
         let over = base + port;
         let detour = |direct| Detour { now, over, direct, packet, leaves_on };
-        match told {
-            Told::Nothing | Told::Stays => {}
-            Told::BeginsDetour { direct } => agents.goes_around(detour(Some(base + usize::from(direct)))),
-            Told::ContinuesDetour => agents.goes_around(detour(None)),
-            Told::TakesBack => self.power.wanted_back.push(over as u32),
+        match note {
+            HopNote::Nothing | HopNote::Stays => {}
+            HopNote::BeginsDetour { direct } => agents.goes_around(detour(Some(base + usize::from(direct)))),
+            HopNote::ContinuesDetour => agents.goes_around(detour(None)),
+            HopNote::TakesBack => self.power.wanted_back.push(over as u32),
         }
     }
 }

@@ -7,7 +7,7 @@
 //! so that a sleeping link wakes up. It chooses again when a credit, a VC or a link becomes available at its router. One
 //! that may cross alone chooses as it comes (`lone.rs`), and is marked only if it does not cross.
 //!
-//! A routing may say that a head stays with its choice until a flit leaves by that output (`Told::Stays`). Such a head is
+//! A routing may say that a head stays with its choice until a flit leaves by that output (`HopNote::Stays`). Such a head is
 //! marked in `InputUnit::settled`, and not asked before (`unsettle`).
 
 use crate::block::{Fabric, Observers, Reach, Routers, queues_at};
@@ -21,7 +21,7 @@ use weft_api::compiled::Here;
 use weft_api::routing::{Decides, Hop};
 use weft_api::state::{Segment, UNDECIDED, matching};
 use weft_api::switch::end_request;
-use weft_api::view::{Told, View};
+use weft_api::view::{HopNote, View};
 
 impl<const W: usize, const V: usize> Routers<W, V> {
     /// A packet has become the head of VC `v` of input `i`, in a network where more has to be done than to look at its
@@ -331,26 +331,26 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
             let input = self.buffers.ins.hot(i);
             (usize::from(input.port), self.buffers.segments.items.hot(*input.head.at(v) as usize))
         };
-        let (hop, told) = self.hop_of(net, (i, v), packet, key);
+        let (hop, note) = self.hop_of(net, (i, v), packet, key);
         let Some(hop) = hop else {
             self.ask_nothing(net, r, i, v);
             return false;
         };
         self.turn_to(observers, net, r, (i, v), hop, self.tie_turn(input, v));
         self.request_vc::<SINGLE>(net, i, hop.port as usize, hop.class as usize);
-        told == Told::Stays
+        note == HopNote::Stays
     }
 
     /// The best candidate at present of packet `packet` with this route key, the head of VC `v` of input `i`, and what it tells.
     #[inline(always)]
-    fn hop_of(&mut self, net: &Net, (i, v): (usize, usize), packet: u32, key: u16) -> (Option<Hop>, Told) {
+    fn hop_of(&mut self, net: &Net, (i, v): (usize, usize), packet: u32, key: u16) -> (Option<Hop>, HopNote) {
         // SAFETY: a head waits at an input (`assert_numbers`).
         let port = unsafe { self.buffers.ins.hot(i) };
         let (r, turn) = (port.router as usize, self.tie_turn(port.port.into(), v));
         if key != UNDECIDED {
             let (port, class) = weft_api::state::split(key, net.class_bits);
             let hop = Hop { port: port as u16, class: class as u8 };
-            return (Some(self.member_for(net, r, hop, turn)), Told::Nothing);
+            return (Some(self.member_for(net, r, hop, turn)), HopNote::Nothing);
         }
         let queues = queues_at!(self, net, r);
         // SAFETY: a segment names its packet, an input its router, a router its place (`assert_numbers`).
@@ -359,7 +359,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
             (self.buffers.packets.items.hot_mut(packet as usize), router, *net.coords.hot(router as usize))
         };
         let hop = self.routing.each_step(Here { router, at, queues: &queues }, packet, turn);
-        (hop, queues.what_was_told())
+        (hop, queues.noted())
     }
 
     /// Of the trunk of `hop`, which leaves router `r`, the best member at present: [`View::best_or_fallback`]. (With the fallback

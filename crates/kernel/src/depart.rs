@@ -252,7 +252,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         beside.observers.tally.deliver(net, packet, at);
         let job = usize::from(packet.job);
         beside.observers.tally.deliver_to_job(net, job, packet, at);
-        if net.jobs[job].is_told || packet.flags & MARKED != 0 {
+        if net.jobs[job].hears_packets || packet.flags & MARKED != 0 {
             fabric.announce(&mut self.interfaces, o, id, at);
         } else {
             fabric.buffers.packets.remove(id);
@@ -303,8 +303,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         let hop = net.as_routed(router.id, Hop { port: port as u16, class });
         if net.subnets.is_some() {
             let base = router.base as usize;
-            let told = net.routing.tells(at, &self.buffers.packets.items[packet as usize], hop);
-            policy.tell_of_hop(self.now, (base, port), (packet, Some(vc as u8)), told);
+            let note = net.routing.tells(at, &self.buffers.packets.items[packet as usize], hop);
+            policy.tell_of_hop(self.now, (base, port), (packet, Some(vc as u8)), note);
         }
         net.routing.taken(at, &mut self.buffers.packets.items[packet as usize], hop);
     }

@@ -62,12 +62,12 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         } else if packet.flags & MARKED != 0 && interfaces.limits.notifies(control, (t as u32, packet.src), self.now) {
             self.notify(interfaces, observers, net, t, &packet);
         }
-        let told = packet.flags & NOTICE == 0 && net.jobs[usize::from(packet.job)].is_told;
-        if !told {
+        let hears = packet.flags & NOTICE == 0 && net.jobs[usize::from(packet.job)].hears_packets;
+        if !hears {
             self.buffers.packets.remove(id);
             interfaces.look_at_queues(t);
         }
-        told
+        hears
     }
 
     /// Terminal `t` notifies the source of a packet.

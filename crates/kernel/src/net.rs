@@ -26,7 +26,7 @@ pub struct NetJob {
     /// The message class of each part of its sources.
     pub classes: Vec<u8>,
     /// Its sources hear of packets that are sent and delivered.
-    pub is_told: bool,
+    pub hears_packets: bool,
 }
 
 /// Which jobs each terminal is in, and its rank there. A terminal is in several jobs only if they send packets of different message

@@ -24,7 +24,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         beside.policy.power.timers = Timers::new(site.channels.len() + site.routers.len());
         beside.policy.power.wanted_back.reserve(site.channels.len());
         beside.policy.power.drained.reserve(site.channels.len());
-        beside.policy.power.told.reserve(site.channels.len());
+        beside.policy.power.reported.reserve(site.channels.len());
         beside.policy.power.woken.reserve(interfaces.terminals.len());
         fabric.requests.of_closed.reserve(site.channels.len());
         (beside.policy.power.has_agents, beside.policy.power.is_managed) = (true, true);
@@ -188,14 +188,14 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         if power.drained.is_empty() {
             return;
         }
-        let mut told = std::mem::take(&mut power.told);
-        std::mem::swap(&mut told, &mut power.drained);
-        told.sort_unstable();
-        told.dedup();
-        told.retain(|&o| power.has_drained(o as usize, &fabric.wires.outs[o as usize]));
-        self.with_agents(net, |agents, channels| agents.drained(&told, channels));
-        told.clear();
-        self.routers.beside.policy.power.told = told;
+        let mut reported = std::mem::take(&mut power.reported);
+        std::mem::swap(&mut reported, &mut power.drained);
+        reported.sort_unstable();
+        reported.dedup();
+        reported.retain(|&o| power.has_drained(o as usize, &fabric.wires.outs[o as usize]));
+        self.with_agents(net, |agents, channels| agents.drained(&reported, channels));
+        reported.clear();
+        self.routers.beside.policy.power.reported = reported;
     }
 
     /// Tells the agents of the closed outputs for which heads have asked meanwhile. An agent may open one for the first of its heads;

@@ -24,7 +24,7 @@ impl Interfaces {
     /// Calls `sent` of the source of a stream: the interface can take the next packet.
     fn tell_stream(&mut self, net: &Net, stream: usize, now: u64) {
         let stream = &mut self.queues.streams[stream];
-        if net.jobs[usize::from(stream.job)].is_told {
+        if net.jobs[usize::from(stream.job)].hears_packets {
             let sources = self.sources[usize::from(stream.job)].all_mut();
             sources.sent(stream.source as usize, &mut stream.due, now);
             if net.wakes {

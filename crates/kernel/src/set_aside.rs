@@ -9,7 +9,7 @@
 
 use crate::block::{Fabric, Interfaces, Reach, Routers};
 use crate::net::Net;
-use crate::parts::set_aside::{Line, Note, OfChannel, Root, SetAsideRules, Token, Told};
+use crate::parts::set_aside::{Given, Line, Note, OfChannel, Root, SetAsideRules, Token};
 use weft_api::base::arrays::At;
 use weft_api::routing::Hop;
 use weft_api::state::{
@@ -71,9 +71,9 @@ impl<const W: usize, const V: usize> Routers<W, V> {
             && let Some(token) = fabric.congested(net, rules, o, (p, lane, class))
         {
             match fabric.set_asides.tokens.give(i, token) {
-                Told::Now => fabric.tell_upstream(net, i, token),
-                Told::Before => {}
-                Told::Never => {
+                Given::Now => fabric.tell_upstream(net, i, token),
+                Given::Before => {}
+                Given::Never => {
                     let counts = self.beside.observers.tally.inside(fabric.now);
                     fabric.set_asides.counts.unserved += u64::from(counts);
                 }

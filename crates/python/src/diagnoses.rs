@@ -206,8 +206,8 @@ impl Verdict {
     }
 
     /// The warnings of the engine, or the parts of them, that no note has told.
-    fn untold(&self) -> Vec<String> {
-        self.facts.untold()
+    fn unreported(&self) -> Vec<String> {
+        self.facts.unreported()
     }
 }
 

@@ -71,8 +71,8 @@ impl Point {
     /// The last cycle in which something fails or returns, and the cycle from which on all routers have the tables for it. `None`
     /// unless the routing computes new tables after each fault, which leave a path for every pair.
     fn rebuilds(&self, py: Python<'_>) -> PyResult<Option<(u64, u64)>> {
-        let told = py.detach(|| self.inner.rebuilds()).map_err(|problem| errors::scenario_error(py, problem))?;
-        Ok(told.map(|told| (told.last_change, told.last_tables)))
+        let rebuilds = py.detach(|| self.inner.rebuilds()).map_err(|problem| errors::scenario_error(py, problem))?;
+        Ok(rebuilds.map(|rebuilds| (rebuilds.last_change, rebuilds.last_tables)))
     }
 
     /// Load as a share of the capacity of the paths after the last fault, under a routing with new tables. `None` if no terminal

@@ -12,8 +12,8 @@ pub fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
     module.add("LINK_STATES", PyTuple::new(py, Modes::default().names().collect::<Vec<_>>())?)?;
     let modes = Modes::default();
-    let told = modes.all().map(|state| (modes.name(state), modes.rate(state).per_cycle(), modes.carries(state)));
-    module.add("LINK_MODES", PyTuple::new(py, told)?)?;
+    let rows = modes.all().map(|state| (modes.name(state), modes.rate(state).per_cycle(), modes.carries(state)));
+    module.add("LINK_MODES", PyTuple::new(py, rows)?)?;
     module.add("CONTROL_PACKETS", PyTuple::new(py, PolicyConfig::control_packets())?)?;
     module.add("ALL_ON_POLICIES", PyTuple::new(py, PolicyConfig::all_on())?)?;
     module.add("RECORDS", PyTuple::new(py, RecordingConfig::names())?)?;

@@ -177,11 +177,11 @@ fn is_managed(row: &Channel, spec: &Spec) -> bool {
 
 /// The modes of a run whose scenario names some, in the order of columns.
 fn link_modes(modes: &Modes) -> Value {
-    let told = |state| {
+    let row = |state| {
         let mode = modes.mode(state);
         json!({ "name": &*mode.name, "rate": mode.rate.per_cycle(), "carries": mode.carries })
     };
-    modes.all().map(told).collect()
+    modes.all().map(row).collect()
 }
 
 /// The share of their time that managed channels spend in each state, the share in which they draw power, and how often

@@ -165,12 +165,12 @@ fn batch(scenario: &Scenario, spec: &Spec, (j, job): (usize, &Job), frame: &Fram
     let times = packets.iter().zip(&job.phases[0].load).filter(|(_, load)| **load > 0.0);
     let longest = times.map(|(&n, load)| f64::from(n) * job.packets.mean() / load).fold(0.0, f64::max);
     let sent = longest.ceil() as Cycles;
-    let told = format!("{} sends its batch within about {}", named(scenario, spec, j), long(sent, spec));
+    let sends = format!("{} sends its batch within about {}", named(scenario, spec, j), long(sent, spec));
     let path = place(scenario, j, "batch");
     if sent > 0 && sent <= frame.start {
         let later = if spec.phases.auto_warmup { " or later" } else { "" };
         let start = long(frame.start, spec);
-        let what = format!("{told}, and the window starts at {start}{later}: little or nothing of it is measured");
+        let what = format!("{sends}, and the window starts at {start}{later}: little or nothing of it is measured");
         let help = match spec.traffic.jobs.iter().all(|job| job.batch.is_some()) {
             true => "write `measure.stop: complete`, which measures from cycle 0, or a larger batch",
             false => "write `measure.warmup: 0cycles`, or a larger batch",
@@ -181,7 +181,7 @@ fn batch(scenario: &Scenario, spec: &Spec, (j, job): (usize, &Job), frame: &Fram
     (sent > frame.end).then(|| {
         let key =
             if spec.phases.stop == Stop::Complete { "measure.stop.complete.max_window" } else { "measure.window" };
-        let what = format!("{told}, and the window ends at {} at the latest", long(frame.end, spec));
+        let what = format!("{sends}, and the window ends at {} at the latest", long(frame.end, spec));
         let numbers = [("sent_cycles", sent as f64), ("window_end_cycle", frame.end as f64)];
         Warning::new(&BATCH_AFTER_WINDOW, path, numbers, what, format!("write a smaller batch, or a longer {key}"))
     })

@@ -304,7 +304,7 @@ fn point(root: &Node, axes: &[Axis], index: usize, files: &mut Files) -> Result<
             }
         };
         let warned = warnings::of(&scenario, &spec)?;
-        of_file.extend(grain::told(resolved.as_ref().unwrap_or(&scenario), warned));
+        of_file.extend(grain::reworded(resolved.as_ref().unwrap_or(&scenario), warned));
         Ok((of_file, scenario, resolved))
     });
     let (warnings, scenario, resolved) = checked.map_err(|refusal| explain(&tree, &[], &refusal))?;

@@ -247,16 +247,16 @@ fn control(outcome: &Outcome) -> Map<String, Value> {
 
 /// Marks, notifications and limited flows, with congestion control only.
 fn congestion(outcome: &Outcome) -> Map<String, Value> {
-    let Some(told) = &outcome.congestion else { return Map::new() };
-    let flows = told.limited.len();
-    let rate = told.limited.iter().map(|flow| flow.rate).sum::<f64>() / flows as f64;
+    let Some(congestion) = &outcome.congestion else { return Map::new() };
+    let flows = congestion.limited.len();
+    let rate = congestion.limited.iter().map(|flow| flow.rate).sum::<f64>() / flows as f64;
     object(json!({
-        "marked_packets": told.counts.marked,
-        "notifications": told.counts.notices,
-        "lost_notifications": told.counts.lost,
-        "lost_marked_packets": told.counts.lost_marks,
-        "notification_flit_hops": told.counts.notice_hops,
-        "mean_queue_at_outputs_flits": told.counts.waited as f64 / told.counts.looked.max(1) as f64,
+        "marked_packets": congestion.counts.marked,
+        "notifications": congestion.counts.notices,
+        "lost_notifications": congestion.counts.lost,
+        "lost_marked_packets": congestion.counts.lost_marks,
+        "notification_flit_hops": congestion.counts.notice_hops,
+        "mean_queue_at_outputs_flits": congestion.counts.waited as f64 / congestion.counts.looked.max(1) as f64,
         "limited_flows": flows,
         "limited_rate": (flows > 0).then_some(rate),
     }))

@@ -202,7 +202,7 @@ weft_units::codes! {
 }
 
 /// Remarks on the coarse scenario.
-pub(crate) fn told(fine: &Scenario, warnings: Vec<Warning>) -> Vec<Warning> {
+pub(crate) fn reworded(fine: &Scenario, warnings: Vec<Warning>) -> Vec<Warning> {
     warnings.into_iter().map(|warning| Warning { help: in_grains(fine, &warning.help), ..warning }).collect()
 }
 

@@ -7,7 +7,7 @@ use weft_engine::{Marking, Spec};
 use weft_units::Refusal;
 
 /// The queue from which packets are marked, and the memory of ports; null without congestion control.
-pub(crate) fn told(spec: &Spec) -> Result<Value, Refusal> {
+pub(crate) fn facts(spec: &Spec) -> Result<Value, Refusal> {
     let Some(Marking { first, ports, most, highest }) = weft_engine::marking(spec)? else { return Ok(Value::Null) };
     let packet = spec.traffic.longest();
     let queue = |flits: u32, chance: f64| {

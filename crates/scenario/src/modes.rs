@@ -67,7 +67,7 @@ fn share(rate: Rate) -> String {
 
 /// The modes of the links that the policy switches, with rates and prices; none where it switches none. Link classes with
 /// prices of their own have rows of their own.
-pub(crate) fn told(power: &PowerConfig, spec: &Spec) -> Result<Value, Refusal> {
+pub(crate) fn facts(power: &PowerConfig, spec: &Spec) -> Result<Value, Refusal> {
     let states = spec.states()?;
     let managed = spec.graph.class_names().iter().zip(&spec.managed).filter(|&(_, &managed)| managed);
     let own = |(name, _): (&String, &bool)| (power.class_prices.get(name), name.clone());

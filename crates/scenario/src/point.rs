@@ -65,11 +65,11 @@ impl Point {
     /// check, which builds the routing, comes last: most routings have no new tables, and some take long to build.
     pub fn rebuilds(&self) -> Result<Option<weft_engine::Rebuilds>, Diagnostic> {
         let spec = self.spec()?;
-        let told = weft_engine::rebuilds(&spec);
-        if told.is_some() {
+        let rebuilds = weft_engine::rebuilds(&spec);
+        if rebuilds.is_some() {
             weft_engine::check(&spec).map_err(|refusal| self.explain(&refusal))?;
         }
-        Ok(told)
+        Ok(rebuilds)
     }
 
     /// Load of the busiest terminal as a share of the capacity of the paths after the last fault, under a routing with new
@@ -96,7 +96,7 @@ impl Point {
     pub fn imply(&self) -> Result<Value, Diagnostic> {
         let spec = self.spec()?;
         let implied = weft_engine::imply(&spec).map_err(|refusal| self.explain(&refusal))?;
-        let hints = grain::told(self.written.as_ref().unwrap_or(&self.scenario), hints::of(&spec, &implied));
+        let hints = grain::reworded(self.written.as_ref().unwrap_or(&self.scenario), hints::of(&spec, &implied));
         let links = spec.graph.links_by_class();
         let classes = spec.graph.class_names().iter().zip(implied.vc_classes);
         let named = &spec.faults[..self.scenario.faults.len()];
@@ -130,13 +130,13 @@ impl Point {
             })),
             "message_classes": message_classes(&spec, &implied.vcs_of_messages),
             "protocols": protocols(&spec),
-            "queueing": self.scenario.lanes_told(&spec).map_err(|refusal| self.explain(&refusal))?,
-            "congestion_control": marking::told(&spec).map_err(|refusal| self.explain(&refusal))?,
+            "queueing": self.scenario.lane_facts(&spec).map_err(|refusal| self.explain(&refusal))?,
+            "congestion_control": marking::facts(&spec).map_err(|refusal| self.explain(&refusal))?,
             "vc_classes": Map::from_iter(classes.map(|(class, count)| (class.clone(), json!(count)))),
             "bandwidth": Map::from_iter(spec.graph.class_names().iter().cloned().zip(bandwidths(&spec))),
             "vc_limit": Map::from_iter(spec.graph.class_names().iter().cloned().zip(vc_limits(&spec))),
             "fault_shares": shares,
-            "modes": modes::told(&self.scenario.power, &spec).map_err(|refusal| self.explain(&refusal))?,
+            "modes": modes::facts(&self.scenario.power, &spec).map_err(|refusal| self.explain(&refusal))?,
             "hints": hints,
         }))
     }

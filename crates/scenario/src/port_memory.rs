@@ -116,7 +116,7 @@ impl Scenario {
     }
 
     /// Lanes and the memory of ports by link class, for `weft check`; null without a scheme and without `port_buffer`.
-    pub(crate) fn lanes_told(&self, spec: &Spec) -> Result<Value, Refusal> {
+    pub(crate) fn lane_facts(&self, spec: &Spec) -> Result<Value, Refusal> {
         let divides = self.links.values().any(|link| link.port_buffer.is_some());
         if spec.queueing.is_usual() && !divides {
             return Ok(Value::Null);
@@ -127,7 +127,7 @@ impl Scenario {
             let given = self.links.get(name);
             let memory = given.and_then(|given| given.port_buffer);
             let parts = Parts::of(spec, &lanes, k, given.and_then(|given| given.split).unwrap_or_default());
-            let told = json!({
+            let facts = json!({
                 "lanes": lanes.by_class[k],
                 "lanes_from_terminals": (k == 0).then_some(lanes.from_terminals),
                 "vcs": link.vcs,
@@ -136,7 +136,7 @@ impl Scenario {
                 "port_memory_flits": memory.map(|memory| memory.flits(self.flit)),
                 "used_memory_flits": u64::from(link.buffer) * u64::from(link.vcs),
             });
-            (name.clone(), told)
+            (name.clone(), facts)
         };
         let links = Map::from_iter(spec.graph.class_names().iter().enumerate().map(of));
         Ok(json!({ "scheme": spec.queueing.name(), "queues": lanes.queues, "links": links }))

@@ -214,7 +214,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_longest_time_is_told_unless_one_is_unknown() {
+    fn the_longest_time_is_reported_unless_one_is_unknown() {
         let judge = Err("a reason".to_owned());
         let of = |cycles| Time { cycles, interval: (cycles - 1, None) };
         let lost = Err("not while broken".to_owned());
@@ -223,8 +223,8 @@ mod tests {
         assert_eq!(longest([lost.clone()].iter(), &known, "fault"), (None, lost.clone().err()));
         let (none, why) = longest([Ok(of(5)), lost, Ok(of(9))].iter(), &known, "fault");
         assert_eq!(none, None);
-        let told = "after 1 of 3 faults it is not known (not while broken); the longest of the others is 9 cycles";
-        assert_eq!(why.as_deref(), Some(told));
+        let expected = "after 1 of 3 faults it is not known (not while broken); the longest of the others is 9 cycles";
+        assert_eq!(why.as_deref(), Some(expected));
         assert_eq!(longest([Ok(of(5))].iter(), &judge, "fault"), (None, judge.err()));
     }
 }

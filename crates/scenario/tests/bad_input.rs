@@ -577,10 +577,10 @@ fn values_of_a_sweep_that_are_the_same_once_they_are_read() {
             "`dimension_order` and value 3 are the same value",
         ),
     ] {
-        let told = refused(sweep).expect_err("the same twice");
+        let message = refused(sweep).expect_err("the same twice");
         assert!(
-            told.contains(both) && told.contains("twins.yaml:4:") && told.contains("leave one of them out"),
-            "{told}"
+            message.contains(both) && message.contains("twins.yaml:4:") && message.contains("leave one of them out"),
+            "{message}"
         );
     }
     assert_eq!(refused("seed: [1, 2], traffic.load: [0.1, 0.2]"), Ok(4));

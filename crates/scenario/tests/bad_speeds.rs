@@ -17,9 +17,9 @@ fn said(sets: Sets) -> Option<String> {
 /// These settings are refused with these words, and no longer with their remedies.
 #[track_caller]
 fn check(bad: Sets, words: &[&str], remedies: &[Sets]) {
-    let told = said(bad).expect("refused");
-    words.iter().for_each(|part| assert!(told.contains(part), "{part} is not in:\n{told}"));
-    assert_eq!(told.matches("error").count(), 1, "{told}");
+    let message = said(bad).expect("refused");
+    words.iter().for_each(|part| assert!(message.contains(part), "{part} is not in:\n{message}"));
+    assert_eq!(message.matches("error").count(), 1, "{message}");
     for remedy in remedies {
         assert_eq!(said(&[bad, remedy].concat()), None, "{remedy:?}");
     }
@@ -70,8 +70,8 @@ fn a_rate_whose_pattern_hardly_repeats_is_refused() {
 }
 
 /// The rate in a help text, as a scenario writes it.
-fn proposed(told: &str) -> &str {
-    let (_, rest) = told.split_once("such as ").expect("a proposal");
+fn proposed(message: &str) -> &str {
+    let (_, rest) = message.split_once("such as ").expect("a proposal");
     rest.split([',', '\n']).next().expect("a rate")
 }
 
@@ -81,15 +81,15 @@ fn a_rounder_rate_is_near_what_was_asked_and_works() {
     for (flits, cycles) in
         [(3, 65_537), (7, 458_751), (65_537, 3), (99_989, 99_991), (65_537, 65_539), (200_003, 131_101)]
     {
-        let told = said(&[(DIM0, &format!("{flits}/{cycles}flits/cycle"))]).expect("refused");
-        let near = proposed(&told);
+        let message = said(&[(DIM0, &format!("{flits}/{cycles}flits/cycle"))]).expect("refused");
+        let near = proposed(&message);
         let rate: weft_units::Bandwidth = near.parse().unwrap_or_else(|why| panic!("{near}: {why}"));
         let (part, whole) = rate.flits_in_cycles(48, 1_600_000, "x").expect("flits and cycles");
         let error = (part as f64 / whole as f64) / (f64::from(flits) / f64::from(cycles)) - 1.0;
         assert!(error.abs() <= 1e-3, "{near} for {flits}/{cycles}: {error}");
         let now = said(&[(DIM0, near)]);
         // a link above the speedup of the switch is refused for that, and no longer for its period
-        assert!(now.as_ref().is_none_or(|told| flits > cycles && told.contains("router.speedup")), "{now:?}");
+        assert!(now.as_ref().is_none_or(|message| flits > cycles && message.contains("router.speedup")), "{now:?}");
     }
 }
 

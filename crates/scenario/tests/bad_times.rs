@@ -36,7 +36,7 @@ fn a_model_shows_times_with_their_cycles() {
 }
 
 #[test]
-fn what_the_engine_refuses_in_cycles_is_told_as_it_was_written() {
+fn what_the_engine_refuses_in_cycles_is_reported_as_it_was_written() {
     let error = refused(("latency: 10cycles", "latency: 2ms"), "");
     check(&error, &["links.", ".latency: 1250000 cycles", "note: 2ms is 1250000 cycles of 1.6ns"]);
     let warmup = "measure: {warmup: auto, warmup_limit: 8us}\n";

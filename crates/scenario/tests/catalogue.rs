@@ -145,13 +145,13 @@ fn a_policy_that_lowers_rates_has_no_prices_in_the_catalogue() {
 }
 
 #[test]
-fn links_of_another_speed_than_the_catalogue_are_told() {
+fn links_of_another_speed_than_the_catalogue_are_reported() {
     assert!(point(&[]).warnings.iter().all(|warning| warning.code.name != "catalogue_speed"));
-    let told = |sets: &[(&str, &str)]| {
+    let warning_of = |sets: &[(&str, &str)]| {
         let warnings = point(sets).warnings;
         warnings.into_iter().find(|warning| warning.code.name == "catalogue_speed")
     };
-    let warning = told(&[("flit", "48b")]).expect("48 Gb/s");
+    let warning = warning_of(&[("flit", "48b")]).expect("48 Gb/s");
     assert_eq!((warning.numbers["link_gbps"], warning.numbers["catalogue_gbps"]), (48.0, 400.0));
     assert!(warning.help.contains("`flit: 400b` and `cycle: 1ns`"), "{}", warning.help);
 }

@@ -404,7 +404,7 @@ fn bounds_are_those_of_the_network_that_is_left_or_say_that_they_are_not() {
         point.imply().unwrap_or_else(|error| panic!("{error}"))
     };
     let number = |value: &serde_json::Value, key: &str| value[key].as_f64().expect("a number");
-    let told = |value: &serde_json::Value| {
+    let reason_of = |value: &serde_json::Value| {
         let hints = value["hints"].as_array().expect("hints").iter();
         let hint = hints.clone().find(|hint| hint["code"] == "bounds_with_broken_links")?;
         let reason = hint["what"].as_str().expect("a sentence").rsplit("because ").next().expect("a reason").to_owned();
@@ -414,18 +414,18 @@ fn bounds_are_those_of_the_network_that_is_left_or_say_that_they_are_not() {
     let line = implied("shortest_path", broken);
     assert!((number(&line, "mean_hops") - 10.0 / 6.0).abs() < 1e-9, "{line}");
     assert!((number(&line, "channel_load_bound") - 3.0 / 4.0).abs() < 1e-9, "{line}");
-    assert_eq!(told(&line), None);
+    assert_eq!(reason_of(&line), None);
     // a fault later in the run changes nothing at the start
     let ring = implied("shortest_path", "{link: [0, 1], at: 15us}");
     assert!((number(&ring, "mean_hops") - 8.0 / 6.0).abs() < 1e-9, "{ring}");
-    assert_eq!(told(&ring), None);
+    assert_eq!(reason_of(&ring), None);
     let counts = |broken: u32, reason: &str| {
         Some((serde_json::json!({ "broken_links": f64::from(broken), "links": 4.0 }), reason.to_owned()))
     };
     let whole = implied("dimension_order", broken);
     assert!((number(&whole, "mean_hops") - 8.0 / 6.0).abs() < 1e-9, "{whole}");
-    assert_eq!(told(&whole), counts(1, "dimension_order has no tables that leave broken links out"));
+    assert_eq!(reason_of(&whole), counts(1, "dimension_order has no tables that leave broken links out"));
     let apart = implied("shortest_path", &format!("{broken}, {{link: [0, 3], at: 0cycles}}"));
     assert!((number(&apart, "mean_hops") - 8.0 / 6.0).abs() < 1e-9, "{apart}");
-    assert_eq!(told(&apart), counts(2, "some terminals are cut off"));
+    assert_eq!(reason_of(&apart), counts(2, "some terminals are cut off"));
 }

@@ -148,15 +148,15 @@ fn what_bursts_leave_open_is_a_warning_with_its_remedy() {
         |chance, gap| Saturation::Unknown(Doubt::Bursts(Bursts { cycles: 50, chance, gap, limit: 0.03 + chance }));
     // 40 % fall to 20 % in 4 times the window, and 1 % for flits that land after it
     let whole = Outcome { saturated: open(0.4, 0.0), ..outcome(Ending::Drained) };
-    let (told, saturated) = doubt(&whole);
+    let (text, saturated) = doubt(&whole);
     assert_eq!(saturated, None);
-    assert!(told.starts_with("measure.window; in the second half of the window (50 cycles"), "{told}");
-    assert!(told.contains("bursts alone may change the load by 40.0 %"), "{told}");
-    assert!(told.contains("write `measure.window: 404cycles` or more"), "{told}");
-    let (told, _) = doubt(&Outcome { saturated: open(0.1, 0.052), ..outcome(Ending::Drained) });
-    assert!(told.contains("accepted 5.2 % less than it was offered, and up to 13.0 % is tolerated"), "{told}");
+    assert!(text.starts_with("measure.window; in the second half of the window (50 cycles"), "{text}");
+    assert!(text.contains("bursts alone may change the load by 40.0 %"), "{text}");
+    assert!(text.contains("write `measure.window: 404cycles` or more"), "{text}");
+    let (text, _) = doubt(&Outcome { saturated: open(0.1, 0.052), ..outcome(Ending::Drained) });
+    assert!(text.contains("accepted 5.2 % less than it was offered, and up to 13.0 % is tolerated"), "{text}");
     // 10 % fall to 2 % in 25 times the window, which decides whatever the gap
-    assert!(told.contains("write `measure.window: 2525cycles` or more"), "{told}");
+    assert!(text.contains("write `measure.window: 2525cycles` or more"), "{text}");
     let phase = PhaseOutcome {
         start: 70,
         from: 70,
@@ -170,9 +170,9 @@ fn what_bursts_leave_open_is_a_warning_with_its_remedy() {
         classes: Vec::new(),
         asleep: Vec::new(),
     };
-    let (told, _) = doubt(&Outcome { phases: vec![phase], ..whole });
-    assert!(told.starts_with("traffic.phases; in the second half of the phase that begins in cycle 70"), "{told}");
-    assert!(told.contains("at least 4.0 times as long"), "{told}");
+    let (text, _) = doubt(&Outcome { phases: vec![phase], ..whole });
+    assert!(text.starts_with("traffic.phases; in the second half of the phase that begins in cycle 70"), "{text}");
+    assert!(text.contains("at least 4.0 times as long"), "{text}");
 }
 
 #[test]
@@ -240,7 +240,7 @@ fn queues_settle_if_the_run_is_longer_than_they_remember() {
     let mut point = point();
     point.scenario.traffic.batch = None;
     let spec = point.spec().expect("sound");
-    let told_of = |before: u64, network: u64, warmup: u64, transitions: u64| {
+    let summary_after = |before: u64, network: u64, warmup: u64, transitions: u64| {
         let mut outcome = outcome(Ending::Drained);
         outcome.channels.iter_mut().for_each(|channel| channel.transitions = transitions);
         outcome.sums.latency = 4 * (before + network);
@@ -248,12 +248,12 @@ fn queues_settle_if_the_run_is_longer_than_they_remember() {
         outcome.warmup = warmup;
         Finished::new(&point, &spec, &outcome).expect("priced").summary
     };
-    let told = |before, network, warmup| told_of(before, network, warmup, 0);
-    let s = told(0, 29, 300);
+    let summary_of = |before, network, warmup| summary_after(before, network, warmup, 0);
+    let s = summary_of(0, 29, 300);
     assert_eq!(s["queueing_mean_cycles"], 29.0 - empty);
     // within two routers 20 cycles, so 10 in each: 4 * 10^2 for packets of one flit
     assert_eq!((&s["queue_memory_cycles"], &s["queues_settled"]), (&400.0.into(), &true.into()), "400 cycles were run");
-    assert_eq!(told(0, 29, 299)["queues_settled"], false);
+    assert_eq!(summary_of(0, 29, 299)["queues_settled"], false);
     // although the run was long enough for this wait, its latency still grows: batches of 10, 20, ... 100 cycles
     let mut growing = outcome(Ending::Drained);
     let batch = |k: u64| PacketSums { packets: 10, latency: 100 * k, ..PacketSums::default() };
@@ -261,13 +261,13 @@ fn queues_settle_if_the_run_is_longer_than_they_remember() {
     let s = Finished::new(&point, &spec, &growing).expect("priced").summary;
     assert_eq!(s["queues_settled"], false);
     assert_eq!(s["latency_growth_share"], 80.0 / 30.0 - 1.0);
-    assert!(told(0, 29, 300)["latency_growth_share"].is_null());
+    assert!(summary_of(0, 29, 300)["latency_growth_share"].is_null());
     // before injection there is one queue
-    assert_eq!(told(100, 9, 0)["queue_memory_cycles"], 40_000.0);
-    assert_eq!(told(0, 9, 0)["queue_memory_cycles"], 0.0);
+    assert_eq!(summary_of(100, 9, 0)["queue_memory_cycles"], 40_000.0);
+    assert_eq!(summary_of(0, 9, 0)["queue_memory_cycles"], 0.0);
     // of links that were switched a packet may have waited for two transitions of 5 cycles
-    assert_eq!(told_of(100, 9, 0, 1)["queue_memory_cycles"], 4.0 * 90.0 * 90.0);
-    assert_eq!(told_of(5, 9, 0, 1)["queue_memory_cycles"], 0.0);
+    assert_eq!(summary_after(100, 9, 0, 1)["queue_memory_cycles"], 4.0 * 90.0 * 90.0);
+    assert_eq!(summary_after(5, 9, 0, 1)["queue_memory_cycles"], 0.0);
     let saturated = Finished::new(&point, &spec, &outcome(Ending::Saturated)).expect("priced").summary;
     assert!(saturated["queues_settled"].is_null() && saturated["queueing_mean_cycles"].is_number());
 }
@@ -276,7 +276,7 @@ fn queues_settle_if_the_run_is_longer_than_they_remember() {
 fn a_load_is_below_the_bound_of_its_paths_by_more_than_chance() {
     let point = point();
     let spec = point.spec().expect("sound");
-    let told = |warmup: u64, share: f64| {
+    let bound_of = |warmup: u64, share: f64| {
         let fullest = Some(Fullest { share, rate: 0.5, buffers: None });
         let outcome = Outcome { fullest, warmup, ..outcome(Ending::Drained) };
         let s = Finished::new(&point, &spec, &outcome).expect("priced").summary;
@@ -284,10 +284,10 @@ fn a_load_is_below_the_bound_of_its_paths_by_more_than_chance() {
     };
     // 0.5 are offered, so the channel is full at 0.5 / 0.8; packets of one flit vary by 1 flit^2/cycle, so of
     // the 50 that the channel carries in 100 cycles by the root of 50, 14 %
-    assert_eq!(told(0, 0.8), (Some(0.625), Some(true)));
-    assert_eq!(told(0, 0.87).1, Some(false), "1 - (1 / 50)^(1/2) = 0.8586");
-    assert_eq!(told(900, 0.87).1, Some(true), "1 - (1 / 500)^(1/2) = 0.9553");
-    assert_eq!(told(1_000_000, 1.0).1, Some(false), "no time is long enough at the capacity itself");
+    assert_eq!(bound_of(0, 0.8), (Some(0.625), Some(true)));
+    assert_eq!(bound_of(0, 0.87).1, Some(false), "1 - (1 / 50)^(1/2) = 0.8586");
+    assert_eq!(bound_of(900, 0.87).1, Some(true), "1 - (1 / 500)^(1/2) = 0.9553");
+    assert_eq!(bound_of(1_000_000, 1.0).1, Some(false), "no time is long enough at the capacity itself");
     let s = Finished::new(&point, &spec, &outcome(Ending::Drained)).expect("priced").summary;
     assert!(["path_bound_load", "path_bound_share", "below_path_bound"].iter().all(|key| s[*key].is_null()));
 }
@@ -317,13 +317,13 @@ fn time_on_slow_links_is_no_queue() {
 }
 
 #[test]
-fn queues_at_slow_links_are_told_beside_the_time_that_these_take() {
+fn queues_at_slow_links_are_reported_beside_the_time_that_these_take() {
     let file = FILE.replace("    off:", "    half: {static: 2uW, per_bit: 1fJ/bit}\n    off:");
     let mut point = expand("hand.yaml", &file, &[]).unwrap_or_else(|error| panic!("{error}")).remove(0);
     point.scenario.traffic.batch = None;
     let mut spec = point.spec().expect("sound");
     // 4 packets of 3 flits, that take 29 cycles each; slow links took 80 cycles for the heads of 80 / 3 packets: 3 for each
-    let told = |spec: &Spec, state: LinkState| {
+    let summary_of = |spec: &Spec, state: LinkState| {
         let mut outcome = outcome(Ending::Drained);
         (outcome.sums.latency, outcome.sums.network_latency, outcome.sums.flits) = (4 * 29, 4 * 29, 4 * 3);
         outcome.serial_cycles = 80;
@@ -340,14 +340,14 @@ fn queues_at_slow_links_are_told_beside_the_time_that_these_take() {
     for (class, rate, each, fastest) in [(1, (1, 4), 2.5, 1.0), (0, (1, 4), 4.0, 1.0), (1, (2, 1), 1.0, 2.0)] {
         spec.links.iter_mut().for_each(|link| link.rate = Rate::ONE);
         spec.links[class].rate = Rate::new(rate.0, rate.1, "links").expect("a rate");
-        let s = told(&spec, LinkState::On);
+        let s = summary_of(&spec, LinkState::On);
         let queue: f64 = within - 2.0 * each;
         assert_eq!(s["queueing_mean_cycles"], queue);
         assert_eq!(s["queue_memory_cycles"], f64::ceil(4.0 * fastest * (queue / 2.0).powi(2)), "{rate:?}");
     }
     // at half its bandwidth a link takes twice as long
     spec.links[1].rate = Rate::ONE;
-    assert_eq!(told(&spec, spec.modes.find("half").expect("a mode"))["queueing_mean_cycles"], within - 2.0 * 1.5);
+    assert_eq!(summary_of(&spec, spec.modes.find("half").expect("a mode"))["queueing_mean_cycles"], within - 2.0 * 1.5);
 }
 
 #[test]
@@ -393,7 +393,7 @@ fn a_state_without_a_price_is_refused_even_after_the_run() {
 }
 
 #[test]
-fn a_stall_is_told_in_words() {
+fn a_stall_is_reported_in_words() {
     let at = Queue { router: 4, port: 2, vc: 1 };
     let to = Queue { router: 5, ..at };
     let packet = Some(PacketName { seq: 7, src: 3, dst: 9 });

@@ -56,8 +56,8 @@ fn bandwidths_that_nothing_reads_are_named() {
     let edges = file!("noclass.graphml").matches("<edge ").count() as f64;
     let bare = point(file!("noclass.graphml"), "", LINKS).expect("a point");
     let racks = file!("noclass.graphml").matches(">R").count() as f64;
-    let told = numbers(&[("edges.bandwidth", edges), ("nodes.rack", racks)]);
-    assert_eq!(codes(&bare)[0], ("graph_attributes_unused", told));
+    let unused = numbers(&[("edges.bandwidth", edges), ("nodes.rack", racks)]);
+    assert_eq!(codes(&bare)[0], ("graph_attributes_unused", unused));
     let help = &bare.warnings[0].help;
     assert!(help.contains("attributes: {bandwidth: {from: bandwidth, unit: UNIT}}"), "{help}");
     // the remedy works with the unit of the file
@@ -87,9 +87,9 @@ fn a_misspelt_attribute_is_refused_at_its_file() {
 fn a_class_of_the_file_without_a_section_is_named() {
     let graph = r#"{"nodes": [{"id": 0, "terminals": 1}, {"id": 1, "terminals": 1}, {"id": 2}], "edges": [
         {"source": 0, "target": 1, "class": "fast"}, {"source": 1, "target": 2, "class": "slow"}, {"source": 0, "target": 2}]}"#;
-    let told = point(graph, "", &format!("{LINKS}, slow: {{latency: 1us}}")).expect("a point");
-    assert_eq!(codes(&told)[..1], [("link_class_without_section", numbers(&[("links", 1.0)]))]);
-    assert_eq!(told.warnings[0].path, "links.fast");
+    let slow_only = point(graph, "", &format!("{LINKS}, slow: {{latency: 1us}}")).expect("a point");
+    assert_eq!(codes(&slow_only)[..1], [("link_class_without_section", numbers(&[("links", 1.0)]))]);
+    assert_eq!(slow_only.warnings[0].path, "links.fast");
     let both = point(graph, "", &format!("{LINKS}, slow: {{latency: 1us}}, fast: {{}}")).expect("a point");
     assert!(codes(&both).iter().all(|(code, _)| *code != "link_class_without_section"));
 }
@@ -215,13 +215,16 @@ fn two_speeds(first: &str) -> Result<Point, Diagnostic> {
 #[test]
 fn links_faster_than_the_default_flit_are_offered_their_speed_first() {
     let help = |first: &str| two_speeds(first).unwrap().check_network().unwrap_err().to_string();
-    let told = help("");
-    assert!(told.contains("help: write `link_speed: 400Gb/s`, the speed of the fastest link"), "{told}");
+    let message = help("");
+    assert!(message.contains("help: write `link_speed: 400Gb/s`, the speed of the fastest link"), "{message}");
     assert_eq!(two_speeds("link_speed: 400Gb/s").unwrap().check_network(), Ok(()));
     // who chose a cycle or a flit keeps it
     for written in ["cycle: 1ns", "flit: 48b", "link_speed: 100Gb/s"] {
-        let told = help(written);
-        assert!(!told.contains("link_speed: 400Gb/s") && told.contains("help: write at most 2flits/cycle"), "{told}");
+        let message = help(written);
+        assert!(
+            !message.contains("link_speed: 400Gb/s") && message.contains("help: write at most 2flits/cycle"),
+            "{message}"
+        );
     }
 }
 
@@ -232,8 +235,8 @@ fn hardware_without_a_speed_has_that_of_the_links() {
     assert_eq!(point.resolved["power"]["catalogue"]["speed"], "400Gb/s");
     let other = two_speeds("link_speed: 400Gb/s\npower: {catalogue: {speed: 800Gb/s, cables: dr}}").unwrap();
     assert_eq!(other.resolved["power"]["catalogue"]["speed"], "800Gb/s");
-    let told = two_speeds(&first("flit: 400b")).unwrap_err().to_string();
-    assert!(told.contains("speed"), "{told}");
-    let told = two_speeds(&first("link_speed: 300Gb/s")).unwrap_err().to_string();
-    assert!(told.contains("300Gb/s") && told.contains("400Gb/s"), "{told}");
+    let message = two_speeds(&first("flit: 400b")).unwrap_err().to_string();
+    assert!(message.contains("speed"), "{message}");
+    let message = two_speeds(&first("link_speed: 300Gb/s")).unwrap_err().to_string();
+    assert!(message.contains("300Gb/s") && message.contains("400Gb/s"), "{message}");
 }

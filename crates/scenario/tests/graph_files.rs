@@ -79,14 +79,14 @@ fn parallel_links_of_a_file_may_add_up() {
 }
 
 #[test]
-fn a_latency_that_is_stated_one_way_holds_one_way_and_is_told_with_its_credits() {
+fn a_latency_that_is_stated_one_way_holds_one_way_and_is_reported_with_its_credits() {
     let text = "router 0 node 0 router 1 15\nrouter 1 node 1\n";
     let zero_load = |text: &str| zero_load("sym.anynet", text, "");
     let (one_way, short) = (zero_load(text), zero_load("router 0 node 0 router 1 1\nrouter 1 node 1\n"));
     let long = zero_load(&format!("{text}router 1 router 0 15\n"));
     // A channel of 15 cycles in place of one of 1 cycle adds 15 - 1, for half of the packets or for all.
     assert_eq!((one_way - short, long - short), (7.0, 14.0));
-    let told = |more: &str| {
+    let credits_and_warnings = |more: &str| {
         let point = point("sym.anynet", text, more);
         let (spec, warnings) = (point.spec().expect("good"), point.warnings);
         let classes = spec.graph.class_names().iter().map(String::as_str);
@@ -100,15 +100,16 @@ fn a_latency_that_is_stated_one_way_holds_one_way_and_is_told_with_its_credits()
         credits.sort();
         credits
     };
-    let (credits, warnings) = told("");
+    let (credits, warnings) = credits_and_warnings("");
     assert_eq!(of_class(credits), names(15, 1));
     let warning =
         warnings.iter().find(|warning| warning.code.name == "anynet_credits_unlike_booksim").expect("a warning");
     // the remedy works: a credit takes as long as its flit
     let keys = "links.latency1.credit_latency to the latency of latency15, and links.latency15.credit_latency to that of latency1";
     assert!(warning.help.contains(keys), "{}", warning.help);
-    let (credits, _) =
-        told("sweep: {links.latency1.credit_latency: [15cycles], links.latency15.credit_latency: [1cycle]}");
+    let (credits, _) = credits_and_warnings(
+        "sweep: {links.latency1.credit_latency: [15cycles], links.latency15.credit_latency: [1cycle]}",
+    );
     assert_eq!(of_class(credits), names(1, 15));
 }
 

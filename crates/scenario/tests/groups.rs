@@ -136,34 +136,34 @@ fn the_accounts_of_groups_add_up_to_the_bill_in_any_number_of_blocks() {
 #[test]
 fn a_group_sleeps_while_all_that_leaves_or_reaches_it_is_off() {
     let table = |by: &str| run_in(0, &[IDLE, ("power.groups", by)]);
-    let told = |finished: &Finished, column: &str| counts(groups(finished), column);
+    let column_of = |finished: &Finished, column: &str| counts(groups(finished), column);
     // by hand: links are off from cycle 30 to 2010, 1980 cycles; terminals never
     let trunks = table("{by: trunk}");
     assert_eq!(names(groups(&trunks)), ["0-2", "0-3", "1-2", "1-3", "(in no group)"]);
-    assert_eq!(told(&trunks, "channels"), [2, 2, 2, 2, 8]);
-    assert_eq!(told(&trunks, "asleep_cycles"), [1980, 1980, 1980, 1980, 0]);
-    assert_eq!(told(&trunks, "channels_off_cycles"), [3960, 3960, 3960, 3960, 0]);
-    assert_eq!(told(&trunks, "routers_asleep_cycles"), [0, 0, 0, 0, 3960]);
-    assert_eq!(told(&trunks, "energy_fj")[0], 2 * (20 * 7 + 1980));
+    assert_eq!(column_of(&trunks, "channels"), [2, 2, 2, 2, 8]);
+    assert_eq!(column_of(&trunks, "asleep_cycles"), [1980, 1980, 1980, 1980, 0]);
+    assert_eq!(column_of(&trunks, "channels_off_cycles"), [3960, 3960, 3960, 3960, 0]);
+    assert_eq!(column_of(&trunks, "routers_asleep_cycles"), [0, 0, 0, 0, 3960]);
+    assert_eq!(column_of(&trunks, "energy_fj")[0], 2 * (20 * 7 + 1980));
     let routers = table("{by: router}");
     assert_eq!(names(groups(&routers)), ["0", "1", "2", "3"]);
     // a leaf sends on 4 channels, and its two terminals on one each
-    assert_eq!(told(&routers, "channels"), [6, 6, 2, 2]);
-    assert_eq!(told(&routers, "asleep_cycles"), [0, 0, 1980, 1980]);
-    assert_eq!(told(&routers, "routers_asleep_cycles"), [0, 0, 1980, 1980]);
+    assert_eq!(column_of(&routers, "channels"), [6, 6, 2, 2]);
+    assert_eq!(column_of(&routers, "asleep_cycles"), [0, 0, 1980, 1980]);
+    assert_eq!(column_of(&routers, "routers_asleep_cycles"), [0, 0, 1980, 1980]);
     let cabinets = table(CABINETS);
     assert_eq!(names(groups(&cabinets)), ["left", "top", "(in no group)"]);
-    assert_eq!(told(&cabinets, "routers"), [2, 1, 1]);
-    assert_eq!(told(&cabinets, "asleep_cycles"), [0, 1980, 0]);
-    assert_eq!(told(&cabinets, "routers_asleep_cycles"), [1980, 1980, 0]);
+    assert_eq!(column_of(&cabinets, "routers"), [2, 1, 1]);
+    assert_eq!(column_of(&cabinets, "asleep_cycles"), [0, 1980, 0]);
+    assert_eq!(column_of(&cabinets, "routers_asleep_cycles"), [1980, 1980, 0]);
     let Some(Column::Floats(shares)) = groups(&cabinets).column("asleep_share") else { panic!("no shares") };
     assert_eq!(shares, &[0.0, 0.99, 0.0]);
     let sizes = run_in(0, &[IDLE, ("power.groups", "{by: cabinet, routers_per_cabinet: 3}")]);
     assert_eq!(names(groups(&sizes)), ["0-2", "3-3"]);
     // without a price of routers their sleep is counted all the same
     let free = run_in(0, &[IDLE, ("power.groups", "{by: router}"), ("power.router_price", "null")]);
-    assert_eq!(told(&free, "routers_asleep_cycles"), [0, 0, 1980, 1980]);
-    assert_eq!(told(&free, "energy_routers_fj"), [0; 4]);
+    assert_eq!(column_of(&free, "routers_asleep_cycles"), [0, 0, 1980, 1980]);
+    assert_eq!(column_of(&free, "energy_routers_fj"), [0; 4]);
 }
 
 #[test]
@@ -238,15 +238,15 @@ fn groups_that_do_not_go_with_the_network_are_refused_and_the_remedies_work() {
 }
 
 #[test]
-fn a_price_of_sleep_that_saves_nothing_is_told() {
-    let told = |sets: &[(&str, &str)]| {
+fn a_price_of_sleep_that_saves_nothing_is_reported() {
+    let warnings_of = |sets: &[(&str, &str)]| {
         let warnings = point(sets).warnings;
         let own = warnings.into_iter().filter(|warning| warning.path == "power.router_price.asleep");
         own.map(|warning| format!("{} {}", warning.what, warning.help)).collect::<Vec<_>>()
     };
-    assert_eq!(told(&[]), [""; 0]);
-    assert_eq!(told(&[("power.router_price.asleep", "1mW")]), [""; 0]);
-    let dear = told(&[("power.router_price.asleep", "2mW")]).concat();
+    assert_eq!(warnings_of(&[]), [""; 0]);
+    assert_eq!(warnings_of(&[("power.router_price.asleep", "1mW")]), [""; 0]);
+    let dear = warnings_of(&[("power.router_price.asleep", "2mW")]).concat();
     assert!(dear.contains("costs 2000 fJ per cycle") && dear.contains("awake, 1000 fJ"), "{dear}");
     // nothing goes off, or not to `off`, or every router has terminals
     let quarter = "{idle_timeout: {idle: 20cycles, transition: 10cycles, to: quarter}}";
@@ -256,7 +256,7 @@ fn a_price_of_sleep_that_saves_nothing_is_told() {
         (&[("power.policy", quarter), prices], "`terminal` or `level1`"),
         (&[("topology", "{hyperx: {widths: [3], terminals_per_router: 1}}"), ("routing", "minimal")], "`terminal`"),
     ] {
-        let never = told(sets).concat();
+        let never = warnings_of(sets).concat();
         assert!(never.contains("no router ever sleeps") && never.contains(class), "{never}");
         assert!(never.contains("leave `asleep` out") && never.contains("of a tree above its leaves"), "{never}");
     }

@@ -52,9 +52,9 @@ fn energy_is_the_sum_over_modes_of_cycles_and_prices() {
     let shares =
         ["on", "draining", "one", "six", "nap", "off"].map(|mode| &finished.summary[format!("links_{mode}_share")]);
     assert_eq!(shares, [&json!(0.04), &json!(0.025), &json!(0.935), &json!(0.0), &json!(0.0), &json!(0.0)]);
-    let told = finished.summary["link_modes"].as_array().expect("modes");
-    assert_eq!((told.len(), &told[5]), (8, &json!({"name": "six", "rate": 0.5, "carries": true})));
-    assert_eq!(told[7], json!({"name": "nap", "rate": 1.0, "carries": false}));
+    let listed = finished.summary["link_modes"].as_array().expect("modes");
+    assert_eq!((listed.len(), &listed[5]), (8, &json!({"name": "six", "rate": 0.5, "carries": true})));
+    assert_eq!(listed[7], json!({"name": "nap", "rate": 1.0, "carries": false}));
 }
 
 /// A sleep of one's own: no flit crosses it, and it has a price.
@@ -114,8 +114,8 @@ fn modes_without_sense_are_refused_with_remedies_that_work() {
         ("name: One lane, rate: 1/12", vec!["power.modes.2.name", "no name of a mode", "such as `low`"]),
         ("name: one, rate: 1/12, carries: false", vec!["power.modes.2.rate: the rate of a mode that carries nothing"]),
     ] {
-        let told = said(&[(modes, &one(bad))]).expect("refused");
-        words.iter().for_each(|part| assert!(told.contains(part), "{bad}: {part} is not in:\n{told}"));
+        let message = said(&[(modes, &one(bad))]).expect("refused");
+        words.iter().for_each(|part| assert!(message.contains(part), "{bad}: {part} is not in:\n{message}"));
         assert_eq!(said(&[(modes, &sound)]), None);
     }
 }
@@ -123,23 +123,29 @@ fn modes_without_sense_are_refused_with_remedies_that_work() {
 #[test]
 fn a_role_that_no_mode_has_and_a_mode_without_a_price_are_refused() {
     let to = "power.policy.idle_timeout.to";
-    let told = said(&[(to, "two")]).expect("refused");
-    assert!(told.contains("error: power.policy.idle_timeout.to: no mode has the name `two`"), "{told}");
-    assert!(told.contains("write one of: off, six, one, nap; or add {name: two, rate: 1/2} to power.modes"), "{told}");
+    let message = said(&[(to, "two")]).expect("refused");
+    assert!(message.contains("error: power.policy.idle_timeout.to: no mode has the name `two`"), "{message}");
+    assert!(
+        message.contains("write one of: off, six, one, nap; or add {name: two, rate: 1/2} to power.modes"),
+        "{message}"
+    );
     // the new mode needs a price
     let two = "[{name: six, rate: 6/12}, {name: one, rate: 1/12}, {name: nap, carries: false}, {name: two, rate: 1/2}]";
-    let told = said(&[(to, "two"), ("power.modes", two)]).expect("refused");
-    assert!(told.contains("error: power.prices:") && told.contains("add `two: {static: ..., per_bit: ...}`"), "{told}");
+    let message = said(&[(to, "two"), ("power.modes", two)]).expect("refused");
+    assert!(
+        message.contains("error: power.prices:") && message.contains("add `two: {static: ..., per_bit: ...}`"),
+        "{message}"
+    );
     let price: Sets = &[("power.prices.two", "{static: 1W, per_bit: 0pJ/bit}")];
     assert_eq!(said(&[&[(to, "two"), ("power.modes", two)], price].concat()), None);
     // the default table has no price of `two`, and written prices replace all of it
-    let told = said(&[(to, "two"), ("power.modes", two), ("power.prices", "null")]).expect("refused");
-    assert!(told.contains("for each of: on, draining, two, waking"), "{told}");
+    let message = said(&[(to, "two"), ("power.modes", two), ("power.prices", "null")]).expect("refused");
+    assert!(message.contains("for each of: on, draining, two, waking"), "{message}");
     let all =
         ["on", "draining", "two", "waking"].map(|name| format!("{name}: {{static: 1W, per_bit: 0pJ/bit}}")).join(", ");
     assert_eq!(said(&[(to, "two"), ("power.modes", two), ("power.prices", &format!("{{{all}}}"))]), None);
     // a price of a mode that does not exist
-    let told = said(price).expect("refused");
-    assert!(told.contains("error: power.prices.two: no mode has the name `two`"), "{told}");
+    let message = said(price).expect("refused");
+    assert!(message.contains("error: power.prices.two: no mode has the name `two`"), "{message}");
     assert_eq!(said(&[&[("power.modes", two)], price].concat()), None);
 }

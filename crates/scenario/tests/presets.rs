@@ -106,10 +106,10 @@ fn a_wrong_name_and_a_speed_beside_it_are_refused() {
         let sets: Vec<_> = sets.iter().map(|(path, value)| (path.to_string(), value.to_string())).collect();
         expand("it.yaml", NETWORKS, &sets).err().map(|diagnostic| diagnostic.text)
     };
-    let told = said(&[("router.preset", "torus")]).expect("refused");
-    assert!(told.contains("torus_2019"), "{told}");
-    let told = said(&[("link_speed", "80Gb/s")]).expect("refused");
-    assert!(told.contains("leave link_speed out, or write cycle and flit beside it"), "{told}");
+    let message = said(&[("router.preset", "torus")]).expect("refused");
+    assert!(message.contains("torus_2019"), "{message}");
+    let message = said(&[("link_speed", "80Gb/s")]).expect("refused");
+    assert!(message.contains("leave link_speed out, or write cycle and flit beside it"), "{message}");
     // 16 bytes in 1.6 ns are 80 Gb/s
     assert_eq!(said(&[("link_speed", "80Gb/s"), ("cycle", "1.6ns"), ("flit", "16B")]), None);
 }

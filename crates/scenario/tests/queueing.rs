@@ -108,12 +108,12 @@ fn a_port_is_divided_by_the_queues_of_the_scheme_or_by_the_lanes() {
         spec.links.iter().map(|link| link.buffer).collect::<Vec<_>>()
     };
     // Nominal: 5 queues in 2 classes are 10 parts; the lanes of dimension 0 have up to ceil(16 / lanes) VCs each.
-    let told = checked(PORTS, &[]).unwrap().imply().unwrap()["queueing"].clone();
+    let facts = checked(PORTS, &[]).unwrap().imply().unwrap()["queueing"].clone();
     let lanes = |class: &str| {
-        told["links"][class]["lanes"].as_array().unwrap().iter().map(|lanes| lanes.as_u64().unwrap()).sum::<u64>()
+        facts["links"][class]["lanes"].as_array().unwrap().iter().map(|lanes| lanes.as_u64().unwrap()).sum::<u64>()
     };
     let part = |parts: u64, lanes: u64| (320 / (parts * 16u64.div_ceil(lanes))) as u32;
-    let from_terminals = told["links"]["terminal"]["lanes_from_terminals"].as_u64().unwrap();
+    let from_terminals = facts["links"]["terminal"]["lanes_from_terminals"].as_u64().unwrap();
     assert_eq!(from_terminals, 4, "four links");
     let nominal = [part(5, from_terminals), part(10, lanes("dim0")), part(10, lanes("dim1"))];
     assert_eq!(buffers(&[]), nominal);
@@ -134,7 +134,7 @@ fn a_port_is_divided_by_the_queues_of_the_scheme_or_by_the_lanes() {
 }
 
 #[test]
-fn a_terminal_has_a_queue_per_lane_unless_it_is_told_otherwise() {
+fn a_terminal_has_a_queue_per_lane_unless_the_scenario_says_otherwise() {
     let interface = |sets: &[(&str, &str)]| checked(MESH, sets).unwrap().spec().unwrap().interface;
     assert_eq!((interface(&[]).queueing, interface(&[]).depth), (Queueing::PerLane, u16::MAX));
     assert_eq!(interface(&[("interface.queues", "one")]).queueing, Queueing::One);

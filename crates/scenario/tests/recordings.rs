@@ -40,13 +40,13 @@ fn saved(finished: &Finished, name: &str) -> (Vec<String>, i64) {
 
 #[test]
 fn every_recording_is_a_key_and_a_table_with_the_columns_that_it_declares() {
-    let (schema, told) = (schema(), recordings());
-    let told = told.as_array().expect("a list");
+    let (schema, listed) = (schema(), recordings());
+    let listed = listed.as_array().expect("a list");
     assert_eq!(
-        told.iter().map(|one| one["name"].as_str()).collect::<Option<Vec<_>>>().as_deref(),
+        listed.iter().map(|one| one["name"].as_str()).collect::<Option<Vec<_>>>().as_deref(),
         Some(RecordingConfig::NAMES)
     );
-    for one in told {
+    for one in listed {
         let text = |key: &str| one[key].as_str().expect("a text");
         let name = text("name");
         assert!(schema.pointer(&format!("/$defs/Measure/properties/{name}")).is_some(), "{name} is no key");

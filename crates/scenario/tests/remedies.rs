@@ -389,7 +389,7 @@ fn what_a_refusal_says_to_write_passes_the_next_check() {
 
 /// A price list can't mend a policy that does not work on the network.
 #[test]
-fn what_a_policy_needs_of_the_network_is_told_before_its_prices() {
+fn what_a_policy_needs_of_the_network_is_reported_before_its_prices() {
     let price = "{static: 1W, per_bit: 1pJ/bit}";
     let prices = format!("{{on: {price}, draining: {price}, waking: {price}, off: {price}}}");
     let tree =
@@ -476,7 +476,7 @@ fn an_override_adds_to_a_list_and_takes_away() {
 }
 
 #[test]
-fn a_value_where_a_list_belongs_is_told_what_an_element_is() {
+fn a_value_where_a_list_belongs_is_refused_with_what_an_element_is() {
     let help = checked(&[("traffic.loads", "3")]).expect_err("no list").help;
     let words = "did you mean `traffic.load`? `traffic.loads` is a list, [{terminals: ..., load: ...}, ...]: ";
     assert!(help.starts_with(words), "{help}");
@@ -494,7 +494,7 @@ fn a_note_names_models_as_yaml() {
 }
 
 #[test]
-fn a_key_at_the_wrong_level_is_told_where_it_belongs() {
+fn a_key_at_the_wrong_level_is_refused_with_where_it_belongs() {
     for (path, value, place) in [
         ("load", "0.2", "`load` belongs under `traffic`: did you mean `traffic.load`? the keys of a scenario: "),
         ("vcs", "4", "`vcs` belongs under `links.default`: did you mean `links.default.vcs`?"),
@@ -531,7 +531,7 @@ fn an_inherited_key_of_a_job_is_blamed_where_it_is_written() {
 }
 
 #[test]
-fn values_of_another_kind_are_told_as_expected_and_found() {
+fn values_of_another_kind_are_reported_as_expected_and_found() {
     for (path, value, what) in [
         ("seed", "x", "expected a whole number, found the text \"x\""),
         ("traffic.load", "{a: 1}", "expected a number, found a mapping"),

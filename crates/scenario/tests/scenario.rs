@@ -75,12 +75,12 @@ fn sweeps_are_products_and_zips_advance_together() {
 fn a_set_below_a_swept_path_is_refused_whichever_of_them_comes_first() {
     let below = ("routing.ugal_p.threshold", "2flits");
     let sweep = ("sweep.routing", "[ugal_p, valiant]");
-    let told = |sets: &[(&str, &str)]| {
+    let expanded = |sets: &[(&str, &str)]| {
         let sets: Vec<_> = sets.iter().map(|(path, value)| (path.to_string(), value.to_string())).collect();
         expand("test.yaml", SMALL, &sets).map(|points| points.len()).map_err(|error| error.to_string())
     };
     for sets in [[below, sweep], [sweep, below]] {
-        let message = told(&sets).expect_err("the threshold would be lost");
+        let message = expanded(&sets).expect_err("the threshold would be lost");
         assert!(
             message.contains("`routing` is swept, and its values take the place of all that is below it"),
             "{message}"
@@ -88,10 +88,10 @@ fn a_set_below_a_swept_path_is_refused_whichever_of_them_comes_first() {
         assert!(message.contains("--set:1:1") || message.contains("routing.ugal_p.threshold=2flits"), "{message}");
     }
     // both remedies
-    assert_eq!(told(&[("sweep.routing", "[{ugal_p: {threshold: 2flits}}, valiant]")]), Ok(2));
-    assert_eq!(told(&[sweep, ("routing", "{ugal_p: {threshold: 2flits}}")]), Ok(1));
+    assert_eq!(expanded(&[("sweep.routing", "[{ugal_p: {threshold: 2flits}}, valiant]")]), Ok(2));
+    assert_eq!(expanded(&[sweep, ("routing", "{ugal_p: {threshold: 2flits}}")]), Ok(1));
     // a sweep that is taken away again takes nothing's place
-    assert_eq!(told(&[below, sweep, ("sweep.routing", "null")]), Ok(1));
+    assert_eq!(expanded(&[below, sweep, ("sweep.routing", "null")]), Ok(1));
 }
 
 #[test]
@@ -129,10 +129,10 @@ fn a_resolved_scenario_is_a_file_with_the_same_hash() {
 
 /// The key of every recording, and an example of its parameters.
 fn recordings() -> Vec<(String, String)> {
-    let text = |told: &Value, key: &str| told[key].as_str().expect("a text").to_owned();
-    let told = weft_scenario::recordings();
-    let key = |told| (format!("measure.{}", text(told, "name")), text(told, "example"));
-    told.as_array().expect("a list").iter().map(key).collect()
+    let text = |recording: &Value, key: &str| recording[key].as_str().expect("a text").to_owned();
+    let listed = weft_scenario::recordings();
+    let key = |recording| (format!("measure.{}", text(recording, "name")), text(recording, "example"));
+    listed.as_array().expect("a list").iter().map(key).collect()
 }
 
 /// Another value for every key but recordings.

@@ -31,9 +31,9 @@ fn warned(sets: Sets) -> Vec<(String, String)> {
 /// There is one warning, at this path, with these words; with `remedy` there is none.
 #[track_caller]
 fn check(sets: Sets, path: &str, words: &[&str], remedy: Sets) {
-    let told = warned(sets);
-    assert!(told.len() == 1 && told[0].0 == path, "{told:?}");
-    words.iter().for_each(|part| assert!(told[0].1.contains(part), "{part} is not in: {}", told[0].1));
+    let warnings = warned(sets);
+    assert!(warnings.len() == 1 && warnings[0].0 == path, "{warnings:?}");
+    words.iter().for_each(|part| assert!(warnings[0].1.contains(part), "{part} is not in: {}", warnings[0].1));
     assert_eq!(warned(&[sets, remedy].concat()), [], "{remedy:?}");
 }
 
@@ -43,7 +43,7 @@ fn summary(sets: Sets) -> Value {
 }
 
 #[test]
-fn a_window_that_is_no_whole_number_of_periods_is_told() {
+fn a_window_that_is_no_whole_number_of_periods_is_reported() {
     let window = |window: &'static str| [REPEATS, ("measure.window", window)];
     assert_eq!(warned(&[REPEATS]), []);
     check(
@@ -70,7 +70,7 @@ fn a_window_that_is_no_whole_number_of_periods_is_told() {
 }
 
 #[test]
-fn phases_that_are_no_whole_periods_are_told() {
+fn phases_that_are_no_whole_periods_are_reported() {
     let phases = |phases: &'static str| ("traffic.phases", phases);
     let changes = [
         REPEATS,
@@ -78,8 +78,8 @@ fn phases_that_are_no_whole_periods_are_told() {
         phases("[{from: 10us, load: 0.3}, {from: 25us, load: 0.2}, {from: 42us, load: 0.1}]"),
     ];
     // the first phase is over before the window begins, and that is told, too
-    let told = warned(&changes);
-    let part = told.iter().find(|(path, _)| path == "traffic.phases").expect("a warning");
+    let warnings = warned(&changes);
+    let part = warnings.iter().find(|(path, _)| path == "traffic.phases").expect("a warning");
     let help = "begin the phases of the window at 30000cycles, 50000cycles, and write `measure.window: 40000cycles`";
     assert!(part.1.contains("from cycle 20000 on, a span of 5000 cycles") && part.1.ends_with(help), "{part:?}");
     let followed = [
@@ -91,16 +91,22 @@ fn phases_that_are_no_whole_periods_are_told() {
 }
 
 #[test]
-fn off_times_beside_the_window_are_told() {
+fn off_times_beside_the_window_are_reported() {
     let rows =
         |rows: &str| [("power.policy", format!("{{timetable: {{off: [{rows}], transition: 100cycles}}}}"))].to_vec();
     let sets = |rows: &[(&'static str, String)]| rows.iter().map(|(k, v)| warned(&[(k, v)])).next().expect("a policy");
-    let told = sets(&rows("{from: 2us, until: 5us}, {from: 25us, until: 30us}, {from: 60us, until: 70us}"));
-    let paths: Vec<&str> = told.iter().map(|(path, _)| path.as_str()).collect();
+    let warnings = sets(&rows("{from: 2us, until: 5us}, {from: 25us, until: 30us}, {from: 60us, until: 70us}"));
+    let paths: Vec<&str> = warnings.iter().map(|(path, _)| path.as_str()).collect();
     assert_eq!(paths, ["power.policy.timetable.off.2.from", "power.policy.timetable.off.0.until"]);
-    assert!(told[0].1.contains("these links go off at 60000 cycles (60us), and the window ends at 40000"), "{told:?}");
-    assert!(told[1].1.contains("these links are on again at 5000 cycles (5us), and the window starts"), "{told:?}");
-    assert!(told[0].1.contains("write less than 40000cycles"));
+    assert!(
+        warnings[0].1.contains("these links go off at 60000 cycles (60us), and the window ends at 40000"),
+        "{warnings:?}"
+    );
+    assert!(
+        warnings[1].1.contains("these links are on again at 5000 cycles (5us), and the window starts"),
+        "{warnings:?}"
+    );
+    assert!(warnings[0].1.contains("write less than 40000cycles"));
     assert_eq!(sets(&rows("{from: 2us, until: 25us}, {from: 39us, until: 70us}")), []);
     let (key, late) = rows("{from: 1ms, until: 2ms}").remove(0);
     let error = point(&[(key, &late)]).expect_err("after the run");
@@ -121,14 +127,14 @@ fn a_timetable_asks_for_no_longer_warm_up_than_it_needs() {
 }
 
 #[test]
-fn a_policy_without_links_is_told() {
+fn a_policy_without_links_is_reported() {
     let none = [SLEEPS, ("power.manages", "[]")];
     let words = ["no link to switch: all links stay on", "write `power.manages: [dim0]`, or write policy: always_on"];
     check(&none, "power.manages", &words, &[("power.manages", "[dim0]")]);
     assert_eq!(warned(&[none[0], none[1], ("power.policy", "always_on")]), []);
     let alone = [SLEEPS, ("topology", "{single_router: {terminals: 4}}")];
-    let told = point(&alone).map(|point| point.warnings[0].help.clone());
-    assert_eq!(told.as_deref(), Ok("take a topology with links between routers, or write policy: always_on"));
+    let help = point(&alone).map(|point| point.warnings[0].help.clone());
+    assert_eq!(help.as_deref(), Ok("take a topology with links between routers, or write policy: always_on"));
 }
 
 #[test]
@@ -165,20 +171,23 @@ fn a_window_that_ends_with_a_batch_is_long_enough_for_the_policy() {
             ("measure", "{}"),
             ("measure.stop", stop),
         ];
-        let told = summary(&sets);
-        let warnings = told["warnings"].as_array().expect("a list").clone();
+        let results = summary(&sets);
+        let warnings = results["warnings"].as_array().expect("a list").clone();
         let texts = warnings.iter().map(|each| (each["path"].to_string(), each["help"].to_string()));
-        (told["window_cycles"].as_u64().expect("a window"), texts.collect::<Vec<_>>())
+        (results["window_cycles"].as_u64().expect("a window"), texts.collect::<Vec<_>>())
     };
     // all decisions are taken in 300 cycles
-    let (window, told) = run(SLEEPS, 40);
+    let (window, warnings) = run(SLEEPS, 40);
     let times = (2.0 * 3000.0 / window as f64).ceil() as u32;
     let help = format!("\"write batches that are {times} times as large, or larger\"");
-    assert_eq!(told, [("\"measure.warmup\"".to_owned(), help)]);
-    let (window, told) = run(SLEEPS, 40 * times);
-    assert!(window >= 3000 && told.is_empty(), "{window}: {told:?}");
-    let (window, told) = run(("power.policy", "always_on"), 40);
-    assert!(window < 3000 && told.is_empty(), "{window}: {told:?}");
-    let (_, told) = run(REPEATS, 400);
-    assert!(told.iter().any(|(path, help)| path.contains("complete") && help.contains("1000000 cycles")), "{told:?}");
+    assert_eq!(warnings, [("\"measure.warmup\"".to_owned(), help)]);
+    let (window, warnings) = run(SLEEPS, 40 * times);
+    assert!(window >= 3000 && warnings.is_empty(), "{window}: {warnings:?}");
+    let (window, warnings) = run(("power.policy", "always_on"), 40);
+    assert!(window < 3000 && warnings.is_empty(), "{window}: {warnings:?}");
+    let (_, warnings) = run(REPEATS, 400);
+    assert!(
+        warnings.iter().any(|(path, help)| path.contains("complete") && help.contains("1000000 cycles")),
+        "{warnings:?}"
+    );
 }

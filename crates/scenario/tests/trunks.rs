@@ -22,9 +22,9 @@ fn said(sets: &[(&str, &str)]) -> Option<String> {
 /// These settings are refused with these words, and no longer with their remedies.
 #[track_caller]
 fn check(bad: &[(&str, &str)], words: &[&str], remedies: &[&[(&str, &str)]]) {
-    let told = said(bad).expect("refused");
-    words.iter().for_each(|part| assert!(told.contains(part), "{part} is not in:\n{told}"));
-    assert_eq!(told.matches("error").count(), 1, "{told}");
+    let message = said(bad).expect("refused");
+    words.iter().for_each(|part| assert!(message.contains(part), "{part} is not in:\n{message}"));
+    assert_eq!(message.matches("error").count(), 1, "{message}");
     for remedy in remedies {
         assert_eq!(said(&[bad, remedy].concat()), None, "{remedy:?}");
     }

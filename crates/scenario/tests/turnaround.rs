@@ -65,14 +65,14 @@ fn each_phase_of_a_load_is_judged_without_the_turnaround() {
 }
 
 #[test]
-fn a_window_before_the_first_replies_is_told_and_is_no_saturation() {
+fn a_window_before_the_first_replies_is_reported_and_is_no_saturation() {
     let text = pair(2000, "warmup: 500cycles, window: 1000cycles");
-    let told = warning(&text).expect("500 <= 2,000");
-    assert_eq!(told.path, "measure.warmup");
+    let early = warning(&text).expect("500 <= 2,000");
+    assert_eq!(early.path, "measure.warmup");
     // two turnarounds later than it was
-    let numbers = ["warmup_cycles", "turnaround_cycles", "enough_cycles"].map(|name| told.numbers[name]);
+    let numbers = ["warmup_cycles", "turnaround_cycles", "enough_cycles"].map(|name| early.numbers[name]);
     assert_eq!(numbers, [500.0, 2000.0, 4500.0]);
-    assert_eq!(told.help, "write `measure.warmup: 4500cycles` or more");
+    assert_eq!(early.help, "write `measure.warmup: 4500cycles` or more");
     let s = run(&text, &[]);
     // nothing is accepted but requests
     assert_eq!([&s["saturated"], &s["ending"]], [&json!(false), &json!("drained")]);

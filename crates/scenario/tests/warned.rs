@@ -33,11 +33,11 @@ fn warned(sets: &[(&str, &str)]) -> Vec<(String, String)> {
 
 #[track_caller]
 fn check(sets: &[(&str, &str)], path: &str, parts: &[&str]) {
-    let told = warned(sets);
-    assert_eq!(told.len(), 1, "{told:?}");
-    assert_eq!(told[0].0, path);
+    let warnings = warned(sets);
+    assert_eq!(warnings.len(), 1, "{warnings:?}");
+    assert_eq!(warnings[0].0, path);
     for part in parts {
-        assert!(told[0].1.contains(part), "{part} is not in: {}", told[0].1);
+        assert!(warnings[0].1.contains(part), "{part} is not in: {}", warnings[0].1);
     }
 }
 
@@ -57,7 +57,7 @@ fn a_warm_up_ends_by_itself_under_a_policy_that_switches_links() {
 }
 
 #[test]
-fn a_fixed_warm_up_that_is_too_short_for_the_policy_is_told() {
+fn a_fixed_warm_up_that_is_too_short_for_the_policy_is_reported() {
     let fixed = |warmup: &'static str| [TCEP, ("measure.warmup", warmup)];
     let both = ["500 cycles (500ns)", "1000 cycles (1us)", "tcep", "write `measure.warmup: auto`"];
     check(&fixed("500cycles"), "measure.warmup", &both);
@@ -67,13 +67,13 @@ fn a_fixed_warm_up_that_is_too_short_for_the_policy_is_told() {
     }
     assert_eq!(warned(&[("measure.warmup", "0cycles")]), [], "all links stay on");
     let slow = ("power.policy", "{idle_timeout: {idle: 1us, transition: 5us}}");
-    let told = warned(&[slow, ("routing", "minimal"), ("measure.warmup", "2us")]);
-    assert!(told[0].0 == "measure.warmup" && told[0].1.contains("11000 cycles (11us)"), "{told:?}");
+    let warnings = warned(&[slow, ("routing", "minimal"), ("measure.warmup", "2us")]);
+    assert!(warnings[0].0 == "measure.warmup" && warnings[0].1.contains("11000 cycles (11us)"), "{warnings:?}");
     // a load that changes can't have the other remedy, and its phases must stay where they are in the window
     let phases = |from: &'static str| ("traffic.phases", from);
-    let told = warned(&[TCEP, ("measure.warmup", "1us"), phases("[{from: 3us, load: 0.2}]")]);
-    assert!(told[0].1.contains("`measure.warmup: 10000cycles`") && !told[0].1.contains("auto"), "{told:?}");
-    assert!(told[0].1.contains("begin and end each phase 9000 cycles later"), "{told:?}");
+    let warnings = warned(&[TCEP, ("measure.warmup", "1us"), phases("[{from: 3us, load: 0.2}]")]);
+    assert!(warnings[0].1.contains("`measure.warmup: 10000cycles`") && !warnings[0].1.contains("auto"), "{warnings:?}");
+    assert!(warnings[0].1.contains("begin and end each phase 9000 cycles later"), "{warnings:?}");
     let longer = |from| warned(&[TCEP, ("measure.warmup", "10000cycles"), phases(from)]);
     assert_eq!(longer("[{from: 12us, load: 0.2}]"), []);
     assert_eq!(
@@ -88,13 +88,13 @@ fn a_policy_that_never_decides_has_no_time_in_which_it_settles() {
     let tcep =
         |keys: &str| format!("{{tcep: {{activation_epoch: 250cycles, deactivation_epoch: 1000cycles, {keys}}}}}");
     for (keys, count) in [("deactivate: false, initial: all_on", 0), ("deactivate: false", 1), ("initial: all_on", 1)] {
-        let told = warned(&[("power.policy", &tcep(keys)), ("measure.warmup", "500cycles")]);
-        assert_eq!(told.len(), count, "{keys}: {told:?}");
+        let warnings = warned(&[("power.policy", &tcep(keys)), ("measure.warmup", "500cycles")]);
+        assert_eq!(warnings.len(), count, "{keys}: {warnings:?}");
     }
 }
 
 #[test]
-fn a_window_with_few_packets_is_told() {
+fn a_window_with_few_packets_is_reported() {
     // 8 terminals at 0.1 flits per cycle: 16 packets in 20 cycles, and 30 in 37.5
     let short = [("measure.window", "20cycles")];
     check(&short, "measure.window", &["about 16.000 packets", "20 cycles (20ns)", "write 76cycles or more"]);
@@ -112,8 +112,8 @@ fn a_window_with_enough_packets_is_proposed_only_where_it_may_be_written() {
     // 8 * 1e-14 * 20,000 packets: 30 of them, twice, in 7.5e14 cycles, above the 2^48 of a time
     let rare = |load| [("traffic.load", load)];
     // to ten digits: 1e-14 is no binary fraction, and both are rounded up
-    let told = ["loads that are 3750000000", " times as high or higher", " 7500000000", " cycles, is longer than"];
-    check(&rare("0.00000000000001"), "measure.window", &told);
+    let parts = ["loads that are 3750000000", " times as high or higher", " 7500000000", " cycles, is longer than"];
+    check(&rare("0.00000000000001"), "measure.window", &parts);
     assert_eq!(warned(&rare("0.000375")), [], "3.75e10 times 1e-14");
     // 30 of 8 * 1e-7 * 20,000 packets, twice
     check(&rare("0.0000001"), "measure.window", &["write 75000000cycles or more, or a higher load"]);
@@ -124,17 +124,17 @@ fn a_window_with_enough_packets_is_proposed_only_where_it_may_be_written() {
 }
 
 #[test]
-fn links_that_go_off_sooner_than_they_switch_are_told() {
+fn links_that_go_off_sooner_than_they_switch_are_reported() {
     let policy = |idle| format!("{{idle_timeout: {{idle: {idle}, transition: 5us}}}}");
-    let told = |idle| warned(&[("routing", "minimal"), ("power.policy", &policy(idle))]);
-    let (path, text) = &told("1us")[0];
-    assert_eq!((told("1us").len(), path.as_str()), (1, "power.policy.idle_timeout.idle"));
+    let warned_at = |idle| warned(&[("routing", "minimal"), ("power.policy", &policy(idle))]);
+    let (path, text) = &warned_at("1us")[0];
+    assert_eq!((warned_at("1us").len(), path.as_str()), (1, "power.policy.idle_timeout.idle"));
     assert!(text.contains("can collapse") && text.contains("write an idle time of 5us or more"), "{text}");
-    assert_eq!(told("5us"), []);
+    assert_eq!(warned_at("5us"), []);
 }
 
 #[test]
-fn a_price_list_with_dear_sleep_is_told() {
+fn a_price_list_with_dear_sleep_is_reported() {
     let prices = |off: &str| {
         let rest = ["shadow", "draining", "waking"].map(|state| format!("{state}: {{static: 1W, per_bit: 0pJ/bit}}"));
         format!(
@@ -157,9 +157,9 @@ fn results_keep_the_warnings() {
         point(sets).run(how, &()).unwrap_or_else(|error| panic!("{error}")).summary
     };
     assert_eq!(summary(&quick)["warnings"], json!([]));
-    let told = summary(&[quick[0], quick[1], TCEP]);
-    assert_eq!(told["warnings"][0]["path"], "measure.warmup");
-    assert!(told["warnings"][0]["help"].as_str().expect("a text").contains("auto"));
+    let results = summary(&[quick[0], quick[1], TCEP]);
+    assert_eq!(results["warnings"][0]["path"], "measure.warmup");
+    assert!(results["warnings"][0]["help"].as_str().expect("a text").contains("auto"));
 }
 
 #[test]
@@ -179,7 +179,7 @@ fn what_begins_after_the_run_is_refused_with_both_times() {
 }
 
 #[test]
-fn what_the_window_does_not_see_is_told() {
+fn what_the_window_does_not_see_is_reported() {
     let phases = |text| ("traffic.phases", text);
     check(
         &[phases("[{from: 40us, load: 0.2}]")],
@@ -187,10 +187,10 @@ fn what_the_window_does_not_see_is_told() {
         &["40000 cycles (40us)", "30000 cycles (30us)"],
     );
     let early = "[{from: 2us, load: 0.2}, {from: 4us, load: 0.3}]";
-    let told = warned(&[phases(early)]);
-    assert_eq!(told.len(), 2, "{told:?}");
-    assert!(told[0].1.contains("the load before this phase is over at 2000 cycles (2us)"), "{told:?}");
-    assert!(told[1].1.contains("10000 cycles (10us)"), "{told:?}");
+    let warnings = warned(&[phases(early)]);
+    assert_eq!(warnings.len(), 2, "{warnings:?}");
+    assert!(warnings[0].1.contains("the load before this phase is over at 2000 cycles (2us)"), "{warnings:?}");
+    assert!(warnings[1].1.contains("10000 cycles (10us)"), "{warnings:?}");
     // a warm-up with another load that ends as the window starts is meant
     assert_eq!(warned(&[phases("[{from: 10us, load: 0.2}]")]), []);
     let fault = [TCEP, ("measure.warmup", "10us"), ("faults", "[{link: [0, 1], at: 2us, until: 3us}]")];
@@ -198,7 +198,7 @@ fn what_the_window_does_not_see_is_told() {
 }
 
 #[test]
-fn batches_beside_the_window_are_told() {
+fn batches_beside_the_window_are_reported() {
     // 50 packets of a flit at 0.1 flits per cycle are 500 cycles
     let batch = |n| ("traffic.batch", if n == 50 { "{per_terminal: 50}" } else { "{per_terminal: 5000}" });
     check(&[batch(50)], "traffic.batch", &["500 cycles (500ns)", "10000 cycles (10us)", "`measure.stop: complete`"]);
@@ -211,7 +211,7 @@ fn batches_beside_the_window_are_told() {
 }
 
 #[test]
-fn a_load_of_nothing_is_told() {
+fn a_load_of_nothing_is_reported() {
     let silent = ("traffic.loads", "[{terminals: [0, 7], load: 0}]");
     check(&[silent], "traffic.loads", &["load of 0 at all 8 terminals", "idle network"]);
     assert_eq!(warned(&[("traffic.loads", "[{terminals: [0, 6], load: 0}]")]), []);
@@ -231,10 +231,10 @@ fn a_warm_up_that_may_take_very_long_is_a_hint_of_check() {
         ("power.policy", "{idle_timeout: {idle: 1ms, transition: 100ns}}"),
         ("measure.window", "10us"),
     ];
-    let told = hints(&slow);
+    let slow_hints = hints(&slow);
     assert!(
-        told.iter().any(|hint| hint.contains("measure.warmup_limit") && hint.contains("times as long")),
-        "{told:?}"
+        slow_hints.iter().any(|hint| hint.contains("measure.warmup_limit") && hint.contains("times as long")),
+        "{slow_hints:?}"
     );
     let quick = [
         ("routing", "minimal"),
@@ -255,9 +255,9 @@ fn buffers_that_starve_links_are_a_hint_of_check() {
         hints.iter().map(|hint| (hint["path"].to_string(), hint["what"].to_string())).collect::<Vec<_>>()
     };
     // a flit takes 100 cycles, the router 1, the credit 100 and 1 more
-    let told = hints("dragonfly_minimal", &[]);
-    assert_eq!(told.len(), 1, "{told:?}");
-    assert!(told[0].0.contains("links.global.buffer") && told[0].1.contains("202 cycles"), "{told:?}");
+    let starved = hints("dragonfly_minimal", &[]);
+    assert_eq!(starved.len(), 1, "{starved:?}");
+    assert!(starved[0].0.contains("links.global.buffer") && starved[0].1.contains("202 cycles"), "{starved:?}");
     let adaptive = hints("dragonfly_ugal", &[]);
     assert!(adaptive.iter().any(|(path, _)| path.contains("links.local.buffer")), "{adaptive:?}");
     let enough = [("links.global.buffer", "202flits"), ("links.local.buffer", "202flits")];
@@ -268,7 +268,7 @@ fn buffers_that_starve_links_are_a_hint_of_check() {
 
 #[test]
 fn the_hint_on_buffers_counts_the_vcs_that_packets_have_beside_an_embedded_ring() {
-    let told = |routing: &'static str| {
+    let hints_of = |routing: &'static str| {
         let dragonfly =
             ("topology", "{dragonfly: {routers_per_group: 4, terminals_per_router: 2, global_links_per_router: 2}}");
         let sets = [dragonfly, ("routing", routing), ("links.default", "{vcs: 4, buffer: 4flits}")];
@@ -278,10 +278,10 @@ fn the_hint_on_buffers_counts_the_vcs_that_packets_have_beside_an_embedded_ring(
     };
     // of 4 VCs the ring has 1, then 2; the others are all of one class
     for (routing, vcs) in [("dragonfly_ofar", 3), ("{dragonfly_ofar: {ring: {vcs: 2}}}", 2)] {
-        let text = told(routing);
+        let text = hints_of(routing);
         assert!(text.contains(&format!("the VCs of one VC class ({vcs})")), "{text}");
     }
-    assert!(told("dragonfly_minimal").contains("the VCs of one VC class (2)"), "two classes on local links");
+    assert!(hints_of("dragonfly_minimal").contains("the VCs of one VC class (2)"), "two classes on local links");
 }
 
 #[test]
@@ -353,12 +353,12 @@ fn of_marks(control: &str) -> Vec<(&'static str, Vec<f64>)> {
 #[test]
 fn marks_that_begin_late_or_stay_rare_are_warned_of() {
     let control = "{infiniband: {threshold: 1B}}";
-    let told = point(&[("congestion_control", control)]).imply().expect("a network")["congestion_control"].clone();
+    let facts = point(&[("congestion_control", control)]).imply().expect("a network")["congestion_control"].clone();
     let number = |value: &serde_json::Value| value.as_u64().expect("a whole number");
-    let (port, most) = (&told["port_memory"]["dim0"], &told["most_queued"]);
+    let (port, most) = (&facts["port_memory"]["dim0"], &facts["most_queued"]);
     // one flit is more than 1 B, and is marked; a router has 3 links and 2 terminals, and granted flits fill one more buffer
-    assert_eq!((number(&told["first_mark"]["flits"]), &port["mark_chance"]), (1, &json!(1.0)), "{told}");
-    assert_eq!(number(&most["flits"]), 6 * number(&port["flits"]), "{told}");
+    assert_eq!((number(&facts["first_mark"]["flits"]), &port["mark_chance"]), (1, &json!(1.0)), "{facts}");
+    assert_eq!(number(&most["flits"]), 6 * number(&port["flits"]), "{facts}");
     let flit = number(&port["bytes"]) / number(&port["flits"]);
     let mark_above = |bytes: u64| format!("{{infiniband: {{threshold: {bytes}B}}}}");
     let numbers = vec![number(&port["flits"]) as f64 + 1.0, number(&port["flits"]) as f64];

@@ -79,11 +79,11 @@ fn what_is_no_table_of_cables_is_refused() {
         ("source,target\na,b\nb,a\n", vec![("*", 1)]),
         ("device a,terminals a,device b\na,two,b\n", vec![]),
     ];
-    let told = |(text, terminals): &(&str, Vec<(&str, u32)>)| {
+    let refusal_of = |(text, terminals): &(&str, Vec<(&str, u32)>)| {
         let refusal = build(text, terminals).unwrap_err();
         format!("{}\n  {}\n  {}\n", refusal.path, refusal.what, refusal.help)
     };
-    insta::assert_snapshot!(texts.iter().map(told).collect::<String>());
+    insta::assert_snapshot!(texts.iter().map(refusal_of).collect::<String>());
 }
 
 #[test]

@@ -107,7 +107,7 @@ fn remarks(graph: &Graph) -> String {
 }
 
 #[test]
-fn what_is_not_used_is_told() {
+fn what_is_not_used_is_reported() {
     let text = r#"{"directed": true, "multigraph": false, "graph": {}, "nodes": [{"id": 0, "terminals": 1}, {"id": 1, "pos": [0, 1], "label": "x"}],
         "links": [{"source": 0, "target": 1, "capacity": 5000, "latency": 12}, {"source": 1, "target": 0, "capacity": 1000, "latency": 12}]}"#;
     insta::assert_snapshot!(remarks(&build(text, "{}").unwrap()), @r"
@@ -211,7 +211,7 @@ fn hosts_become_terminals() {
 }
 
 #[test]
-fn hosts_that_only_the_file_calls_so_are_told() {
+fn hosts_that_only_the_file_calls_so_are_reported() {
     let keys = r#"{"attributes": {"bandwidth": {"from": "bw"}}}"#;
     let graph = build(&servers("server", [""; 3]), keys).unwrap();
     assert_eq!((graph.routers(), graph.terminals()), (2, 3));
@@ -254,7 +254,7 @@ fn hosts_that_cannot_be_terminals_are_refused() {
         text(&edge("h0", "a", "1G")),
         text(&[edge("h0", "a", "1G"), edge("h1", "b", "2G")].join(", ")),
     ];
-    let mut told: String = files
+    let mut refusals: String = files
         .iter()
         .map(|file| {
             let refusal = build(file, hosts).unwrap_err();
@@ -267,9 +267,9 @@ fn hosts_that_cannot_be_terminals_are_refused() {
         r#"{"nodes": [{"id": 0, "type": "host"}, {"id": 1, "terminals": 2}], "edges": [{"source": 0, "target": 1}]}"#;
     for file in [typed, both] {
         let refusal = build(file, other).unwrap_err();
-        told += &format!("{}\n  {}\n", refusal.what, refusal.help);
+        refusals += &format!("{}\n  {}\n", refusal.what, refusal.help);
     }
-    insta::assert_snapshot!(told);
+    insta::assert_snapshot!(refusals);
 }
 
 proptest! {
@@ -300,9 +300,9 @@ proptest! {
 fn a_length_is_offered_every_unit_and_none_is_guessed() {
     // 3 m of copper read as 3 km would be 15 us, a thousand times its 15 ns
     let text = triangle([r#", "Length": 3"#, "", ""]);
-    let told = remarks(&build(&text, "{}").unwrap());
-    assert!(told.contains("latency: {from: Length, unit: UNIT}"), "{told}");
-    assert!(told.contains("the unit of `Length` (`km` or `m`, or for times `ms`, `us` or `ns`)"), "{told}");
+    let remark = remarks(&build(&text, "{}").unwrap());
+    assert!(remark.contains("latency: {from: Length, unit: UNIT}"), "{remark}");
+    assert!(remark.contains("the unit of `Length` (`km` or `m`, or for times `ms`, `us` or `ns`)"), "{remark}");
     for unit in ["km", "m", "ms", "us", "ns"] {
         let keys = format!(r#"{{"attributes": {{"latency": {{"from": "Length", "unit": "{unit}"}}}}}}"#);
         assert!(build(&text, &keys).is_ok(), "{unit}");

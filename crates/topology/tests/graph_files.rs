@@ -82,7 +82,7 @@ fn an_id_is_named_as_the_file_writes_it() {
 }
 
 #[test]
-fn links_of_two_classes_count_in_both_and_are_told_apart() {
+fn links_of_two_classes_count_in_both_and_are_distinguished() {
     let graph = build(
         "net",
         "router 0 router 1 15 node 0\nrouter 1 router 2 2 node 1\nrouter 2 router 1 2\nrouter 1 router 0 4",

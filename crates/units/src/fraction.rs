@@ -112,7 +112,7 @@ mod tests {
         // 0.1 has no exact binary form
         let read: Fraction = serde_json::from_str("0.1").unwrap();
         assert_eq!((read.parts, read.of), (1, 10));
-        for (text, told) in [
+        for (text, expected) in [
             ("a", "not a fraction"),
             ("1/0", "divides by 0"),
             ("-1", "not a fraction"),
@@ -120,7 +120,7 @@ mod tests {
             ("50%", "not a fraction"),
         ] {
             let refused = text.parse::<Fraction>().unwrap_err();
-            assert!(refused.contains(told) && refused.contains("write it as 1/12"), "{refused}");
+            assert!(refused.contains(expected) && refused.contains("write it as 1/12"), "{refused}");
         }
     }
 }

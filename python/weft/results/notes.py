@@ -101,7 +101,7 @@ def starved(results: ResultSet) -> list[str]:
 
 def warnings(results: ResultSet) -> list[str]:
     """Warnings of the engine, in the order of the points, without those that `unjudged` and `too_early` print."""
-    return _each_once(results, lambda summary: soundness.verdict(summary).untold())
+    return _each_once(results, lambda summary: soundness.verdict(summary).unreported())
 
 
 def longest_limit(results: ResultSet) -> int:

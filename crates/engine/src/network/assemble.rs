@@ -60,7 +60,7 @@ pub(crate) fn net_with(
     let graph = &*spec.graph;
     let Routed { needs, tables, links, sets } = Routed::of(spec, &*routing)?;
     let jobs = jobs(spec)?;
-    let told = jobs.iter().any(|job| job.is_told);
+    let some_hear_packets = jobs.iter().any(|job| job.hears_packets);
     let refined = sets.refined(spec, &routing);
     let common = common(spec, class_bits(&needs, !tables.is_empty(), &sets), &needs, &links)?;
     let (watches, rates) = (watches(spec)?, parameters::rates(spec)?);
@@ -88,7 +88,7 @@ pub(crate) fn net_with(
         links: ByClass::new(&links),
         subnets: pairs::subnetworks(spec),
         faults,
-        tells: told || !spec.congestion.is_usual(),
+        tells: some_hear_packets || !spec.congestion.is_usual(),
         notes_after: None, // the blocks decide
         wakes: spec.traffic.jobs.iter().any(|job| job.workload.model().wakes_others()),
         jobs,
@@ -99,7 +99,7 @@ pub(crate) fn net_with(
         class_ranks: spec.class_ranks(),
         refined,
         keeps: spec.keeps_packets(),
-        alarms_lapse: told || spec.has_queues(&sets),
+        alarms_lapse: some_hear_packets || spec.has_queues(&sets),
         single: common.single,
         times: rules::times(spec, &router)?,
         router,

@@ -243,6 +243,6 @@ impl Job {
         let wanted = spec.recordings.iter().map(|asked| asked.model.wants()).fold(Wanted::default(), Wanted::or);
         let site = self.site(index, classes.len() > 1, &spec.graph, (spec.cycle_fs, spec.flit_bits), spec.seed);
         let site = JobSite { wanted, ..site };
-        Ok(NetJob { workload: model.build(&site)?, classes, is_told: model.awaits().is_some() })
+        Ok(NetJob { workload: model.build(&site)?, classes, hears_packets: model.awaits().is_some() })
     }
 }

@@ -106,9 +106,9 @@ impl Expected {
         let gap = if offered > 0.0 { 1.0 - accepted / offered } else { 0.0 };
         let limit = 1.0 - ACCEPTED_SHARE + chance / offered;
         let bursts = Bursts { cycles, chance: chance / self.flits, gap, limit };
-        let is_told = chance <= Bursts::DECISIVE * self.flits || !(bursts.is_of_chance() || bursts.is_of_gap());
+        let is_decided = chance <= Bursts::DECISIVE * self.flits || !(bursts.is_of_chance() || bursts.is_of_gap());
         let doubt = Doubt::Bursts(bursts);
-        if is_told || !self.bursts || self.flits == 0.0 { Saturation::No } else { Saturation::Unknown(doubt) }
+        if is_decided || !self.bursts || self.flits == 0.0 { Saturation::No } else { Saturation::Unknown(doubt) }
     }
 }
 
@@ -158,8 +158,12 @@ mod tests {
             let times = doubt.longer();
             assert!(times > 1.0, "{doubt:?}: {times}");
             for persists in [1.0, 0.8, 0.6, times.sqrt().recip()] {
-                let told = after(&doubt, times, persists);
-                assert_ne!(told.known(), None, "{doubt:?}, {times} times as long, gap times {persists}: {told:?}");
+                let verdict = after(&doubt, times, persists);
+                assert_ne!(
+                    verdict.known(),
+                    None,
+                    "{doubt:?}, {times} times as long, gap times {persists}: {verdict:?}"
+                );
             }
         }
     }

@@ -132,7 +132,7 @@ impl Simulation {
         let ending = self.explain(ending);
         let drained = ending == Ending::Drained;
         let phases = closed.last.map_or_else(Vec::new, |last| self.phases(spec, &last, drained, waiting));
-        let in_doubt = |phase: &PhaseOutcome| phase.saturated.filter(|told| told.known().is_none());
+        let in_doubt = |phase: &PhaseOutcome| phase.saturated.filter(|saturation| saturation.known().is_none());
         let saturated = match &ending {
             Ending::Drained => phases.iter().find_map(in_doubt).unwrap_or(judged),
             Ending::Saturated => Saturation::Yes,

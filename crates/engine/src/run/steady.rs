@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn a_window_whose_latencies_grow_is_told_from_one_that_scatters() {
+    fn a_window_whose_latencies_grow_is_distinguished_from_one_that_scatters() {
         let batches = |count: u32, latency: &dyn Fn(f64) -> f64| -> Vec<PacketSums> {
             let sums = |k| PacketSums {
                 packets: 100,

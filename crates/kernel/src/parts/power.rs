@@ -43,7 +43,7 @@ pub struct Power {
     pub drained: Vec<u32>,
     /// Scratch: the drained channels that the agents are told of.
     #[kept(scratch)]
-    pub told: Vec<u32>,
+    pub reported: Vec<u32>,
     /// Terminals that waited for links which the agents have opened since.
     pub woken: Vec<u32>,
     /// The agents have changed something but timers since this was last asked for (`PolicySide::agents_wrote`).
@@ -66,7 +66,7 @@ impl Power {
             has_agents: false,
             is_managed: false,
             drained: Vec::new(),
-            told: Vec::new(),
+            reported: Vec::new(),
             woken: Vec::new(),
             wrote: false,
         }

@@ -154,7 +154,7 @@ pub struct Tokens {
 
 /// Whether the sender of a channel is told of a root.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Told {
+pub enum Given {
     Now,
     Before,
     /// It has no queue left.
@@ -173,14 +173,14 @@ impl Tokens {
     }
 
     /// Gives the sender of input `i` a token for a root, unless it has one or has no queue left.
-    pub fn give(&mut self, i: usize, token: Token) -> Told {
+    pub fn give(&mut self, i: usize, token: Token) -> Given {
         let of = self.of(i);
         if of.iter().any(|given| given.root == token.root) {
-            return Told::Before;
+            return Given::Before;
         }
-        let Some(free) = of.iter_mut().find(|given| given.root == NOBODY) else { return Told::Never };
+        let Some(free) = of.iter_mut().find(|given| given.root == NOBODY) else { return Given::Never };
         *free = token;
-        Told::Now
+        Given::Now
     }
 
     /// The token for `root` comes back to input `i`. Returns the output whose queue was the reason, or `NONE`.
@@ -361,7 +361,7 @@ mod tests {
         }
 
         fn give(mut self, i: usize, token: Token) -> Option<Self> {
-            if self.tokens.give(i, token) != Told::Now {
+            if self.tokens.give(i, token) != Given::Now {
                 return None;
             }
             if token.because_of != NONE {

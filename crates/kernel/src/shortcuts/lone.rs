@@ -61,8 +61,8 @@ impl Shortcut for Lone {
             && !facts.fast_links
     }
 
-    fn goes_beside(told: Probes) -> bool {
-        !told.departures
+    fn goes_beside(probes: Probes) -> bool {
+        !probes.departures
     }
 }
 

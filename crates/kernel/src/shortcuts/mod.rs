@@ -29,7 +29,7 @@ pub trait Shortcut {
     fn applies(facts: &Facts) -> bool;
 
     /// Whether it also applies in a block whose agents are told of these events.
-    fn goes_beside(_told: Probes) -> bool {
+    fn goes_beside(_probes: Probes) -> bool {
         true
     }
 

@@ -37,8 +37,8 @@ macro_rules! dispatch {
                 match self { $(Self::$kind => <super::$module::$shortcut>::applies(facts),)+ }
             }
 
-            fn goes_beside(self, told: Probes) -> bool {
-                match self { $(Self::$kind => <super::$module::$shortcut>::goes_beside(told),)+ }
+            fn goes_beside(self, probes: Probes) -> bool {
+                match self { $(Self::$kind => <super::$module::$shortcut>::goes_beside(probes),)+ }
             }
 
             fn settle<const W: usize, const V: usize>(self, block: &mut Block<W, V>, net: &Net) {
@@ -58,8 +58,8 @@ impl Profile {
 
     /// The same in a block with agents. What they are told of may not be skipped.
     #[must_use]
-    pub fn beside(self, told: Probes) -> Self {
-        self.among(Set::of(|kind| kind.goes_beside(told)))
+    pub fn beside(self, probes: Probes) -> Self {
+        self.among(Set::of(|kind| kind.goes_beside(probes)))
     }
 }
 
@@ -102,8 +102,8 @@ mod tests {
     }
 
     /// Whether flits that are alone cross, in streams, and whether steady flows are skipped.
-    fn row(facts: &Facts, told: Probes) -> [bool; 3] {
-        let profile = Profile::of(facts).beside(told);
+    fn row(facts: &Facts, probes: Probes) -> [bool; 3] {
+        let profile = Profile::of(facts).beside(probes);
         [Kind::Lone, Kind::Streams, Kind::Steady].map(|kind| profile.has(kind))
     }
 

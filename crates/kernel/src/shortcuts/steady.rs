@@ -39,8 +39,8 @@ impl Shortcut for SteadyFlows {
         facts.longest > 1 && nobody_looks && !facts.queues && nobody_acts
     }
 
-    fn goes_beside(told: Probes) -> bool {
-        !told.arrivals && !told.departures && !told.routed
+    fn goes_beside(probes: Probes) -> bool {
+        !probes.arrivals && !probes.departures && !probes.routed
     }
 }
 

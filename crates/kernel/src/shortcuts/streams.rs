@@ -56,8 +56,8 @@ impl Shortcut for OfBodyFlits {
         nobody_looks && facts.longest >= LONG_PACKET && facts.outputs <= MAX_OUTPUTS
     }
 
-    fn goes_beside(told: Probes) -> bool {
-        !told.arrivals && !told.departures
+    fn goes_beside(probes: Probes) -> bool {
+        !probes.arrivals && !probes.departures
     }
 
     /// Counts the flits of all streams before this cycle.

@@ -10,7 +10,7 @@
 mod keys;
 mod rings;
 
-use crate::routing::{Classes, Hop, Proof, RingEntry, Sensor, Told, View, below};
+use crate::routing::{Classes, Hop, HopNote, Proof, RingEntry, Sensor, View, below};
 pub use keys::{Injection, Keys, MostOccupancy, Occupancy, RingConfig, RingKind, Trigger};
 pub use rings::Rings;
 use weft_api::state::Packet;
@@ -111,7 +111,7 @@ impl InTransit {
             Trigger::Unavailable => false,
         };
         if stays {
-            here.told(Told::Stays);
+            here.note(HopNote::Stays);
         }
         minimal
     }

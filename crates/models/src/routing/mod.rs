@@ -67,7 +67,7 @@ pub use weft_api::routing::{
     AnyRouting, AroundFaults, Decides, Hop, Needs, RingEntry, Routing, RoutingModel, draw, weigh,
 };
 pub use weft_api::sensor::Sensor;
-pub use weft_api::view::{Told, View};
+pub use weft_api::view::{HopNote, View};
 pub use weft_api::walk::{COPY, Cost, Draws, Outcomes, Ports, Proof, Step, TIE};
 
 use weft_topology::{Graph, TopologyConfig};

@@ -406,7 +406,7 @@ impl Workload for Runtime {
         let queue = self.all.queue();
         queue.started().iter().find_map(|started| {
             let name = &queue.program(started).name;
-            started.workload.stuck().map(|told| format!("`{name}`: {told}"))
+            started.workload.stuck().map(|reason| format!("`{name}`: {reason}"))
         })
     }
 

@@ -302,7 +302,7 @@ impl Recorder {
     /// What the status of a receive tells about it.
     fn complete_receive(&mut self, index: u32, is_cancelled: bool, done: Option<Completion>) {
         let op = self.calls.ops()[index as usize];
-        let told = match done {
+        let receive = match done {
             Some(done) if is_cancelled && done.is_cancelled => None,
             None if is_cancelled => None,
             Some(done) => match done.peer {
@@ -319,7 +319,7 @@ impl Recorder {
             },
             None => Some(op),
         };
-        match told {
+        match receive {
             None => {
                 self.calls.replace(index, Op::compute(0));
                 self.assume(Assumed::Cancelled);

@@ -268,7 +268,7 @@ mod tests {
     #[test]
     fn a_line_that_is_no_job_is_reported_with_its_place() {
         let job = "1 0 -1 3 16 -1 -1 32 3600 -1 1 3 1 5 2 -1 -1 -1";
-        let told = |text: &str| match read(text).pop() {
+        let damage_of = |text: &str| match read(text).pop() {
             Some(Err(Damage { line, kind, what })) => (line, kind, what),
             other => panic!("{text}: {other:?}"),
         };
@@ -298,9 +298,9 @@ mod tests {
             (&job.replacen(" 0 ", " -1 ", 1), malformed(1, "field 2, the submit time, is missing (-1)")),
             (&job.replace("3600", "\u{fe}"), malformed(1, "field 9, the requested time: `\\u{fe}` is no number")),
         ] {
-            assert_eq!(told(text), expected, "{text}");
+            assert_eq!(damage_of(text), expected, "{text}");
         }
-        let (line, kind, what) = told(&format!("{}\n{job}", job.replacen(" 0 ", " 12.25 ", 1)));
+        let (line, kind, what) = damage_of(&format!("{}\n{job}", job.replacen(" 0 ", " 12.25 ", 1)));
         assert_eq!(
             (line, kind, &*what),
             (2, DamageKind::Backwards, "submitted at 0 s, before the job of line 1 at 12.25 s")

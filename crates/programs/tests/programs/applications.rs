@@ -97,11 +97,11 @@ fn a_bound_on_bytes_ends_the_iterations_and_is_refused_below_one() {
     let bounded = |bytes: u64| make("nekbone", 0, |nekbone| nekbone["most_bytes"] = format!("{bytes}B").into());
     assert_eq!(sent(&bounded(3 * one - 1).unwrap().program), 2 * messages);
     assert_eq!(sent(&bounded(100 * one).unwrap().program), 3 * messages);
-    let told = bounded(one - 1).unwrap_err();
+    let message = bounded(one - 1).unwrap_err();
     assert!(
-        told.starts_with("program.nekbone.most_bytes: one iteration sends")
-            && told.contains(&format!("write {one}B or more")),
-        "{told}"
+        message.starts_with("program.nekbone.most_bytes: one iteration sends")
+            && message.contains(&format!("write {one}B or more")),
+        "{message}"
     );
     assert!(bounded(one).is_ok(), "the remedy helps");
     for (name, key, per) in [
@@ -110,8 +110,8 @@ fn a_bound_on_bytes_ends_the_iterations_and_is_refused_below_one() {
         ("fill_boundary", "iterations", "most_bytes"),
         ("hilo", "iterations", "most_bytes"),
     ] {
-        let told = make(name, 0, |config| config[per] = "1B".into()).unwrap_err();
-        assert!(told.starts_with(&format!("program.{name}.most_bytes")), "{told}");
+        let message = make(name, 0, |config| config[per] = "1B".into()).unwrap_err();
+        assert!(message.starts_with(&format!("program.{name}.most_bytes")), "{message}");
         assert!(make(name, 0, |config| config[key] = 0.into()).unwrap_err().contains("is not from 1"));
     }
 }

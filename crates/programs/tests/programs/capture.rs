@@ -68,7 +68,7 @@ fn read(files: &[File]) -> Converted {
     read_all(files.iter().map(|file| file.clone().end()).collect(), None).unwrap()
 }
 
-fn told(bytes: Vec<Vec<u8>>) -> String {
+fn message_of(bytes: Vec<Vec<u8>>) -> String {
     read_all(bytes, None).unwrap_err().to_string()
 }
 
@@ -126,7 +126,7 @@ fn communicators_have_the_ranks_that_they_list() {
     assert_eq!(&*own.members, [0], "MPI_COMM_SELF");
     assert_eq!(ops(&converted, 0)[2], Op::collective(Operation::Broadcast, 1, 32, 0).within(1));
     let lone = File::new(0, 2).call(Kind::Comm, &[2, 0, 1]);
-    let found = told(vec![lone.end(), File::new(1, 2).end()]);
+    let found = message_of(vec![lone.end(), File::new(1, 2).end()]);
     assert!(found.contains("rank 0 makes a communicator with rank 1, which does not make it"), "{found}");
 }
 
@@ -179,7 +179,7 @@ fn what_the_recording_lacks_is_listed_and_refused() {
     file = file.call(Kind::Refused, &text("MPI_Win_create")).call(Kind::Refused, &text("MPI_Mprobe"));
     file.raw(99, 0, &[1, 2]);
     file.raw(16, 1, &[0, 0, 0, 8]);
-    let found = told(vec![file.end()]);
+    let found = message_of(vec![file.end()]);
     let wanted = "rank-00000.wcap: the program made calls that the recording does not hold: 1 MPI_Mprobe, 2 MPI_Win_create, \
                   1 calls of a second thread, 1 records of kind 99, which this version of Weft does not know";
     assert!(found.starts_with(wanted), "{found}");
@@ -216,14 +216,16 @@ fn damaged_sets_are_refused_with_the_place_and_a_remedy() {
         (change(72 + 24, 1), "rank-00000.wcap, byte 72: the processor clock runs backwards here, by 209 ns"),
     ];
     for (bytes, start) in wrong {
-        let found = told(bytes);
+        let found = message_of(bytes);
         assert!(found.starts_with(start), "{found}");
         assert!(found.ends_with(')'), "a remedy: {found}");
     }
     unended.truncate(20);
-    assert!(told(vec![unended]).starts_with("rank-00000.wcap: the file has 20 bytes, and no head of a recording"));
+    assert!(
+        message_of(vec![unended]).starts_with("rank-00000.wcap: the file has 20 bytes, and no head of a recording")
+    );
     let again = [&whole[..], &whole[32..]].concat();
-    assert!(told(vec![again]).contains("a record follows MPI_Finalize"));
+    assert!(message_of(vec![again]).contains("a record follows MPI_Finalize"));
 }
 
 /// Files of two ranks with every kind of record.

@@ -86,23 +86,25 @@ fn nodes_keep_their_dependencies_and_collectives_their_sizes() {
 
 #[test]
 fn what_can_not_be_converted_is_refused_with_place_and_remedy() {
-    let told = |nodes: &[Vec<u8>]| read(&[file(nodes)]).unwrap_err().to_string();
+    let message_of = |nodes: &[Vec<u8>]| read(&[file(nodes)]).unwrap_err().to_string();
     // the head has 1 + 7 bytes
-    assert!(told(&[node(1, 5, &[], 0, &[])]).starts_with("step.0.et, byte 8: node 1 () has no comm_dst that fits"));
-    assert!(told(&[node(1, 77, &[], 0, &[])]).contains("node 1 () has kind 77"));
+    assert!(
+        message_of(&[node(1, 5, &[], 0, &[])]).starts_with("step.0.et, byte 8: node 1 () has no comm_dst that fits")
+    );
+    assert!(message_of(&[node(1, 77, &[], 0, &[])]).contains("node 1 () has kind 77"));
     // 5 is the field of data dependencies
     let data = |id, earlier| {
         let bytes = [number(1, id), number(3, 4), number(5, earlier)].concat();
         [varint(bytes.len() as u64), bytes].concat()
     };
-    assert!(told(&[data(1, 2), data(2, 1)]).contains("waits for itself through its data dependencies"));
+    assert!(message_of(&[data(1, 2), data(2, 1)]).contains("waits for itself through its data dependencies"));
     // node 2 is called by node 1, which waits for its data
     let caller = read(&[file(&[data(1, 2), node(2, 4, &[1], 0, &[])])]).unwrap();
     assert_eq!(caller.assumptions.get(&Assumed::ControlLeftOut), Some(&1));
     assert_eq!(caller.program.ranks[0].ops.successors(1, When::Finish), [0]);
-    assert!(told(&[node(1, 4, &[], 0, &[]), node(1, 4, &[], 0, &[])]).contains("two nodes have the number 1"));
+    assert!(message_of(&[node(1, 4, &[], 0, &[]), node(1, 4, &[], 0, &[])]).contains("two nodes have the number 1"));
     let group = |id, group| node(id, 7, &[], 0, &[("comm_type", 0), ("comm_size", 8), ("pg_name", group)]);
-    assert!(told(&[group(1, 0), group(2, 1)]).contains("collectives are of 2 groups (0, 1)"));
+    assert!(message_of(&[group(1, 0), group(2, 1)]).contains("collectives are of 2 groups (0, 1)"));
     let clock = Chakra.read(&mut Memory { names: vec!["a.0.et".into()], bytes: vec![file(&[])] }, Some(Clock::Wall));
     assert!(clock.unwrap_err().to_string().contains("leave out --clock"));
     let whole = file(&[node(1, 4, &[], 5, &[("is_cpu_op", 1)])]);

@@ -18,14 +18,14 @@ fn every_beginning_of_a_file_is_read_or_refused_with_a_place() {
     for name in ["binomial_bcast_np16_1024B.goal", "binomial_bcast_np16_1024B.bin"] {
         let whole = data(name);
         for length in 0..whole.len() - 2 {
-            let told = refused(&whole[..length]);
-            assert!(told.is_some_and(|told| told.starts_with("file")), "{name}: {length} bytes");
+            let message = refused(&whole[..length]);
+            assert!(message.is_some_and(|message| message.starts_with("file")), "{name}: {length} bytes");
         }
     }
 }
 
 #[test]
-fn a_wrong_line_is_told_with_its_number_and_what_was_expected() {
+fn a_wrong_line_is_reported_with_its_number_and_what_was_expected() {
     let wrong = [
         ("rank 0 {\n}\n", "file:1: a rank comes before num_ranks"),
         ("num_ranks 2\nrank 0 {\n}\n", "file:4: the file ends after 1 of 2 ranks"),
@@ -45,9 +45,9 @@ fn a_wrong_line_is_told_with_its_number_and_what_was_expected() {
         ("num_ranks 0\n", "file:1: a program needs at least 1 rank"),
         ("", "file:1: the file has no num_ranks"),
     ];
-    for (text, told) in wrong {
+    for (text, expected) in wrong {
         let found = refused(text.as_bytes()).unwrap_or_default();
-        assert!(found.starts_with(told), "{text:?}: {found}");
+        assert!(found.starts_with(expected), "{text:?}: {found}");
     }
 }
 

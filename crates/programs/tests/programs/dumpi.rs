@@ -247,46 +247,52 @@ fn rows_of_a_grid_exchange_blocks_of_their_own_sizes() {
 
 #[test]
 fn what_can_not_be_converted_is_refused_with_place_and_remedy() {
-    let told = |ranks: &[Rank]| convert(&Dumpi, ranks, None).unwrap_err().to_string();
+    let message_of = |ranks: &[Rank]| convert(&Dumpi, ranks, None).unwrap_err().to_string();
     let mut one_sided = Rank::new();
     one_sided.call(146, &[Arg::Byte(0), Arg::Half(1)]).call(146, &[Arg::Byte(0), Arg::Half(1)]);
-    assert!(told(&[one_sided]).contains("calls that move data without messages: 2 MPI_Win_fence"));
+    assert!(message_of(&[one_sided]).contains("calls that move data without messages: 2 MPI_Win_fence"));
     let mut backwards = Rank::new();
     backwards.call(52, &[Arg::Half(2)]);
     *backwards.now.borrow_mut() = 3;
     backwards.call(52, &[Arg::Half(2)]);
     // the first record is at byte 16 and has 2 + 1 + 4 * 6 + 2 bytes; its call ends at 5 ns, and the next begins at 3 ns
-    let found = told(&[backwards]);
+    let found = message_of(&[backwards]);
     assert!(found.starts_with("t-0000.bin, byte 45: the processor clock runs backwards here, by 2 ns"), "{found}");
     let mut unknown = Rank::new();
     unknown.call(128, &[]);
-    assert!(told(&[unknown]).contains("byte 16: the layout of MPI_Pcontrol is not known"));
+    assert!(message_of(&[unknown]).contains("byte 16: the layout of MPI_Pcontrol is not known"));
     let mut no_parent = Rank::new();
     no_parent.call(52, &[Arg::Half(7)]);
-    assert!(told(&[no_parent]).contains("communicator 1 of rank 0 is used, and no recorded call creates it"));
+    assert!(message_of(&[no_parent]).contains("communicator 1 of rank 0 is used, and no recorded call creates it"));
     let mut far = Rank::new();
     far.call(0, &irecv(5, 3, 2, 0)[..5]);
-    assert!(told(&[far]).contains("a call names rank 5 of a communicator of 1 ranks"));
+    assert!(message_of(&[far]).contains("a call names rank 5 of a communicator of 1 ranks"));
     let mut no_size = Rank::new();
     no_size.call(0, &[Arg::Int(1), Arg::Half(99), Arg::Int(0), Arg::Int(0), Arg::Half(2)]);
-    assert!(told(&[no_size]).contains("no call makes datatype 99, and the table of the file has 16 sizes"));
+    assert!(message_of(&[no_size]).contains("no call makes datatype 99, and the table of the file has 16 sizes"));
 }
 
 #[test]
 fn a_trace_without_a_rank_names_it() {
-    let told = |change: fn(&mut Memory)| {
+    let message_of = |change: fn(&mut Memory)| {
         let mut files = selftest();
         change(&mut files);
         Dumpi.read(&mut files, None).unwrap_err().to_string()
     };
-    assert!(told(|files| _ = (files.names.remove(2), files.bytes.remove(2))).contains("the file of rank 2 is missing"));
-    assert!(told(|files| _ = (files.names.remove(3), files.bytes.remove(3))).contains("the file of rank 3 is missing"));
-    let twice = told(|files| {
+    assert!(
+        message_of(|files| _ = (files.names.remove(2), files.bytes.remove(2)))
+            .contains("the file of rank 2 is missing")
+    );
+    assert!(
+        message_of(|files| _ = (files.names.remove(3), files.bytes.remove(3)))
+            .contains("the file of rank 3 is missing")
+    );
+    let twice = message_of(|files| {
         files.names.push("other-0001.bin".into());
         files.bytes.push(Vec::new());
     });
     assert!(twice.contains("testtrace-0001.bin and other-0001.bin are both of rank 1"), "{twice}");
-    assert!(told(|files| files.bytes[4] = b"hostname=x".to_vec()).contains("no line `numprocs=N`"));
+    assert!(message_of(|files| files.bytes[4] = b"hostname=x".to_vec()).contains("no line `numprocs=N`"));
 }
 
 #[test]

@@ -60,7 +60,7 @@ fn an_exchange_sends_and_receives_at_once_and_a_test_completes_nothing() {
 
 #[test]
 fn wrong_lines_are_refused_with_their_number_and_a_remedy() {
-    let told = |line: &str| read(&[line]).unwrap_err().to_string();
+    let message_of = |line: &str| read(&[line]).unwrap_err().to_string();
     let wrong = [
         ("MPI_Foo:1000:1001\n", "pmpi-rank-0.txt:5: from here on are calls that this reader does not know: 1 MPI_Foo"),
         ("hello\n", "pmpi-rank-0.txt:5: the line does not begin with MPI_"),
@@ -74,7 +74,7 @@ fn wrong_lines_are_refused_with_their_number_and_a_remedy() {
         ),
     ];
     for (line, start) in wrong {
-        let found = told(line);
+        let found = message_of(line);
         assert!(found.starts_with(start), "{line}: {found}");
     }
     let refused = Liballprof
@@ -137,9 +137,9 @@ fn members_of_a_split_follow_from_the_colours_and_keys_of_all_ranks() {
 
 #[test]
 fn communicators_that_do_not_follow_are_refused_with_the_calls_on_them() {
-    let told = |more: &dyn Fn(u32) -> String| read_owned(&halves(more)).unwrap_err().to_string();
+    let message_of = |more: &dyn Fn(u32) -> String| read_owned(&halves(more)).unwrap_err().to_string();
     // a second handle of the same size, which no creation explains
-    let found = told(&|rank| format!("MPI_Barrier:1000.0:{},{},2:1000.0\n", 8000 + rank, 1 - rank / 2));
+    let found = message_of(&|rank| format!("MPI_Barrier:1000.0:{},{},2:1000.0\n", 8000 + rank, 1 - rank / 2));
     let wanted = "the trace: 0 of the communicators that rank 0 makes have 2 ranks with this one at place 1, so the members do \
                   not follow for 1 MPI_Barrier (record the program";
     assert!(found.starts_with(wanted), "{found}");
@@ -155,7 +155,7 @@ fn communicators_that_do_not_follow_are_refused_with_the_calls_on_them() {
     let wanted = "the trace: 2 of the communicators that rank 0 makes have 2 ranks with this one at place 1, so the members do \
                   not follow for 1 MPI_Barrier, 1 MPI_Bcast";
     assert!(found.starts_with(wanted), "{found}");
-    let found = told(&|rank| {
+    let found = message_of(&|rank| {
         let split = format!("MPI_Comm_split:1000.0:5,{rank},4:{}:0:80:1000.0\n", rank % 2);
         format!("MPI_Comm_free:1000.0:80:1000.0\n{split}MPI_Barrier:1000.0:{},{},2:1000.0\n", 7000 + rank, rank / 2)
     });
@@ -163,8 +163,9 @@ fn communicators_that_do_not_follow_are_refused_with_the_calls_on_them() {
         found.contains("a communicator was created after the end of another one, whose number it may have"),
         "{found}"
     );
-    let found =
-        told(&|rank| format!("MPI_Cart_create:1000.0:5,{rank},4:2:1:2:0:3:1000.0\nMPI_Foo:1000.0:1000.0\n").repeat(2));
+    let found = message_of(&|rank| {
+        format!("MPI_Cart_create:1000.0:5,{rank},4:2:1:2:0:3:1000.0\nMPI_Foo:1000.0:1000.0\n").repeat(2)
+    });
     assert!(
         found.contains(":10: from here on are calls that this reader does not know: 2 MPI_Cart_create, 2 MPI_Foo"),
         "{found}"

@@ -91,7 +91,7 @@ G6 0 0 1 8 0 3 0 G5
 
 #[test]
 fn what_the_format_can_not_hold_is_refused_with_its_place() {
-    let told = |text: &str| Vef.write(&read(text)).unwrap_err().to_string();
+    let message_of = |text: &str| Vef.write(&read(text)).unwrap_err().to_string();
     let goal = |of: &str| format!("num_ranks 2\nrank 0 {{\n{of}\n}}\nrank 1 {{\nrecv 8b from 0\n}}\n");
     let send = "s: send 8b to 1";
     let wrong = [
@@ -105,7 +105,7 @@ fn what_the_format_can_not_hold_is_refused_with_its_place() {
         ("send 8b to 1 tag 3".to_owned(), "rank 1, operation 0: no send meets it"),
     ];
     for (of, start) in wrong {
-        let found = told(&goal(&of));
+        let found = message_of(&goal(&of));
         assert!(found.starts_with(start) && found.contains("write .goal"), "{of}: {found}");
     }
 }

@@ -452,10 +452,10 @@ mod tests {
     }
 
     #[test]
-    fn levels_that_the_terminals_do_not_need_are_told() {
-        let told = |json: &str| bought(json).unwrap().remarks().to_vec();
+    fn levels_that_the_terminals_do_not_need_are_reported() {
+        let remarks_of = |json: &str| bought(json).unwrap().remarks().to_vec();
         // a leaf has 32 terminals and 32 links up; 2 terminals need 1 leaf, 32 routers above it, and 32 tops with trunks of 32
-        let empty = told(r#"{"radix": 64, "levels": 3, "terminals": 2}"#);
+        let empty = remarks_of(r#"{"radix": 64, "levels": 3, "terminals": 2}"#);
         let [Remark { code, path, what, help, .. }] = &empty[..] else { panic!("{empty:?}") };
         assert_eq!((code.name, path.as_str()), ("fat_tree_needless_level", "topology.terminals"));
         assert_eq!(
@@ -464,7 +464,7 @@ mod tests {
         );
         assert_eq!(help, "write more than 32 terminals, or a smaller radix");
         // two levels of 64 ports hold 32 * 64 = 2,048
-        let levels = told(r#"{"radix": 64, "terminals": 512}"#);
+        let levels = remarks_of(r#"{"radix": 64, "terminals": 512}"#);
         assert!(levels[0].what.ends_with("2 levels hold 2048"), "{levels:?}");
         assert_eq!(levels[0].help, "write `levels: 2`, more than 2048 terminals, or a smaller radix");
         // the remedies
@@ -475,9 +475,9 @@ mod tests {
             r#"{"radix": 16, "terminals": 512}"#,
             r#"{"radix": 2, "levels": 2, "terminals": 2}"#,
         ] {
-            assert_eq!(told(remedy), [], "{remedy}");
+            assert_eq!(remarks_of(remedy), [], "{remedy}");
         }
-        assert_eq!(told(r#"{"k": 4}"#), []);
+        assert_eq!(remarks_of(r#"{"k": 4}"#), []);
     }
 
     #[test]

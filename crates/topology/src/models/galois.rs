@@ -106,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn powers_of_primes_are_told_from_other_numbers() {
+    fn powers_of_primes_are_distinguished_from_other_numbers() {
         let powers: Vec<u32> = (0..=50).filter(|&q| prime_power(q).is_some()).collect();
         let expected = [2, 3, 4, 5, 7, 8, 9, 11, 13, 16, 17, 19, 23, 25, 27, 29, 31, 32, 37, 41, 43, 47, 49];
         assert_eq!(powers, expected);

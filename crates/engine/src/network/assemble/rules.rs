@@ -94,11 +94,11 @@ pub(super) fn slow_paths(
     // counted by job, because there are several jobs or a workload reports latencies separately
     let by_job =
         jobs.len() > 1 || !spec.classes.is_empty() || jobs.iter().any(|job| !job.workload.latencies().is_empty());
-    let is_told = jobs.iter().any(|job| job.is_told);
+    let hears_packets = jobs.iter().any(|job| job.hears_packets);
     let ends = jobs.iter().any(|job| job.workload.total().is_some() || job.workload.progress().ends());
     let changes = spec.traffic.jobs.iter().any(|job| job.phases.len() > 1) || !spec.faults.is_empty();
     // a delivery has to do more than to add to the sums
-    let does_more = by_job || is_told || ends || changes || spec.phases.auto_warmup;
+    let does_more = by_job || hears_packets || ends || changes || spec.phases.auto_warmup;
     let recorded = spec.recordings.iter().any(|asked| asked.model.hears_deliveries());
     let paths = spec.recordings.iter().any(|asked| asked.model.hears_paths());
     let marks = !spec.congestion.is_usual();

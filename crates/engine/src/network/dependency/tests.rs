@@ -442,7 +442,7 @@ fn routers_of_the_same_coordinates_are_refused() {
 }
 
 #[test]
-fn dimensions_are_told_apart_by_their_ports_not_by_the_class_of_their_links() {
+fn dimensions_are_distinguished_by_their_ports_not_by_the_class_of_their_links() {
     // 2 x 2 routers; the links of both dimensions have the same class
     let mut builder = GraphBuilder::new("square", ["side"]);
     let port = |peer, class| Port { peer, class };

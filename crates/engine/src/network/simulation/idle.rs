@@ -1,7 +1,7 @@
 //! Tests that nothing changes if idle time is skipped (`network/idle.rs`), and that little else is left of long idle times.
 
 use super::Simulation;
-use super::trials::{self, DRAGONFLY, HYPERX, TORUS, TREE, told, told_plainly};
+use super::trials::{self, DRAGONFLY, HYPERX, TORUS, TREE, outcome_of, plain_outcome};
 use crate::network::assemble;
 use crate::network::spec::{Execution, Spec};
 use std::sync::Arc;
@@ -53,7 +53,7 @@ fn skipped_idle_time_changes_nothing_under_any_policy() {
             }
             for blocks in [1, 3] {
                 let what = format!("{policy:?}, {topology}, {routing}, {blocks} blocks");
-                trials::assert_same(&told(&spec, blocks, |_| ()), &told_plainly(&spec, blocks), &what);
+                trials::assert_same(&outcome_of(&spec, blocks, |_| ()), &plain_outcome(&spec, blocks), &what);
             }
             *ran.entry(policy.name()).or_insert(0) += 1;
         }
@@ -91,8 +91,8 @@ fn idle_time_is_skipped_where_queues_are_set_aside() {
     for blocks in [1, 3] {
         let what = format!("{blocks} blocks");
         let spec = two_bursts_on_a_hot_spot(20_000);
-        let skipping = told(&spec, blocks, |_| ());
-        trials::assert_same(&skipping, &told_plainly(&spec, blocks), &what);
+        let skipping = outcome_of(&spec, blocks, |_| ());
+        trials::assert_same(&skipping, &plain_outcome(&spec, blocks), &what);
         let spec = two_bursts_on_a_hot_spot(1_000_000);
         let mut simulation = Simulation::new(&spec, Execution::new(1, blocks)).expect("a simulation");
         simulation.advance(1_000_000);
@@ -155,7 +155,7 @@ fn skipped_epochs_change_nothing() {
         let spec = two_bursts(models, 3 * most + 617);
         for blocks in [1, 3] {
             let what = format!("{models:?}, {blocks} blocks");
-            trials::assert_same(&told(&spec, blocks, |_| ()), &told_plainly(&spec, blocks), &what);
+            trials::assert_same(&outcome_of(&spec, blocks, |_| ()), &plain_outcome(&spec, blocks), &what);
             let mut simulation = Simulation::new(&spec, Execution::new(1, blocks)).expect("a simulation");
             simulation.advance(spec.phases.window);
             assert!(simulation.idle.skipped > most, "{what}: {} cycles were skipped", simulation.idle.skipped);

@@ -14,9 +14,9 @@ fn spec(topology: &str, routing: &str, flits: u32, load: f64) -> Spec {
 }
 
 /// All that a run tells, with the flits that crossed as lone ones, or with all left to the allocator.
-fn told(spec: &Spec, blocks: usize, lone: bool) -> String {
+fn outcome_of(spec: &Spec, blocks: usize, lone: bool) -> String {
     let among = Set::ALL.without(if lone { Kind::Streams } else { Kind::Lone });
-    trials::told_among(spec, blocks, among, |simulation| {
+    trials::outcome_among(spec, blocks, among, |simulation| {
         for block in &mut simulation.blocks {
             assert_eq!(block.shortcuts().profile.has(Kind::Lone), lone, "both runs would be the same anyway");
             if lone {
@@ -28,10 +28,10 @@ fn told(spec: &Spec, blocks: usize, lone: bool) -> String {
 
 /// With flits that cross as lone ones at all times, and with heads that do so while many would.
 fn assert_same(spec: &Spec, what: &str) {
-    let without = told(spec, 1, false);
-    trials::assert_same(&told(spec, 1, true), &without, what);
-    trials::assert_same(&trials::told(spec, 1, |_| {}), &without, &format!("{what}, on trial"));
-    trials::assert_same(&told(spec, 3, true), &without, &format!("{what}, in 3 blocks"));
+    let without = outcome_of(spec, 1, false);
+    trials::assert_same(&outcome_of(spec, 1, true), &without, what);
+    trials::assert_same(&trials::outcome_of(spec, 1, |_| {}), &without, &format!("{what}, on trial"));
+    trials::assert_same(&outcome_of(spec, 3, true), &without, &format!("{what}, in 3 blocks"));
 }
 
 #[test]

@@ -65,7 +65,7 @@ fn shortcuts_change_nothing_beside_agents() {
 
 /// Agents that are told of arrivals: flits that are alone cross beside them.
 #[test]
-fn lone_flits_change_nothing_beside_agents_that_are_told_of_arrivals() {
+fn lone_flits_change_nothing_beside_agents_that_hear_of_arrivals() {
     for (load, loads) in [(0.05, "few"), (0.3, "some"), (0.7, "many")] {
         let spec = spec(HYPERX, r#"{"minimal_adaptive": {}}"#, r#"{"tcep": {}}"#, 1, load);
         let profile = assert_same(&spec, loads);

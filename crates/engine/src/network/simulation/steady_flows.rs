@@ -1,7 +1,7 @@
 //! Tests that nothing changes if the time is skipped in which body flits flow steadily (`network/steady.rs`).
 
 use super::Simulation;
-use super::trials::{self, DRAGONFLY, HYPERX, TORUS, TREE, told, told_among};
+use super::trials::{self, DRAGONFLY, HYPERX, TORUS, TREE, outcome_among, outcome_of};
 use crate::network::spec::{Execution, Spec};
 use weft_api::spec::FlowControl;
 use weft_kernel::shortcuts::profile::{Kind, Set};
@@ -17,8 +17,8 @@ fn spec(topology: &str, routing: &str, flits: u32, load: f64) -> Spec {
 /// Runs the spec with and without, in one block and in three. Returns how many of the first 10,000 cycles one block skips.
 fn assert_same(spec: &Spec, what: &str) -> u64 {
     for blocks in [1, 3] {
-        let without = told_among(spec, blocks, Set::ALL.without(Kind::Steady), |_| ());
-        trials::assert_same(&told(spec, blocks, |_| ()), &without, &format!("{what}, {blocks} blocks"));
+        let without = outcome_among(spec, blocks, Set::ALL.without(Kind::Steady), |_| ());
+        trials::assert_same(&outcome_of(spec, blocks, |_| ()), &without, &format!("{what}, {blocks} blocks"));
     }
     let mut simulation = Simulation::new(spec, Execution::new(1, 1)).expect("a simulation");
     (1..=10).for_each(|k| simulation.advance(1000 * k));

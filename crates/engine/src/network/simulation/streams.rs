@@ -29,9 +29,9 @@ fn under_way(simulation: &Simulation) -> usize {
 }
 
 /// All that a run tells, in streams or with every flit for itself.
-fn told(spec: &Spec, blocks: usize, streams: bool) -> String {
+fn outcome_of(spec: &Spec, blocks: usize, streams: bool) -> String {
     let among = if streams { Set::ALL } else { Set::ALL.without(Kind::Streams) };
-    trials::told_among(spec, blocks, among, |simulation| {
+    trials::outcome_among(spec, blocks, among, |simulation| {
         for block in &simulation.blocks {
             assert_eq!(block.shortcuts().streams.are_on(), streams, "both runs would be the same anyway");
         }
@@ -46,8 +46,8 @@ fn assert_same(spec: &Spec, what: &str) {
 /// Fails where results differ. Returns whether a stream was seen in the first cycles.
 fn is_same_with_streams(spec: &Spec, what: &str) -> bool {
     for blocks in [1, 3] {
-        let without = told(spec, blocks, false);
-        trials::assert_same(&told(spec, blocks, true), &without, &format!("{what}, {blocks} blocks"));
+        let without = outcome_of(spec, blocks, false);
+        trials::assert_same(&outcome_of(spec, blocks, true), &without, &format!("{what}, {blocks} blocks"));
     }
     let mut simulation = simulation(spec, 1);
     (1..=300).any(|cycle| {

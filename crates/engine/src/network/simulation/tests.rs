@@ -98,7 +98,7 @@ fn run_on(relay: Relay, how: Execution) -> Outcome {
     let mut spec = Spec::new(&topology, serde_json::from_str(r#"{"dimension_order": {}}"#).unwrap()).unwrap();
     spec.set_packet(3);
     (spec.phases.warmup, spec.phases.window, spec.phases.stop) = (0, 100_000, Stop::Complete);
-    let job = NetJob { workload: Arc::new(relay), classes: vec![0], is_told: true };
+    let job = NetJob { workload: Arc::new(relay), classes: vec![0], hears_packets: true };
     let net = assemble::net_with(&spec, assemble::routing(&spec).unwrap().into(), |_| Ok(vec![job])).unwrap();
     Simulation::of(net, &spec, how, spec.width()).unwrap().run(&spec, &())
 }

@@ -70,12 +70,12 @@ pub(super) fn queue(spec: &mut Spec, way: u64) {
 }
 
 /// All that a run in so many blocks tells, after `change`.
-pub(super) fn told(spec: &Spec, blocks: usize, change: impl FnOnce(&mut Simulation)) -> String {
-    told_among(spec, blocks, Set::ALL, change)
+pub(super) fn outcome_of(spec: &Spec, blocks: usize, change: impl FnOnce(&mut Simulation)) -> String {
+    outcome_among(spec, blocks, Set::ALL, change)
 }
 
 /// The same with no other shortcuts than these.
-pub(super) fn told_among(spec: &Spec, blocks: usize, among: Set, change: impl FnOnce(&mut Simulation)) -> String {
+pub(super) fn outcome_among(spec: &Spec, blocks: usize, among: Set, change: impl FnOnce(&mut Simulation)) -> String {
     let mut simulation = with(spec, blocks, among);
     change(&mut simulation);
     format!("{:?}", simulation.run(spec, &()))
@@ -92,8 +92,8 @@ pub(super) fn with(spec: &Spec, blocks: usize, among: Set) -> Simulation {
 }
 
 /// The same without shortcuts.
-pub(super) fn told_plainly(spec: &Spec, blocks: usize) -> String {
-    told_among(spec, blocks, Set::NONE, |simulation| {
+pub(super) fn plain_outcome(spec: &Spec, blocks: usize) -> String {
+    outcome_among(spec, blocks, Set::NONE, |simulation| {
         let is_plain =
             |block: &dyn AnyBlock| block.shortcuts().profile == Profile::PLAIN && !block.shortcuts().streams.are_on();
         assert!(simulation.blocks.iter().all(|block| is_plain(&**block)) && simulation.net.shortcuts == Profile::PLAIN);
@@ -102,20 +102,20 @@ pub(super) fn told_plainly(spec: &Spec, blocks: usize) -> String {
 
 /// Fails where results with these shortcuts differ from those of the plain loop, and names the shortcuts to blame.
 pub(super) fn assert_plain(spec: &Spec, blocks: usize, among: Set, what: &str) {
-    let told = |among: Set| match among {
-        Set::NONE => told_plainly(spec, blocks),
-        _ => told_among(spec, blocks, among, |_| ()),
+    let outcome_with = |among: Set| match among {
+        Set::NONE => plain_outcome(spec, blocks),
+        _ => outcome_among(spec, blocks, among, |_| ()),
     };
-    let (with, without) = (told(among), told(Set::NONE));
+    let (with, without) = (outcome_with(among), outcome_with(Set::NONE));
     if with != without {
-        let names = named(&culprits(among, &without, told));
+        let names = named(&culprits(among, &without, outcome_with));
         assert_same(&with, &without, &format!("{what}, {blocks} blocks: {names}"));
     }
 }
 
 /// The shortcuts to blame: without one of them, the results equal those of the plain loop (`plain`).
-fn culprits(among: Set, plain: &str, told: impl Fn(Set) -> String) -> Vec<Kind> {
-    let is_one = |kind: &Kind| among.has(*kind) && told(among.without(*kind)) == plain;
+fn culprits(among: Set, plain: &str, outcome_with: impl Fn(Set) -> String) -> Vec<Kind> {
+    let is_one = |kind: &Kind| among.has(*kind) && outcome_with(among.without(*kind)) == plain;
     Kind::ALL.iter().copied().filter(is_one).collect()
 }
 
@@ -140,10 +140,10 @@ pub(super) fn assert_same(one: &str, other: &str, what: &str) {
 #[test]
 fn a_shortcut_that_changes_results_is_named() {
     for &wrong in Kind::ALL {
-        let told = |among: Set| if among.has(wrong) { "wrong" } else { "plain" }.to_owned();
+        let outcome_with = |among: Set| if among.has(wrong) { "wrong" } else { "plain" }.to_owned();
         let expected: Vec<Kind> =
             Kind::ALL.iter().copied().filter(|&kind| kind == wrong || wrong.needs() == Some(kind)).collect();
-        assert_eq!(culprits(Set::ALL, "plain", told), expected);
+        assert_eq!(culprits(Set::ALL, "plain", outcome_with), expected);
         assert!(named(&expected).contains(wrong.skips()));
     }
     assert_eq!(culprits(Set::ALL, "plain", |_| "wrong".to_owned()), []);

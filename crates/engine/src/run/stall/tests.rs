@@ -40,7 +40,7 @@ fn check(stall: &Stall, graph: &Graph) {
 }
 
 #[test]
-fn packets_behind_a_channel_that_stays_closed_are_told_why() {
+fn packets_behind_a_channel_that_stays_closed_are_reported_with_the_cause() {
     let (spec, sim) = closed(json!({"always_on": {}}));
     check(&find(&sim).expect("packets are stuck"), &spec.graph);
     let out = sim.run(&spec, &());

@@ -151,15 +151,15 @@ fn packets_that_hold_a_closed_channel_finish_and_no_other_begins() {
         (FlowControl::VirtualCutThrough, true),
         (FlowControl::Wormhole, false),
     ] {
-        let told = run(5, flow_control, 0, hold_switch);
-        assert!(told.at_once > 100 && told.later > 100 && told.never > 10 && told.wanted > 100, "{told:?}");
+        let counts = run(5, flow_control, 0, hold_switch);
+        assert!(counts.at_once > 100 && counts.later > 100 && counts.never > 10 && counts.wanted > 100, "{counts:?}");
     }
 }
 
 #[test]
 fn packets_of_one_flit_hold_a_closed_channel_between_vc_and_switch_allocation_only() {
-    let told = run(1, FlowControl::VirtualCutThrough, 0, false);
-    assert!(told.at_once > 100 && told.wanted > 100 && (told.later, told.never) == (0, 0), "{told:?}");
-    let told = run(1, FlowControl::VirtualCutThrough, 1, false);
-    assert!(told.at_once > 100 && told.wanted > 100 && told.later > 10, "{told:?}");
+    let counts = run(1, FlowControl::VirtualCutThrough, 0, false);
+    assert!(counts.at_once > 100 && counts.wanted > 100 && (counts.later, counts.never) == (0, 0), "{counts:?}");
+    let counts = run(1, FlowControl::VirtualCutThrough, 1, false);
+    assert!(counts.at_once > 100 && counts.wanted > 100 && counts.later > 10, "{counts:?}");
 }

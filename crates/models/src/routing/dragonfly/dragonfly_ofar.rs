@@ -40,7 +40,7 @@ mod gated;
 use crate::routing::in_transit::{InTransit, Injection, Keys, MostOccupancy, Occupancy, RingConfig, Trigger};
 use crate::routing::on_dragonfly::{Groups, group, in_groups, index};
 use crate::routing::{
-    Accepts, Cost, Decides, Example, Hop, LinkKnowledge, Needs, Proof, Routing, RoutingModel, Step, Told, View,
+    Accepts, Cost, Decides, Example, Hop, HopNote, LinkKnowledge, Needs, Proof, Routing, RoutingModel, Step, View,
 };
 use decide::Kind;
 use gated::{BY_FORCE, FirstLinks, TWICE_DONE};
@@ -369,8 +369,8 @@ impl Routing for Runtime {
         self.config.check_links(&rings, entries.iter().all(|entry| entry.vcs.is_none()), may_go_off)
     }
 
-    fn tells(&self, at: u64, packet: &Packet, hop: Hop) -> Told {
-        self.told_of(at, packet, hop)
+    fn tells(&self, at: u64, packet: &Packet, hop: Hop) -> HopNote {
+        self.note_of(at, packet, hop)
     }
 
     fn assume_first_links(&mut self, policy: &Arc<dyn Policy>, managed: &[bool]) {

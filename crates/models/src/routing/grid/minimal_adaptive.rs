@@ -33,7 +33,7 @@ use crate::routing::bounds::SharedBounds;
 use crate::routing::on_grid::{Grid, Line};
 use crate::routing::on_links::Lines;
 use crate::routing::{
-    Classes, Cost, Decides, Example, Hop, LinkKnowledge, Needs, Proof, Routing, RoutingModel, Step, Told, View,
+    Classes, Cost, Decides, Example, Hop, HopNote, LinkKnowledge, Needs, Proof, Routing, RoutingModel, Step, View,
     same_classes,
 };
 use schemars::JsonSchema;
@@ -273,8 +273,8 @@ impl Routing for Runtime {
         }
     }
 
-    fn tells(&self, at: u64, packet: &Packet, hop: Hop) -> Told {
-        self.lines().map_or(Told::Nothing, |lines| self.tells_by_links(lines, at, packet, hop))
+    fn tells(&self, at: u64, packet: &Packet, hop: Hop) -> HopNote {
+        self.lines().map_or(HopNote::Nothing, |lines| self.tells_by_links(lines, at, packet, hop))
     }
 
     fn assume_first_links(&mut self, policy: &Arc<dyn Policy>, managed: &[bool]) {

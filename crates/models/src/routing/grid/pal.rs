@@ -25,8 +25,8 @@ use crate::routing::bounds::SharedBounds;
 use crate::routing::on_dragonfly::{self as groups, Groups};
 use crate::routing::on_grid::Grid;
 use crate::routing::{
-    Classes, Cost, Decides, Draws, Example, Hop, LinkKnowledge, Needs, Proof, Routing, RoutingModel, Sensor, Step,
-    Told, View, below, draw, same_classes, threshold, weigh,
+    Classes, Cost, Decides, Draws, Example, Hop, HopNote, LinkKnowledge, Needs, Proof, Routing, RoutingModel, Sensor,
+    Step, View, below, draw, same_classes, threshold, weigh,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -166,10 +166,10 @@ impl Runtime {
     #[inline(always)]
     fn tell<Q: View + ?Sized>(&self, leg: Leg, begins: bool, hop: Hop, here: &Q, packet: &Packet) {
         if packet.flags & AROUND != 0 {
-            let begun = Told::BeginsDetour { direct: self.direct(leg).port };
-            here.told(if begins { begun } else { Told::ContinuesDetour });
+            let begun = HopNote::BeginsDetour { direct: self.direct(leg).port };
+            here.note(if begins { begun } else { HopNote::ContinuesDetour });
         } else if begins && here.state(hop.port) == LinkState::Shadow {
-            here.told(Told::TakesBack);
+            here.note(HopNote::TakesBack);
         }
     }
 

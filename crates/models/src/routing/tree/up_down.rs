@@ -94,7 +94,7 @@ pub struct Runtime {
     /// Links up are chosen by each router for the head of a VC, not when the packet is made.
     at_head: bool,
     /// What the policy says of links up, if it switches them.
-    told: Option<Told>,
+    in_use: Option<LinksInUse>,
     /// Levels.
     n: u32,
     /// Links down of a router of each level, and links up.
@@ -105,14 +105,14 @@ pub struct Runtime {
 
 /// Which links up may be taken. The overseer of the policy changes it between two cycles, when no router runs.
 #[derive(Debug)]
-struct Told {
-    /// How many links up each level uses, the first ones; [`Told::BY_ROUTER`] if that differs from router to router.
+struct LinksInUse {
+    /// How many links up each level uses, the first ones; [`LinksInUse::BY_ROUTER`] if that differs from router to router.
     widths: AtomicU64,
     /// Then these.
     links: RwLock<Arc<LinksUp>>,
 }
 
-impl Told {
+impl LinksInUse {
     /// No level uses a link.
     const BY_ROUTER: Widths = Widths(0);
 
@@ -138,7 +138,7 @@ impl RoutingModel for UpDown {
         let (n, down, up) = links_of(graph).expect("a graph that fits");
         let (classes, coords) = (same_classes(graph, 1), coordinates::in_tree(graph).expect("a tree"));
         let at_head = self.ascent == Ascent::Adaptive;
-        Ok(Runtime { classes, ascent: self.ascent, sensor: self.sensor, at_head, told: None, n, down, up, coords })
+        Ok(Runtime { classes, ascent: self.ascent, sensor: self.sensor, at_head, in_use: None, n, down, up, coords })
     }
 
     fn examples() -> Vec<Example<Self>> {
@@ -206,7 +206,9 @@ impl Runtime {
     /// routers of the level.
     #[inline(always)]
     fn width(&self, level: u32) -> u32 {
-        self.told.as_ref().map_or(self.up[level as usize], |told| Widths(told.widths.load(Relaxed)).of(level as usize))
+        self.in_use
+            .as_ref()
+            .map_or(self.up[level as usize], |in_use| Widths(in_use.widths.load(Relaxed)).of(level as usize))
     }
 
     /// As `at_head`, where some links have failed: by the same rule among those links up that lead on.
@@ -224,8 +226,8 @@ impl Runtime {
 
     /// The links up that the packet may take at this router, by any ascent.
     fn links_up(&self, at: u64, packet: &Packet) -> Vec<u32> {
-        match (self.width((at >> LEVEL) as u32), &self.told) {
-            (0, Some(told)) => numbers_of(told.links().choices(at, packet.dest)).collect(),
+        match (self.width((at >> LEVEL) as u32), &self.in_use) {
+            (0, Some(in_use)) => numbers_of(in_use.links().choices(at, packet.dest)).collect(),
             (width, _) => (0..width).collect(),
         }
     }
@@ -247,7 +249,7 @@ impl Runtime {
     /// policy knows which links it needs.
     #[inline(always)]
     fn keep(&self, packet: &mut Packet, level: u32, up: u32) {
-        if self.told.is_some() {
+        if self.in_use.is_some() {
             note_choice(packet, level, up);
         }
     }
@@ -255,7 +257,7 @@ impl Runtime {
     /// The same tree under a routing that takes the links up from `target` of the packet.
     fn with_drawn_links(&self) -> Self {
         let (classes, coords) = (self.classes.clone(), self.coords.clone());
-        Self { ascent: Ascent::Random, at_head: false, told: None, classes, coords, ..*self }
+        Self { ascent: Ascent::Random, at_head: false, in_use: None, classes, coords, ..*self }
     }
 
     /// Packets, each with the leaf it starts from, that together take every turn that any packet can take. All pairs of
@@ -402,24 +404,24 @@ impl Routing for Runtime {
 
     /// The overseer says which links up are used from now on.
     fn hear(&self, published: &Published) {
-        let Some(told) = &self.told else { return };
+        let Some(in_use) = &self.in_use else { return };
         match published {
-            Published::Number(widths) => told.widths.store(*widths, Relaxed),
+            Published::Number(widths) => in_use.widths.store(*widths, Relaxed),
             Published::LinksUp(links) => {
-                *told.links.write().expect("no panic while a router reads") = Arc::clone(links);
-                told.widths.store(Told::BY_ROUTER.0, Relaxed);
+                *in_use.links.write().expect("no panic while a router reads") = Arc::clone(links);
+                in_use.widths.store(LinksInUse::BY_ROUTER.0, Relaxed);
             }
         }
     }
 
     fn begin_with(&mut self, widths: u64) {
-        (self.at_head, self.told) = (true, Some(Told::new(widths)));
+        (self.at_head, self.in_use) = (true, Some(LinksInUse::new(widths)));
     }
 
     fn assume_all_links(&mut self) -> bool {
         let all = (0..self.n as usize - 1).fold(Widths(0), |widths, level| widths.with(level, self.up[level]));
         self.hear(&Published::Number(all.0));
-        self.told.is_some()
+        self.in_use.is_some()
     }
 }
 

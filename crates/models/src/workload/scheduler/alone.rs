@@ -132,10 +132,10 @@ mod tests {
             let time = ring.time(scale).unwrap() as f64 / 1e9;
             assert!((time - length_us as f64).abs() < 2e-6 * length_us as f64 + 0.003, "{length_us} us: {time}");
         }
-        let (told, _) = ring.misfit(1_000_000_000).unwrap();
+        let (message, _) = ring.misfit(1_000_000_000).unwrap();
         assert!(
-            told.starts_with("1 us are shorter than the ") && told.ends_with(" us of its messages alone"),
-            "{told}"
+            message.starts_with("1 us are shorter than the ") && message.ends_with(" us of its messages alone"),
+            "{message}"
         );
         let bare = alone(r#"{"collective": {"operation": "all_reduce", "ranks": 8, "bytes": "64KB"}}"#);
         assert!(bare.misfit(1 << 60).unwrap().0.contains("no computations"));

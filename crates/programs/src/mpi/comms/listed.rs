@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_lists_are_told_apart_by_their_order_at_each_rank() {
+    fn equal_lists_are_distinguished_by_their_order_at_each_rank() {
         let created = [
             vec![made(&[0, 1], 1), made(&[0, 2], 2), made(&[0, 1], 3)],
             vec![made(&[0, 1], 1), made(&[0, 1], 2)],
@@ -80,13 +80,13 @@ mod tests {
 
     #[test]
     fn lists_that_do_not_fit_together_are_refused_with_the_rank() {
-        let told = |created: &[Vec<Creation>]| communicators(created).unwrap_err().what;
+        let message_of = |created: &[Vec<Creation>]| communicators(created).unwrap_err().what;
         assert_eq!(
-            told(&[vec![made(&[0, 1], 1)], Vec::new()]),
+            message_of(&[vec![made(&[0, 1], 1)], Vec::new()]),
             "rank 0 makes a communicator with rank 1, which does not make it"
         );
         for members in [&[0, 2][..], &[0, 0], &[1], &[]] {
-            let found = told(&[vec![made(members, 1)], Vec::new()]);
+            let found = message_of(&[vec![made(members, 1)], Vec::new()]);
             assert!(found.starts_with("a communicator of rank 0 lists ranks that it can't have: "), "{found}");
         }
     }

@@ -53,12 +53,12 @@ mod tests {
 
     #[test]
     fn a_format_is_known_by_ending_and_first_word() {
-        let told = |name: &str, text: &str| format(&InputFile::new(name, text.as_bytes()));
-        assert_eq!(told("zoo.gml", "graph [ ]"), Some("gml"));
-        assert_eq!(told("a.txt", "# from to\n0 1\n"), Some("edge_list"));
-        assert_eq!(told("a.edgelist", "a,b"), Some("edge_list"));
-        assert_eq!(told("a.json", r#"{"nodes": [], "adjacency": []}"#), Some("adjacency"));
-        assert_eq!(told("a.json", r#"{"nodes": [], "adjacency": [], "links": []}"#), None);
+        let format_of = |name: &str, text: &str| format(&InputFile::new(name, text.as_bytes()));
+        assert_eq!(format_of("zoo.gml", "graph [ ]"), Some("gml"));
+        assert_eq!(format_of("a.txt", "# from to\n0 1\n"), Some("edge_list"));
+        assert_eq!(format_of("a.edgelist", "a,b"), Some("edge_list"));
+        assert_eq!(format_of("a.json", r#"{"nodes": [], "adjacency": []}"#), Some("adjacency"));
+        assert_eq!(format_of("a.json", r#"{"nodes": [], "adjacency": [], "links": []}"#), None);
         for (name, text) in [
             ("a.txt", "router 0 node 0"),
             ("a.txt", "\n node 0 router 1"),
@@ -69,7 +69,7 @@ mod tests {
             ("a.json", r#"{"nodes": [{"id": "adjacency"}], "links": []}"#),
             ("a.json", "{\"adjacency\""),
         ] {
-            assert_eq!(told(name, text), None, "{name}: {text}");
+            assert_eq!(format_of(name, text), None, "{name}: {text}");
         }
     }
 }

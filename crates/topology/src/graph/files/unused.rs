@@ -118,12 +118,12 @@ impl Seen {
         if of_nodes.is_empty() && of_edges.is_empty() {
             return remarks;
         }
-        let told = |names: &[(String, u32)], of: &str| {
+        let listed = |names: &[(String, u32)], of: &str| {
             let names: Vec<_> = names.iter().map(|(name, _)| format!("`{name}`")).collect();
             (!names.is_empty()).then(|| format!("{} of {of}", names.join(", ")))
         };
         let parts: Vec<_> =
-            [told(&of_edges, "its edges"), told(&of_nodes, "its nodes")].into_iter().flatten().collect();
+            [listed(&of_edges, "its edges"), listed(&of_nodes, "its nodes")].into_iter().flatten().collect();
         let numbers = [("edges", &of_edges), ("nodes", &of_nodes)];
         let numbers = numbers
             .iter()

@@ -9,7 +9,7 @@ use super::decide::Kind;
 use super::{DragonflyOfar, LOCAL_DONE, MUST_GLOBAL, Runtime};
 use crate::routing::in_transit::{RingKind, has_left_source};
 use crate::routing::on_dragonfly::{group, index};
-use crate::routing::{Cost, Hop, Step, Told, View, hash};
+use crate::routing::{Cost, Hop, HopNote, Step, View, hash};
 use std::sync::Arc;
 use weft_api::policy::Policy;
 use weft_api::state::{AROUND, LinkState, Packet};
@@ -172,18 +172,18 @@ impl Runtime {
     }
 
     /// What the power policy is to hear about a hop.
-    pub(super) fn told_of(&self, at: u64, packet: &Packet, hop: Hop) -> Told {
+    pub(super) fn note_of(&self, at: u64, packet: &Packet, hop: Hop) -> HopNote {
         if hop.class != 0 || !self.groups.is_local(hop.port) {
-            return Told::Nothing;
+            return HopNote::Nothing;
         }
         let (minimal, is_global) = self.minimal(at, packet);
         match (packet.flags & AROUND != 0, packet.phase & BY_FORCE != 0) {
-            (false, false) => Told::Nothing,
-            (false, true) => Told::TakesBack,
+            (false, false) => HopNote::Nothing,
+            (false, true) => HopNote::TakesBack,
             (true, _) if is_global || hop.port == minimal.port || packet.phase & LOCAL_DONE != 0 => {
-                Told::ContinuesDetour
+                HopNote::ContinuesDetour
             }
-            (true, _) => Told::BeginsDetour { direct: minimal.port },
+            (true, _) => HopNote::BeginsDetour { direct: minimal.port },
         }
     }
 

@@ -6,7 +6,7 @@
 use super::Runtime;
 use crate::routing::on_grid::Grid;
 use crate::routing::on_links::{Lines, nth};
-use crate::routing::{Cost, Hop, Step, Told, View, below, draw, weigh};
+use crate::routing::{Cost, Hop, HopNote, Step, View, below, draw, weigh};
 use weft_api::state::{AROUND, LinkState, Packet};
 
 /// A hop that a head may take.
@@ -15,7 +15,7 @@ struct Choice {
     port: u16,
     /// The dimension of a detour that begins, a bit.
     detour: u8,
-    told: Told,
+    note: HopNote,
 }
 
 impl Runtime {
@@ -43,11 +43,11 @@ impl Runtime {
             None => self.best_by_links(lines, (at, here), packet, seed),
         };
         let hop = Hop { port: choice.port, class: self.class_of(packet) };
-        match choice.told {
-            Told::BeginsDetour { .. } | Told::ContinuesDetour => packet.flags |= AROUND,
-            Told::Nothing | Told::TakesBack | Told::Stays => packet.flags &= !AROUND,
+        match choice.note {
+            HopNote::BeginsDetour { .. } | HopNote::ContinuesDetour => packet.flags |= AROUND,
+            HopNote::Nothing | HopNote::TakesBack | HopNote::Stays => packet.flags &= !AROUND,
         }
-        here.told(choice.told);
+        here.note(choice.note);
         self.take(packet, choice.detour);
         hop
     }
@@ -65,7 +65,7 @@ impl Runtime {
         let is_dark = !here.is_on(direct) && here.state(direct) != LinkState::Shadow;
         let over = if is_dark { lines.over_hub(here, d, own, to) } else { None };
         let port = over.map_or(direct, |c| self.grid.port_to(at, d, c));
-        Choice { port, detour: 0, told: Told::ContinuesDetour }
+        Choice { port, detour: 0, note: HopNote::ContinuesDetour }
     }
 
     /// The best hop of a packet that is on no detour. Minimal hops are candidates where the direct link is on. Each dimension
@@ -98,13 +98,13 @@ impl Runtime {
             // a shadow link is taken back if the detour has no credit
             let takes_back = is_shadow && detour.is_none_or(|port| here.credits(Hop { port, class }) == 0);
             if is_on || takes_back {
-                let told = if takes_back { Told::TakesBack } else { Told::Nothing };
-                offer((cost(direct, hops, 0), 0, turn), Choice { port: direct, detour: 0, told });
+                let note = if takes_back { HopNote::TakesBack } else { HopNote::Nothing };
+                offer((cost(direct, hops, 0), 0, turn), Choice { port: direct, detour: 0, note });
             }
             if let Some(port) = detour.filter(|_| !takes_back) {
                 let bias = if is_on { self.threshold } else { 0 };
-                let told = Told::BeginsDetour { direct };
-                offer((cost(port, hops + 1, bias), 1, turn), Choice { port, detour: 1 << d, told });
+                let note = HopNote::BeginsDetour { direct };
+                offer((cost(port, hops + 1, bias), 1, turn), Choice { port, detour: 1 << d, note });
             }
         }
         best.map_or_else(|| self.only_direct(at, packet), |(_, choice)| choice)
@@ -114,7 +114,7 @@ impl Runtime {
     fn only_direct(&self, at: u64, packet: &Packet) -> Choice {
         let d = self.grid.differences(at, packet.dest).next().expect("some dimension is not aligned");
         let port = self.grid.port_to(at, d, Grid::coordinate(packet.dest, d));
-        Choice { port, detour: 0, told: Told::Nothing }
+        Choice { port, detour: 0, note: HopNote::Nothing }
     }
 
     /// Every hop that a packet may take at `at` (not its destination router), minimal ones first. The hub is member 0.

@@ -8,7 +8,7 @@ use super::{ON_ESCAPE, Runtime};
 use crate::routing::best::Best;
 use crate::routing::on_grid::Grid;
 use crate::routing::on_links::Lines;
-use crate::routing::{Cost, Hop, Step, Told, View};
+use crate::routing::{Cost, Hop, HopNote, Step, View};
 use weft_api::state::{AROUND, DETOUR, LinkState, Packet};
 
 /// `Packet::phase`: the head asks for a link that was about to go off.
@@ -112,13 +112,13 @@ impl Runtime {
     }
 
     /// Returns the report of a hop to the power policy.
-    pub(super) fn tells_by_links(&self, lines: &Lines, at: u64, packet: &Packet, hop: Hop) -> Told {
-        let Some((d, _)) = lines.behind(at, hop.port) else { return Told::Nothing };
+    pub(super) fn tells_by_links(&self, lines: &Lines, at: u64, packet: &Packet, hop: Hop) -> HopNote {
+        let Some((d, _)) = lines.behind(at, hop.port) else { return HopNote::Nothing };
         match (packet.flags & AROUND != 0, packet.dim >> d & 1 != 0) {
-            (true, true) => Told::ContinuesDetour,
-            (true, false) => Told::BeginsDetour { direct: self.direct(at, d, packet, ADAPTIVE).port },
-            (false, _) if packet.phase & TAKES_BACK != 0 => Told::TakesBack,
-            (false, _) => Told::Nothing,
+            (true, true) => HopNote::ContinuesDetour,
+            (true, false) => HopNote::BeginsDetour { direct: self.direct(at, d, packet, ADAPTIVE).port },
+            (false, _) if packet.phase & TAKES_BACK != 0 => HopNote::TakesBack,
+            (false, _) => HopNote::Nothing,
         }
     }
 

@@ -278,12 +278,12 @@ impl Known {
         let make = || {
             let path = asking.path(&format!("traces.{trace}.programs"));
             let scheduled = &asking.scheduler.traces[trace].programs;
-            let told = |refusal: Refusal| {
+            let explain = |refusal: Refusal| {
                 format!("`{}` on {nodes} nodes: {}", asking.scheduler.traces[trace].name, refusal.what)
             };
             let ranks = nodes.saturating_mul(scheduled.ranks_per_node());
-            let programs = scheduled.of_ranks(ranks, &path).map_err(told)?;
-            let needs = programs.terminals_needed(&path).map_err(told)?;
+            let programs = scheduled.of_ranks(ranks, &path).map_err(explain)?;
+            let needs = programs.terminals_needed(&path).map_err(explain)?;
             if needs != nodes {
                 return Err(format!("its program of {ranks} ranks needs {needs} nodes, and the job has {nodes}"));
             }
@@ -291,7 +291,7 @@ impl Known {
             let alone = match log.length {
                 Length::Own => None,
                 Length::RunTime | Length::RequestedTime => {
-                    Some(Alone::of(&programs, &path, units, log.latency).map_err(told)?)
+                    Some(Alone::of(&programs, &path, units, log.latency).map_err(explain)?)
                 }
             };
             Ok(OfNodes { programs, alone })

@@ -102,16 +102,16 @@ fn router(routing: &Runtime, state: LinkState, off: &[(u8, u8)]) -> Router {
 }
 
 /// The member behind a local hop, or `None` for one into the ring; and what the policy hears of it.
-fn goes(routing: &Runtime, here: &Router, mut packet: Packet) -> (Option<u8>, Told) {
+fn goes(routing: &Runtime, here: &Router, mut packet: Packet) -> (Option<u8>, HopNote) {
     let hop = routing.each_step(1, here, &mut packet, 7).expect("a hop");
-    let told = routing.tells(1, &packet, hop);
-    (here.local(hop.port).map(|k| [0, 2, 3][k]), told)
+    let note = routing.tells(1, &packet, hop);
+    (here.local(hop.port).map(|k| [0, 2, 3][k]), note)
 }
 
 #[test]
 fn a_head_goes_round_a_link_that_is_not_on() {
     let (_, routing) = of("{}");
-    let begins = Told::BeginsDetour { direct: routing.groups.first_local() + 2 };
+    let begins = HopNote::BeginsDetour { direct: routing.groups.first_local() + 2 };
     for state in [LinkState::Off, LinkState::Waking, LinkState::Draining, LinkState::Shadow] {
         // over the hub where it is the only way, else over any router with links to both
         let here = router(&routing, state, &[(1, 2)]);
@@ -122,7 +122,7 @@ fn a_head_goes_round_a_link_that_is_not_on() {
         assert_eq!(goes(&routing, &here, packet(0)), (Some(2), begins), "{state:?}");
     }
     let here = router(&routing, LinkState::On, &[]);
-    assert_eq!(goes(&routing, &here, packet(0)), (Some(3), Told::Nothing));
+    assert_eq!(goes(&routing, &here, packet(0)), (Some(3), HopNote::Nothing));
 }
 
 #[test]
@@ -133,8 +133,8 @@ fn a_shadow_link_is_taken_back_only_if_no_way_round_it_has_room() {
         open: [false, true, true],
         ..router(&routing, state, &[(1, 2)])
     };
-    assert_eq!(goes(&routing, &full(LinkState::Shadow), packet(0)), (Some(3), Told::TakesBack));
-    assert_eq!(goes(&routing, &full(LinkState::Off), packet(0)), (None, Told::Nothing), "into the ring");
+    assert_eq!(goes(&routing, &full(LinkState::Shadow), packet(0)), (Some(3), HopNote::TakesBack));
+    assert_eq!(goes(&routing, &full(LinkState::Off), packet(0)), (None, HopNote::Nothing), "into the ring");
     // a way that is taken now, but has room, is waited for
     let taken = Router { open: [false, true, true], ..router(&routing, LinkState::Shadow, &[(1, 2)]) };
     assert_eq!(goes(&routing, &taken, packet(0)).0, Some(0));
@@ -145,15 +145,15 @@ fn the_second_hop_of_a_detour_may_use_a_shadow_link_and_goes_round_a_dark_one_ov
     let (_, routing) = of("{}");
     let at = |state: LinkState| router(&routing, state, &[]);
     let second = packet(LOCAL_DONE);
-    assert_eq!(goes(&routing, &at(LinkState::On), second), (Some(3), Told::ContinuesDetour));
+    assert_eq!(goes(&routing, &at(LinkState::On), second), (Some(3), HopNote::ContinuesDetour));
     assert_eq!(
         goes(&routing, &at(LinkState::Shadow), second),
-        (Some(3), Told::ContinuesDetour),
+        (Some(3), HopNote::ContinuesDetour),
         "and takes nothing back"
     );
-    assert_eq!(goes(&routing, &at(LinkState::Off), second), (Some(0), Told::ContinuesDetour));
+    assert_eq!(goes(&routing, &at(LinkState::Off), second), (Some(0), HopNote::ContinuesDetour));
     // once
-    assert_eq!(goes(&routing, &at(LinkState::Off), packet(LOCAL_DONE | TWICE_DONE)), (None, Told::Nothing));
+    assert_eq!(goes(&routing, &at(LinkState::Off), packet(LOCAL_DONE | TWICE_DONE)), (None, HopNote::Nothing));
 }
 
 /// A detour by OFAR's own rule, while the direct link is on: over a router that has links to both.
