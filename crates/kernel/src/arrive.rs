@@ -30,7 +30,8 @@ impl<const W: usize, const V: usize> Routers<W, V> {
                     self.fabric.note_arrival::<SINGLE>(net, rules, flit);
                 }
             }
-            match (!SINGLE && self.beside.shortcuts.streams.are_on(), self.beside.shortcuts.lone_trial.heads_try) {
+            match (!SINGLE && self.beside.shortcuts.streams.are_on(), self.beside.shortcuts.uncontended_trial.heads_try)
+            {
                 (false, true) if net.chooses => self.receive_chunk::<SINGLE, true, true>(net, (first, len)),
                 (false, true) => self.receive_chunk::<SINGLE, true, false>(net, (first, len)),
                 (false, false) => self.receive_chunk::<SINGLE, false, false>(net, (first, len)),
@@ -82,10 +83,10 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 }
 
 impl<const W: usize, const V: usize> Routers<W, V> {
-    /// Receives the `len` flits of the chunk that starts at `first`. `LONE`: heads may cross alone (`lone.rs`); `CHOOSE`: heads choose
+    /// Receives the `len` flits of the chunk that starts at `first`. `UNCONTENDED`: heads may cross uncontended; `CHOOSE`: heads choose
     /// in every step, and those may, too. (A function of its own: inside the loop over all phases it would have fewer registers.)
     #[inline(never)]
-    fn receive_chunk<const SINGLE: bool, const LONE: bool, const CHOOSE: bool>(
+    fn receive_chunk<const SINGLE: bool, const UNCONTENDED: bool, const CHOOSE: bool>(
         &mut self,
         net: &Net,
         (first, len): (u32, usize),
@@ -93,21 +94,25 @@ impl<const W: usize, const V: usize> Routers<W, V> {
         for k in 0..len {
             // SAFETY: the chunk has `len` items, and is not released meanwhile.
             let flit = unsafe { self.fabric.wires.flits.hot_item(first, k) };
-            self.receive::<SINGLE, LONE, CHOOSE>(net, flit);
+            self.receive::<SINGLE, UNCONTENDED, CHOOSE>(net, flit);
         }
     }
 
     #[inline(always)]
-    fn receive<const SINGLE: bool, const LONE: bool, const CHOOSE: bool>(&mut self, net: &Net, flit: Flit) {
+    fn receive<const SINGLE: bool, const UNCONTENDED: bool, const CHOOSE: bool>(&mut self, net: &Net, flit: Flit) {
         if SINGLE || flit.packet != NONE {
-            self.receive_head::<SINGLE, LONE, CHOOSE>(net, flit);
+            self.receive_head::<SINGLE, UNCONTENDED, CHOOSE>(net, flit);
         } else {
             self.receive_body::<false>(net, flit.to);
         }
     }
 
     #[inline(always)]
-    pub fn receive_head<const SINGLE: bool, const LONE: bool, const CHOOSE: bool>(&mut self, net: &Net, flit: Flit) {
+    pub fn receive_head<const SINGLE: bool, const UNCONTENDED: bool, const CHOOSE: bool>(
+        &mut self,
+        net: &Net,
+        flit: Flit,
+    ) {
         let (i, v) = port_and_vc::<V>(flit.to);
         let id = if SINGLE {
             flit.packet
@@ -123,12 +128,12 @@ impl<const W: usize, const V: usize> Routers<W, V> {
         };
         // SAFETY: a flit names an input (`assert_numbers`).
         let before = unsafe { self.fabric.buffers.ins.hot_mut(i) }.join(v, id);
-        if SINGLE && !(LONE && before == NONE) {
+        if SINGLE && !(UNCONTENDED && before == NONE) {
             self.fabric.begin_segment(id, flit.key);
         }
         if before == NONE {
-            let tries_alone = self.new_head::<SINGLE, LONE, CHOOSE>(net, i, v, flit.packet, flit.key);
-            if SINGLE && LONE && !tries_alone {
+            let tries_alone = self.new_head::<SINGLE, UNCONTENDED, CHOOSE>(net, i, v, flit.packet, flit.key);
+            if SINGLE && UNCONTENDED && !tries_alone {
                 self.fabric.begin_segment(id, flit.key);
             }
         } else {
@@ -171,7 +176,7 @@ impl<const W: usize, const V: usize> Routers<W, V> {
             out.vcs_with_flit |= 1 << vc;
             if out.vcs_with_credit >> vc & 1 == 0 {
                 // it waits for a credit
-            } else if self.beside.shortcuts.profile.has(Kind::Lone) {
+            } else if self.beside.shortcuts.profile.has(Kind::Uncontended) {
                 self.beside.shortcuts.fresh_flits.push(FreshFlit {
                     at: to,
                     out: o as u32,
@@ -185,10 +190,10 @@ impl<const W: usize, const V: usize> Routers<W, V> {
         }
     }
 
-    /// A packet has become the head of VC `v` of input `i`: it starts to ask for an output VC. `LONE`: it has come in this cycle,
+    /// A packet has become the head of VC `v` of input `i`: it starts to ask for an output VC. `UNCONTENDED`: it has come in this cycle,
     /// and may cross alone; `CHOOSE`: even if it has to choose first. Returns whether it is among the fresh flits, which try that.
     #[inline(always)]
-    pub fn new_head<const SINGLE: bool, const LONE: bool, const CHOOSE: bool>(
+    pub fn new_head<const SINGLE: bool, const UNCONTENDED: bool, const CHOOSE: bool>(
         &mut self,
         net: &Net,
         i: usize,
@@ -203,7 +208,7 @@ impl<const W: usize, const V: usize> Routers<W, V> {
                 key = self.fabric.route_here(&mut self.beside.policy, net, r as usize, packet);
             }
             HeadPath::Candidates if key == UNDECIDED => {
-                if !(LONE && CHOOSE) {
+                if !(UNCONTENDED && CHOOSE) {
                     self.fabric.let_compare(net, i, v, packet);
                     return false;
                 }
@@ -215,7 +220,7 @@ impl<const W: usize, const V: usize> Routers<W, V> {
                 self.interrupt(net, base + net.port(key));
             }
             HeadPath::Asked if self.fabric.is_to_choose(net, i, key) => {
-                if !(LONE && CHOOSE) {
+                if !(UNCONTENDED && CHOOSE) {
                     // SAFETY: as above.
                     *unsafe { self.fabric.buffers.ins.hot_mut(i) }.requests.at_mut(v) = UNDECIDED;
                     self.fabric.let_choose(net, i, v);
@@ -234,18 +239,18 @@ impl<const W: usize, const V: usize> Routers<W, V> {
         // SAFETY: a packet becomes the head of a queue of an input (`assert_numbers`).
         let port = unsafe { self.fabric.buffers.ins.hot_mut(i) };
         let (o, number, r) = (port.base(i) + p, port.port, port.router as usize);
-        if !LONE {
+        if !UNCONTENDED {
             *port.requests.at_mut(v) = key;
         }
         let is_open = self.fabric.note_request::<SINGLE>(net, (o, class), number);
-        if LONE && is_open {
+        if UNCONTENDED && is_open {
             // SAFETY: as above.
             let segment = *unsafe { self.fabric.buffers.ins.hot(i) }.head.at(v);
             let (at, out) = ((i << 4 | v) as u32, o as u32);
             self.beside.shortcuts.fresh_flits.push(FreshFlit { at, out, segment, key, chooses: false });
             return true;
         }
-        if LONE {
+        if UNCONTENDED {
             // SAFETY: as above.
             *unsafe { self.fabric.buffers.ins.hot_mut(i) }.requests.at_mut(v) = key;
         } else if is_open {

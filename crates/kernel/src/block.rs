@@ -4,7 +4,7 @@ use crate::parts::control::Control;
 use crate::parts::deliveries::Delivery;
 use crate::parts::faults::Faults;
 use crate::parts::fresh::FreshFlit;
-use crate::parts::fresh::LoneTrial;
+use crate::parts::fresh::UncontendedTrial;
 use crate::parts::limits::Limits;
 use crate::parts::pace::{Paces, Slowed};
 use crate::parts::power::Power;
@@ -271,7 +271,7 @@ pub struct Shortcuts {
     /// Scratch: agents act in this cycle before routers allocate. So fresh heads that choose do so after that.
     #[kept(scratch)]
     pub chooses_late: bool,
-    pub lone_trial: LoneTrial,
+    pub uncontended_trial: UncontendedTrial,
 }
 
 /// A source of a job, or a part of it, at a terminal.

@@ -19,16 +19,16 @@ impl<const W: usize, const V: usize> Reach<W, V> {
     pub fn allocate<const SINGLE: bool>(&mut self, net: &Net, allocator: &dyn SwitchAllocator<W, V>) {
         if !SINGLE && self.routers.beside.shortcuts.streams.are_on() {
             self.flow(net);
-            self.send_lone_flits::<SINGLE, true, false>(net);
+            self.send_uncontended_flits::<SINGLE, true, false>(net);
         } else if !self.routers.beside.shortcuts.fresh_flits.is_empty() {
             if net.chooses {
-                self.send_lone_flits::<SINGLE, false, true>(net);
+                self.send_uncontended_flits::<SINGLE, false, true>(net);
             } else {
-                self.send_lone_flits::<SINGLE, false, false>(net);
+                self.send_uncontended_flits::<SINGLE, false, false>(net);
             }
         }
-        if self.routers.beside.shortcuts.profile.has(Kind::Lone) {
-            self.routers.beside.shortcuts.lone_trial.decide(self.routers.fabric.now);
+        if self.routers.beside.shortcuts.profile.has(Kind::Uncontended) {
+            self.routers.beside.shortcuts.uncontended_trial.decide(self.routers.fabric.now);
         }
         for word in 0..self.routers.fabric.requests.active.0.len() {
             let mut bits = self.routers.fabric.requests.active.0[word];

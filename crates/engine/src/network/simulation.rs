@@ -333,8 +333,6 @@ mod boards;
 #[cfg(test)]
 mod idle;
 #[cfg(test)]
-mod lone_flits;
-#[cfg(test)]
 mod policies;
 #[cfg(test)]
 mod steady_flows;
@@ -344,3 +342,5 @@ mod streams;
 mod tests;
 #[cfg(test)]
 mod trials;
+#[cfg(test)]
+mod uncontended_flits;

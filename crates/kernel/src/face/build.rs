@@ -9,7 +9,7 @@ use crate::block::{
     Switch, Wires,
 };
 use crate::net::Net;
-use crate::parts::fresh::LoneTrial;
+use crate::parts::fresh::UncontendedTrial;
 use crate::parts::pace::{Paces, Rates};
 use crate::parts::profile::Kind;
 use crate::parts::set_aside::SetAsides;
@@ -281,8 +281,8 @@ fn shortcuts(net: &Net, inputs: usize, outputs: usize) -> Shortcuts {
     Shortcuts {
         profile,
         streams: if profile.has(Kind::Streams) { Streams::new(inputs, outputs) } else { Streams::default() },
-        fresh_flits: Vec::with_capacity(if profile.has(Kind::Lone) { inputs } else { 0 }),
+        fresh_flits: Vec::with_capacity(if profile.has(Kind::Uncontended) { inputs } else { 0 }),
         chooses_late: false,
-        lone_trial: LoneTrial::default(),
+        uncontended_trial: UncontendedTrial::default(),
     }
 }

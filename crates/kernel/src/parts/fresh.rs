@@ -30,7 +30,7 @@ impl FreshFlit {
 
 /// Whether heads try to cross alone. It changes no result: where many flits meet others, the allocator does the same for less.
 #[derive(Debug, Clone, Default, Kept)]
-pub struct LoneTrial {
+pub struct UncontendedTrial {
     pub heads_try: bool,
     /// When this is decided again.
     pub until: u64,
@@ -39,7 +39,7 @@ pub struct LoneTrial {
     pub crossed: u64,
 }
 
-impl LoneTrial {
+impl UncontendedTrial {
     /// Heads try in all cycles (for tests).
     pub fn without_end() -> Self {
         Self { heads_try: true, until: u64::MAX, ..Self::default() }
@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     /// Whether heads try in each of these cycles, if so many of 10 flits cross in a cycle.
-    fn tries(trial: &mut LoneTrial, cycles: std::ops::Range<u64>, crossed: u64) -> Vec<bool> {
+    fn tries(trial: &mut UncontendedTrial, cycles: std::ops::Range<u64>, crossed: u64) -> Vec<bool> {
         let mut try_in = |now| {
             trial.decide(now);
             (trial.tried, trial.crossed) = (trial.tried + 10, trial.crossed + crossed);
@@ -72,7 +72,7 @@ mod tests {
 
     #[test]
     fn heads_try_while_most_are_alone_and_make_short_trials_otherwise() {
-        let mut trial = LoneTrial::default();
+        let mut trial = UncontendedTrial::default();
         assert!(tries(&mut trial, 0..10_000, 6).into_iter().all(|tries| tries));
         let busy = tries(&mut trial, 10_000..60_000, 5);
         let short = busy.iter().filter(|&&tries| tries).count();

@@ -4,7 +4,7 @@
 macro_rules! each_shortcut {
     ($write:ident) => {
         $write! {
-            Lone = "lone": lone::Lone,
+            Uncontended = "uncontended": uncontended::Uncontended,
             Streams = "streams": streams::OfBodyFlits,
             Steady = "steady": steady::SteadyFlows,
             Candidates = "candidates": candidates::Candidates,

@@ -4,11 +4,11 @@
 mod candidates;
 pub mod facts;
 pub mod idle;
-pub mod lone;
 pub(crate) mod prefetch;
 pub mod profile;
 pub mod steady;
 pub mod streams;
+pub mod uncontended;
 
 use crate::block::Block;
 use crate::net::Net;

@@ -38,7 +38,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
             } else {
                 prefetch(&self.buffers.ins, (flit.to >> 4) as usize);
             }
-            if net.single && !shortcuts.lone_trial.heads_try {
+            if net.single && !shortcuts.uncontended_trial.heads_try {
                 prefetch(&self.buffers.segments.items, flit.packet as usize);
             }
         }

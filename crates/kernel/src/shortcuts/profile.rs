@@ -1,7 +1,7 @@
 //! This alone decides which shortcuts a block takes. Steady flows of the whole network also end where the policy has an
 //! overseer, or where the agents of some block get each flit.
 //!
-//! | lone | streams | steady | where |
+//! | uncontended | streams | steady | where |
 //! |---|---|---|---|
 //! | no | no | no | on demand (`Profile::PLAIN`), with queues set aside, and for one-flit packets whose heads read queues, are watched or may be rerouted |
 //! | no | no | yes | long packets, under such routings |
@@ -104,11 +104,11 @@ mod tests {
     /// Whether flits that are alone cross, in streams, and whether steady flows are skipped.
     fn row(facts: &Facts, probes: Probes) -> [bool; 3] {
         let profile = Profile::of(facts).beside(probes);
-        [Kind::Lone, Kind::Streams, Kind::Steady].map(|kind| profile.has(kind))
+        [Kind::Uncontended, Kind::Streams, Kind::Steady].map(|kind| profile.has(kind))
     }
 
     const ALLOCATED: [bool; 2] = [false, false];
-    const LONE: [bool; 2] = [true, false];
+    const UNCONTENDED: [bool; 2] = [true, false];
     const STREAMS: [bool; 2] = [true, true];
 
     /// The row of flits that cross so.
@@ -123,11 +123,11 @@ mod tests {
         let nothing = Probes::default();
         assert_eq!(row(&facts(&at_head, 1), nothing), at(ALLOCATED, false));
         assert_eq!(row(&facts(&at_head, 8), nothing), at(ALLOCATED, true));
-        assert_eq!(row(&facts(&ahead, 1), nothing), at(LONE, false));
-        assert_eq!(row(&facts(&ahead, 11), nothing), at(LONE, true));
+        assert_eq!(row(&facts(&ahead, 1), nothing), at(UNCONTENDED, false));
+        assert_eq!(row(&facts(&ahead, 11), nothing), at(UNCONTENDED, true));
         assert_eq!(row(&facts(&ahead, 12), nothing), at(STREAMS, true));
         assert_eq!(row(&facts(&ahead, 12), Probes { routed: true, ..nothing }), at(STREAMS, false));
-        assert_eq!(row(&facts(&ahead, 12), Probes { arrivals: true, ..nothing }), at(LONE, false));
+        assert_eq!(row(&facts(&ahead, 12), Probes { arrivals: true, ..nothing }), at(UNCONTENDED, false));
         assert_eq!(row(&facts(&ahead, 12), Probes { departures: true, ..nothing }), at(ALLOCATED, false));
     }
 
@@ -142,11 +142,11 @@ mod tests {
         assert_eq!(of(&|facts| facts.slow_heads = true), at(ALLOCATED, true));
         assert_eq!(of(&|facts| facts.vc_realloc = true), at(ALLOCATED, true));
         assert_eq!(of(&|facts| facts.fast_links = true), at(ALLOCATED, true));
-        assert_eq!(of(&|facts| facts.trunks = true), at(LONE, true));
+        assert_eq!(of(&|facts| facts.trunks = true), at(UNCONTENDED, true));
         assert_eq!(of(&|facts| (facts.trunks, facts.hold_switch) = (true, true)), at(ALLOCATED, true));
         assert_eq!(of(&|facts| (facts.trunks, facts.paced_links) = (true, true)), at(ALLOCATED, true));
         assert_eq!(of(&|facts| facts.paced_links = true), at(STREAMS, true));
-        assert_eq!(of(&|facts| facts.outputs = streams::MAX_OUTPUTS + 1), at(LONE, true));
+        assert_eq!(of(&|facts| facts.outputs = streams::MAX_OUTPUTS + 1), at(UNCONTENDED, true));
         assert_eq!(of(&|facts| facts.queues = true), at(STREAMS, false));
         assert_eq!(of(&|facts| facts.keeps = true), at(ALLOCATED, true));
         // these come with slow heads
@@ -179,9 +179,9 @@ mod tests {
 
     #[test]
     fn a_shortcut_that_needs_another_goes_with_it() {
-        assert_eq!(Kind::Streams.needs(), Some(Kind::Lone));
-        let without = Set::ALL.without(Kind::Lone);
-        assert!(!without.has(Kind::Lone) && !without.has(Kind::Streams) && without.has(Kind::Steady));
+        assert_eq!(Kind::Streams.needs(), Some(Kind::Uncontended));
+        let without = Set::ALL.without(Kind::Uncontended);
+        assert!(!without.has(Kind::Uncontended) && !without.has(Kind::Streams) && without.has(Kind::Steady));
         for &kind in Kind::ALL {
             assert!(Set::ALL.has(kind) && !Set::NONE.has(kind) && !Set::ALL.without(kind).has(kind), "{}", kind.name());
         }

@@ -12,7 +12,7 @@
 //!
 //! # When a stream opens, closes and is settled
 //!
-//! A stream opens (`streams/open.rs`) with a flit of a run that crosses the switch alone (`lone.rs`), if enough flits are to come.
+//! A stream opens (`streams/open.rs`) with a flit of a run that crosses the switch alone (`uncontended.rs`), if enough flits are to come.
 //! It closes (`streams/close.rs`) when anybody else asks for its output, when its credits run out, or with its run, which is over
 //! before the tail comes. Nobody else can ask for its input: what else waits there has no flit, and gets none while the run has the
 //! channel. While a stream is open nothing is done for it in a cycle (`streams/cycle.rs`), but that its output spends credits as long
@@ -47,7 +47,7 @@ pub struct OfBodyFlits;
 
 impl Shortcut for OfBodyFlits {
     const SKIPS: &'static str = "events and departures of body flits that follow each other";
-    const NEEDS: Option<Kind> = Some(Kind::Lone);
+    const NEEDS: Option<Kind> = Some(Kind::Uncontended);
 
     /// Nobody reads counts of flits between two advances, no head waits for any credit but the one that lets a packet in, and packets
     /// are so long that this pays.

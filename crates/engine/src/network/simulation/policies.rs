@@ -57,7 +57,7 @@ fn shortcuts_change_nothing_beside_agents() {
                     assert_same(&spec, &format!("{policy}, {topology}, {routing}, {flits} flits, load {load}"));
                 // a slower mode makes links paced, and then heads that choose are left to the allocator
                 let is_left = net.rates.is_some() && CHOOSING.contains(&(topology, routing));
-                assert_eq!(profile.has(Kind::Lone), !is_left, "{policy}, {routing}");
+                assert_eq!(profile.has(Kind::Uncontended), !is_left, "{policy}, {routing}");
             }
         }
     }
@@ -65,11 +65,11 @@ fn shortcuts_change_nothing_beside_agents() {
 
 /// Agents that are told of arrivals: flits that are alone cross beside them.
 #[test]
-fn lone_flits_change_nothing_beside_agents_that_hear_of_arrivals() {
+fn uncontended_flits_change_nothing_beside_agents_that_hear_of_arrivals() {
     for (load, loads) in [(0.05, "few"), (0.3, "some"), (0.7, "many")] {
         let spec = spec(HYPERX, r#"{"minimal_adaptive": {}}"#, r#"{"tcep": {}}"#, 1, load);
         let profile = assert_same(&spec, loads);
-        assert!(profile.has(Kind::Lone) && !profile.has(Kind::Streams), "{loads}");
+        assert!(profile.has(Kind::Uncontended) && !profile.has(Kind::Streams), "{loads}");
     }
 }
 
@@ -243,7 +243,7 @@ fn shortcuts_change_nothing_in_networks_at_random() {
             let ran = profile.has(kind) || kind == Kind::Prefetch;
             *taken.entry(kind).or_insert(0) += u64::from(ran);
         }
-        let row = [Kind::Lone, Kind::Streams, Kind::Steady].map(|kind| profile.has(kind));
+        let row = [Kind::Uncontended, Kind::Streams, Kind::Steady].map(|kind| profile.has(kind));
         *rows.entry(row).or_insert(0) += 1;
     }
     for kind in Kind::ALL {

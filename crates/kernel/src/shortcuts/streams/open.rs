@@ -84,7 +84,7 @@ impl<const W: usize, const V: usize> Routers<W, V> {
     /// The only flit of VC `v` of input `i` crosses alone to VC `vc` of output port `p`, as the first of a stream.
     #[inline(never)]
     pub fn open_stream(&mut self, net: &Net, (i, v): (usize, usize), (p, vc): (usize, usize)) {
-        let at = self.fabric.send_lone::<true>(
+        let at = self.fabric.send_uncontended::<true>(
             &mut self.beside.observers,
             net,
             (i, v),

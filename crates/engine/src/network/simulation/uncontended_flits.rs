@@ -1,11 +1,11 @@
-//! Tests that nothing changes if flits that are alone cross without the allocator (`kernel/src/shortcuts/lone.rs`).
+//! Tests that nothing changes if flits that are alone cross without the allocator (`kernel/src/shortcuts/uncontended.rs`).
 
 use super::trials::{self, CHOOSING, HYPERX, NETWORKS, TORUS};
 use crate::network::simulation::Simulation;
 use crate::network::spec::{Execution, Spec};
 use weft_api::age::Priority;
 use weft_api::spec::FlowControl;
-use weft_kernel::parts::fresh::LoneTrial;
+use weft_kernel::parts::fresh::UncontendedTrial;
 use weft_kernel::shortcuts::profile::{Kind, Set};
 use weft_models::allocation::AllocatorConfig;
 
@@ -13,20 +13,24 @@ fn spec(topology: &str, routing: &str, flits: u32, load: f64) -> Spec {
     trials::spec(topology, routing, flits, load, (300, 600))
 }
 
-/// All that a run tells, with the flits that crossed as lone ones, or with all left to the allocator.
-fn outcome_of(spec: &Spec, blocks: usize, lone: bool) -> String {
-    let among = Set::ALL.without(if lone { Kind::Streams } else { Kind::Lone });
+/// All that a run tells, with the flits that crossed uncontended, or with all left to the allocator.
+fn outcome_of(spec: &Spec, blocks: usize, uncontended: bool) -> String {
+    let among = Set::ALL.without(if uncontended { Kind::Streams } else { Kind::Uncontended });
     trials::outcome_among(spec, blocks, among, |simulation| {
         for block in &mut simulation.blocks {
-            assert_eq!(block.shortcuts().profile.has(Kind::Lone), lone, "both runs would be the same anyway");
-            if lone {
-                block.shortcuts_mut().lone_trial = LoneTrial::without_end();
+            assert_eq!(
+                block.shortcuts().profile.has(Kind::Uncontended),
+                uncontended,
+                "both runs would be the same anyway"
+            );
+            if uncontended {
+                block.shortcuts_mut().uncontended_trial = UncontendedTrial::without_end();
             }
         }
     })
 }
 
-/// With flits that cross as lone ones at all times, and with heads that do so while many would.
+/// With flits that cross uncontended at all times, and with heads that do so while many would.
 fn assert_same(spec: &Spec, what: &str) {
     let without = outcome_of(spec, 1, false);
     trials::assert_same(&outcome_of(spec, 1, true), &without, what);
@@ -35,7 +39,7 @@ fn assert_same(spec: &Spec, what: &str) {
 }
 
 #[test]
-fn lone_flits_change_nothing_on_any_network() {
+fn uncontended_flits_change_nothing_on_any_network() {
     for (topology, routing) in NETWORKS.into_iter().chain(CHOOSING) {
         for (flits, load) in [(1, 0.1), (1, 0.7), (2, 0.3), (8, 0.1), (8, 0.6), (40, 0.2), (40, 1.0)] {
             let spec = spec(topology, routing, flits, load);
@@ -52,7 +56,7 @@ fn with(flits: u32, change: &dyn Fn(&mut Spec)) -> Spec {
 }
 
 #[test]
-fn lone_flits_change_nothing_under_any_allocator() {
+fn uncontended_flits_change_nothing_under_any_allocator() {
     for flits in [1, 8] {
         for allocator in AllocatorConfig::examples() {
             let what = format!("{allocator:?}, {flits} flits");
@@ -72,7 +76,7 @@ fn lone_flits_change_nothing_under_any_allocator() {
 }
 
 #[test]
-fn lone_flits_change_nothing_in_any_router() {
+fn uncontended_flits_change_nothing_in_any_router() {
     let with = |change: &dyn Fn(&mut Spec)| with(8, change);
     assert_same(&with(&|spec| spec.router.hold_switch = true), "packets are kept apart");
     let worms = |spec: &mut Spec| {
@@ -108,7 +112,7 @@ fn heads_that_choose_cross_alone() {
         let spec = spec(topology, routing, 1, 0.1);
         let mut simulation = Simulation::new(&spec, Execution::new(1, 1)).expect("a simulation");
         simulation.advance(100); // less than the first trial lasts
-        let (crossed, hops) = (simulation.blocks[0].shortcuts().lone_trial.crossed, simulation.flit_hops());
+        let (crossed, hops) = (simulation.blocks[0].shortcuts().uncontended_trial.crossed, simulation.flit_hops());
         // at fewer than half of the routers that a packet crosses it has no choice, since its terminal is there
         assert!(hops > 300 && crossed * 2 > hops, "{topology}, {routing}: {crossed} of {hops} crossed alone");
     }
@@ -119,12 +123,12 @@ fn heads_that_choose_behind_a_packet_that_holds_the_switch_leave_it_to_the_alloc
     let mut spec = spec(TORUS, CHOOSING[0].1, 2, 0.1);
     spec.router.hold_switch = true;
     let simulation = Simulation::new(&spec, Execution::new(1, 1)).expect("a simulation");
-    assert!(!simulation.blocks[0].shortcuts().profile.has(Kind::Lone));
+    assert!(!simulation.blocks[0].shortcuts().profile.has(Kind::Uncontended));
 }
 
 /// Packets of different lengths beside each other: requests, and replies that terminals send when a request has come.
 #[test]
-fn lone_flits_change_nothing_beside_other_lengths() {
+fn uncontended_flits_change_nothing_beside_other_lengths() {
     for (request, reply) in [(1, 1), (1, 6), (4, 1)] {
         let mut spec = spec(HYPERX, r#"{"dimension_order": {}}"#, request, 0.2);
         trials::answer(&mut spec, reply);

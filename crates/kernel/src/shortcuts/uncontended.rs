@@ -36,9 +36,9 @@ use weft_api::state::{
 use weft_api::state::{port_and_vc, split};
 
 /// See the head of this file.
-pub struct Lone;
+pub struct Uncontended;
 
-impl Shortcut for Lone {
+impl Shortcut for Uncontended {
     const SKIPS: &'static str = "the allocator, for flits for which nobody else competes";
 
     /// Nobody reads the queues while flits leave, or does more for each of them.
@@ -80,7 +80,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
     /// Sends those of the fresh flits of this cycle that are alone, and leaves the others to the allocator. `STREAMS`: a body flit
     /// that is alone may open a stream. `CHOOSE`: heads choose in every step.
     #[inline(never)]
-    pub fn send_lone_flits<const SINGLE: bool, const STREAMS: bool, const CHOOSE: bool>(&mut self, net: &Net) {
+    pub fn send_uncontended_flits<const SINGLE: bool, const STREAMS: bool, const CHOOSE: bool>(&mut self, net: &Net) {
         let Routers { fabric, beside } = &mut self.routers;
         debug_assert!(beside.shortcuts.fresh_flits.len() <= fabric.buffers.ins.len(), "an input has two fresh flits");
         if CHOOSE && beside.shortcuts.chooses_late {
@@ -95,16 +95,16 @@ impl<const W: usize, const V: usize> Reach<W, V> {
                 self.routers.fabric.bring_for_fresh::<SINGLE>(net, later);
             }
             if SINGLE {
-                self.send_if_lone_head::<true, CHOOSE>(net, fresh, earliest);
+                self.send_if_uncontended_head::<true, CHOOSE>(net, fresh, earliest);
             } else if fresh.key != NO_REQUEST {
-                self.begin_if_lone::<CHOOSE>(net, fresh, earliest);
+                self.begin_if_uncontended::<CHOOSE>(net, fresh, earliest);
             } else {
-                self.send_if_lone_body::<STREAMS, CHOOSE>(net, fresh, earliest);
+                self.send_if_uncontended_body::<STREAMS, CHOOSE>(net, fresh, earliest);
             }
         }
         let beside = &mut self.routers.beside;
-        beside.shortcuts.lone_trial.tried += fresh_flits.len() as u64;
-        beside.shortcuts.lone_trial.crossed += beside.observers.tally.flit_hops - hops;
+        beside.shortcuts.uncontended_trial.tried += fresh_flits.len() as u64;
+        beside.shortcuts.uncontended_trial.crossed += beside.observers.tally.flit_hops - hops;
         fresh_flits.clear();
         beside.shortcuts.fresh_flits = fresh_flits;
     }
@@ -195,14 +195,14 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 }
 
 impl<const W: usize, const V: usize> Reach<W, V> {
-    /// For the head of a packet of any length. (Inlined, this and `send_lone_tail` would take registers from body flits.)
+    /// For the head of a packet of any length. (Inlined, this and `send_uncontended_tail` would take registers from body flits.)
     #[inline(never)]
-    fn begin_if_lone<const CHOOSE: bool>(&mut self, net: &Net, fresh: FreshFlit, earliest: u64) {
-        self.send_if_lone_head::<false, CHOOSE>(net, fresh, earliest);
+    fn begin_if_uncontended<const CHOOSE: bool>(&mut self, net: &Net, fresh: FreshFlit, earliest: u64) {
+        self.send_if_uncontended_head::<false, CHOOSE>(net, fresh, earliest);
     }
 
     #[inline(always)]
-    fn send_if_lone_head<const SINGLE: bool, const CHOOSE: bool>(
+    fn send_if_uncontended_head<const SINGLE: bool, const CHOOSE: bool>(
         &mut self,
         net: &Net,
         fresh: FreshFlit,
@@ -213,9 +213,9 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         let class = if net.class_bits == 0 { 0 } else { split(fresh.key, net.class_bits).1 };
         // SAFETY: a fresh flit names an input (`assert_numbers`).
         let waits = CHOOSE && fabric.heads_are_to_choose(unsafe { fabric.buffers.ins.hot(i) }.router as usize);
-        let room = if waits { 0 } else { fabric.room_for_lone_head::<SINGLE>(net, (i, v), o, class) };
+        let room = if waits { 0 } else { fabric.room_for_uncontended_head::<SINGLE>(net, (i, v), o, class) };
         if room != 0 {
-            self.send_lone_head::<SINGLE>(net, fresh, class, room, earliest);
+            self.send_uncontended_head::<SINGLE>(net, fresh, class, room, earliest);
             return;
         }
         if CHOOSE && fresh.chooses {
@@ -253,7 +253,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 
 impl<const W: usize, const V: usize> Reach<W, V> {
     #[inline(always)]
-    fn send_if_lone_body<const STREAMS: bool, const CHOOSE: bool>(
+    fn send_if_uncontended_body<const STREAMS: bool, const CHOOSE: bool>(
         &mut self,
         net: &Net,
         fresh: FreshFlit,
@@ -278,11 +278,11 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         // SAFETY: a fresh flit names its segment (`assert_numbers`).
         let segment = unsafe { fabric.buffers.segments.items.hot(fresh.segment as usize) };
         if segment.arrived == segment.len {
-            self.send_lone_tail(net, fresh, vc, earliest);
+            self.send_uncontended_tail(net, fresh, vc, earliest);
         } else if STREAMS && fabric.may_open_stream(&beside.shortcuts, net, (i, v), (o, vc)) {
             self.routers.open_stream(net, (i, v), (p, vc));
         } else {
-            fabric.send_lone::<false>(&mut beside.observers, net, (i, v), (p, vc), earliest);
+            fabric.send_uncontended::<false>(&mut beside.observers, net, (i, v), (p, vc), earliest);
         }
     }
 }
@@ -312,7 +312,13 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
     /// VCs of output `o` that are open to the head of VC `v` of input `i`, if nobody else may send to this output or from this input
     /// now; else none.
     #[inline(always)]
-    fn room_for_lone_head<const SINGLE: bool>(&self, net: &Net, (i, v): (usize, usize), o: usize, class: usize) -> u16 {
+    fn room_for_uncontended_head<const SINGLE: bool>(
+        &self,
+        net: &Net,
+        (i, v): (usize, usize),
+        o: usize,
+        class: usize,
+    ) -> u16 {
         // SAFETY: a fresh flit names an input and an output, and its key a class of that (`assert_numbers`).
         let (port, out, requesters) = unsafe {
             let requesters = self.requests.requesters.hot(net.slot(o, class));
@@ -338,7 +344,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 impl<const W: usize, const V: usize> Reach<W, V> {
     /// A head takes one of the VCs in `room` of its output, and crosses. The VCs take turns.
     #[inline(always)]
-    fn send_lone_head<const SINGLE: bool>(
+    fn send_uncontended_head<const SINGLE: bool>(
         &mut self,
         net: &Net,
         fresh: FreshFlit,
@@ -387,7 +393,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
     /// A tail, which is the only flit of its VC, crosses to VC `vc` of its output, and its packet leaves both. Nobody waits for the
     /// output.
     #[inline(never)]
-    fn send_lone_tail(&mut self, net: &Net, fresh: FreshFlit, vc: usize, earliest: u64) {
+    fn send_uncontended_tail(&mut self, net: &Net, fresh: FreshFlit, vc: usize, earliest: u64) {
         let (i, v, o) = fresh.places::<V>();
         let Routers { fabric, beside } = &mut self.routers;
         // SAFETY: a fresh flit names an input, an output and its segment (`assert_numbers`).
@@ -414,7 +420,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
     /// The only flit of VC `v` of input `i`, a body flit, crosses to VC `vc` of output port `p`. Returns when the flit arrives.
     /// `FIRST`: a run begins with it, and one with its credit.
     #[inline(always)]
-    pub fn send_lone<const FIRST: bool>(
+    pub fn send_uncontended<const FIRST: bool>(
         &mut self,
         observers: &mut Observers,
         net: &Net,
