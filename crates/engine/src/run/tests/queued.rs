@@ -122,7 +122,7 @@ fn flits_in_sources_are_counted_up_to_a_limit() {
     spec.set_load(0.9);
     (spec.phases.warmup, spec.phases.window, spec.phases.drain_limit) = (0, 500, 0);
     let mut sim = Simulation::new(&spec, Execution::new(1, 1)).unwrap();
-    sim.run(&spec, &());
+    sim.advance(500);
     let (interfaces, until) = (sim.blocks[0].interfaces(), sim.now + 300);
     for terminal in &interfaces.terminals {
         let sources = interfaces.sources[usize::from(terminal.job)].all();
