@@ -96,6 +96,10 @@ pub use workload::{BatchSize, JobConfig, Phase, TerminalLoad, Traffic};
 
 /// Version of the meaning of results. It is a part of the hash, so results of another model are never taken for these.
 ///
+/// 24: under `recn` a queue set aside also tells its senders of a congested output that is farther away. Numbers of such runs change, and
+/// `set_aside_unserved_heads` counts the heads of queues set aside as well. In the summary the share of a queue's terminals in use is
+/// `queue_utilisation`; it was `utilisation`.
+///
 /// 23: with arrivals other than a file there is no bounded slowdown without `slowdown_bound` (the bound was 10 s). A program that would be submitted after
 /// the end of the run is none of the queue. `easy` counts all nodes that are freed together. A computation of a queue is scaled to the length of the file up to
 /// a cycle. The name of a program in `rank_states.parquet` has its number in `schedule.parquet`.
@@ -127,4 +131,4 @@ pub use workload::{BatchSize, JobConfig, Phase, TerminalLoad, Traffic};
 /// state, control packets and faults, and `history_window` counts what the link has taken, not what has crossed the switch:
 /// numbers of runs with that sensor change. 4 adds keys to 3 (times, bits, references of energy, mean powers, states of links
 /// over time) and changes no number.
-pub const RESULT_MODEL_VERSION: u32 = 23;
+pub const RESULT_MODEL_VERSION: u32 = 24;
