@@ -1,8 +1,11 @@
 //! The numbers by which the records of a block name each other, which the hottest lines of the loop use without a check of bounds.
 //!
 //! Each number is set when the network is assembled, or taken from another record of the same block, and no list becomes shorter. So a
-//! check at the beginning is enough. [`Block::assert_numbers`] checks a new block. A checkpoint whose numbers are wrong is refused by
-//! [`Block::numbers_are_right`]. `SAFETY` comments name `assert_numbers`.
+//! check at the beginning is enough. [`Block::assert_numbers`] checks a new block, [`Block::numbers_are_right`] one that was read from a
+//! checkpoint. `SAFETY` comments name `assert_numbers`.
+//!
+//! A few numbers of a checkpoint are not checked: route keys of packets behind the heads of queues, and whether two records agree
+//! with each other. So only the build that wrote a checkpoint may read it, and nobody may change it meanwhile.
 
 use crate::block::{Block, Reach, Routers};
 use crate::net::Net;
@@ -10,12 +13,23 @@ use crate::parts::pace::{Event, Paces};
 use crate::parts::streams;
 use weft_api::base::bits::Bits;
 use weft_api::state::{ChannelEnd, InputUnit, NO_JOB, NO_REQUEST, NONE, OutputUnit, Terminal, UNDECIDED};
+use weft_api::workload::NOT_DUE;
 
 /// What is wrong.
 type Checked = Result<(), &'static str>;
 
 fn ensure(holds: bool, what: &'static str) -> Checked {
     if holds { Ok(()) } else { Err(what) }
+}
+
+/// Whether `place`, a port << 4 | a VC, names a VC of one of so many ports.
+fn names_vc<const V: usize>(place: u16, ports: usize) -> bool {
+    usize::from(place >> 4) < ports && usize::from(place & 15) < V
+}
+
+/// Whether `vc` is a VC, or `u8::MAX` before a head has one.
+fn is_vc_or_none<const V: usize>(vc: u8) -> bool {
+    vc == u8::MAX || usize::from(vc) < V
 }
 
 impl<const W: usize, const V: usize> Block<W, V> {
@@ -37,7 +51,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         fabric.wires.outs.iter().enumerate().try_for_each(|(o, out)| self.check_output(net, o, out))?;
         fabric.buffers.ins.iter().enumerate().try_for_each(|(i, input)| self.check_input(net, i, input))?;
         (0..self.reach.routers.fabric.requests.routers.len()).try_for_each(|r| self.check_router(net, r))?;
-        interfaces.terminals.iter().try_for_each(|terminal| self.check_terminal(net, terminal))?;
+        interfaces.terminals.iter().enumerate().try_for_each(|(t, terminal)| self.check_terminal(net, t, terminal))?;
         self.check_segments(net)?;
         self.check_under_way()
     }
@@ -69,7 +83,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let ages = if net.router.by_age || net.router.rings { inputs * V } else { 0 };
         ensure(fabric.requests.ages.len() >= ages, "an age for each VC of an input")?;
         ensure(fabric.requests.candidates.len() == candidates, "candidates for each VC of an input")?;
-        ensure(beside.shortcuts.streams.numbers_are_right(inputs, fabric.wires.outs.len()), "streams of ports")
+        ensure(beside.shortcuts.streams.numbers_are_right::<V>(inputs, fabric.wires.outs.len()), "streams of ports")
     }
 
     /// Output unit `o`: its router or terminal, and its far end.
@@ -79,6 +93,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         ensure(usize::from(out.class) < net.links.len(), "an output has a link class")?;
         let vcs = u32::from(out.free_vcs | out.vcs_with_flit | out.vcs_with_credit | out.vcs_with_room);
         ensure(vcs >> V == 0, "the masks of an output name its VCs")?;
+        ensure(u32::from(out.requested) >> (1 << net.class_bits) == 0, "heads ask for classes that there are")?;
         ensure(out.is(ChannelEnd::Injection) == (o >= inputs), "injection channels come last")?;
         ensure(out.is(ChannelEnd::Injection) || self.ports_of(owner).contains(&o), "an output belongs to its router")?;
         match out.kind() {
@@ -102,7 +117,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         for v in 0..V {
             let key = input.requests[v];
             ensure(key == NO_REQUEST || key == UNDECIDED || net.port(key) < ports.len(), "a head asks for an output")?;
-            ensure(usize::from(input.output_vc[v] >> 4) < ports.len(), "a packet holds a VC of an output")?;
+            ensure(names_vc::<V>(input.output_vc[v], ports.len()), "a packet holds a VC of an output")?;
         }
         Ok(())
     }
@@ -131,17 +146,28 @@ impl<const W: usize, const V: usize> Block<W, V> {
         ensure(fabric.requests.requesters[slots].iter().all(|&mask| names_ports(mask)), "inputs ask for outputs")?;
         let candidates = fabric.requests.candidates.get(ports.start * V..ports.end * V).unwrap_or(&[]);
         ensure(candidates.iter().all(|&mask| names_ports(mask)), "candidates are outputs")?;
-        let held = fabric.wires.outs[ports.clone()].iter().flat_map(|out| &out.holder);
-        ensure({ held }.all(|holder| usize::from(holder >> 4) < ports.len()), "inputs hold VCs")
+        let outs = &fabric.wires.outs[ports.clone()];
+        let held = outs.iter().flat_map(|out| &out.holder);
+        ensure({ held }.all(|&holder| names_vc::<V>(holder, ports.len())), "VCs of inputs hold VCs")?;
+        let sent_from =
+            |holder: u16| fabric.buffers.ins[ports.start + usize::from(holder >> 4)].head[usize::from(holder & 15)];
+        let senders =
+            outs.iter().flat_map(|out| (0..V).filter(|vc| out.vcs_with_flit >> vc & 1 != 0).map(|vc| out.holder[vc]));
+        ensure({ senders }.all(|holder| sent_from(holder) != NONE), "a flit that waits is in a queue")
     }
 
-    fn check_terminal(&self, net: &Net, terminal: &Terminal) -> Checked {
+    fn check_terminal(&self, net: &Net, t: usize, terminal: &Terminal) -> Checked {
         let fabric = &self.reach.routers.fabric;
         ensure((terminal.out as usize) < fabric.wires.outs.len(), "a terminal has an injection channel")?;
         let place = net.terminal_at.get(terminal.id as usize);
         ensure(place.is_some_and(|&(router, _)| (router as usize) < net.coords.len()), "a terminal is at a router")?;
         let sources = self.reach.interfaces.sources.len();
         ensure(terminal.job == NO_JOB || usize::from(terminal.job) < sources, "a terminal is in a job")?;
+        let is_quiet = terminal.due == NOT_DUE && !terminal.waiting && !self.reach.interfaces.busy.contains(t);
+        // those with queues name their sources in `Queues::streams`
+        let has_source = terminal.job != NO_JOB || net.interface.is_some();
+        ensure(has_source || is_quiet, "a terminal without a job sends nothing")?;
+        ensure(is_vc_or_none::<V>(terminal.vc), "a terminal sends on a VC")?;
         let packets = fabric.buffers.packets.items.len();
         ensure(terminal.packet == NONE || (terminal.packet as usize) < packets, "a terminal injects a packet")
     }
@@ -173,7 +199,16 @@ impl<const W: usize, const V: usize> Block<W, V> {
             Event::Comes(slowed) => (slowed.input as usize) < inputs,
         };
         ensure(fabric.wires.paces.events.all(opens), "channels with a pace open")?;
-        let terminals = interfaces.terminals.len();
-        ensure(interfaces.alarms.all(|&t| (t as usize) < terminals), "alarms wake terminals")
+        let has_source = |terminal: &Terminal| terminal.job != NO_JOB || interfaces.queues.each > 0;
+        let wakes = |&t: &u32| interfaces.terminals.get(t as usize).is_some_and(has_source);
+        ensure(interfaces.alarms.all(wakes), "alarms wake terminals with a source")?;
+        ensure(interfaces.queues.of.iter().all(|queue| is_vc_or_none::<V>(queue.vc)), "a queue sends on a VC")?;
+        let queues = &interfaces.queues;
+        let is_alone = |t: u32| queues.each == 0 || queues.filled[t as usize].is_power_of_two();
+        let sources = &self.reach.routers.beside.shortcuts.streams.sources;
+        let have_one_queue = sources.iter().all(|&o| is_alone(fabric.wires.outs[o as usize].router));
+        ensure(have_one_queue, "a terminal with a stream has one queue with packets")?;
+        let are_free = fabric.buffers.segments.frees_slots() && fabric.buffers.packets.frees_slots();
+        ensure(are_free && queues.ready.frees_slots() && queues.kept.frees_slots(), "free slots are slots")
     }
 }

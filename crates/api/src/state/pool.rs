@@ -55,6 +55,11 @@ impl<T: Copy + Default> Pool<T> {
         self.free.push(id);
     }
 
+    /// Whether all free slots are slots.
+    pub fn frees_slots(&self) -> bool {
+        self.free.iter().all(|&id| (id as usize) < self.items.len())
+    }
+
     /// Slots that were taken and not removed.
     pub fn in_use(&self) -> usize {
         self.items.len() - self.free.len()

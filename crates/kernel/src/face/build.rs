@@ -22,7 +22,7 @@ use weft_api::base::wheel::Wheel;
 use weft_api::board::Board;
 use weft_api::compiled::{ForPorts, Widths};
 use weft_api::sensor::{History, Sensor};
-use weft_api::state::{ChannelEnd, InputUnit, Move, NONE, OutputUnit, Pool, Router};
+use weft_api::state::{ChannelEnd, InputUnit, Move, NO_JOB, NONE, OutputUnit, Pool, Router};
 use weft_api::subnetworks::Views;
 use weft_topology::Trunk;
 
@@ -153,7 +153,7 @@ where
     for t in 0..block.reach.interfaces.terminals.len() {
         if net.interface.is_some() {
             block.reach.interfaces.busy.set(t);
-        } else {
+        } else if block.reach.interfaces.terminals[t].job != NO_JOB {
             block.reach.interfaces.sleep(net, t, (block.reach.routers.fabric.now, 0));
         }
     }

@@ -135,20 +135,29 @@ impl Streams {
         self.incoming.is_empty() && self.returning.is_empty() && self.spending.is_empty() && self.sources.is_empty()
     }
 
-    /// Whether all lists of a block with `ins` inputs and `outs` outputs name ports, and all ports name places in the lists.
-    pub fn numbers_are_right(&self, ins: usize, outs: usize) -> bool {
+    /// Whether all lists of a block with `ins` inputs and `outs` outputs name ports, and all ports name VCs and places in the lists.
+    pub fn numbers_are_right<const V: usize>(&self, ins: usize, outs: usize) -> bool {
         let all_below = |list: &[u32], count: usize| list.iter().all(|&number| (number as usize) < count);
         let stands_in = |place: u32, list: &[u32]| place >= THROUGH || (place as usize) < list.len();
         let outputs_are_right = self.outs.iter().all(|sender| {
-            let comes_from = sender.from >= TERMINAL || ((sender.from >> 4) as usize) < ins;
-            comes_from && stands_in(sender.place, &self.spending) && stands_in(sender.credits, &self.returning)
+            let comes_from =
+                sender.from >= TERMINAL || ((sender.from >> 4) as usize) < ins && (sender.from & 15) < V as u32;
+            let has_vcs = usize::from(sender.vc.max(sender.credit_vc)) < V;
+            comes_from
+                && has_vcs
+                && stands_in(sender.place, &self.spending)
+                && stands_in(sender.credits, &self.returning)
         });
         !self.are_on()
             || (self.ins.len(), self.outs.len()) == (ins, outs)
                 && all_below(&self.incoming, ins)
                 && [&self.returning, &self.spending, &self.sources].into_iter().all(|list| all_below(list, outs))
                 && outputs_are_right
-                && self.ins.iter().all(|receiver| stands_in(receiver.place, &self.incoming))
+                && self.sources.iter().all(|&o| o as usize >= ins)
+                && self.ins.iter().all(|receiver| {
+                    let leaves = receiver.out == NONE || (receiver.out as usize) < outs;
+                    leaves && usize::from(receiver.vc) < V && stands_in(receiver.place, &self.incoming)
+                })
     }
 
     /// About how many flits open streams have on their way.

@@ -57,30 +57,34 @@ impl Kept for Simulation {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::network::jobs::Job;
     use crate::network::simulation::trials::{HYPERX, spec};
-    use crate::network::spec::Execution;
+    use crate::network::spec::{Execution, Spec};
     use std::any::Any;
+    use weft_api::state::{NO_JOB, NONE};
     use weft_kernel::block::Block;
     use weft_kernel::face::OfWidths;
 
     /// Makes a number wrong that a checkpoint keeps.
     type Spoil = fn(&mut Block<1, 8>);
 
+    /// Reads a checkpoint of a run of 150 cycles in which a number is wrong.
+    fn restored(spec: &Spec, spoil: Spoil) -> Result<(), Unreadable> {
+        let simulation = || Simulation::new(spec, Execution::new(1, 1)).expect("a simulation");
+        let mut first = simulation();
+        first.advance(150);
+        let block: &mut dyn Any = &mut *first.blocks[0];
+        spoil(&mut block.downcast_mut::<OfWidths<1, 8>>().expect("few ports and VCs").block);
+        let mut bytes = Writer::new();
+        first.keep(&mut bytes);
+        simulation().restore(&mut Reader::new(&bytes))
+    }
+
     #[test]
     fn a_checkpoint_in_which_a_number_names_nothing_is_refused() {
         let spec = spec(HYPERX, r#"{"dimension_order": {}}"#, 4, 0.6, (100, 200));
-        let simulation = || Simulation::new(&spec, Execution::new(1, 1)).expect("a simulation");
-        let restored = |spoil: Spoil| {
-            let mut first = simulation();
-            first.advance(150);
-            let block: &mut dyn Any = &mut *first.blocks[0];
-            spoil(&mut block.downcast_mut::<OfWidths<1, 8>>().expect("few ports and VCs").block);
-            let mut bytes = Writer::new();
-            first.keep(&mut bytes);
-            simulation().restore(&mut Reader::new(&bytes))
-        };
-        assert_eq!(restored(|_| ()), Ok(()));
-        let spoiled: [(&str, Spoil); 8] = [
+        assert_eq!(restored(&spec, |_| ()), Ok(()));
+        let spoiled: [(&str, Spoil); 13] = [
             ("the head of a queue", |block| block.reach.routers.fabric.buffers.ins[0].head[0] = 1 << 20),
             ("the output that a head asks for", |block| {
                 block.reach.routers.fabric.buffers.ins[0].requests[0] = 1 << 12
@@ -89,13 +93,42 @@ mod tests {
                 block.reach.routers.fabric.buffers.ins[0].output_vc[0] = 63 << 4
             }),
             ("the input that holds a VC", |block| block.reach.routers.fabric.wires.outs[0].holder[0] = 63 << 4),
+            ("the VC of the input that holds a VC", |block| block.reach.routers.fabric.wires.outs[0].holder[0] = 15),
+            ("the VC that a packet holds", |block| block.reach.routers.fabric.buffers.ins[0].output_vc[0] = 15),
+            ("the class of a request", |block| block.reach.routers.fabric.wires.outs[0].requested = 1 << 15),
+            ("the queue of a flit that waits", |block| {
+                let fabric = &mut block.reach.routers.fabric;
+                let out = &mut fabric.wires.outs[0];
+                (out.vcs_with_flit, out.holder[0], fabric.buffers.ins[0].head[0]) = (1, 0, NONE);
+            }),
+            ("the VC of a terminal", |block| block.reach.interfaces.terminals[0].vc = 16),
             ("the output of a request", |block| block.reach.routers.fabric.requests.routers[0].vc_requests.set(63)),
             ("the packet of a terminal", |block| block.reach.interfaces.terminals[0].packet = 1 << 20),
             ("the packet of a segment", |block| block.reach.routers.fabric.buffers.segments.items[0].packet = 1 << 20),
             ("the output of a credit", |block| block.reach.routers.fabric.wires.credits.push(150, 151, 1 << 20)),
         ];
         for (what, spoil) in spoiled {
-            assert_eq!(restored(spoil), Err(Unreadable), "{what}");
+            assert_eq!(restored(&spec, spoil), Err(Unreadable), "{what}");
+        }
+    }
+
+    /// A terminal without a job has no source that could be asked for a packet.
+    #[test]
+    fn a_checkpoint_in_which_a_terminal_without_a_job_sends_is_refused() {
+        let mut spec = spec(HYPERX, r#"{"dimension_order": {}}"#, 4, 0.6, (100, 200));
+        let population = weft_traffic::Population::of(6);
+        let pattern = weft_traffic::PatternConfig::default().build(&population, "pattern").expect("a pattern");
+        spec.traffic.jobs = vec![Job::steady("some", (0..6).collect(), pattern.into(), 0.6, 4)];
+        let spoiled: [(&str, Spoil); 4] = [
+            ("it is busy", |block| block.reach.interfaces.busy.set(7)),
+            ("its source is due", |block| block.reach.interfaces.terminals[7].due = 200),
+            ("it waits for a credit", |block| block.reach.interfaces.terminals[7].waiting = true),
+            ("an alarm wakes it", |block| block.reach.interfaces.alarms.push(150, 151, 7)),
+        ];
+        let job = |block: &mut Block<1, 8>| assert_eq!(block.reach.interfaces.terminals[7].job, NO_JOB);
+        assert_eq!(restored(&spec, job), Ok(()));
+        for (what, spoil) in spoiled {
+            assert_eq!(restored(&spec, spoil), Err(Unreadable), "{what}");
         }
     }
 }
