@@ -151,7 +151,7 @@ impl<const W: usize, const V: usize, const AGE: bool> Ports<'_, W, V, AGE> {
     /// Input `i` sends a flit to output `p`, from the VC with the oldest packet, as move `k`.
     ///
     /// # Safety
-    /// `p` and `i` are ports of the router.
+    /// As for [`enter`](Self::enter).
     #[inline(never)]
     pub unsafe fn enter_oldest<const HEADS: bool, const SINGLE: bool>(&mut self, p: usize, i: usize, k: usize) {
         // SAFETY: the caller says so.
@@ -164,7 +164,7 @@ impl<const W: usize, const V: usize, const AGE: bool> Ports<'_, W, V, AGE> {
     /// VC `v` of input `i` sends a flit to output `p`, as move `k`; a head takes an output VC.
     ///
     /// # Safety
-    /// `p` and `i` are ports of the router.
+    /// As for [`enter`](Self::enter), and VC `v` of the input has a flit that may be sent to the output now.
     pub unsafe fn cross_from<const SINGLE: bool>(&mut self, p: usize, i: usize, v: u8, k: usize) {
         // SAFETY: the caller says so.
         let port = unsafe { self.ins.hot_mut(i) };

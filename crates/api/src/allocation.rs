@@ -6,7 +6,12 @@ use std::any::Any;
 use std::fmt::Debug;
 
 /// The configuration of a switch allocator, and the allocator itself.
-pub trait Allocator: Debug + Clone + Send + Sync + 'static {
+///
+/// # Safety
+/// The loop carries out the moves without a check. `allocate` returns the number of moves that it has entered in this call, from move 0 on
+/// without a gap. It enters each input and each output once at most. It changes the records of `Ports` only by calls of its functions,
+/// except turns (`rr_in`, `rr_out`, `rr_vc`), `grants`, `offers` and `Router::clear_requests`.
+pub unsafe trait Allocator: Debug + Clone + Send + Sync + 'static {
     /// Matches inputs to `outputs`, of which each has a head that may get a VC or a flit that may cross the switch, and enters
     /// what has won as a move ([`Ports::enter`], [`Ports::cross_from`]). Each input and each output is matched once at most.
     /// Flits that are alone at their input and at their output have crossed before (`kernel/src/shortcuts/uncontended.rs`), so an allocator must

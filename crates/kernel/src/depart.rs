@@ -49,7 +49,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// Notes what the routing or the queueing scheme asks for of the first `count` moves of router `r`.
+    /// Notes the first `count` moves of router `r`: for the routing the granted outputs, for the queueing scheme the departures.
     #[inline(never)]
     fn note_moves<const SINGLE: bool>(&mut self, net: &Net, r: usize, count: usize) {
         if net.needs.sees_grants {
@@ -110,7 +110,8 @@ impl<const W: usize, const V: usize> Reach<W, V> {
     #[inline(always)]
     fn send<const SINGLE: bool>(&mut self, net: &Net, r: usize, base: usize, k: usize, earliest: u64) {
         let Routers { fabric, beside } = &mut self.routers;
-        // SAFETY: the allocator has entered more moves than `k`, and each names a VC of its input and one of its output.
+        // SAFETY: the allocator has entered more moves than `k` (`Allocator`). Each names a VC of its input, and one that a record of its
+        // output or input named (`assert_numbers`).
         let (m, vc, v) = unsafe {
             let m = *fabric.switch.moves.hot(k);
             (m, below::<V>(m.vc.into()), below::<V>(m.v.into()))

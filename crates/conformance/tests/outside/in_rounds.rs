@@ -25,7 +25,8 @@ impl AllocatorModel for InRounds {
     }
 }
 
-impl Allocator for InRounds {
+// SAFETY: all is done by `Islip`.
+unsafe impl Allocator for InRounds {
     #[inline(always)]
     unsafe fn allocate<const W: usize, const V: usize, const HEADS: bool, const SINGLE: bool, const AGE: bool>(
         &self,

@@ -41,7 +41,8 @@ impl AllocatorModel for Islip {
     }
 }
 
-impl Allocator for Islip {
+// SAFETY: `output_first` counts its moves, and leaves out matched inputs and outputs.
+unsafe impl Allocator for Islip {
     #[inline(always)]
     unsafe fn allocate<const W: usize, const V: usize, const HEADS: bool, const SINGLE: bool, const AGE: bool>(
         &self,

@@ -40,7 +40,8 @@ impl AllocatorModel for SeparableInputFirst {
     }
 }
 
-impl Allocator for SeparableInputFirst {
+// SAFETY: `input_first` counts its moves, and leaves out matched inputs and outputs.
+unsafe impl Allocator for SeparableInputFirst {
     #[inline(always)]
     unsafe fn allocate<const W: usize, const V: usize, const HEADS: bool, const SINGLE: bool, const AGE: bool>(
         &self,

@@ -33,7 +33,8 @@ impl AllocatorModel for ThreeStage {
     }
 }
 
-impl Allocator for ThreeStage {
+// SAFETY: `two_stages` enters a move for each output that it takes out of a mask once, and each input picks one output.
+unsafe impl Allocator for ThreeStage {
     #[inline(always)]
     unsafe fn allocate<const W: usize, const V: usize, const HEADS: bool, const SINGLE: bool, const AGE: bool>(
         &self,

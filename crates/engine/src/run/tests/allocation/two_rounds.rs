@@ -20,7 +20,8 @@ impl AllocatorModel for TwoRounds {
     }
 }
 
-impl Allocator for TwoRounds {
+// SAFETY: all is done by `Islip`.
+unsafe impl Allocator for TwoRounds {
     #[inline(always)]
     unsafe fn allocate<const W: usize, const V: usize, const HEADS: bool, const SINGLE: bool, const AGE: bool>(
         &self,
