@@ -233,7 +233,8 @@ pub trait Channels {
     fn free_for(&self, channel: usize) -> i32;
     /// Flits that wait at its sender, or `most` at a terminal where more wait. In a router these are flits of packets that have this output: those in the queues, and
     /// those behind the switch with others before them. At a terminal they are the flits of all packets that were created before this
-    /// cycle and are not sent.
+    /// cycle and are not sent. A stream of body flits counts one more here, and one less in `flits`, than flit by flit. This is so
+    /// only at channels from terminals that the policy does not manage: managed ones have no streams.
     /// The call counts them from the queues. Agents call it from `timers`: in `wanted` the number would depend on the
     /// order in which heads ask.
     fn queued(&self, channel: usize, most: u32) -> u32;

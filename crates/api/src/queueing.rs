@@ -127,7 +127,8 @@ pub struct SetAsideCount {
     pub arrived: u64,
     /// Packets in the whole run that waited in a queue set aside for older packets in other queues of the channel.
     pub fenced: u64,
-    /// Heads in normal queues that found all queues of their channel set aside for others, in the window.
+    /// Heads of packets for a congested output that found all queues of their channel set aside for others, in the window. They are in normal
+    /// queues, or in a queue set aside from which they go on into a queue for another output, farther away.
     pub unserved: u64,
     /// Queues set aside, added over the cycles of the window.
     pub line_cycles: u64,

@@ -434,11 +434,11 @@ pub trait Sources: Kept + Debug + Send + Sync {
     fn next(&mut self, source: usize, due: &mut u64, now: u64) -> Option<NewPacket>;
 
     /// The network interface can take the next packet in cycle `now`: the tail of the packet that was given last has been
-    /// injected, or the packet waits in a queue for its destination.
+    /// injected, or the packet waits in a queue for its destination. `due` keeps its value unless the source writes it.
     fn sent(&mut self, _source: usize, _due: &mut u64, _now: u64) {}
 
     /// `packet` has been delivered to the terminal of `source` in cycle `now`, perhaps while a packet of that is being
-    /// injected.
+    /// injected. `due` keeps its value unless the source writes it.
     fn delivered(&mut self, _source: usize, _packet: &Packet, _due: &mut u64, _now: u64) {}
 
     /// The next cycle in which something happens at these sources by itself ([`Self::act`]), or [`NOT_DUE`]. It changes in calls of other methods only.

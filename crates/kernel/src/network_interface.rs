@@ -94,7 +94,8 @@ impl Interfaces {
 
     /// Whether terminal `t` has nothing to inject before its source is due.
     pub(crate) fn is_idle(&self, t: usize) -> bool {
-        // one that sends a stream is neither busy nor does it wait
+        // A terminal with a stream is neither busy nor does it wait. Without queues it has a packet. With queues `packet` is `NONE`: then
+        // this is asked only while the network is empty, so that there is no stream.
         let terminal = &self.terminals[t];
         !self.busy.contains(t) && !terminal.waiting && terminal.packet == NONE
     }

@@ -60,7 +60,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
                     // counted here. Then all heads that wait have just chosen an open output, so that one of them has moved.)
                     let news = net.chooses && !router.choosing.is_empty() && beside.observers.tally.flit_hops != moved;
                     if !news {
-                        // SAFETY: `active` names routers.
+                        // SAFETY: `r` comes from `active`, which has a bit for each router (`assert_numbers`).
                         unsafe { fabric.requests.active.clear_hot(r) };
                     }
                 }

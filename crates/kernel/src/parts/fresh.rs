@@ -13,9 +13,9 @@ pub struct FreshFlit {
     pub out: u32,
     /// Its segment.
     pub segment: u32,
-    /// Route key of a head, which does not stand among the requests of its input unit yet; [`NO_REQUEST`] of other flits.
+    /// Route key of a head; [`NO_REQUEST`] of other flits. The requests of the input unit do not have the key yet.
     pub key: u16,
-    /// It is a head that chooses in every step: it has not chosen yet (`out` is `NONE`), or this key for the next step only.
+    /// It is a head that chooses in every step. If `out` is `NONE`, it has not chosen yet. Else `key` is its choice for the next step only.
     pub chooses: bool,
 }
 

@@ -134,7 +134,7 @@ impl<const W: usize, const V: usize> Routers<W, V> {
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// Agents are about to act. Fresh heads that have chosen take their requests back, and choose when the agents have acted. So these
+    /// Agents are about to act. Fresh heads that have chosen take their requests back, and choose after the agents have acted. So the agents
     /// find the requests of the plain loop.
     #[inline(never)]
     pub(crate) fn take_choices_back(&mut self, shortcuts: &mut Shortcuts, net: &Net) {

@@ -222,7 +222,8 @@ impl<C: Cursor, Handle: Copy> Machine<C, Handle> {
         self.unexpected.bring();
     }
 
-    /// Brings the data of an operation into the cache; without one, those of the operation that finishes next if they finish in their order.
+    /// Brings the data of an operation into the cache. Without `id` it brings the data of the operation that finishes next, if operations finish
+    /// in their order.
     pub fn bring(&self, id: Option<OpId>) {
         let index = id.map_or(Some(self.finished), OpId::in_program);
         if let Some(index) = index {
@@ -461,6 +462,3 @@ impl FreedOps {
         self.more.into_iter().for_each(each);
     }
 }
-
-#[cfg(test)]
-mod tests;
