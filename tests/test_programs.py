@@ -43,6 +43,12 @@ def test_finish_times_are_those_of_loggopsim(file: str, time: int, capsys: pytes
     assert _json(capsys, "loggops", DATA / file)["finish_ns"] == time, "these are the defaults"
 
 
+def test_finish_times_name_the_parameters_of_the_model(capsys: pytest.CaptureFixture[str]) -> None:
+    file = next(DATA.glob("*.goal"))
+    assert main(["trace", "loggops", str(file), "--L", "700ns"]) == 0
+    assert "with L = 700ns, o = 1500ns, g = 1000ns, G = 6ns, O = 0ns, S = 65535" in capsys.readouterr().out
+
+
 def test_a_fraction_of_a_nanosecond_per_byte_is_exact(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "one.goal"
     file.write_text("num_ranks 2\nrank 0 {\nsend 4b to 1\n}\nrank 1 {\nrecv 4b from 0\n}\n")

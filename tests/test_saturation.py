@@ -61,6 +61,16 @@ def test_loads_are_steps_of_the_tolerance() -> None:
     assert len(steps(0.005, 1.0, 0.005)) == 200
 
 
+@pytest.mark.parametrize("tolerance", ["-1", "0", "1", "5"])
+def test_a_tolerance_that_is_no_step_between_loads_is_refused_by_its_name(
+    small: Path, tolerance: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["saturation", str(small), "--tolerance", tolerance]) == 2
+    errors = capsys.readouterr().err
+    assert f"a tolerance of {tolerance}" in errors
+    assert "such as 0.005" in errors
+
+
 @pytest.mark.parametrize("first_over", range(1, 200))
 def test_a_search_finds_every_edge_in_few_runs(first_over: int) -> None:
     loads = steps(0.005, 1.0, 0.005)

@@ -287,6 +287,11 @@ fn what_does_not_go_together_is_refused_with_the_choices() {
             help,
         );
     }
+    // with half of its terminals this tree has trunks of two links
+    let small = r#"{"fat_tree": {"radix": 8, "levels": 2, "terminals": 16}}"#;
+    let (why, help) = ("as many links up, each to a router of its own", "with all its terminals and without trunks");
+    refused(&under(small, UP_DOWN, LEAST), "power.policy.elastic_tree", why, help);
+    check(&under(r#"{"fat_tree": {"radix": 8, "levels": 2}}"#, UP_DOWN, LEAST)).unwrap();
     let blind = under(TREE, SHORTEST, LEAST);
     refused(
         &blind,

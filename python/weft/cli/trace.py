@@ -191,6 +191,7 @@ def _loggops(options: argparse.Namespace) -> int:
     print(f"finishes after {last} ({answer['finish_ns']} ns), rank {answer['last_rank']} last")
     sent = f"{answer['messages']} messages of {si(answer['bytes'], 'B')}, {answer['rendezvous']} by rendezvous"
     print(f"{answer['operations']} operations, {sent}")
+    print("with " + ", ".join(f"{name} = {getattr(options, name)}" for name in _DEFAULTS))
     if answer["cross_cpu"]:
         print(
             f"warning: {answer['cross_cpu']} operations began before one of another processor that they depend on had "

@@ -110,9 +110,11 @@ class SaturationSearch:
     ) -> None:
         given.whole(asked.seeds, "seeds")
         searchable.check_demand(scenario, sets)
+        given.number(asked.tolerance, "tolerance", 0.5)
+        _check_tolerance(asked.tolerance)
         lower = asked.tolerance if asked.lower is None else asked.lower
         upper = _most_load(scenario, sets, lower) if asked.upper is None else asked.upper
-        for name, value in (("tolerance", asked.tolerance), ("lower", lower), ("upper", upper)):
+        for name, value in (("lower", lower), ("upper", upper)):
             given.number(value, name, 0.5)
         self.scenario, self.sets, self.asked = scenario, list(sets), asked
         self._loads = steps(lower, upper, asked.tolerance)
@@ -220,9 +222,7 @@ def steps(lower: float, upper: float, tolerance: float) -> list[float]:
     ScenarioError
         If there is no such range.
     """
-    if not tolerance >= 1e-6:
-        what = f"a tolerance of {tolerance:g} asks for more than a simulation can tell"
-        raise ScenarioError.saying(what, f"write at least 0.000001, such as {TOLERANCE}")
+    _check_tolerance(tolerance)
     if not 0 < lower < upper <= 1:
         what = f"there is no load to search from {lower:g} up to {upper:g}"
         raise ScenarioError.saying(what, "a search goes upwards, from above 0 to at most 1")
@@ -231,6 +231,15 @@ def steps(lower: float, upper: float, tolerance: float) -> list[float]:
         raise ScenarioError.saying(what, f"write at most {upper - lower:g}, such as {TOLERANCE}")
     count = math.ceil((upper - lower) / tolerance - 1e-6)
     return [round(lower + step * tolerance, _DIGITS) for step in range(count)] + [upper]
+
+
+def _check_tolerance(tolerance: float) -> None:
+    if not tolerance >= 1e-6:
+        what = f"a tolerance of {tolerance:g} asks for more than a simulation can tell"
+        raise ScenarioError.saying(what, f"write at least 0.000001, such as {TOLERANCE}")
+    if tolerance >= 1:
+        what = f"a tolerance of {tolerance:g} is no less than the highest load, which is 1 at most"
+        raise ScenarioError.saying(what, f"write less, such as {TOLERANCE}")
 
 
 def _most_load(scenario: Scenario, sets: Sequence[tuple[str, str]], load: float) -> float:

@@ -189,8 +189,17 @@ impl PolicyModel for ElasticTree {
         }
         let (first, managed) = self.first_widths(site).ok_or_else(|| {
             let able = TopologyConfig::names_with(|graph| tree_of(graph).is_some());
-            let what = "elastic_tree switches the links up of a fat tree of two levels or more, and this is none";
-            Refusal::new(PATH, what, format!("choose another policy, or such a tree: {}", able.join(", ")))
+            let what = "elastic_tree switches the links up of a fat tree of two levels or more";
+            if site.graph.structure().levels.as_ref().is_some_and(|levels| levels.count > 1 && levels.tree.is_some()) {
+                let why = "all its routers need as many links up, each to a router of its own";
+                let how = "take a tree with all its terminals and without trunks, or another policy";
+                return Refusal::new(PATH, format!("{what}: {why}"), how);
+            }
+            Refusal::new(
+                PATH,
+                format!("{what}, and this is none"),
+                format!("choose another policy, or such a tree: {}", able.join(", ")),
+            )
         })?;
         // at least one class is managed
         site.managed_classes(None, PATH)?;
