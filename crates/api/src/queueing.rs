@@ -106,6 +106,12 @@ pub trait QueueingModel {
         Ok(None)
     }
 
+    /// Destinations that have a queue each at every input, in an ideal map beside the VCs; `None`: the queues are VCs. Then the lane is
+    /// the destination modulo a number of VCs, and does not say who waits for whom.
+    fn ideal_queues(&self, _graph: &Graph) -> Option<u32> {
+        None
+    }
+
     /// The scheme on a graph that fits. Refuses parameters that do not go with the graph.
     fn build(&self, graph: &Graph) -> Result<Arc<dyn Scheme>, Refusal>;
 

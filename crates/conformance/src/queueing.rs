@@ -37,7 +37,7 @@ pub fn check(scheme: &QueueingConfig) {
         let lanes = weft_engine::lanes(spec).unwrap_or_else(|refusal| panic!("{what}: {refusal}"));
         let undivided =
             |lanes: &LaneCounts| lanes.from_terminals == 1 && lanes.by_class.iter().flatten().all(|&l| l == 1);
-        if undivided(&lanes) {
+        if undivided(&lanes) && lanes.ideal.is_none() {
             check_changes_nothing(spec, &what);
         }
         check_lanes(spec, &lanes, &what);
@@ -45,7 +45,11 @@ pub fn check(scheme: &QueueingConfig) {
             let mut spec = spec.clone();
             packets(&mut spec, flits, flow_control, buffer);
             spec.set_load(1.0);
-            if turn.is_multiple_of(2) && !scheme.is_usual() && !scheme.model().sets_aside() {
+            let ideal = has_ideal_queues(&spec);
+            if flow_control == Wormhole && ideal {
+                continue; // refused
+            }
+            if turn.is_multiple_of(2) && !scheme.is_usual() && !scheme.model().sets_aside() && !ideal {
                 spec.interface.queueing = Queueing::PerLane;
             }
             check_drains(&spec, 500, &format!("{what}, {flits} flits"));
@@ -75,7 +79,7 @@ fn specs_of(scheme: &QueueingConfig) -> Vec<(&'static Pair, Spec)> {
         }
         spec.links.iter_mut().for_each(|link| link.vcs = 16);
         spec.queueing = scheme.clone();
-        if scheme.model().sets_aside() {
+        if scheme.model().sets_aside() || has_ideal_queues(&spec) {
             // each lane is one VC, and terminals have a queue per destination
             (spec.interface.queueing, spec.interface.queues) = (Queueing::PerDestination, 16);
             spec.interface.depth = 64;
@@ -100,6 +104,11 @@ fn specs_of(scheme: &QueueingConfig) -> Vec<(&'static Pair, Spec)> {
     found.sort_by_key(hash);
     found.truncate(PAIRS_OF_SCHEME * rounds(1) as usize);
     found
+}
+
+/// Whether destinations have queues beside the VCs.
+fn has_ideal_queues(spec: &Spec) -> bool {
+    spec.queueing.model().ideal_queues(&spec.graph).is_some()
 }
 
 /// Every lane has one VC.
@@ -170,6 +179,9 @@ fn check_lanes(spec: &Spec, lanes: &LaneCounts, what: &str) {
     if dynamic {
         // congested, so that queues are set aside
         spec.set_load(1.0);
+    } else if lanes.ideal.is_some() {
+        // packets overtake those for other destinations
+        spec.set_load(0.8);
     } else {
         spec.set_load(0.4);
         spec.interface.queueing = Queueing::PerLane;
@@ -181,6 +193,7 @@ fn check_lanes(spec: &Spec, lanes: &LaneCounts, what: &str) {
     let overtaken: u64 = counts(notes, "overtaken").iter().sum();
     // heads choose among the members of a trunk, so that a flow has several paths
     assert!(overtaken == 0 || spec.graph.has_trunks(), "{what}: packets overtook others of their flow");
+    let is_ideal = lanes.ideal.is_some();
     let mut used = vec![0u64; spec.links.len()];
     for (class, vcs) in counts(notes, "class").into_iter().zip(counts(notes, "vcs")) {
         used[class as usize] |= vcs;
@@ -191,7 +204,7 @@ fn check_lanes(spec: &Spec, lanes: &LaneCounts, what: &str) {
         for &lanes in counts {
             let (all, used) = ((1u64 << lanes) - 1, used[link] >> first);
             // a VC class that no packet reaches has one lane
-            let fits = used & all == all || lanes == 1 || dynamic;
+            let fits = used & all == all || lanes == 1 || dynamic || is_ideal;
             assert!(fits, "{what}: {lanes} lanes from VC {first} on, on {class} links, and these are used: {used:b}");
             first += lanes;
         }

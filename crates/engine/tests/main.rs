@@ -22,6 +22,7 @@ mod escape_rings;
 mod faults;
 mod fewest_links;
 mod high_low;
+mod ideal_queues;
 mod layers;
 mod link_states;
 mod models;

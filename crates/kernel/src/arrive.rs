@@ -13,7 +13,7 @@ use weft_api::view::HopNote;
 
 impl<const W: usize, const V: usize> Routers<W, V> {
     pub fn receive_flits<const SINGLE: bool>(&mut self, net: &Net) {
-        if net.fast_links {
+        if net.fast_links || net.maps_queues {
             self.fabric.collect_flits(&mut self.beside.policy);
         }
         if net.chooses {
@@ -23,12 +23,6 @@ impl<const W: usize, const V: usize> Routers<W, V> {
             self.fabric.tell_of_arrivals(&mut self.beside.policy, (first, len));
             if net.shortcuts.has(Kind::Prefetch) {
                 self.fabric.bring_for_flits(&self.beside.shortcuts, net, (first, len));
-            }
-            if let Some(rules) = &net.set_aside {
-                for k in 0..len {
-                    let flit = self.fabric.wires.flits.item(first, k);
-                    self.fabric.note_arrival::<SINGLE>(net, rules, flit);
-                }
             }
             match (!SINGLE && self.beside.shortcuts.streams.are_on(), self.beside.shortcuts.uncontended_trial.heads_try)
             {
@@ -43,11 +37,10 @@ impl<const W: usize, const V: usize> Routers<W, V> {
         if !SINGLE && self.beside.shortcuts.streams.are_on() {
             self.receive_runs(net);
         }
-        if net.fast_links {
+        if net.maps_queues {
+            self.receive_mapped::<SINGLE>(net);
+        } else if net.fast_links {
             while let Some(flit) = self.fabric.wires.paces.arriving.pop() {
-                if let Some(rules) = &net.set_aside {
-                    self.fabric.note_arrival::<SINGLE>(net, rules, flit);
-                }
                 self.receive::<SINGLE, false, false>(net, flit);
             }
         }
@@ -95,6 +88,29 @@ impl<const W: usize, const V: usize> Routers<W, V> {
             // SAFETY: the chunk has `len` items, and is not released meanwhile.
             let flit = unsafe { self.fabric.wires.flits.hot_item(first, k) };
             self.receive::<SINGLE, UNCONTENDED, CHOOSE>(net, flit);
+        }
+    }
+
+    /// Receives the flits of this cycle where queues are more than VCs. All are counted before a head looks at the counts, so that
+    /// their order does not matter.
+    #[inline(never)]
+    fn receive_mapped<const SINGLE: bool>(&mut self, net: &Net) {
+        if let Some(rules) = &net.set_aside {
+            for k in 0..self.fabric.wires.paces.arriving.len() {
+                let flit = self.fabric.wires.paces.arriving[k];
+                self.fabric.note_arrival::<SINGLE>(net, rules, flit);
+            }
+        }
+        while let Some(flit) = self.fabric.wires.paces.arriving.pop() {
+            if net.ideal.is_some() && !SINGLE && flit.packet == NONE {
+                let coming = self.fabric.ideal.coming[flit.to as usize];
+                self.receive_body_of::<false>(net, flit.to, coming);
+                continue;
+            }
+            self.receive::<SINGLE, false, false>(net, flit);
+            if net.ideal.is_some() {
+                self.fabric.note_coming(flit.to);
+            }
         }
     }
 
@@ -158,9 +174,17 @@ impl<const W: usize, const V: usize> Routers<W, V> {
     #[inline(always)]
     pub fn receive_body<const STREAMS: bool>(&mut self, net: &Net, to: u32) {
         let (i, v) = port_and_vc::<V>(to);
+        // SAFETY: a flit names an input (`assert_numbers`).
+        let tail = unsafe { self.fabric.buffers.ins.hot(i) }.last(v);
+        self.receive_body_of::<STREAMS>(net, to, tail);
+    }
+
+    /// As `receive_body`, of the packet of segment `tail`.
+    #[inline(always)]
+    fn receive_body_of<const STREAMS: bool>(&mut self, net: &Net, to: u32, tail: u32) {
+        let (i, v) = port_and_vc::<V>(to);
         // SAFETY: a flit names an input, and the queue that it joins has a segment of its packet (`assert_numbers`).
         let port = unsafe { self.fabric.buffers.ins.hot(i) };
-        let tail = port.last(v);
         // SAFETY: as above.
         let segment = unsafe { self.fabric.buffers.segments.items.hot_mut(tail as usize) };
         let was_dry = segment.arrived == segment.sent;

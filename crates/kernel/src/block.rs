@@ -5,6 +5,7 @@ use crate::parts::deliveries::Delivery;
 use crate::parts::faults::Faults;
 use crate::parts::fresh::FreshFlit;
 use crate::parts::fresh::UncontendedTrial;
+use crate::parts::ideal::{IdealQueues, Place};
 use crate::parts::limits::Limits;
 use crate::parts::pace::{Paces, Slowed};
 use crate::parts::power::Power;
@@ -50,6 +51,8 @@ pub struct Mail {
     pub messages: Vec<(u64, Arrival)>,
     /// (arrival, note about a queue that is set aside).
     pub notes: Vec<(u64, Note)>,
+    /// (arrival, places in an ideal queue that come back).
+    pub places: Vec<(u64, Place)>,
 }
 
 /// The outputs of router `$r` as a routing sees them. (A function would borrow the whole fabric.)
@@ -106,6 +109,8 @@ pub struct Fabric<const W: usize, const V: usize> {
     pub views: Views,
     /// Queues that are set aside for congested outputs; empty if there are none.
     pub set_asides: SetAsides,
+    /// Queues per destination beside the VCs; empty if there are none.
+    pub ideal: IdealQueues,
 }
 
 /// The parts that act and count beside the fabric.
@@ -313,6 +318,7 @@ impl Mail {
             slowed: Vec::with_capacity(mail.slowed.capacity()),
             messages: Vec::with_capacity(mail.messages.capacity()),
             notes: Vec::with_capacity(mail.notes.capacity()),
+            places: Vec::with_capacity(mail.places.capacity()),
         }
     }
 }

@@ -27,12 +27,15 @@ impl<const W: usize, const V: usize> Routers<W, V> {
     /// A packet has become the head of VC `v` of input `i`, in a network where more has to be done than to look at its
     /// route key. Returns the key if the head has no choice to make.
     #[inline(never)]
-    pub fn new_head_slow_path(&mut self, net: &Net, i: usize, v: usize, packet: u32, mut key: u16) -> Option<u16> {
+    pub fn new_head_slow_path(&mut self, net: &Net, i: usize, v: usize, mut packet: u32, mut key: u16) -> Option<u16> {
         if net.router.closes_vcs && !self.fabric.buffers.is_open(i, v, self.fabric.now) {
             return None;
         }
         if let Some(rules) = &net.set_aside {
             key = self.key_set_aside(net, rules, (i, v), packet, key)?;
+        }
+        if let Some(rules) = &net.ideal {
+            (packet, key) = self.fabric.with_a_place(net, rules, (i, v))?;
         }
         if net.watches {
             self.fabric.watch_front(&mut self.beside.observers, net, i, v, packet, key);

@@ -30,8 +30,14 @@ impl<const W: usize, const V: usize> Block<W, V> {
         if let Some(rules) = &net.set_aside {
             reach.keep_set_asides::<SINGLE>(net, rules);
         }
+        if let Some(rules) = &net.ideal {
+            reach.keep_places::<SINGLE>(net, rules);
+        }
         // flits -> VC queues, route of new heads
         reach.routers.receive_flits::<SINGLE>(net);
+        if net.ideal.is_some() {
+            reach.routers.settle_arrivals::<SINGLE>(net);
+        }
         reach.ask_for_closed(net);
         // time -> outputs that were full, rates of flits that come in
         if net.rates.is_some() {
@@ -104,6 +110,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         mail.slowed.drain(..).for_each(|(at, slowed)| fabric.wires.paces.slow_from(fabric.now, at, slowed));
         mail.messages.drain(..).for_each(|(at, arrival)| beside.policy.control.post_in(fabric.now, at, arrival));
         mail.notes.drain(..).for_each(|(at, note)| fabric.set_asides.notes.push(fabric.now, at, note));
+        mail.places.drain(..).for_each(|(at, place)| fabric.ideal.returned.push(fabric.now, at, place));
         mail.flits.clear();
         mail.packets.clear();
         mail.credits.clear();

@@ -55,8 +55,12 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         if net.needs.sees_grants {
             self.note_grants(net, r, count);
         }
+        let base = self.requests.routers[r].base as usize;
         if let Some(rules) = &net.set_aside {
-            self.note_departures::<SINGLE>(rules, self.requests.routers[r].base as usize, count);
+            self.note_departures::<SINGLE>(rules, base, count);
+        }
+        if let Some(rules) = &net.ideal {
+            self.return_places::<SINGLE>(net, rules, base, count);
         }
     }
 

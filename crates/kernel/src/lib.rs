@@ -20,6 +20,7 @@ pub mod facade;
 pub mod face;
 pub mod fault_tally;
 pub mod faults;
+mod ideal;
 pub mod job_tally;
 mod marks;
 pub mod net;

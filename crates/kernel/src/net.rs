@@ -1,5 +1,6 @@
 //! What every block reads and nobody writes: coordinates, link classes, routing, jobs.
 
+use crate::parts::ideal::IdealRules;
 use crate::parts::pace::Rates;
 use crate::parts::profile::{HeadPath, Profile, Set};
 use crate::parts::queues::InterfaceRules;
@@ -121,6 +122,10 @@ pub struct Net {
     pub congestion: Option<Arc<dyn Control>>,
     /// Queues are set aside for congested outputs.
     pub set_aside: Option<SetAsideRules>,
+    /// Destinations have queues of their own in an ideal map beside the VCs.
+    pub ideal: Option<IdealRules>,
+    /// One of the two.
+    pub maps_queues: bool,
     /// By message class: how many priorities are higher.
     pub class_ranks: Vec<u64>,
     /// VC classes are finer than those of the routing: message classes have VCs of their own, or a queueing scheme has lanes.

@@ -181,6 +181,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let queues =
             fabric.buffers.ins.iter().all(|input| (0..V).all(|v| is_one(input.head[v]) && is_one(input.last(v))));
         ensure(queues && segments.iter().all(|segment| is_one(segment.next)), "queues lead to segments")?;
+        ensure(fabric.ideal.coming.iter().all(|&id| is_one(id)), "packets that come have segments")?;
         let has_packet = |id: u32| id == NONE || (id as usize) < packets;
         ensure(segments.iter().all(|segment| has_packet(segment.packet)), "segments name packets")
     }

@@ -89,11 +89,22 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
             let heads = !matching(&port.requests, NO_REQUEST) & occupied(&port.head);
             let asks = |v: &usize| heads >> v & 1 != 0 && leaves_by_it(port.requests[*v]);
             let heads: u32 = (0..V).filter(asks).map(|v| self.flits_of_head(i, v)).sum();
+            let heads = heads + self.of_stuck(net, i, leaves_by_it);
             let behind: u32 =
                 (0..V).filter(|v| port.queued >> v & 1 != 0).map(|v| self.behind(i, v, leaves_by_it)).sum();
             heads + behind
         });
         fresh + asking.sum::<u32>()
+    }
+
+    /// Flits of the first packets of VCs of input `i` of which no packet may ask for its output, if such are their route keys.
+    fn of_stuck(&self, net: &Net, i: usize, leaves_by_it: impl Fn(u16) -> bool) -> u32 {
+        if net.ideal.is_none() {
+            return 0;
+        }
+        let stuck = (0..V).filter(|v| self.ideal.stuck[i] >> v & 1 != 0);
+        let firsts = stuck.map(|v| &self.buffers.segments.items[self.buffers.ins[i].head[v] as usize]);
+        firsts.filter(|first| leaves_by_it(first.key)).map(left).sum()
     }
 
     /// Flits of the packet at the head of VC `v` of input `i`.

@@ -149,7 +149,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         let measured = if notice { 0 } else { measured };
         let terminal = &mut self.interfaces.terminals[t];
         (terminal.packet, terminal.left, terminal.vc) = (packet, left, vc);
-        let begins = vc == u8::MAX && net.set_aside.is_some();
+        let begins = vc == u8::MAX && net.maps_queues;
         if begins {
             let o = terminal.out as usize;
             self.routers.fabric.mark_from_terminal(net, o, vcs, packet);
@@ -165,6 +165,9 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         if begins {
             let (o, vc) = (terminal.out as usize, usize::from(queue.vc));
             self.routers.fabric.has_left_terminal(net, o, vc);
+            if let Some(rules) = &net.ideal {
+                self.routers.fabric.take_from_terminal(rules, (o, vc), packet);
+            }
         }
         if left == flits {
             queue.begin(self.routers.fabric.now, flits);
@@ -488,7 +491,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         out.is_closed() || out.available_vcs::<SINGLE>() & vcs != 0
     }
 
-    /// The VCs that the first packet of queue `q` of terminal `t` may take.
+    /// The VCs that the first packet of queue `q` of terminal `t` may take; none if the queue of its destination has no places.
     fn vcs_of_front(&self, interfaces: &Interfaces, net: &Net, rules: &InterfaceRules, (t, q): (usize, usize)) -> u16 {
         let front = interfaces.queues.front(t, q);
         let lane = match &net.set_aside {
@@ -498,6 +501,12 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
                 self.lane_ahead(net, (interfaces.terminals[t].out as usize, 0), packet)
             }
         };
-        rules.vcs(front.class, lane)
+        let vcs = rules.vcs(front.class, lane);
+        if let Some(ideal) = &net.ideal {
+            let (o, vc) = (interfaces.terminals[t].out as usize, vcs.trailing_zeros() as usize);
+            let dst = self.buffers.packets.items[front.packet as usize].dst;
+            return if self.has_place_from_terminal(ideal, (o, vc), dst) { vcs } else { 0 };
+        }
+        vcs
     }
 }

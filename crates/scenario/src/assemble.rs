@@ -61,7 +61,7 @@ impl Scenario {
             None if faults.is_empty() => FaultTimes::default(),
             model => model.clone().unwrap_or_default().times(&clock)?,
         };
-        let (classes, interface) = self.message_classes(&clock)?;
+        let (classes, interface) = self.message_classes(&clock, &graph)?;
         let mut spec = Spec {
             traffic,
             classes,

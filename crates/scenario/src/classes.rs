@@ -12,6 +12,7 @@ use std::fmt::Formatter;
 use weft_engine::Spec;
 use weft_engine::classes::{ClassVcs, InjectionRule, InterfaceSpec, MAX_QUEUES, MessageClass, Queueing};
 use weft_engine::spec::Rate;
+use weft_topology::Graph;
 use weft_units::{Bandwidth, Refusal};
 
 weft_units::codes! {
@@ -83,11 +84,11 @@ impl InterfaceConfig {
     /// As the engine takes it.
     fn spec(
         &self,
-        (has_lanes, sets_aside, is_controlled): (bool, bool, bool),
+        (has_lanes, own_queues, is_controlled): (bool, bool, bool),
         rate: impl Fn(Bandwidth, &str) -> Result<Rate, Refusal>,
     ) -> Result<InterfaceSpec, Refusal> {
         let mut usual = InterfaceSpec::default();
-        let by_default = match (is_controlled || sets_aside, has_lanes) {
+        let by_default = match (is_controlled || own_queues, has_lanes) {
             (true, _) => Queueing::PerDestination,
             (false, true) => Queueing::PerLane,
             (false, false) => usual.queueing,
@@ -130,7 +131,11 @@ impl InterfaceConfig {
 
 impl Scenario {
     /// The message classes, by name.
-    pub(crate) fn message_classes(&self, clock: &Clock) -> Result<(Vec<MessageClass>, InterfaceSpec), Refusal> {
+    pub(crate) fn message_classes(
+        &self,
+        clock: &Clock,
+        graph: &Graph,
+    ) -> Result<(Vec<MessageClass>, InterfaceSpec), Refusal> {
         let rate = |limit: Bandwidth, path: &str| {
             let (flits, cycles) = limit.flits_in_cycles(self.flit.0, clock.cycle_fs, path)?;
             Rate::new(flits, cycles, path)
@@ -154,8 +159,9 @@ impl Scenario {
             })
         };
         let classes = self.classes.iter().map(class).collect::<Result<_, Refusal>>()?;
-        let sets_aside = self.queueing.model().sets_aside();
-        let has = (!self.queueing.is_usual(), sets_aside, !self.congestion_control.is_usual());
+        let queueing = self.queueing.model();
+        let own_queues = queueing.sets_aside() || queueing.ideal_queues(graph).is_some();
+        let has = (!self.queueing.is_usual(), own_queues, !self.congestion_control.is_usual());
         Ok((classes, self.interface.spec(has, rate)?))
     }
 

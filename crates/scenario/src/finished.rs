@@ -71,6 +71,8 @@ impl Finished {
         summary.extend(control(outcome));
         summary.extend(congestion(outcome));
         summary.extend(set_aside(outcome));
+        let ideal = spec.queueing.model().ideal_queues(&spec.graph);
+        summary.extend(ideal.map(|queues| ("ideal_queues".to_owned(), json!(queues))));
         summary.extend(completeness(outcome));
         summary.extend(short_tables(outcome));
         summary.extend(fairness(spec, outcome));

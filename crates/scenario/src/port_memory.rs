@@ -62,6 +62,10 @@ impl Parts {
         let all: u64 = counts.iter().map(|&lanes| u64::from(lanes)).sum();
         let reached = if link == 0 { u64::from(lanes.from_terminals) } else { all }.max(1);
         let nominal = u64::from(spec.queueing.model().parts(&spec.graph, counts.len().max(1) as u32));
+        if lanes.ideal.is_some() {
+            // each destination has a part, whatever the VCs
+            return Self { parts: nominal * sets, vcs_of_lane: 1 };
+        }
         let parts = match split {
             Split::Nominal => nominal.max(1),
             Split::Reachable => reached,
@@ -106,6 +110,9 @@ impl Scenario {
                 let enough = memory.like(least * pieces, self.flit);
                 let help = match split == Split::Nominal && flits / fewer.pieces() >= least {
                     true => format!("write {enough} or more, or `split: reachable`, which makes {} parts", fewer.parts),
+                    false if lanes.ideal.is_some() => {
+                        format!("write {enough} or more, or a `buffer` for each queue of the ideal map")
+                    }
                     false => format!("write {enough} or more, or take a scheme with fewer queues"),
                 };
                 return Err(Refusal::new(format!("links.{}.port_buffer", names[link]), what, help));
@@ -127,6 +134,8 @@ impl Scenario {
             let given = self.links.get(name);
             let memory = given.and_then(|given| given.port_buffer);
             let parts = Parts::of(spec, &lanes, k, given.and_then(|given| given.split).unwrap_or_default());
+            // an ideal map has a queue per destination in each VC class, and no router has its memory
+            let pieces = lanes.ideal.map_or(u64::from(link.vcs), |_| parts.pieces());
             let facts = json!({
                 "lanes": lanes.by_class[k],
                 "lanes_from_terminals": (k == 0).then_some(lanes.from_terminals),
@@ -134,12 +143,13 @@ impl Scenario {
                 "vc_buffer_flits": link.buffer,
                 "parts": memory.map(|_| parts.pieces()),
                 "port_memory_flits": memory.map(|memory| memory.flits(self.flit)),
-                "used_memory_flits": u64::from(link.buffer) * u64::from(link.vcs),
+                "used_memory_flits": u64::from(link.buffer) * pieces,
             });
             (name.clone(), facts)
         };
         let links = Map::from_iter(spec.graph.class_names().iter().enumerate().map(of));
-        Ok(json!({ "scheme": spec.queueing.name(), "queues": lanes.queues, "links": links }))
+        let (scheme, queues, ideal) = (spec.queueing.name(), lanes.queues, lanes.ideal);
+        Ok(json!({ "scheme": scheme, "queues": queues, "ideal_queues": ideal, "links": links }))
     }
 }
 

@@ -267,8 +267,13 @@ def _queueing(facts: dict[str, Any]) -> list[str]:
         memory = f"{used:,} flits" if whole is None else f"{used:,} of {whole:,} flits"
         parts = "-" if link["parts"] is None else str(link["parts"])
         rows.append([name, lanes, str(link["vcs"]), parts, f"{link['vc_buffer_flits']:,} flits", memory])
-    head = ["link class", "lanes, by VC class", "VCs", "parts", "buffer of a VC", "memory of a port"]
-    return ["", f"queues of {shown['scheme']}: {shown['queues']}", *columns(head, rows, left=2)]
+    ideal = shown["ideal_queues"]
+    each = "buffer of a VC" if ideal is None else "buffer of a queue"
+    head = ["link class", "lanes, by VC class", "VCs", "parts", each, "memory of a port"]
+    title = f"queues of {shown['scheme']}: {shown['queues']}"
+    if ideal is not None:
+        title += f"; ideal: a queue for each of {ideal} destinations, which no router has"
+    return ["", title, *columns(head, rows, left=2)]
 
 
 def _marking(facts: dict[str, Any]) -> list[str]:

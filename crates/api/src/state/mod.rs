@@ -375,6 +375,14 @@ impl<const V: usize> InputUnit<V> {
         }
     }
 
+    /// Segment `id` of VC `v`, which follows `before`, becomes its head. Returns the head before; the caller links the segments.
+    pub fn bring_forward(&mut self, v: usize, before: u32, id: u32) -> u32 {
+        if self.last(v) == id {
+            *self.tail.at_mut(v) = before;
+        }
+        std::mem::replace(self.head.at_mut(v), id)
+    }
+
     /// The head of VC `v` has taken VC `vc` of output `p`.
     #[inline(always)]
     pub fn hold(&mut self, v: u8, p: usize, vc: u8) {

@@ -4,6 +4,7 @@ use crate::network::bubbles;
 use crate::network::classes::VcSets;
 use crate::network::dependency;
 use crate::network::faults;
+use crate::network::ideal;
 use crate::network::pairs;
 use crate::network::policy;
 use crate::network::rebuild;
@@ -67,8 +68,9 @@ pub(crate) fn net_with(
     let faults = rules::faults(spec, &*routing, tables);
     let router = rules::router(spec, &needs, &common, rates.is_some())?;
     let set_aside = set_aside::rules(spec, &*routing, &needs, &links, &sets)?;
-    let facts =
-        rules::facts(spec, &needs, (&router, &faults), (watches, rates.is_some()), (&sets, set_aside.is_some()));
+    let ideal = ideal::rules(spec, &*routing, &needs, &links, &sets)?;
+    let maps_queues = set_aside.is_some() || ideal.is_some();
+    let facts = rules::facts(spec, &needs, (&router, &faults), (watches, rates.is_some()), (&sets, maps_queues));
     let (shortcuts, chooses) = (Profile::of(&facts), facts.chooses());
     Ok(Net {
         coords: routing.all_coordinates(graph),
@@ -96,6 +98,8 @@ pub(crate) fn net_with(
         congestion: spec.control()?,
         interface: spec.interface_rules(&sets),
         set_aside,
+        ideal,
+        maps_queues,
         class_ranks: spec.class_ranks(),
         refined,
         keeps: spec.keeps_packets(),

@@ -123,6 +123,11 @@ impl VcSets {
         self.lanes.as_ref().map_or(1, |lanes| lanes.from_terminals)
     }
 
+    /// Lanes of an ideal map of queues, and the most destinations of one; `None` without such a map.
+    pub(crate) fn ideal(&self) -> Option<(u32, u32)> {
+        self.lanes.as_ref().and_then(Lanes::ideal)
+    }
+
     /// The VC classes of the routing on links of class `link`, and lanes of each.
     pub(crate) fn lanes_on(&self, link: usize, needs: &Needs) -> Vec<u8> {
         match &self.lanes {

@@ -7,7 +7,7 @@
 use crate::network::reached::Reached;
 use crate::network::spec::Spec;
 use std::sync::Arc;
-use weft_api::queueing::Scheme;
+use weft_api::queueing::{Crossing, Scheme};
 use weft_api::refined::{self, OfLink, Output, Refined};
 use weft_api::routing::{AnyRouting, Decides, Needs};
 use weft_topology::{Graph, Peer};
@@ -15,6 +15,9 @@ use weft_units::Refusal;
 
 /// The VC classes of a link: a route key has bits for so many.
 const MAX_VC_CLASSES: u32 = 16;
+
+/// Most lanes of an ideal map: so many heads of an input are looked at together.
+pub(crate) const MOST_IDEAL_LANES: u32 = 8;
 
 /// The lanes of a scheme in a network.
 #[derive(Debug, Clone)]
@@ -28,6 +31,29 @@ pub(crate) struct Lanes {
     /// See [`refined::Lanes::numbers`].
     numbers: Vec<u8>,
     classes: usize,
+    /// Destinations that have queues of their own, if there is an ideal map.
+    ideal: Option<u32>,
+}
+
+/// The lanes of an ideal map: those of its scheme modulo their number.
+#[derive(Debug)]
+struct Folded {
+    scheme: Arc<dyn Scheme>,
+    lanes: u32,
+}
+
+impl Scheme for Folded {
+    fn lanes(&self) -> u32 {
+        self.lanes
+    }
+
+    fn lane(&self, crossing: &Crossing) -> u32 {
+        self.scheme.lane(crossing) % self.lanes
+    }
+
+    fn looks_at_sources(&self) -> bool {
+        self.scheme.looks_at_sources()
+    }
 }
 
 impl Lanes {
@@ -38,15 +64,21 @@ impl Lanes {
         }
         let (model, graph) = (spec.queueing.model(), &*spec.graph);
         let looks_ahead = model.looks_ahead();
-        let scheme = model.build(graph)?;
+        let ideal = model.ideal_queues(graph);
+        let built = model.build(graph)?;
+        let scheme = match ideal {
+            None => built,
+            Some(_) => Arc::new(Folded { scheme: built, lanes: ideal_lanes(spec, needs) }),
+        };
         if looks_ahead && scheme.lanes() > 1 && needs.decides != Decides::Ahead {
             let (name, routing) = (spec.queueing.name(), spec.routing.name());
             let what = format!("{name} goes by the output at the next router, and {routing} decides there");
             let help = "take a routing that names all its hops ahead, such as a deterministic one, or a scheme that goes by destinations";
             return Err(Refusal::new(format!("queueing.{name}"), what, help));
         }
-        let seen = if model.sets_aside() { None } else { Reached::follow(graph, routing, needs, &*scheme) };
-        let lanes = Self::numbered(spec, needs, scheme, looks_ahead, seen);
+        let seen =
+            if model.sets_aside() || ideal.is_some() { None } else { Reached::follow(graph, routing, needs, &*scheme) };
+        let lanes = Self { ideal, ..Self::numbered(spec, needs, scheme, looks_ahead, seen) };
         lanes.check(spec, needs)?;
         Ok(Some(lanes))
     }
@@ -59,8 +91,15 @@ impl Lanes {
         let of_link = |link: usize| vec![if link == 0 { 1 } else { one }; usize::from(needs.classes[link]).max(1)];
         let mut counts: Vec<Vec<u8>> = (0..spec.links.len()).map(of_link).collect();
         let classes = counts.iter().map(Vec::len).max().unwrap_or(1);
-        let mut lanes =
-            Self { looks_ahead, from_terminals: one, numbers: Vec::new(), classes, counts: Vec::new(), scheme };
+        let mut lanes = Self {
+            looks_ahead,
+            from_terminals: one,
+            numbers: Vec::new(),
+            classes,
+            counts: Vec::new(),
+            scheme,
+            ideal: None,
+        };
         let Some(mut seen) = seen else { return Self { counts, ..lanes } };
         let each = lanes.scheme.lanes() as usize;
         for router in 0..graph.routers() {
@@ -85,6 +124,12 @@ impl Lanes {
             }
         }
         Self { counts, numbers: seen, ..lanes }
+    }
+
+    /// Lanes of an ideal map, and the most destinations of one; `None` without such a map.
+    pub(crate) fn ideal(&self) -> Option<(u32, u32)> {
+        let lanes = self.scheme.lanes();
+        self.ideal.map(|destinations| (lanes, destinations.div_ceil(lanes)))
     }
 
     /// Whether some channel has more than one.
@@ -156,6 +201,15 @@ pub struct LaneCounts {
     pub by_class: Vec<Vec<u8>>,
     /// The queues of a port, in the words of the scheme.
     pub queues: u32,
+    /// Destinations that have a queue each in an ideal map, in each VC class of the routing.
+    pub ideal: Option<u32>,
+}
+
+/// Lanes of an ideal map: as many as have room on every link.
+fn ideal_lanes(spec: &Spec, needs: &Needs) -> u32 {
+    let classes = needs.classes.iter().copied().max().unwrap_or(1).max(1);
+    let sets = spec.classes.len().max(1) as u32;
+    (MAX_VC_CLASSES / (u32::from(classes) * sets)).clamp(1, MOST_IDEAL_LANES)
 }
 
 /// The lanes of a spec: one per VC class if it has no queueing scheme. Refuses lanes that have no room on a link.
@@ -163,10 +217,18 @@ pub fn lanes(spec: &Spec) -> Result<LaneCounts, Refusal> {
     let routing = crate::network::assemble::routing(spec)?;
     let (needs, queues) = (routing.needs(), spec.queueing.model().queues(&spec.graph));
     Ok(match Lanes::of(spec, &*routing, &needs)? {
-        Some(lanes) => LaneCounts { from_terminals: lanes.from_terminals, by_class: lanes.counts, queues },
+        Some(lanes) => {
+            let Lanes { from_terminals, counts: by_class, ideal, .. } = lanes;
+            LaneCounts { from_terminals, by_class, queues, ideal }
+        }
         None => {
             let one_each = |link: usize| vec![1; usize::from(needs.least_vcs(link)).max(1)];
-            LaneCounts { from_terminals: 1, by_class: (0..spec.links.len()).map(one_each).collect(), queues }
+            LaneCounts {
+                from_terminals: 1,
+                by_class: (0..spec.links.len()).map(one_each).collect(),
+                queues,
+                ideal: None,
+            }
         }
     })
 }

@@ -5,6 +5,7 @@
 //! are full. Not counted: traffic matrices, and recordings whose rows are events.
 
 use crate::network::assemble::{notes_after, partition, usual_blocks};
+use crate::network::lanes::MOST_IDEAL_LANES;
 use crate::network::policy;
 use crate::network::recordings;
 use crate::network::spec::{Execution, LinkClass, Spec};
@@ -93,12 +94,19 @@ pub fn memory(spec: &Spec, how: Execution) -> Memory {
             + sources
             + blocks.count * BLOCK
             + ((blocks.count * blocks.count - 1) as f64 * MAIL as f64 * blocks.copies) as u64
-            + control,
+            + control
+            + channels * classes * of_lane(spec) * size::<u16>(),
         in_flight,
         in_flight_most,
         results: channels * RESULTS + of_bundles(spec) + recorded,
         written: channels * WRITTEN + channels.min(ROWS) * COLUMNS + recorded,
     }
+}
+
+/// Destinations that have a queue each on a VC, in an ideal map with the most lanes; 0 without such a map.
+fn of_lane(spec: &Spec) -> u64 {
+    let destinations = spec.queueing.model().ideal_queues(&spec.graph);
+    destinations.map_or(0, |all| u64::from(all.div_ceil(MOST_IDEAL_LANES)))
 }
 
 /// Bundles: their channels (in the spec, and twice in the blocks), their parts, notes and accounts.
@@ -149,8 +157,11 @@ fn in_flight(spec: &Spec, blocks: &Blocks) -> (u64, u64) {
     let terminals = f64::from(graph.terminals());
     let (rate, shortest, transit) = (transit::offered_flits(spec), transit::shortest(spec), Transit::of(spec));
     let flits = rate * transit.with_queues();
-    let capacity =
-        |class: u8| f64::from(spec.links[usize::from(class)].vcs) * f64::from(spec.links[usize::from(class)].buffer);
+    let queues = of_lane(spec).max(1) as f64;
+    let capacity = |class: u8| {
+        let link = &spec.links[usize::from(class)];
+        f64::from(link.vcs) * f64::from(link.buffer) * queues
+    };
     let ports = (0..graph.routers()).flat_map(|router| graph.ports(router));
     let buffers: f64 = ports.clone().map(|port| capacity(port.class)).sum();
     let delay = spec.router.delay as f64;

@@ -7,6 +7,7 @@ pub mod dependency;
 pub mod episodes;
 pub mod faults;
 pub mod fullest;
+mod ideal;
 mod idle;
 pub mod jobs;
 pub(crate) mod lanes;

@@ -34,7 +34,7 @@ pub(crate) fn rules(
     Ok(Some(SetAsideRules { rules, channels }))
 }
 
-fn refuse_misfit(spec: &Spec, routing: &dyn AnyRouting, needs: &Needs) -> Result<(), Refusal> {
+pub(crate) fn refuse_misfit(spec: &Spec, routing: &dyn AnyRouting, needs: &Needs) -> Result<(), Refusal> {
     let (name, own) = (spec.queueing.name(), spec.routing.name());
     let path = format!("queueing.{name}");
     let refuse = |what: String, help: &str| Err(Refusal::new(path.clone(), what, help));
@@ -65,7 +65,7 @@ fn refuse_misfit(spec: &Spec, routing: &dyn AnyRouting, needs: &Needs) -> Result
 }
 
 /// Refuses more VCs than there are lanes: a lane with two VCs does not keep packets in order.
-fn refuse_more_vcs(spec: &Spec, links: &[Link], sets: &VcSets) -> Result<(), Refusal> {
+pub(crate) fn refuse_more_vcs(spec: &Spec, links: &[Link], sets: &VcSets) -> Result<(), Refusal> {
     let classes = sets.set_count();
     for (number, (link, of)) in links.iter().zip(sets.links()).enumerate() {
         let lanes = if number == 0 { u32::from(sets.lanes_from_terminals()) } else { of.each.into() };

@@ -10,6 +10,7 @@ use crate::block::{
 };
 use crate::net::Net;
 use crate::parts::fresh::UncontendedTrial;
+use crate::parts::ideal::IdealQueues;
 use crate::parts::pace::{Paces, Rates};
 use crate::parts::profile::Kind;
 use crate::parts::set_aside::SetAsides;
@@ -120,6 +121,10 @@ where
         None => SetAsides::none(),
         Some(rules) => SetAsides::new(rules.rules.queues.into(), (inputs, outputs), room.horizon, back.clone()),
     };
+    let ideal = match &net.ideal {
+        None => IdealQueues::none(),
+        Some(rules) => IdealQueues::new(rules, (inputs, outputs), V, room.horizon),
+    };
     let mut block = Block {
         reach: Reach {
             routers: Routers {
@@ -143,6 +148,7 @@ where
                     requests: requests::<W, V>(net, routers, inputs),
                     views: Views::none(),
                     set_asides,
+                    ideal,
                 },
                 beside: Beside { policy, observers, shortcuts: shortcuts(net, inputs, outputs) },
             },

@@ -55,5 +55,6 @@ impl<const W: usize, const V: usize> Block<W, V> {
         assert!(net.single || fabric.buffers.segments.in_use() == 0);
         assert!(fabric.requests.have_chosen.is_empty());
         assert!(fabric.set_asides.are_empty());
+        assert!(fabric.ideal.are_empty());
     }
 }

@@ -5,6 +5,7 @@ pub mod control;
 pub mod deliveries;
 pub mod faults;
 pub mod fresh;
+pub mod ideal;
 pub mod limits;
 pub mod pace;
 pub mod power;

@@ -33,8 +33,8 @@ pub struct Facts<'a> {
     pub keeps: bool,
     /// Packets are marked as they leave an output, by the flits that wait for it.
     pub marks: bool,
-    /// Queues are set aside for congested outputs.
-    pub sets_aside: bool,
+    /// Queues are set aside for congested outputs, or are beside the VCs in an ideal map.
+    pub maps_queues: bool,
     /// VC classes are finer than those of the routing: message classes have VCs of their own, or a queueing scheme has lanes.
     pub classes_apart: bool,
 }

@@ -4,7 +4,7 @@
 //!
 //! A block is *quiet* if no head, source or stream has work to do in this cycle, and no queue is set aside. It then skips the cycles
 //! before its next event. A block is *idle* if nothing at all is under way: no packet, no credit, no control packet, no note about queues
-//! set aside. Then only a source, a timer of agents or a fault can begin something. A timer can't if its agent says that its end changes
+//! set aside, no place in an ideal queue that comes back. Then only a source, a timer of agents or a fault can begin something. A timer can't if its agent says that its end changes
 //! nothing (`Agents::rests`). Sources and timers beyond the horizon of their wheels cause no event before they are due. So an idle
 //! network skips any number of cycles at once (`engine/src/network/idle.rs`).
 //!
@@ -60,6 +60,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         next = beside.policy.control.arriving.next(now, next);
         next = beside.policy.power.next(now, next);
         next = fabric.set_asides.notes.next(now, next);
+        next = fabric.ideal.returned.next(now, next);
         next = next.min(beside.policy.faults.next(now));
         if let Some(history) = &fabric.wires.history {
             next = history.next(now, next);
@@ -84,6 +85,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
             && fabric.wires.credits.is_empty()
             && fabric.buffers.turning.is_empty()
             && fabric.set_asides.notes.is_empty()
+            && fabric.ideal.returned.is_empty()
             && interfaces.deliveries.is_empty()
             && fabric.wires.paces.stand_still()
             && fabric.wires.history.as_ref().is_none_or(|history| history.is_empty())

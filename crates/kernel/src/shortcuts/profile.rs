@@ -97,7 +97,7 @@ mod tests {
             keeps: false,
             marks: false,
             classes_apart: false,
-            sets_aside: false,
+            maps_queues: false,
         }
     }
 
@@ -154,7 +154,7 @@ mod tests {
             |facts| facts.watches = true,
             |facts| facts.faults = true,
             |facts| facts.closes_vcs = true,
-            |facts| facts.sets_aside = true,
+            |facts| facts.maps_queues = true,
         ];
         for set in all {
             let with = |facts: &mut Facts<'_>| {

@@ -35,7 +35,7 @@ impl Shortcut for SteadyFlows {
     /// Events to come depend on nothing but the state that is compared.
     fn applies(facts: &Facts) -> bool {
         let nobody_looks = facts.needs.posts.is_none() && facts.needs.sensor != Some(Sensor::HistoryWindow);
-        let nobody_acts = !facts.sets_aside && !facts.closes_vcs && !facts.watches && !facts.faults;
+        let nobody_acts = !facts.maps_queues && !facts.closes_vcs && !facts.watches && !facts.faults;
         facts.longest > 1 && nobody_looks && !facts.queues && nobody_acts
     }
 

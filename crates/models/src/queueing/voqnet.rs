@@ -4,13 +4,18 @@
 //! "VOQnet" in F. Zahn et al., HiPINEB 2019, section II.B, which calls it infeasible in large networks: the control without head-of-line
 //! blocking.
 //! # Parameters
-//! None.
+//! ideal: take the ideal map in a network of 17 terminals or fewer, too.
 //! # Guarantees
-//! Packets that share a queue have the same destination. A flow keeps its lane on its whole path.
+//! Packets that share a queue have the same destination. A flow keeps its lane on its whole path. Up to 17 terminals each queue is a VC.
+//! Beyond, the map is ideal: each destination has a queue of `buffer` flits at every input, in each VC class of the routing. No router
+//! can be built so in a large network.
 //! # Not modelled
-//! Queues beyond the VCs of a channel: where more destinations than VCs lie behind a channel, the scheme is refused.
+//! In the ideal map: routings that decide hop by hop, trunks, faults, and wormhole with packets of several flits. A packet gives its places
+//! back as a whole, when its tail has left. Of the packets of a VC one asks for an output at a time: it waits for the link, and others of its VC
+//! with it, but for no place.
 //! # Validation
-//! `engine/tests/queueing.rs`: beside a hot spot, flows to other terminals accept the same load as beside throttled sources. `conformance/src/queueing.rs`: lanes, order, no stall.
+//! `engine/tests/queueing.rs`, for VCs, and `engine/tests/ideal_queues.rs`, for the ideal map: beside a hot spot, flows to other
+//! terminals accept the same load as beside throttled sources. `conformance/src/queueing.rs`: lanes, order, no stall.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -19,22 +24,34 @@ use weft_api::queueing::{Crossing, QueueingModel, Scheme};
 use weft_topology::Graph;
 use weft_units::Refusal;
 
-/// A queue per destination (VOQnet): no head-of-line blocking, in small networks.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Voqnet {}
+/// Most terminals of a network in which each queue is a VC: a channel has 16, and a terminal sends to all others.
+const MOST_OF_VCS: u32 = 17;
+
+/// A queue per destination (VOQnet): no head-of-line blocking. Ideal in networks of more than 17 terminals.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Voqnet {
+    /// Take the ideal map in a network of 17 terminals or fewer, too.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub ideal: bool,
+}
 
 impl QueueingModel for Voqnet {
     fn networks(&self) -> &'static str {
-        "small networks: behind no channel lie more destinations than it has VCs"
+        "any network; with more than 17 terminals the routing names all its hops ahead"
     }
 
-    fn fits(&self, graph: &Graph) -> bool {
-        graph.terminals() <= 16
+    fn fits(&self, _graph: &Graph) -> bool {
+        true
     }
 
     fn queues(&self, graph: &Graph) -> u32 {
         graph.terminals()
+    }
+
+    fn ideal_queues(&self, graph: &Graph) -> Option<u32> {
+        let terminals = graph.terminals();
+        (self.ideal || terminals > MOST_OF_VCS).then_some(terminals)
     }
 
     fn build(&self, graph: &Graph) -> Result<Arc<dyn Scheme>, Refusal> {
@@ -42,7 +59,7 @@ impl QueueingModel for Voqnet {
     }
 
     fn examples() -> Vec<Self> {
-        vec![Self {}]
+        vec![Self { ideal: false }, Self { ideal: true }]
     }
 }
 

@@ -256,6 +256,7 @@ impl Builder<'_> {
                 credits: Vec::with_capacity(events),
                 slowed: Vec::with_capacity(if net.rates.is_some() { 4 * channels } else { 0 }),
                 notes: Vec::with_capacity(if net.set_aside.is_some() { 4 * channels } else { 0 }),
+                places: Vec::with_capacity(if net.ideal.is_some() { most } else { 0 }),
                 messages: Vec::with_capacity(if self.policy.control().is_some() { 4 * channels } else { 0 }),
             };
         }

@@ -133,18 +133,34 @@ pub(super) fn link_of(spec: &Spec, c: usize, needed: &Needs, sets: &VcSets) -> R
             format!("write 1 to {vcs}"),
         ));
     }
+    let (_, of_lane) = sets.ideal().unwrap_or((1, 1));
+    let buffer = vc_buffer(link, of_lane, name)?;
     let ranges = sets.on_link(spec, c, usable, needed)?;
     let entering = needed.ring_entries_on(c).fold(0, |classes, entry| classes | 1 << entry.enter);
     Ok(Link {
         latency: link.latency,
         credit_latency: (link.credit_latency + spec.router.credit_delay).max(1),
-        buffer: link.buffer as u16,
+        buffer,
         all: ((1u32 << vcs) - 1) as u16,
         vcs_of: vcs_of_sets(c, needed, sets, &ranges),
         entering: (0..ranges.len()).fold(0, |all, set| all | entering << (set * usize::from(sets.links()[c].each))),
         room_to_enter: bubbles::room_to_enter(spec) as u16,
-        capacity: vcs * link.buffer,
+        capacity: vcs * u32::from(buffer),
         paced: is_paced(spec, c),
+    })
+}
+
+/// Flits of a VC in which so many destinations have a buffer each.
+fn vc_buffer(link: &LinkClass, destinations: u32, name: &str) -> Result<u16, Refusal> {
+    let all = u64::from(link.buffer) * u64::from(destinations);
+    u16::try_from(all).map_err(|_| {
+        let (each, most) = (link.buffer, u32::from(u16::MAX) / destinations);
+        let what = format!(
+            "{each} flits for each of {destinations} destinations, which share a VC, are {all}; a VC holds at most {} flits",
+            u16::MAX
+        );
+        let help = format!("write {most}flits or less, or take a scheme with fewer queues");
+        Refusal::new(format!("links.{name}.buffer"), what, help)
     })
 }
 

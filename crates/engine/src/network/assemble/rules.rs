@@ -47,14 +47,14 @@ pub(super) fn faults(spec: &Spec, routing: &dyn AnyRouting, tables: Vec<Tables>)
     }
 }
 
-/// The facts by which the shortcuts are chosen. `watches`: packets are watched. `paced`: some link is paced. `sets_aside`: queues are set
-/// aside for congested outputs.
+/// The facts by which the shortcuts are chosen. `watches`: packets are watched. `paced`: some link is paced. `maps_queues`:
+/// queues are set aside for congested outputs, or are beside the VCs in an ideal map.
 pub(super) fn facts<'a>(
     spec: &Spec,
     needs: &'a Needs,
     (router, faults): (&RouterRules, &FaultRules),
     (watches, paced): (bool, bool),
-    (sets, sets_aside): (&VcSets, bool),
+    (sets, maps_queues): (&VcSets, bool),
 ) -> Facts<'a> {
     let graph = &*spec.graph;
     let mut facts = Facts {
@@ -75,10 +75,10 @@ pub(super) fn facts<'a>(
         keeps: spec.keeps_packets(),
         marks: !spec.congestion.is_usual(),
         classes_apart: sets.are_finer(),
-        sets_aside,
+        maps_queues,
     };
     let chooses_at_head = facts.chooses() && needs.decides == Decides::AtHead;
-    facts.slow_heads = router.by_age || watches || sets_aside || router.closes_vcs || facts.faults || chooses_at_head;
+    facts.slow_heads = router.by_age || watches || maps_queues || router.closes_vcs || facts.faults || chooses_at_head;
     facts
 }
 
@@ -107,7 +107,7 @@ pub(super) fn slow_paths(
         creation: by_job || watches || paths,
         paths,
         hops: paths || marks || needs.remembers,
-        moves: needs.sees_grants || facts.sets_aside,
+        moves: needs.sees_grants || facts.maps_queues,
         crossing: router.by_age || watches || router.routing_delay > 0 || paced,
         delivery: does_more || marks || recorded || paths,
         only_recorded: !does_more && !marks,

@@ -1,0 +1,214 @@
+//! An ideal map of queues, in the loop: a head asks for its output once the queue of its destination at the next router has places.
+//!
+//! If no packet of a VC may ask, the VC is stuck. It looks again when a packet comes, or places come back for which one of its packets
+//! waits. Inputs take turns. Places come back as credits do, when the tail of a packet has left. At a terminal two packets at a time
+//! may ask for the output, so that the others do not stand before packets for other destinations.
+
+use crate::block::{Fabric, Reach, Routers};
+use crate::net::Net;
+use crate::parts::ideal::{IdealRules, Place};
+use weft_api::base::arrays::At;
+use weft_api::state::{ChannelEnd, Move, NONE, Segment, split};
+
+/// Packets that may ask for an output to a terminal at a time: while one leaves, the places of the one before come back.
+const AT_TERMINAL: u16 = 2;
+
+impl<const W: usize, const V: usize> Reach<W, V> {
+    /// Places come back, and packets that wait for them ask for their outputs. Then flits arrive.
+    #[inline(never)]
+    pub(crate) fn keep_places<const SINGLE: bool>(&mut self, net: &Net, rules: &IdealRules) {
+        let fabric = &mut self.routers.fabric;
+        let mut due = std::mem::take(&mut fabric.ideal.due);
+        while let Some((first, len)) = fabric.ideal.returned.due(fabric.now) {
+            due.extend_from_slice(fabric.ideal.returned.items(first, len));
+            fabric.ideal.returned.release(fabric.now);
+        }
+        due.sort_unstable();
+        for &place in &due {
+            fabric.ideal.give_back(place);
+        }
+        for &Place { port, queue, .. } in &due {
+            let out = &self.routers.fabric.wires.outs[port as usize];
+            if out.is(ChannelEnd::Injection) {
+                self.interfaces.stop_waiting(out.router as usize);
+            } else {
+                self.routers.offer_places::<SINGLE>(net, rules, (port as usize, queue));
+            }
+        }
+        due.clear();
+        self.routers.fabric.ideal.due = due;
+        self.routers.fabric.ideal.defers = true;
+    }
+}
+
+impl<const W: usize, const V: usize> Routers<W, V> {
+    /// Heads that have come in this cycle ask for their outputs.
+    #[inline(never)]
+    pub(crate) fn settle_arrivals<const SINGLE: bool>(&mut self, net: &Net) {
+        self.fabric.ideal.defers = false;
+        let mut asking = std::mem::take(&mut self.fabric.ideal.asking);
+        asking.sort_unstable();
+        asking.dedup();
+        for (i, v) in asking.drain(..) {
+            self.ask_if_stuck::<SINGLE>(net, i as usize, v.into());
+        }
+        self.fabric.ideal.asking = asking;
+    }
+
+    /// A packet of VC `v` of input `i` asks for its output, if none does and one may.
+    fn ask_if_stuck<const SINGLE: bool>(&mut self, net: &Net, i: usize, v: usize) {
+        if self.fabric.ideal.stuck[i] >> v & 1 != 0 {
+            let head = *self.fabric.buffers.ins[i].head.at(v);
+            let Segment { packet, key, .. } = self.fabric.buffers.segments.items[head as usize];
+            self.new_head::<SINGLE, false, false>(net, i, v, packet, key);
+        }
+    }
+
+    /// The queue behind output `o` has places again: inputs with packets that wait for them take turns.
+    fn offer_places<const SINGLE: bool>(&mut self, net: &Net, rules: &IdealRules, (o, queue): (usize, u32)) {
+        let r = self.fabric.wires.outs[o].router as usize;
+        let base = self.fabric.requests.routers[r].base as usize;
+        let routers = &self.fabric.requests.routers;
+        let end = routers.get(r + 1).map_or(self.fabric.buffers.ins.len(), |next| next.base as usize);
+        let (count, turn) = (end - base, usize::from(self.fabric.ideal.turns[o]));
+        for k in 0..count {
+            let i = base + (turn + k) % count;
+            let mut stuck = self.fabric.ideal.stuck[i];
+            while stuck != 0 {
+                let v = stuck.trailing_zeros() as usize;
+                stuck &= stuck - 1;
+                if !self.fabric.has_room(rules, (o, queue)) {
+                    return;
+                }
+                if self.fabric.waits_for(net, rules, (i, v), (o, queue)) {
+                    self.fabric.ideal.turns[o] = ((i - base + 1) % count) as u16;
+                    self.ask_if_stuck::<SINGLE>(net, i, v);
+                }
+            }
+        }
+    }
+}
+
+impl<const W: usize, const V: usize> Fabric<W, V> {
+    /// Of the packets in VC `v` of input `i`, the first one whose next queue has places becomes the head, and gets them. Returns it, with
+    /// its route key. `None`: the VC is stuck, or flits are arriving.
+    #[inline(never)]
+    pub(crate) fn with_a_place(&mut self, net: &Net, rules: &IdealRules, (i, v): (usize, usize)) -> Option<(u32, u16)> {
+        self.ideal.stuck[i] |= 1 << v;
+        if self.ideal.defers {
+            self.ideal.asking.push((i as u32, v as u8));
+            return None;
+        }
+        let base = self.buffers.ins[i].base(i);
+        let (mut before, mut id) = (NONE, *self.buffers.ins[i].head.at(v));
+        while id != NONE {
+            let Segment { packet, key, next, .. } = self.buffers.segments.items[id as usize];
+            let record = &self.buffers.packets.items[packet as usize];
+            let (dst, len) = (record.dst, record.len);
+            let place = self.place_of(net, rules, (base, key), dst);
+            if self.has_room(rules, place) {
+                self.ideal.take(place, len);
+                self.ideal.stuck[i] &= !(1 << v);
+                if before != NONE {
+                    let first = self.buffers.ins[i].bring_forward(v, before, id);
+                    self.buffers.segments.items[before as usize].next = next;
+                    self.buffers.segments.items[id as usize].next = first;
+                }
+                return Some((packet, key));
+            }
+            (before, id) = (id, next);
+        }
+        None
+    }
+
+    /// Whether a packet in VC `v` of input `i` waits for places in this queue.
+    fn waits_for(&self, net: &Net, rules: &IdealRules, (i, v): (usize, usize), place: (usize, u32)) -> bool {
+        let (base, mut id) = (self.buffers.ins[i].base(i), *self.buffers.ins[i].head.at(v));
+        while id != NONE {
+            let Segment { packet, key, next, .. } = self.buffers.segments.items[id as usize];
+            let dst = self.buffers.packets.items[packet as usize].dst;
+            if self.place_of(net, rules, (base, key), dst) == place {
+                return true;
+            }
+            id = next;
+        }
+        false
+    }
+
+    /// The channel and the queue behind it for a packet to `dst` with this route key at the router whose ports begin at `base`.
+    fn place_of(&self, net: &Net, rules: &IdealRules, (base, key): (usize, u16), dst: u32) -> (usize, u32) {
+        let (p, class) = split(key, net.class_bits);
+        let o = base + p;
+        let vc = net.vcs(self.wires.outs[o].class, class).trailing_zeros() as usize;
+        (o, rules.queue(vc, dst))
+    }
+
+    fn has_room(&self, rules: &IdealRules, (o, queue): (usize, u32)) -> bool {
+        let out = &self.wires.outs[o];
+        let most = match out.is(ChannelEnd::Ejection) {
+            true => AT_TERMINAL * rules.room,
+            false => rules.places[usize::from(out.class)],
+        };
+        self.ideal.has_room((o, queue), (most, rules.room))
+    }
+
+    /// A head has come to an input and VC (`to`, as [`weft_api::state::Flit::to`]). If the VC is stuck, it looks again.
+    pub(crate) fn note_coming(&mut self, to: u32) {
+        let (i, v) = ((to >> 4) as usize, (to & 15) as usize);
+        self.ideal.coming[to as usize] = self.buffers.ins[i].last(v);
+        if self.ideal.stuck[i] >> v & 1 != 0 {
+            self.ideal.asking.push((i as u32, v as u8));
+        }
+    }
+
+    /// Called before the first `count` moves of the router whose ports begin at `base`: packets whose tails leave give their places back.
+    pub(crate) fn return_places<const SINGLE: bool>(
+        &mut self,
+        net: &Net,
+        rules: &IdealRules,
+        base: usize,
+        count: usize,
+    ) {
+        for k in 0..count {
+            let Move { i, v, p, .. } = self.switch.moves[k];
+            let (i, v, o) = (base + usize::from(i), usize::from(v), base + usize::from(p));
+            let id = *self.buffers.ins[i].head.at(v);
+            let Segment { packet, sent, len, key, .. } = self.buffers.segments.items[id as usize];
+            if SINGLE || sent == 0 {
+                self.ideal.leaving[i * 16 + v] = self.buffers.packets.items[packet as usize].dst;
+            }
+            if !SINGLE && sent + 1 != len {
+                continue;
+            }
+            let dst = self.ideal.leaving[i * 16 + v];
+            if self.wires.outs[o].is(ChannelEnd::Ejection) {
+                let (_, queue) = self.place_of(net, rules, (base, key), dst);
+                let place = Place { port: o as u32, queue, flits: len };
+                // the flits before it leave first
+                let out = &self.wires.outs[o];
+                let wait = out.departure(self.now) - self.now;
+                self.ideal.returned.push(self.now, self.now + 1 + wait, place);
+            }
+            let port = &self.buffers.ins[i];
+            let place = Place { port: port.upstream(), queue: rules.queue(v, dst), flits: len };
+            let at = self.now + net.links.of(port.class).credit_latency;
+            if port.is_remote() {
+                let cut = self.wires.cuts[place.port as usize];
+                self.wires.outbox[cut.block as usize].places.push((at, Place { port: cut.port, ..place }));
+            } else {
+                self.ideal.returned.push(self.now, at, place);
+            }
+        }
+    }
+
+    /// Whether a packet to `dst` has places on VC `vc` of terminal channel `o`.
+    pub(crate) fn has_place_from_terminal(&self, rules: &IdealRules, (o, vc): (usize, usize), dst: u32) -> bool {
+        self.has_room(rules, (o, rules.queue(vc, dst)))
+    }
+
+    /// A packet has begun to leave terminal channel `o` on VC `vc`, and has its places there.
+    pub(crate) fn take_from_terminal(&mut self, rules: &IdealRules, (o, vc): (usize, usize), packet: u32) {
+        let record = self.buffers.packets.items[packet as usize];
+        self.ideal.take((o, rules.queue(vc, record.dst)), record.len);
+    }
+}
