@@ -107,7 +107,7 @@ fn streams_change_nothing_beside_short_packets() {
 fn streams_change_nothing_beside_queues_of_interfaces() {
     for (k, (topology, routing)) in (0..).zip(NETWORKS) {
         for (flits, load) in [(40, 0.1), (LONG_PACKET, 0.4), (90, 0.7)] {
-            for way in [k % trials::QUEUED, (k + 1) % trials::QUEUED] {
+            for way in [k % trials::WITH_STREAMS, (k + 1) % trials::WITH_STREAMS] {
                 let mut spec = spec(topology, routing, flits, load);
                 trials::queue(&mut spec, way);
                 assert_same(&spec, &format!("{topology}, {routing}, {flits} flits, load {load}, queues {way}"));
@@ -145,7 +145,7 @@ fn streams_change_nothing_in_networks_at_random() {
             trials::answer(&mut spec, 1 + draw(8, u64::from(flits)) as u32);
         }
         if draw(9, 3) == 0 {
-            trials::queue(&mut spec, draw(60, trials::QUEUED));
+            trials::queue(&mut spec, draw(60, trials::WITH_STREAMS));
         }
         spec.seed = case;
         with_streams += u64::from(is_same_with_streams(&spec, &format!("case {case}: {topology}, {flits} flits")));
@@ -166,27 +166,34 @@ fn what_is_recorded_while_streams_flow_is_the_same() {
 /// A network that is kept in the middle of its streams and restored goes on as the first one.
 #[test]
 fn streams_go_on_from_a_checkpoint() {
-    let spec = spec(HYPERX, r#"{"dimension_order": {}}"#, 90, 0.3);
+    let plain = spec(HYPERX, r#"{"dimension_order": {}}"#, 90, 0.3);
+    let mut queued = plain.clone();
+    trials::queue(&mut queued, 1);
+    for blocks in [1, 3] {
+        assert_go_on(&plain, blocks, "without queues");
+        assert_go_on(&queued, blocks, "with queues of interfaces");
+    }
+}
+
+fn assert_go_on(spec: &Spec, blocks: usize, what: &str) {
     let state = |simulation: &Simulation| {
         let outs: Vec<_> = simulation.blocks.iter().flat_map(|block| block.outs()).collect();
         format!("{:?} {outs:?}", simulation.tally())
     };
-    for blocks in [1, 3] {
-        let (mut first, mut kept) = (simulation(&spec, blocks), 0);
-        for cycle in (100..=400).step_by(25) {
-            first.advance(cycle);
-            kept += usize::from(under_way(&first) > 0);
-            let mut bytes = Writer::new();
-            first.keep(&mut bytes);
-            let mut second = simulation(&spec, blocks);
-            second.restore(&mut Reader::new(&bytes)).expect("a checkpoint");
-            let mut third = simulation(&spec, blocks);
-            third.advance(cycle + 150);
-            second.advance(cycle + 150);
-            trials::assert_same(&state(&second), &state(&third), &format!("kept before cycle {cycle}"));
-        }
-        assert!(kept > 5, "{blocks} blocks: {kept} checkpoints with a stream");
+    let (mut first, mut kept) = (simulation(spec, blocks), 0);
+    for cycle in (100..=400).step_by(25) {
+        first.advance(cycle);
+        kept += usize::from(under_way(&first) > 0);
+        let mut bytes = Writer::new();
+        first.keep(&mut bytes);
+        let mut second = simulation(spec, blocks);
+        second.restore(&mut Reader::new(&bytes)).expect("a checkpoint");
+        let mut third = simulation(spec, blocks);
+        third.advance(cycle + 150);
+        second.advance(cycle + 150);
+        trials::assert_same(&state(&second), &state(&third), &format!("{what}, kept before cycle {cycle}"));
     }
+    assert!(kept > 5, "{what}, {blocks} blocks: {kept} checkpoints with a stream");
 }
 
 /// There are no streams beside agents that are told of flits or a board. The same holds for links that fail, for rings that keep a

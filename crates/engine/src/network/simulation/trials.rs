@@ -1,8 +1,9 @@
 //! Networks and runs for the tests that compare two ways to advance the same simulation.
 
+use crate::network::jobs::Job;
 use crate::network::simulation::Simulation;
 use crate::network::spec::{Execution, Rate, Spec};
-use weft_api::classes::{InjectionRule, Queueing};
+use weft_api::classes::{ClassVcs, InjectionRule, MessageClass, Queueing};
 use weft_kernel::face::AnyBlock;
 use weft_kernel::shortcuts::profile::{Kind, Profile, Set};
 
@@ -52,21 +53,43 @@ pub(super) fn answer(spec: &mut Spec, flits: u32) {
 }
 
 /// Ways in which network interfaces have queues.
-pub(super) const QUEUED: u64 = 4;
+pub(super) const QUEUED: u64 = 7;
 
-/// Terminals have queues: per lane of a queueing scheme, or per destination, of some depth and by some rule.
+/// The first ones of these can have streams: no class has a higher priority.
+pub(super) const WITH_STREAMS: u64 = 6;
+
+/// Terminals have queues: per lane of a queueing scheme, per destination, or for two message classes, of some depth and by some rule.
 pub(super) fn queue(spec: &mut Spec, way: u64) {
-    let queueing = [Queueing::PerLane, Queueing::PerDestination, Queueing::PerDestination, Queueing::PerLane];
-    let rules = [InjectionRule::RoundRobin, InjectionRule::Oldest];
+    let (queueing, rule) = [
+        (Queueing::PerLane, InjectionRule::RoundRobin),
+        (Queueing::PerDestination, InjectionRule::Oldest),
+        (Queueing::PerDestination, InjectionRule::RoundRobin),
+        (Queueing::PerLane, InjectionRule::Oldest),
+        (Queueing::One, InjectionRule::RoundRobin),
+        (Queueing::PerClass, InjectionRule::RoundRobin),
+        (Queueing::PerClass, InjectionRule::Priority),
+    ][way as usize];
     let interface = &mut spec.interface;
-    interface.queueing = queueing[way as usize];
-    (interface.rule, interface.queues) = (rules[way as usize % 2], 3);
+    (interface.queueing, interface.rule, interface.queues) = (queueing, rule, 3);
     interface.depth = if way == 0 { u16::MAX } else { 2 };
     interface.rate = (way == 2).then(|| Rate::new(1, 3, "interface.rate").expect("a rate"));
-    if interface.queueing == Queueing::PerLane {
-        spec.queueing = serde_json::from_str(r#"{"dbbm": {"queues": 2}}"#).expect("a queueing scheme");
-        spec.links.iter_mut().for_each(|link| link.vcs = 8);
+    match queueing {
+        Queueing::PerLane => {
+            spec.queueing = serde_json::from_str(r#"{"dbbm": {"queues": 2}}"#).expect("a queueing scheme");
+        }
+        Queueing::One | Queueing::PerClass => add_class(spec, u8::from(rule == InjectionRule::Priority)),
+        Queueing::PerDestination => return,
     }
+    spec.links.iter_mut().for_each(|link| link.vcs = 8);
+}
+
+/// A second job, in a message class of its own, sends as the first.
+fn add_class(spec: &mut Spec, priority: u8) {
+    let class =
+        |name: &str, priority| MessageClass { name: name.to_owned(), priority, vcs: ClassVcs::Equal, rate: None };
+    spec.classes = vec![class("low", 0), class("high", priority)];
+    let high = Job { name: "high".to_owned(), class: 1, ..spec.traffic.jobs[0].clone() };
+    spec.traffic.jobs.push(high);
 }
 
 /// All that a run in so many blocks tells, after `change`.
