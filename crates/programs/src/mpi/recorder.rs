@@ -277,7 +277,8 @@ impl Recorder {
             (first..=last).step_by(step as usize).for_each(|request| self.complete_if_known(request));
             return;
         }
-        let is_of = |request: &i64| (first..=last).contains(request) && request.abs_diff(first).is_multiple_of(step.into());
+        let is_of =
+            |request: &i64| (first..=last).contains(request) && request.abs_diff(first).is_multiple_of(step.into());
         let mut requests: Vec<i64> = self.requests.keys().copied().filter(is_of).collect();
         requests.sort_unstable();
         requests.into_iter().for_each(|request| self.complete(request, None));
