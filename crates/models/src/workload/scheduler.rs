@@ -293,6 +293,9 @@ impl WorkloadModel for Scheduler {
     }
 }
 
+/// A program that was scaled: the name of its trace, its nodes, and the length that was asked for [fs].
+type Scaled = (Arc<str>, usize, u128);
+
 /// What a program has to know of the job when it starts.
 #[derive(Debug)]
 struct OwnSite {
@@ -308,8 +311,8 @@ struct OwnSite {
     wanted: Wanted,
     /// Latency of a message alone, for lengths of programs.
     latency: Time,
-    /// Scales of computations that were found: by the name of the trace, its nodes and the length [fs].
-    scales: Mutex<BTreeMap<(Arc<str>, usize, u128), f64>>,
+    /// Scales of computations that were found.
+    scales: Mutex<BTreeMap<Scaled, f64>>,
 }
 
 impl OwnSite {
