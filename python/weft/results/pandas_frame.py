@@ -30,7 +30,7 @@ _UNITS = [
         (r"limited_flows", "flows"),
         (r"running|waiting", "programs"),
         (r"set_aside_tokens.*", "tokens"),
-        (r"set_aside_queues_.*", "queues"),
+        (r"set_aside_queues_.*|ideal_queues", "queues"),
         (r"set_aside_unserved_heads", "packets"),
         (r"(.*_)?(terminals|channels|routers|bits|bytes|messages|programs|lines)", ""),
         (r".*_per_bit_pj", "pJ/bit"),
