@@ -107,12 +107,12 @@ def makes(injection: dict[str, Any], load: float) -> bool:
 
 @cache
 def fitting(network: str) -> list[dict[str, Any]]:
-    """The routings that fit the network. One refused for another reason with all links on may go with a policy."""
+    """The routings that fit the network. A routing that is refused for another reason may go with some policy."""
     return [routing for routing in EXAMPLES["routing"] if not misfits(network, routing)]
 
 
 def misfits(network: str, routing: dict[str, Any]) -> bool:
-    """Whether the network is none for the routing, so that it goes with no policy there."""
+    """Whether the routing can't run on the network, under any policy."""
     refused = refusal(scenario(network, {"always_on": {}}, routing, LOADS[0], {}))
     return refused is not None and refused.path.startswith("routing")
 
@@ -164,7 +164,7 @@ def taken(tried: dict[str, Any]) -> _engine.Point | None:
 
 
 def refusal(tried: dict[str, Any]) -> weft.ScenarioError | None:
-    """What is wrong with the scenario."""
+    """The refusal of the scenario; ``None`` if it can run."""
     found = checked(tried)
     return found if isinstance(found, weft.ScenarioError) else None
 

@@ -136,7 +136,7 @@ impl<const W: usize, const V: usize, const AGE: bool> Ports<'_, W, V, AGE> {
     /// turns.
     ///
     /// # Safety
-    /// `p` and `i` are ports of the router, and `k` moves have been entered in this call of the allocator, each for another input and
+    /// `p` and `i` are ports of the router. In this call of the allocator `k` moves have been entered, each for another input and
     /// another output. The input is one of [`requests`](Self::requests) of the output.
     #[inline(always)]
     pub unsafe fn enter<const HEADS: bool, const SINGLE: bool>(&mut self, p: usize, i: usize, k: usize) {

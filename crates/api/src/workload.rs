@@ -433,8 +433,8 @@ pub trait Sources: Kept + Debug + Send + Sync {
     /// when it gives the next one, or what `sent` sets.
     fn next(&mut self, source: usize, due: &mut u64, now: u64) -> Option<NewPacket>;
 
-    /// The network interface can take the next packet in cycle `now`: the tail of the packet that was given last has been
-    /// injected, or the packet waits in a queue for its destination. `due` keeps its value unless the source writes it.
+    /// The network interface can take the next packet in cycle `now`. The tail of the last packet of `source` has been
+    /// injected, or that packet waits in a queue for its destination. `due` keeps its value unless the source writes it.
     fn sent(&mut self, _source: usize, _due: &mut u64, _now: u64) {}
 
     /// `packet` has been delivered to the terminal of `source` in cycle `now`, perhaps while a packet of that is being

@@ -52,9 +52,8 @@ pub fn run(spec: &Spec, how: spec::Execution, progress: &dyn Progress) -> Result
 
 /// Goes on with a run of the same spec from a checkpoint that [`Progress::keep`] was given. The result is that of a run
 /// without a break. The network is divided into the blocks of the checkpoint, whatever `how` says; its threads share them.
-/// Refuses bytes that can't be read as a checkpoint of this spec, and those in which the engine finds a number that names nothing.
-/// It does not check all numbers. So this is safe only for bytes that this build of the engine has written and nobody has
-/// changed: the caller keeps a checksum and a mark of the build with them, as `weft run` does. The bytes are dropped as soon as they have been read.
+/// Refuses bytes that can't be read as a checkpoint of this spec. The engine checks many of their numbers, and not all. So give only bytes that this build of the engine has written and nobody has changed.
+/// `weft run` keeps a checksum and a mark of the build with them. The bytes are dropped as soon as they have been read.
 pub fn resume<'a>(
     spec: &Spec,
     how: spec::Execution,

@@ -1,13 +1,11 @@
-//! A queue per destination beside the VCs: cold flows beside a hot spot, runs in blocks and from checkpoints, and what is refused.
+//! A queue per destination in addition to the VCs: cold flows with a hot spot, runs in blocks and from checkpoints, refusals.
 
 use crate::checkpoints::check_every_phase;
 use crate::common::*;
 use std::collections::BTreeSet;
-use std::sync::Arc;
 use weft_engine::Spec;
 use weft_engine::classes::Queueing;
-use weft_engine::spec::{FlowControl, Job};
-use weft_traffic::{PatternConfig, Population};
+use weft_engine::spec::FlowControl;
 use weft_units::Refusal;
 
 const MESH_4X4: &str = r#"{"mesh": {"widths": [4, 4], "terminals_per_router": 1}}"#;
@@ -45,15 +43,8 @@ fn is_hot(terminal: u32) -> bool {
 /// A quarter of the terminals sends to terminal 0 at `hot`. The others send to each other at random at load 0.3.
 fn hot_spot(mut spec: Spec, hot: f64, seed: u64) -> Spec {
     spec.seed = seed;
-    let job = |name: &str, terminals: Vec<u32>, pattern: &str, load: f64| {
-        let config: PatternConfig = serde_json::from_str(pattern).expect("a pattern");
-        let pattern = Arc::new(config.build(&Population::of(terminals.len() as u32), "pattern").expect("it fits"));
-        Job::steady(name, terminals, pattern, load, 1)
-    };
     let (senders, others) = (0..spec.graph.terminals()).partition(|&terminal| is_hot(terminal));
-    let mut sends = job("hot", senders, r#"{"hot_spot": {"targets": [0], "share": 1.0}}"#, hot);
-    sends.phases[0].load[0] = 0.0;
-    spec.traffic.jobs = vec![sends, job("cold", others, r#"{"uniform": {}}"#, 0.3)];
+    spec.traffic.jobs = hot_and_cold((senders, hot), (others, 0.3));
     phases(&mut spec, 2000, 4000);
     spec
 }
@@ -122,7 +113,7 @@ fn the_smallest_queues_drain_at_full_load_in_any_blocks() {
             let what = format!("{pair}, {flits} flits");
             packets(&mut spec, flits, FlowControl::VirtualCutThrough, flits);
             spec.set_load(1.0);
-            // fails unless all places and credits have come back
+            // fails unless all places are free, and all credits are at their senders
             let out = weft_engine::run_to_rest(&spec, ONE, 300, 300_000);
             out.unwrap_or_else(|refusal| panic!("{what}: {refusal}"));
             phases(&mut spec, 100, 200);

@@ -1,6 +1,6 @@
 //! The tests of the engine in one program, so that they are linked once. A file in this folder is a module below; shared
-//! helpers are in `common`. The folder is a package of its own, because Cargo optimises by package: the engine is optimised, its
-//! tests are not, and so they compile in a tenth of the time.
+//! helpers are in `common`. The folder is a package of its own, because Cargo optimises by package. The engine is
+//! optimised. Its tests are not, so they compile in a tenth of the time.
 
 mod allocation;
 mod bounds;

@@ -1,12 +1,9 @@
 //! Queueing schemes: their lanes by hand, their effect on head-of-line blocking, and what is refused.
 
 use crate::common::*;
-use std::sync::Arc;
 use weft_engine::classes::Queueing;
 use weft_engine::queueing::QueueingConfig;
-use weft_engine::spec::Job;
 use weft_engine::{LaneCounts, Spec};
-use weft_traffic::{PatternConfig, Population};
 use weft_units::Refusal;
 
 const MESH_4X4: &str = r#"{"mesh": {"widths": [4, 4], "terminals_per_router": 1}}"#;
@@ -125,16 +122,9 @@ fn packets_that_are_followed_together_reach_the_lanes_of_those_followed_by_pairs
 fn hot_spot(queueing: &str, hot: f64, seed: u64) -> Spec {
     let mut spec = under(MESH_4X4, DOR, queueing);
     spec.seed = seed;
-    let job = |name: &str, terminals: Vec<u32>, pattern: &str, load: f64| {
-        let config: PatternConfig = serde_json::from_str(pattern).expect("a pattern");
-        let pattern = Arc::new(config.build(&Population::of(terminals.len() as u32), "pattern").expect("it fits"));
-        Job::steady(name, terminals, pattern, load, 1)
-    };
     let senders = vec![0, 3, 7, 11, 15];
     let others = (1..16).filter(|terminal| !senders.contains(terminal)).collect();
-    let mut sends = job("hot", senders, r#"{"hot_spot": {"targets": [0], "share": 1.0}}"#, hot);
-    sends.phases[0].load[0] = 0.0;
-    spec.traffic.jobs = vec![sends, job("cold", others, r#"{"uniform": {}}"#, 0.4)];
+    spec.traffic.jobs = hot_and_cold((senders, hot), (others, 0.4));
     phases(&mut spec, 2000, 6000);
     spec
 }

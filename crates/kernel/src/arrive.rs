@@ -76,8 +76,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 }
 
 impl<const W: usize, const V: usize> Routers<W, V> {
-    /// Receives the `len` flits of the chunk that starts at `first`. `UNCONTENDED`: heads may cross uncontended; `CHOOSE`: heads choose
-    /// in every step, and those may, too. (A function of its own: inside the loop over all phases it would have fewer registers.)
+    /// Receives the `len` flits of the chunk that starts at `first`. `UNCONTENDED`: heads may cross uncontended. `CHOOSE`: heads choose
+    /// in every step. This is a function of its own, because inside the loop over all phases it would have fewer registers.
     #[inline(never)]
     fn receive_chunk<const SINGLE: bool, const UNCONTENDED: bool, const CHOOSE: bool>(
         &mut self,

@@ -51,7 +51,7 @@ pub struct Mail {
     pub messages: Vec<(u64, Arrival)>,
     /// (arrival, note about a queue that is set aside).
     pub notes: Vec<(u64, Note)>,
-    /// (arrival, places in an ideal queue that come back).
+    /// (arrival, places in an ideal queue that have become free).
     pub places: Vec<(u64, Place)>,
 }
 

@@ -3,11 +3,11 @@
 //!
 //! Such a head is marked in `InputUnit::choosing` until it gets a VC. In each step it asks for one output port and VC
 //! class: of its candidates that have a free VC with room, the one with the most credits. A hash of the cycle decides
-//! ties. If no candidate can be taken now, the head asks for its last resort (the escape hop, or the first candidate),
-//! so that a sleeping link wakes up. It chooses again when a credit, a VC or a link becomes available at its router. One
-//! that may cross alone chooses as it comes (`uncontended.rs`), and is marked only if it does not cross.
+//! ties. If no candidate can be taken now, the head asks for its last resort (the escape hop, or the first candidate).
+//! A sleeping link then wakes up. It chooses again when a credit, a VC or a link becomes available at its router. A
+//! head that may cross alone chooses as it comes (`uncontended.rs`), and is marked only if it does not cross.
 //!
-//! A routing may say that a head stays with its choice until a flit leaves by that output (`HopNote::Stays`). Such a head is
+//! A routing may say that a head stays with its choice until a flit leaves by that output (`HopNote::Stays`). The head is then
 //! marked in `InputUnit::settled`, and not asked before (`unsettle`).
 
 use crate::block::{Fabric, Observers, Reach, Routers, queues_at};

@@ -1,8 +1,8 @@
 //! An ideal map of queues, in the loop: a head asks for its output once the queue of its destination at the next router has places.
 //!
-//! If no packet of a VC may ask, the VC is stuck. It looks again when a packet comes, or places come back for which one of its packets
-//! waits. Inputs take turns. Places come back as credits do, when the tail of a packet has left. At a terminal two packets at a time
-//! may ask for the output, so that the others do not stand before packets for other destinations.
+//! If no packet of a VC may ask, the VC is stuck. It looks again when a packet arrives, or when places become free for which one of its
+//! packets waits. Inputs take turns. The sender learns of free places as of credits, when the tail of a packet has left. At a terminal
+//! two packets at a time may ask for the output. More would block packets for other destinations.
 
 use crate::block::{Fabric, Reach, Routers};
 use crate::net::Net;
@@ -10,11 +10,11 @@ use crate::parts::ideal::{IdealRules, Place};
 use weft_api::base::arrays::At;
 use weft_api::state::{ChannelEnd, Move, NONE, Segment, split};
 
-/// Packets that may ask for an output to a terminal at a time: while one leaves, the places of the one before come back.
+/// Packets that may ask for an output to a terminal at a time. While one leaves, the sender learns of the places of the one before.
 const AT_TERMINAL: u16 = 2;
 
 impl<const W: usize, const V: usize> Reach<W, V> {
-    /// Places come back, and packets that wait for them ask for their outputs. Then flits arrive.
+    /// Counts the places that have become free. Packets that wait for them ask for their outputs. Flits arrive after this phase.
     #[inline(never)]
     pub(crate) fn keep_places<const SINGLE: bool>(&mut self, net: &Net, rules: &IdealRules) {
         let fabric = &mut self.routers.fabric;

@@ -124,7 +124,7 @@ pub struct Net {
     pub set_aside: Option<SetAsideRules>,
     /// Destinations have queues of their own in an ideal map beside the VCs.
     pub ideal: Option<IdealRules>,
-    /// One of the two.
+    /// Queues are set aside, or destinations have queues of their own.
     pub maps_queues: bool,
     /// By message class: how many priorities are higher.
     pub class_ranks: Vec<u64>,

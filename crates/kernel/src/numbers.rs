@@ -22,7 +22,7 @@ fn ensure(holds: bool, what: &'static str) -> Checked {
     if holds { Ok(()) } else { Err(what) }
 }
 
-/// Whether `place`, a port << 4 | a VC, names a VC of one of so many ports.
+/// Whether `place`, which is port << 4 | VC, names a port below `ports` and a VC below `V`.
 fn names_vc<const V: usize>(place: u16, ports: usize) -> bool {
     usize::from(place >> 4) < ports && usize::from(place & 15) < V
 }

@@ -24,8 +24,8 @@ _CLOSE = 0.02
 def bracket(points: pl.DataFrame) -> tuple[float, float] | None:
     """The highest load of a curve before its knee, and the next load that was run; ``None`` if there is no knee.
 
-    A load is beyond the knee if it saturates, if less than 95 % of it is accepted, or if the latency is three times the
-    least.
+    A load is beyond the knee if it saturates or less than 95 % of it is accepted. A load with three times the least
+    latency is beyond it as well.
     """
     points = points.filter(~pl.col("stalled").fill_null(value=False)).sort("load")
     latency = pl.col(q.LATENCY.column)

@@ -232,7 +232,7 @@ def _of_table_6() -> float:
 
 
 def wider(_: Measured) -> str:
-    """What Fig. 15 would have to show for the order of the paper."""
+    """The change of Fig. 15 that would give the order of the paper."""
     return (
         f"HyperX 10x10x10 with 10 terminals per router, as wide as in Table 6, costs {_of_table_6():.1f} M$, more "
         "than all others here. It is not drawn, as the other curves could not be told apart beside it."

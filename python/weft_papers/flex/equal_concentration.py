@@ -1,7 +1,8 @@
 """FleX and Slim Fly with as many terminals on each router: not in the paper, which gives FleX 10 and Slim Fly 6.
 
-A load is per terminal, so a router with more terminals has more to carry. FleX 6x6x3 stands beside a Slim Fly of q = 7
-with 10 terminals per router (980 terminals), and Slim Fly of q = 9 beside a FleX 7x8x3 with 6 (1,008 terminals).
+A load is per terminal, so a router with more terminals has more to carry. FleX 6x6x3 is compared with a Slim Fly of
+q = 7, with 10 terminals per router (980 terminals). Slim Fly of q = 9 is compared with a FleX 7x8x3, with 6 terminals
+per router (1,008 terminals).
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ def table(measured: Measured) -> pl.DataFrame:
 
 
 def reversed_at_equal(measured: Measured, pattern: str, routing: str, ours: str, other: str) -> str:
-    """What FleX and Slim Fly carry with equal terminals per router, if FleX carries more there; empty otherwise."""
+    """The loads of FleX and Slim Fly with equal terminals per router, if that of FleX is higher; empty otherwise."""
     if {ours, other} != {FLEX, SLIM_FLY} or pattern not in PATTERNS:
         return ""
     values = []

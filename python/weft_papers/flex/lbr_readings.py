@@ -1,7 +1,8 @@
-"""LBR in the readings that the paper allows, and what they decide: F-105, F-115, F-117 and F-118.
+"""LBR in the readings that the paper allows. They decide F-105, F-115, F-117 and F-118.
 
-The figures have predefined paths, the same for a pair of routers in the whole run, and flits that wait for a link as
-its queue ("packets to be processed"). The paper also says that a source determines its paths after every interval T.
+The figures have predefined paths, the same for a pair of routers in the whole run. The queue of a link is the flits
+that wait for it ("packets to be processed"). The paper also says that a source determines its paths after every
+interval T.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ PATTERNS = (
     "neighbor",
     "tornado",
 )
-# "Low" is up to this share of what minimal routing carries.
+# "Low" is up to this share of the saturation under minimal routing.
 _LOW = 0.5
 
 
@@ -94,7 +95,7 @@ def over_minimal(rows: pl.DataFrame, routing: str) -> list[tuple[float, float]]:
 
 
 def mean_latency(rows: Mapping[str, pl.DataFrame], routing: str = LBR) -> tuple[float, str]:
-    """Latency over that of minimal routing in FleX, at loads up to half of what minimal routing carries.
+    """Latency over that of minimal routing in FleX, at loads up to half of the saturation under minimal routing.
 
     Where that is not known the lowest load counts.
     """
@@ -202,7 +203,7 @@ def remark(measured: Measured) -> str:
 
 
 def explained(claim: str, rule: Rule) -> Rule:
-    """A rule whose finding tells the number under each reading, and whose miss names the readings that meet it."""
+    """The rule with the number under each reading in its finding, and the readings that meet it in its cause."""
     (quantity,) = (each for each in QUANTITIES if each.claim == claim)
 
     def judge(measured: Measured) -> Finding:

@@ -1,7 +1,7 @@
 """Saturation of a network in the experiments of the paper, as a reader takes it from a curve of latency over load.
 
-It is the most that is accepted up to the lowest load of which less than 95 % is, or the load at which the latency is
-three times the least, if that comes before. The windows of quick runs are too short for it.
+It is the highest accepted load, up to the lowest load of which less than 95 % is accepted. If the latency is three
+times the least at a lower load, it is that load. The windows of quick runs are too short for it.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def refuse_short(measured: Measured) -> None:
 
 
 def knee(rows: pl.DataFrame, curve: str) -> float:
-    """The most that is accepted up to the lowest load that is too much; at most the load where latency becomes steep.
+    """The highest accepted load up to the lowest load that saturates; at most the load where latency becomes steep.
 
     Beyond saturation some networks accept less than before: then it is what they carried of the load below.
 

@@ -79,7 +79,7 @@ _OF_THE_TREE = (
     "the tree"
 )
 _OF_VCS = "not isolated: tried other numbers of VCs: with single VCs FleX takes 0.66 and HyperX 0.59 of load 1"
-# One factor at a time, windows of 800 cycles after 500, eight loads.
+# Runs with one factor changed: windows of 800 cycles after 500, eight loads.
 _OF_UGAL = (
     "the threshold of UGAL and the internal speed-up: FleX, HyperX and Slim Fly saturate at 0.480, 0.467 and 0.649, "
     "with a threshold of 50 flits in place of 0 at 0.385, 0.361 and 0.463, and with speed-up 1 in place of 2 at "

@@ -17,8 +17,9 @@ if TYPE_CHECKING:
 MINIMAL, UGAL, LBR = "minimal", "UGAL", "LBR"
 # The routings of the paper, in its order.
 ROUTINGS = (MINIMAL, UGAL, LBR)
-# LBR in the readings that the paper allows: when its paths are drawn, what a queue is, and whether the minimal path is
-# taken where all queues are equal. The first is that of the figures: predefined paths, and flits that wait for a link.
+# LBR in the readings that the paper allows: the time at which its paths are drawn, the meaning of a queue, and whether
+# the minimal path is taken where all queues are equal. The first is that of the figures: predefined paths, and flits
+# that wait for a link.
 _READINGS: dict[tuple[str, str, bool], str] = {
     ("fixed", "output_queue", False): LBR,
     ("fixed", "used_credits", False): "LBR, used credits",

@@ -83,7 +83,7 @@ def _drawn(title: str, experiment: str, column: str, axis: str, measured: Measur
 
 
 def _levels(measured: Measured, frame: pl.DataFrame, shown: Sequence[str]) -> list[Series]:
-    """What routings accept far beyond saturation in the paper's network, beside curves of a smaller one."""
+    """Accepted loads far beyond saturation in the paper's network, as lines across the curves of a smaller one."""
     far = {"ADV+2": adversarial(2)}.get(_patterns(frame), adversarial(PAPER_H))
     ends = [0.0, greatest(frame, "load")]
     levels = []

@@ -16,7 +16,7 @@ use weft_units::Refusal;
 /// The VC classes of a link: a route key has bits for so many.
 const MAX_VC_CLASSES: u32 = 16;
 
-/// Most lanes of an ideal map: so many heads of an input are looked at together.
+/// Most lanes of an ideal map. An input looks at a head per lane.
 pub(crate) const MOST_IDEAL_LANES: u32 = 8;
 
 /// The lanes of a scheme in a network.

@@ -184,8 +184,8 @@ fn in_flight(spec: &Spec, blocks: &Blocks) -> (u64, u64) {
     (now as u64 + cuts, most.max(now) as u64 + cuts + in_interfaces(spec))
 }
 
-/// Bytes of the packets that deep queues of network interfaces hold at most: all that are created in the run. Other
-/// interfaces leave packets in their sources, which take no memory.
+/// Bytes of the packets that deep queues of network interfaces hold at most: all packets of the run. An interface without
+/// deep queues leaves packets in its sources, where they take no memory.
 fn in_interfaces(spec: &Spec) -> u64 {
     let (interface, phases) = (&spec.interface, &spec.phases);
     let queues = match interface.queueing {

@@ -23,12 +23,14 @@ pub use members::*;
 pub use recordings::*;
 pub use specs::*;
 
+use std::sync::Arc;
 use weft_engine::outcome::Ending;
 use weft_engine::power::LinkState;
+use weft_engine::spec::{Job, LoadPhase};
 use weft_engine::workload::{WorkloadConfig, request_reply::RequestReply};
-use weft_engine::{Outcome, Simulation, Spec, routing::RoutingConfig, spec::LoadPhase};
+use weft_engine::{Outcome, Simulation, Spec, routing::RoutingConfig};
 use weft_topology::TopologyConfig;
-use weft_traffic::{GapTable, mix, stream};
+use weft_traffic::{GapTable, PatternConfig, Population, mix, stream};
 use weft_units::Flits;
 
 /// The modes of scenarios that name none.
@@ -92,6 +94,19 @@ pub fn load_steps(spec: &mut Spec, seed: u64, quiet: u64) {
     steps.push(LoadPhase { from, load: vec![0.0; first.load.len()], ..first });
     spec.traffic.jobs[0].phases = steps;
     phases(spec, 0, from + quiet);
+}
+
+/// Two jobs: `hot` terminals, the first of which is terminal 0, send to terminal 0 at a load, except for itself. `cold` terminals send to
+/// each other at random at another one.
+pub fn hot_and_cold(hot: (Vec<u32>, f64), cold: (Vec<u32>, f64)) -> Vec<Job> {
+    let job = |name: &str, (terminals, load): (Vec<u32>, f64), pattern: &str| {
+        let config: PatternConfig = serde_json::from_str(pattern).expect("a pattern");
+        let pattern = Arc::new(config.build(&Population::of(terminals.len() as u32), "pattern").expect("it fits"));
+        Job::steady(name, terminals, pattern, load, 1)
+    };
+    let mut sends = job("hot", hot, r#"{"hot_spot": {"targets": [0], "share": 1.0}}"#);
+    sends.phases[0].load[0] = 0.0;
+    vec![sends, job("cold", cold, r#"{"uniform": {}}"#)]
 }
 
 /// Accepted load [flits/terminal/cycle].

@@ -1,6 +1,6 @@
 //! An ideal map of queues: every destination has a queue at every input, however many there are, with places of its own.
 //!
-//! The packets of a VC stay in one list, in the order in which they came. Those for one destination are its queue. A packet may overtake
+//! The packets of a VC stay in one list, in the order in which they came. The packets for a destination are its queue. A packet may overtake
 //! packets for other destinations, so any first packet of a queue leaves whose next queue has places. These places are kept for it as soon
 //! as it asks for its output, so what it waits for then are links only.
 
@@ -55,7 +55,7 @@ pub struct IdealQueues {
     /// By input * 16 + VC: the destination of the packet that leaves. Its record may be in another block before its tail has left.
     #[kept(each)]
     pub leaving: Vec<u32>,
-    /// By output: the first input to ask when places come back.
+    /// By output: the first input to ask when places become free.
     #[kept(each)]
     pub turns: Vec<u16>,
     pub returned: Wheel<Place, 16>,
@@ -65,7 +65,7 @@ pub struct IdealQueues {
     /// Scratch: flits are arriving, so heads wait until all have come.
     #[kept(scratch)]
     pub defers: bool,
-    /// Scratch: places that come back in this cycle.
+    /// Scratch: places that become free in this cycle.
     #[kept(scratch)]
     pub due: Vec<Place>,
 }

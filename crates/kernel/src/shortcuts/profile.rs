@@ -3,13 +3,14 @@
 //!
 //! | uncontended | streams | steady | where |
 //! |---|---|---|---|
-//! | no | no | no | on demand (`Profile::PLAIN`), with queues set aside, and for one-flit packets whose heads read queues, are watched or may be rerouted |
-//! | no | no | yes | long packets, under such routings |
+//! | no | no | no | on demand (`Profile::PLAIN`); with queues set aside; one-flit packets whose heads read queues |
+//! | no | no | yes | packets of several flits whose heads read queues |
 //! | yes | no | no | one-flit packets; agents that get each arrival; packets of 2 to 11 flits, with queues at interfaces |
 //! | yes | no | yes | packets of 2 to 11 flits, or heads that choose in every step |
 //! | yes | yes | yes | packets of 12 flits and more |
-//! | yes | yes | no | the same, with queues at interfaces, or with agents that get routed heads only: no policy has such |
+//! | yes | yes | no | the same, with queues at interfaces, or with agents that get routed heads only (in no policy) |
 //!
+//! Heads that are watched or may be rerouted count as heads that read queues.
 //! In each row, except on demand, idle time is skipped. In each row, candidates may be compared, and records may be prefetched.
 
 use super::Shortcut;

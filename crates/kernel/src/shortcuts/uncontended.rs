@@ -111,8 +111,8 @@ impl<const W: usize, const V: usize> Reach<W, V> {
 }
 
 impl<const W: usize, const V: usize> Routers<W, V> {
-    /// The head that has come to VC `v` of input `i` in this cycle with this route key chooses by what it would see in the first step:
-    /// all credits of the cycle have come, and nothing has left a router. If agents act before that step, it waits until they have.
+    /// The head that has come to VC `v` of input `i` in this cycle with this route key chooses its output as in the first step.
+    /// All credits of the cycle have come by now, and nothing has left a router. If agents act before that step, it waits until they have.
     /// Returns whether it is among the fresh flits.
     #[inline(always)]
     pub(crate) fn let_choose_alone<const SINGLE: bool>(

@@ -16,8 +16,8 @@
 //! others. It goes off when both ends have said that no packet holds it, no flit is on it, and all credits are home. A direction that is
 //! used more than u_on meanwhile opens it again. Ends know only their own channels and the messages of the other end, on the side
 //! channel of the first whole member. Nothing is decided during a change. A constant load never makes members come and go: thresholds
-//! with which it could are refused. A member that has failed counts as a link that carries nothing. Other members wake in its place at the end of a window, and the
-//! last whole one stays on. Packets wait for it meanwhile. With forecast, a fourth burst at even intervals finds the members on that the
+//! with which it could are refused. A member that has failed counts as a link that carries nothing.
+//! At the end of a window a whole member wakes in its place. The last whole member stays on. Packets wait for it meanwhile. With forecast, a fourth burst at even intervals finds the members on that the
 //! third one needed. They stay on until it is two windows late.
 //! # Not modelled
 //! Retraining errors. Refreshes of sleeping links. The side channel, which also carries credits, is never switched off nor billed.

@@ -4,15 +4,15 @@
 //! "VOQnet" in F. Zahn et al., HiPINEB 2019, section II.B, which calls it infeasible in large networks: the control without head-of-line
 //! blocking.
 //! # Parameters
-//! ideal: take the ideal map in a network of 17 terminals or fewer, too.
+//! ideal: take the ideal map even in a network of 17 terminals or fewer.
 //! # Guarantees
 //! Packets that share a queue have the same destination. A flow keeps its lane on its whole path. Up to 17 terminals each queue is a VC.
 //! Beyond, the map is ideal: each destination has a queue of `buffer` flits at every input, in each VC class of the routing. No router
 //! can be built so in a large network.
 //! # Not modelled
 //! In the ideal map: routings that decide hop by hop, trunks, faults, and wormhole with packets of several flits. A packet gives its places
-//! back as a whole, when its tail has left. Of the packets of a VC one asks for an output at a time: it waits for the link, and others of its VC
-//! with it, but for no place.
+//! back as a whole, when its tail has left. A VC has one packet at a time that asks for an output. Places are kept for
+//! that packet, so it waits for the link only. The other packets of the VC wait as long.
 //! # Validation
 //! `engine/tests/queueing.rs`, for VCs, and `engine/tests/ideal_queues.rs`, for the ideal map: beside a hot spot, flows to other
 //! terminals accept the same load as beside throttled sources. `conformance/src/queueing.rs`: lanes, order, no stall.
@@ -31,7 +31,7 @@ const MOST_OF_VCS: u32 = 17;
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Voqnet {
-    /// Take the ideal map in a network of 17 terminals or fewer, too.
+    /// Take the ideal map even in a network of 17 terminals or fewer.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub ideal: bool,
 }

@@ -5,8 +5,8 @@
 //! the highest bit in which a time differs from the first one.
 //!
 //! # Guarantees
-//! Events come by time and then by the order of their creation, as from any heap. An event may be earlier than the last one that came.
-//! [`Queue::ahead`] names events that come soon, so that their data can be brought into the cache.
+//! Events come by time and then by the order of their creation, as from any heap. A new event may be earlier than the one taken last.
+//! [`Queue::ahead`] names the next events. The caller can then bring their data into the cache.
 
 use super::Event;
 use std::collections::BinaryHeap;

@@ -150,7 +150,7 @@ pub(super) fn link_of(spec: &Spec, c: usize, needed: &Needs, sets: &VcSets) -> R
     })
 }
 
-/// Flits of a VC in which so many destinations have a buffer each.
+/// Flits of a VC in which each of `destinations` has a buffer.
 fn vc_buffer(link: &LinkClass, destinations: u32, name: &str) -> Result<u16, Refusal> {
     let all = u64::from(link.buffer) * u64::from(destinations);
     u16::try_from(all).map_err(|_| {

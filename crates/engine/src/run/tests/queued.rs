@@ -113,7 +113,7 @@ fn flits_that_wait_for_channels_are_those_in_the_queues() {
     }
 }
 
-/// What waits in the sources is counted no further than asked, and up to there it is the backlog.
+/// Flits in the sources are counted up to a limit. Below it the count is the backlog.
 #[test]
 fn flits_in_sources_are_counted_up_to_a_limit() {
     let topology = serde_json::from_value(json!({"hyperx": {"widths": [4, 3], "terminals_per_router": 2}})).unwrap();

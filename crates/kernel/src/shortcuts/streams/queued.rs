@@ -1,6 +1,6 @@
 //! Streams of terminals whose interface has queues.
 //!
-//! Such a terminal has a stream only while a single queue holds packets. So no flit of another packet mixes with those of the stream. The
+//! A terminal has such a stream only while a single one of its queues holds packets. So no flit of another packet mixes with those of the stream. The
 //! terminal sleeps meanwhile, until a source is due. If a packet then joins another queue, the stream ends in the same cycle.
 
 use super::TERMINAL;
@@ -10,7 +10,7 @@ use crate::parts::queues::InterfaceRules;
 use crate::tally::Tally;
 
 impl<const W: usize, const V: usize> Reach<W, V> {
-    /// Terminal `t` has taken the packets that its sources give now. Returns true if it has a stream that goes on.
+    /// Terminal `t` has taken the packets that its sources give now. Returns whether it still has a stream.
     #[inline(always)]
     pub(crate) fn keeps_stream(&mut self, net: &Net, t: usize) -> bool {
         let o = self.interfaces.terminals[t].out as usize;

@@ -348,8 +348,8 @@ impl Node {
         self.ranks[r].receive(receive, bytes);
     }
 
-    /// A packet has come that ends a transfer: all earlier events of the node come before it. Those of a divided node have been handled
-    /// already (`Sources::exchange`).
+    /// A packet has come that ends a transfer: all earlier events of the node come before it. The events of a divided node have been
+    /// handled already (`Sources::exchange`).
     fn catch_up(&mut self, site: &Site, now: u64) {
         if !self.is_divided {
             self.advance(site, now);

@@ -90,7 +90,7 @@ impl Site {
         u64::try_from(flits).unwrap_or(u64::MAX).max(1)
     }
 
-    /// Packets of at most the longest length that so many flits make.
+    /// Packets that `flits` flits make, each of the longest length at most.
     pub fn packets(&self, flits: u64) -> u64 {
         flits.div_ceil(self.packet_flits)
     }
