@@ -30,11 +30,13 @@ impl<const W: usize, const V: usize> Block<W, V> {
         if let Some(rules) = &net.set_aside {
             reach.keep_set_asides::<SINGLE>(net, rules);
         }
+        // free places in ideal queues -> heads that wait for them
         if let Some(rules) = &net.ideal {
             reach.keep_places::<SINGLE>(net, rules);
         }
         // flits -> VC queues, route of new heads
         reach.routers.receive_flits::<SINGLE>(net);
+        // heads of this cycle -> places in ideal queues
         if net.ideal.is_some() {
             reach.routers.settle_arrivals::<SINGLE>(net);
         }
