@@ -281,7 +281,14 @@ def test_every_experiment_runs_is_drawn_and_judged(tmp_path: Path, monkeypatch: 
     assert flows["cold [flits/source/cycle]"].max() < 0.42  # type: ignore[operator]
 
 
-@pytest.mark.parametrize("each", PAPER.experiments, ids=lambda each: each.name)
+# The lanes of 4,000 terminals take seconds for each point.
+EXPERIMENTS = [
+    pytest.param(each, id=each.name, marks=pytest.mark.long if each.name.endswith("four-times") else ())
+    for each in PAPER.experiments
+]
+
+
+@pytest.mark.parametrize("each", EXPERIMENTS)
 def test_scenarios_are_sound(each: Experiment) -> None:
     """The quick sweeps, or else the full ones; others of the paper's size take minutes to check."""
     sweeps = each.sweeps(quick=bool(each.quick))
