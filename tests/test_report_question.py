@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
+
+import pytest
 
 import weft
+from weft.report import question
 from weft.report.question import chosen
 
-if TYPE_CHECKING:
-    from pathlib import Path
+EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("*.yaml"))
 
 PLAIN: dict[str, Any] = {
     "topology": {"hyperx": {"widths": [4, 4], "terminals_per_router": 2}},
@@ -70,3 +73,52 @@ def test_a_routing_that_needs_more_than_the_defaults_still_has_a_question(tmp_pa
     by_name = {path: (value, usual) for path, value, usual in chosen(point.resolved, tmp_path / "scenario.yaml")}
     assert "terminals_per_router 1" in by_name["topology"][0]
     assert by_name["traffic.load"] == ("0.1", "")
+
+
+PROGRAM: dict[str, Any] = {
+    "topology": {"torus": {"widths": [4, 4], "terminals_per_router": 1}},
+    "routing": "dimension_order",
+    "links": {"default": {"vcs": 4}},
+    "traffic": {
+        "workload": {
+            "programs": {
+                "program": {"collective": {"operation": "all_reduce", "ranks": 16, "bytes": "1KiB", "gap": "20us"}},
+                "overhead": "200ns",
+            }
+        }
+    },
+}
+
+
+def _of(scenario: dict[str, Any], tmp_path: Path) -> dict[str, tuple[str, str]]:
+    point = weft.load(scenario).points[0]
+    return {path: (value, usual) for path, value, usual in chosen(point.resolved, tmp_path / "scenario.yaml")}
+
+
+def test_a_program_has_no_default_among_what_was_chosen(tmp_path: Path) -> None:
+    workload = "programs(program collective(operation all_reduce, ranks 16, bytes 1KiB, gap 20us), overhead 200ns)"
+    assert _of(PROGRAM, tmp_path) == {
+        "topology": ("torus(widths 4x4, terminals_per_router 1)", ""),
+        "routing": ("dimension_order", ""),
+        "traffic.workload": (workload, ""),
+        "links.default.vcs": ("4", "6"),
+    }
+    job = {"name": "one", "terminals": {"random": {"count": 16}}, **PROGRAM["traffic"]}
+    jobs = _of(PROGRAM | {"traffic": {"jobs": [job]}}, tmp_path)
+    assert list(jobs) == ["topology", "routing", "traffic.jobs", "links.default.vcs"]
+    assert "repeat" not in jobs["traffic.jobs"][0]
+
+
+def test_what_is_not_told_apart_from_defaults_is_not_called_chosen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(question, "_NEEDED_TOGETHER", ())
+    shown = _of(PLAIN | {"links": {"default": {"vcs": 12}}}, tmp_path)
+    assert list(shown) == ["topology", "routing", "traffic.pattern", "traffic.load", "all other keys"]
+    assert shown["all other keys"][0].startswith("not told apart from defaults")
+
+
+@pytest.mark.parametrize("file", EXAMPLES, ids=lambda file: file.stem)
+def test_every_example_has_chosen_values(file: Path) -> None:
+    point = weft.load(file).points[0]
+    assert "all other keys" not in [path for path, _, _ in chosen(point.resolved, file)]

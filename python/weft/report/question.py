@@ -16,12 +16,24 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+# The row of all other keys where nothing tells chosen values and defaults apart.
+_OTHERS = "all other keys"
 # Keys without a default that every scenario needs; of `traffic` several keys, which together say who sends how much.
 _SECTIONS = ("topology", "routing")
-_TRAFFIC = ("pattern", "load", "loads", "jobs", "phases", "batch")
+_TRAFFIC = ("pattern", "load", "loads", "jobs", "phases", "batch", "workload")
+# Of these the parts that differ from their defaults are needed, too. The schema of a program requires no part of it,
+# since a file or a generator is enough.
+_WITH_CHANGES = ("jobs", "workload")
 # Sections that may have to keep their values so that the rest is accepted: for example the topology if a graph file
 # says nothing of terminals, or the links if the routing needs more VCs than the default.
-_NEEDED_TOGETHER = ((), ("topology",), ("topology", "links"), ("topology", "links", "router"))
+_NEEDED_TOGETHER = (
+    (),
+    ("classes",),
+    ("topology",),
+    ("topology", "links"),
+    ("topology", "links", "router"),
+    ("topology", "links", "router", "classes"),
+)
 
 
 def chosen(scenario: dict[str, Any], file: Path) -> list[tuple[str, str, str]]:
@@ -38,12 +50,22 @@ def chosen(scenario: dict[str, Any], file: Path) -> list[tuple[str, str, str]]:
     """
     bare = _bare(scenario)
     usual, kept = _defaults(scenario, bare, file)
+    if usual is None:  # nothing tells chosen values and defaults apart
+        usual, rest_of = {}, {}
+        unknown = [(_OTHERS, "not told apart from defaults: the scenario does not run without them", "")]
+    else:
+        unknown, rest_of = [], scenario
     rows = [(section, label((scenario if section in kept else bare)[section]), "") for section in _SECTIONS]
+    rows += [
+        (section, _words(scenario[section]), "") for section in kept if section in scenario and section not in _SECTIONS
+    ]
     rows += [(f"traffic.{key}", _words(value), "") for key, value in bare["traffic"].items()]
     named = {path for path, _, _ in rows}
-    rest = {key: value for key, value in scenario.items() if key != "name"}
+    rest = {key: value for key, value in rest_of.items() if key != "name"}
     differences = _differences("", rest, usual)
-    return rows + [row for row in differences if row[0] not in named and not _inherited(row[0], scenario)]
+    found = [row for row in differences if row[0] not in named and not _inherited(row[0], scenario)]
+    whole = [f"{path}." for path in named if path.startswith("traffic.")]  # shown with all that is in it
+    return rows + [row for row in found if not row[0].startswith(tuple(whole))] + unknown
 
 
 def _words(value: Any) -> str:
@@ -80,8 +102,10 @@ def _other_model(value: dict[str, Any], usual: dict[str, Any]) -> bool:
     return len(value) == len(usual) == 1 and set(value) != set(usual)
 
 
-def _defaults(scenario: dict[str, Any], bare: dict[str, Any], file: Path) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """The scenario with the engine's defaults, and the sections that had to keep their values."""
+def _defaults(
+    scenario: dict[str, Any], bare: dict[str, Any], file: Path
+) -> tuple[dict[str, Any] | None, tuple[str, ...]]:
+    """The scenario with the engine's defaults, and the sections that had to keep their values; `None` if none runs."""
     window = {"measure": {"window": scenario["measure"]["window"]}}  # some defaults are multiples of it
     for sections in _NEEDED_TOGETHER:
         text = json.dumps(bare | window | {name: scenario[name] for name in sections if name in scenario})
@@ -91,7 +115,7 @@ def _defaults(scenario: dict[str, Any], bare: dict[str, Any], file: Path) -> tup
             continue
         usual["measure"]["window"] = schema()["properties"]["measure"]["default"]["window"]
         return usual, sections
-    return {}, ()
+    return None, ()
 
 
 def _bare(scenario: dict[str, Any]) -> dict[str, Any]:
@@ -99,7 +123,7 @@ def _bare(scenario: dict[str, Any]) -> dict[str, Any]:
     whole = schema()
     properties, definitions = whole["properties"], whole["$defs"]
     traffic = {
-        key: _required(value, properties["traffic"], definitions, key)
+        key: _required(value, properties["traffic"], definitions, key, changes=key in _WITH_CHANGES)
         for key, value in scenario["traffic"].items()
         if key in _TRAFFIC
     }
@@ -107,17 +131,29 @@ def _bare(scenario: dict[str, Any]) -> dict[str, Any]:
     return models | {"traffic": traffic}
 
 
-def _required(value: Any, outer: dict[str, Any], definitions: dict[str, Any], key: str) -> Any:
-    """The value of a key without parts that have a default; a model keeps its name and its required parameters."""
+def _required(
+    value: Any, outer: dict[str, Any], definitions: dict[str, Any], key: str, *, changes: bool = False
+) -> Any:
+    """The value of a key without parts that have a default; a model keeps its name and its required parameters.
+
+    `changes`: parts that differ from their default stay, too.
+    """
+    own = _property(_resolved(outer, definitions), key, definitions)
+    if isinstance(value, list) and changes:
+        item = {"properties": {key: own.get("items", {})}}
+        return [_required(each, item, definitions, key, changes=True) for each in value]
     if not isinstance(value, dict):
         return value
-    own = _property(_resolved(outer, definitions), key, definitions)
     for branch in (own, *_branches(own, definitions)):
-        if set(value) <= set(branch.get("properties", ())):
+        properties = branch.get("properties", {})
+        if set(value) <= set(properties):
             needed = branch.get("required", ())
-            return {
-                name: _required(inner, branch, definitions, name) for name, inner in value.items() if name in needed
-            }
+            kept = [
+                name
+                for name, inner in value.items()
+                if name in needed or (changes and inner != properties[name].get("default"))
+            ]
+            return {name: _required(value[name], branch, definitions, name, changes=changes) for name in kept}
     return value
 
 
