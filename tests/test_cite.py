@@ -93,6 +93,7 @@ def test_the_command_names_what_a_scenario_or_its_results_use(
     for word in ("pattern bit_reverse", "policy idle_timeout", "topology fat_tree", "routing up_down"):
         assert word in output.replace("\\_", "_")
     assert "title = {{up" not in output
+    assert "prices default" in output, "the energy is that of the links of a paper"
     results = weft.load(SCENARIO).run(out=tmp_path / "out")
     assert main(["cite", str(results.root)]) == 0
     assert capsys.readouterr().out == output
@@ -101,3 +102,30 @@ def test_the_command_names_what_a_scenario_or_its_results_use(
     # the commit is in the record of each run, apart from the results
     assert results.run_info(0)["commit"] == (_engine.COMMIT or None)
     assert _engine.COMMIT in output
+
+
+def test_prices_are_cited_where_they_are_not_of_the_scenario(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    def cited(power: str) -> str:
+        file = tmp_path / "priced.yaml"
+        file.write_text(SCENARIO.replace("power: {", f"power: {{{power}"), encoding="utf-8")
+        assert main(["cite", str(file)]) == 0
+        return capsys.readouterr().out
+
+    by_default = cited("")
+    assert by_default.count("note = {Models of Weft: prices default},") == 2, "full rate, and lower rates"
+    assert "kim2018tcep" in by_default
+    assert "abts2010energy" in by_default
+    watt = "{static: 1W, per_bit: 0fJ/bit}"
+    own = cited("prices: {" + ", ".join(f"'{mode}': {watt}" for mode in ("on", "off", "waking", "draining")) + "}, ")
+    assert "prices" not in own
+    catalogue = cited("catalogue: {speed: 400Gb/s, cables: dr}, ")
+    assert "% - prices catalogue: The catalogue of hardware." in catalogue
+    assert "tcep" not in catalogue
+
+
+def test_the_sources_of_default_prices_are_those_of_the_header() -> None:
+    header_text = (ROOT / "crates" / "scenario" / "src" / "prices.rs").read_text(encoding="utf-8")
+    assert "the TCEP paper's link (ISCA 2018)" in header_text
+    assert "(Abts et al., ISCA 2010)" in header_text

@@ -24,6 +24,16 @@ _LEAD = re.compile(r"^.*(?:[a-z)]\.|\bof|\bby|\bon|\bas|\bin) (?=[A-Z])", re.DOT
 _YEAR = re.compile(r"(\d{4})|'(\d{2})")
 # Families whose models are no part of the simulated network.
 _RECORDINGS = "measure"
+# Prices are no models. Their sources are in the header of `crates/scenario/src/prices.rs`, and in the catalogue.
+_PRICES = "power.prices"
+_PRICE_SOURCES = {
+    "default": (
+        'Kim et al., "TCEP: Traffic Consolidation for Energy-Proportional High-Radix Networks", ISCA 2018: links at '
+        'full rate. Abts, Marty, Wells, Klausler, Liu, "Energy Proportional Datacenter Networks", ISCA 2010: links at '
+        "lower rates."
+    ),
+    "catalogue": "The catalogue of hardware. `weft catalogue` prints each number with its source.",
+}
 
 
 @dataclass(frozen=True)
@@ -62,7 +72,9 @@ def sources() -> dict[str, dict[str, str]]:
 
 
 def _source(family: str, name: str) -> str:
-    """The `Source` of a model."""
+    """The `Source` of a model, or of prices."""
+    if family == _PRICES:
+        return _PRICE_SOURCES[name]
     return sources()[family].get(name, "The package that adds this model.")
 
 
@@ -122,6 +134,15 @@ def models_of(resolved: Mapping[str, Any], names: Mapping[str, Sequence[str]]) -
             for node in _below(resolved.get(section), key):
                 known |= {(family, name): None for name in _named(node, models)}
     yield from known
+
+
+def prices_of(resolved: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """The prices of a resolved scenario as family and name, if they are not its own."""
+    power = resolved["power"]
+    if "catalogue" in power:
+        yield _PRICES, "catalogue"
+    elif power["prices"] == _engine.schema()["$defs"]["PowerConfig"]["properties"]["prices"]["default"]:
+        yield _PRICES, "default"
 
 
 def _below(node: Any, key: str) -> Iterator[Any]:

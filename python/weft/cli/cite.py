@@ -1,4 +1,4 @@
-"""``weft cite``: BibTeX of Weft, and of the papers behind the models that a scenario uses."""
+"""``weft cite``: BibTeX of Weft, and of the papers behind the models and the prices that a scenario uses."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def add(commands: Commands) -> None:
     parser = arguments.command(
         commands,
         "cite",
-        "print BibTeX of Weft and of the papers whose models a scenario uses",
+        "print BibTeX of Weft and of the papers whose models and prices a scenario uses",
         "weft cite examples/dragonfly.yaml > models.bib",
     )
     which = "scenarios, or folders of results; without any, Weft alone"
@@ -40,7 +40,9 @@ def main(options: argparse.Namespace) -> int:
             resolved += [results.scenario(point) for point in range(len(results))]
         else:
             resolved += [point.resolved for point in Scenario.from_file(source).points()]
-    used = dict.fromkeys(model for each in resolved for model in bibliography.models_of(each, names))
+    used = dict.fromkeys(
+        model for each in resolved for model in (*bibliography.models_of(each, names), *bibliography.prices_of(each))
+    )
     cited = [bibliography.weft(_engine.VERSION, _engine.COMMIT), *bibliography.entries(list(used))]
     comment = bibliography.unpublished(list(used))
     print("\n\n".join([*(entry.bibtex() for entry in cited), *([comment] if comment else [])]))
