@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -52,6 +53,19 @@ def test_what_a_search_finds_keeps_to_the_limits() -> None:
         for other in within:
             steps = [sign * (row[column] - other[column]) for column, sign in AIMS.items()]
             assert not (min(steps) >= 0 and max(steps) > 0), (row, other)
+
+
+def test_a_search_has_an_upper_limit_of_terminals_and_its_remedy_finds_a_design() -> None:
+    found = search(Wanted(200, 24, most_terminals=210))
+    assert found.front["terminals"].is_between(200, 210).all()
+    with pytest.raises(WeftError, match="lowest number of terminals of all is") as refused:
+        search(Wanted(1001, 24, most_terminals=1001, families=("fat_tree",)))
+    allowed = re.search(r"allow for a number of terminals of ([\d,]+) terminals", refused.value.help)
+    assert allowed is not None
+    most = int(allowed[1].replace(",", ""))
+    assert (search(Wanted(1001, 24, most_terminals=most, families=("fat_tree",))).front["terminals"] == most).all()
+    with pytest.raises(WeftError, match="at least 200 and at most 100 terminals"):
+        Wanted(200, 24, most_terminals=100)
 
 
 def test_numbers_of_the_front_are_those_of_the_graphs() -> None:

@@ -79,6 +79,9 @@ def _add_search(kinds: Commands) -> None:
     parser = arguments.command(kinds, "search", about, "weft design search --terminals 1000 --radix 36 --budget 4e6")
     number = arguments.positive
     parser.add_argument("--terminals", metavar="N", type=number, required=True, help="terminals, at least")
+    parser.add_argument(
+        "--most-terminals", metavar="N", type=number, help="terminals, at most (default: larger designs count as well)"
+    )
     parser.add_argument("--radix", metavar="PORTS", type=number, required=True, help="ports of a router, at most")
     parser.add_argument("--budget", metavar="$", type=_amount, help="cost of routers and cables, at most [$]")
     parser.add_argument("--power", metavar="W", type=_amount, help="power of all routers, at most [W]")
@@ -100,6 +103,7 @@ def _search(options: argparse.Namespace) -> int:
     wanted = Wanted(
         terminals=options.terminals,
         radix_ports=options.radix,
+        most_terminals=options.most_terminals,
         budget_usd=options.budget,
         power_w=options.power,
         diameter_hops=options.diameter,

@@ -13,6 +13,7 @@ BY_FORMULA, AT_LEAST = "by formula", "at least"
 MOST_TERMINALS, MOST_PORTS = 10_000_000, 512
 # Limits of a search: the column, how far a design may go (1: at most, -1: at least), words and unit.
 LIMITS = {
+    "most_terminals": ("terminals", 1, "number of terminals", "terminals"),
     "budget_usd": ("cost_usd", 1, "cost", "$"),
     "power_w": ("power_w", 1, "power", "W"),
     "diameter_hops": ("diameter_hops", 1, "diameter", "hops"),
@@ -30,6 +31,8 @@ class Wanted:
         At least so many.
     radix_ports : int
         At most so many ports per router.
+    most_terminals : int or None
+        At most so many terminals.
     budget_usd, power_w, diameter_hops : float or None
         At most so much [$, W, hops].
     bisection_links : float or None
@@ -40,6 +43,7 @@ class Wanted:
 
     terminals: int
     radix_ports: int
+    most_terminals: int | None = None
     budget_usd: float | None = None
     power_w: float | None = None
     diameter_hops: float | None = None
@@ -53,6 +57,9 @@ class Wanted:
         if not (2 <= self.terminals <= MOST_TERMINALS and 2 <= self.radix_ports <= MOST_PORTS):
             what = f"terminals: {self.terminals:,}, ports per router: {self.radix_ports:,}"
             raise WeftError.saying(what, f"ask for 2 to {MOST_TERMINALS:,} terminals, and 2 to {MOST_PORTS:,} ports")
+        if self.most_terminals is not None and self.most_terminals < self.terminals:
+            what = f"at least {self.terminals:,} and at most {self.most_terminals:,} terminals"
+            raise WeftError.saying(what, f"ask for at most {self.terminals:,} terminals or more")
 
     @property
     def limits(self) -> list[str]:
