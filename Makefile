@@ -28,6 +28,9 @@ RUST_FILES := $(shell find crates -name '*.rs' -not -path '*/target/*')
 # cargo and maturin must look at the same interpreter, or the bindings are compiled twice.
 export PYO3_PYTHON := $(abspath $(BIN)/python)
 unexport PYTHONPATH
+# Without stored bytecode, each process compiles what it imports: to import NumPy, Polars or Matplotlib takes at least twice as long.
+# Images of containers set this variable.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: run install test test-all test-model ready compiled test-rust test-python test-installed test-slurm test-mpi test-capture lint format bench docs wheel lock clean
 
