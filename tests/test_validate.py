@@ -14,7 +14,7 @@ from weft.cli import main
 from weft_peers.validate import run_cases, verdict_table
 from weft_peers.validate.case import Case, MustMatch, Numbers
 from weft_peers.validate.golden import read
-from weft_peers.validate.judge import Ours, judge
+from weft_peers.validate.judge import Ours, chance_of_draws, judge
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -68,6 +68,31 @@ def test_order_rows_are_between_peer_and_load() -> None:
     assert judge(a_case("order"), ours(accepted=0.5)).answer == "agrees"
     assert judge(a_case("order"), ours(accepted=0.501)).answer == "fails"
     assert judge(a_case("order"), ours(accepted=0.379)).answer == "fails"
+
+
+def test_few_packets_scatter_by_the_draws_of_their_sources() -> None:
+    """64 packets drawn with a probability of 0 scatter by sqrt(64) = 8, an eighth: 3 sigma are 3 * 0.05 * sqrt(1.2)."""
+    chance = chance_of_draws(0.4, 64, 0.0)
+    assert chance == pytest.approx(0.05)
+    assert chance_of_draws(0.4, 64, 0.75) == pytest.approx(0.025), "draws that are nearly sure scatter less"
+    assert chance_of_draws(0.0, 0, 0.0) == 0.0
+    allowed = 3 * 0.05 * 1.2**0.5
+    for must_match in ("order", "latency"):
+        within, beyond = (replace(ours(accepted=0.4 - share * allowed), chance=chance) for share in (0.99, 1.01))
+        assert judge(a_case(must_match), within).answer == "agrees"
+        assert judge(a_case(must_match), beyond).answer == "fails"
+    saturated = replace(ours(accepted=0.379), chance=chance)
+    assert judge(a_case("accepted"), saturated).answer == "fails", "a saturated row has its band only"
+
+
+def test_a_burst_and_a_saturated_row_are_not_judged_by_the_draws_of_packets() -> None:
+    """A burst has a given number of packets; in saturation links decide how many are accepted, not draws."""
+    cases = {case.name: case for case in read(GOLDEN / "fogsim.csv")}
+    steady, burst = cases["v1-h2-VAL-UN-10-s1"], cases["v1-burst200-h2-PB-UN-100-s1"]
+    summary = {"saturated": False, "accepted_load": 0.0125, "packets": 4500, "packet_flits": 1}
+    assert run_cases._chance(steady, [summary]) == chance_of_draws(0.0125, 4500, 0.0125)
+    assert run_cases._chance(steady, [summary | {"saturated": True}]) == 0.0
+    assert run_cases._chance(burst, [summary]) == 0.0
 
 
 def test_the_bound_holds_for_the_terminal_that_gets_least() -> None:

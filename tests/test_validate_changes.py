@@ -105,17 +105,30 @@ def test_rows_of_a_change_settle_in_the_order_of_the_peer(bins_off: tuple[tuple[
 
 def test_a_row_in_another_order_says_beside_which_and_when() -> None:
     first, second = ordered((0, 4), (4, 0))
-    assert first.reasons == ("settles after b (175 and 0 cycles), in Peer before it (0 and 175 cycles)",)
-    assert second.reasons == ("settles before a (0 and 175 cycles), in Peer after it (175 and 0 cycles)",)
+    assert first.reasons == (
+        "settles after b (175 and 0 cycles), in Peer before it (0 and 175 cycles)",
+        "settles after the change (175 and 0 cycles), in Peer together with it (0 and 0 cycles)",
+    )
+    assert second.reasons == (
+        "settles before a (0 and 175 cycles), in Peer after it (175 and 0 cycles)",
+        "settles together with the change (0 and 0 cycles), in Peer after it (175 and 0 cycles)",
+    )
     together, _ = ordered((0, 0), (1, 2))
     assert together.reasons == ("settles before b (0 and 75 cycles), in Peer together with it (0 and 25 cycles)",)
 
 
 def test_rows_of_different_changes_are_not_compared() -> None:
-    verdicts = in_order([judged(row("a", 0), settling(9)), judged(row("b", 9, of="another"), settling(0))])
-    alone = ("no other row of this change was compared, so that its settling has no order",)
-    assert [verdict.reasons for verdict in verdicts] == [alone, alone]
+    verdicts = in_order([judged(row("a", 9), settling(4)), judged(row("b", 4, of="another"), settling(9))])
+    assert [verdict.reasons for verdict in verdicts] == [(), ()]
     assert "more than a bin apart settle 0 in Peer, 0 in Weft" in verdict_table.text(verdicts)
+
+
+@pytest.mark.parametrize(("theirs", "ours", "fails"), [(0, 1, False), (0, 2, True), (9, 4, False), (9, 1, True)])
+def test_a_row_alone_in_its_change_is_ordered_with_the_change_itself(theirs: int, ours: int, *, fails: bool) -> None:
+    """One bin off, at 25 cycles, is together with the change; two bins off, at 75 cycles, is after it."""
+    (verdict,) = in_order([judged(row("a", theirs), settling(ours))])
+    assert (verdict.answer == "fails") == fails
+    assert all("the change" in reason for reason in verdict.reasons)
 
 
 def test_a_row_for_information_does_not_fail_by_its_order() -> None:

@@ -25,8 +25,8 @@ def lines(verdicts: Sequence[Verdict]) -> list[str]:
         f"{peer}, where the pattern of traffic changes. Mean packet latency [cycles] of what was sent before the "
         f"change and in the last {100 * END:g} % of the time after it, and how long it takes to settle: the middle of "
         f"the last bin of {bins} cycles after the change whose latency is more than {100 * OFF:g} % off that in the "
-        "end; 0 if none is. Compared: which rows of one change settle before which others; those no more than a bin "
-        "apart settle together."
+        "end; 0 if none is. Compared: which rows of one change settle before which others, and which after the change "
+        "itself; those no more than a bin apart settle together."
     )
     if any(each.case.band for each in verdicts):
         compared += " The latencies are compared where a row has a band."

@@ -2,17 +2,18 @@
 
 latency   latency, hops and accepted load within the band or within 3 sigma, whichever is wider
 accepted  accepted load within the band
-order     accepted load no higher than the load, and not below the peer's by more than the band; under an oblivious
-          routing the terminal that gets least into the network gets no more than the channel-load bound. The mean of
-          all may be above it: sources whose packets do not cross the fullest channel go on (under transpose those on
-          the diagonal, which send to themselves)
+order     accepted load no higher than the load, and not below the peer's by more than the band or 3 sigma, whichever
+          is wider; under an oblivious routing the terminal that gets least into the network gets no more than the
+          channel-load bound. The mean of all may be above it: sources whose packets do not cross the fullest channel
+          go on (under transpose those on the diagonal, which send to themselves)
 info      nothing; printed only
 
 Where the pattern changes, latency by the time of sending is compared in place of these: its levels before and after the
 change, if the row has a band, and with `weft_peers.validate.settling_order` the order in which rows settle.
 
 The standard deviation s of one run is estimated from our n seeds. The peer has one run of the same length, so its error
-is s; ours, of the mean over the seeds, is s / sqrt(n). Hence 3 sigma of the difference is 3 s sqrt(1 + 1/n).
+is s; ours, of the mean over the seeds, is s / sqrt(n). Hence 3 sigma of the difference is 3 s sqrt(1 + 1/n). Below
+saturation the s of an accepted load is no less than `chance_of_draws`: a few seeds may lie close together by chance.
 """
 
 from __future__ import annotations
@@ -46,6 +47,8 @@ class Ours:
         Load of the terminal that got least into the network, one per seed [flits/terminal/cycle].
     stalled : int
         Runs that got stuck.
+    chance : float
+        Standard deviation of the accepted load of one run that the draws of its packets give; 0 if none are drawn.
     response : Response or None
         Latency by the time of sending, merged over the seeds, where the pattern changes and all packets came.
     """
@@ -54,6 +57,7 @@ class Ours:
     bound: float | None
     least: Sequence[float] = ()
     stalled: int = 0
+    chance: float = 0.0
     response: Response | None = None
 
 
@@ -106,8 +110,8 @@ def judge(case: Case, ours: Ours | None) -> Verdict:
     """Compare a case with our runs; ``None`` if there are none, because Weft can't run it."""
     runs = ours.runs if ours else ()
     latency, hops, accepted = (
-        _compare(getattr(case.theirs, name), [getattr(run, name) for run in runs], case.band)
-        for name in ("latency", "hops", "accepted")
+        _compare(getattr(case.theirs, name), [getattr(run, name) for run in runs], case.band, least_sigma)
+        for name, least_sigma in (("latency", 0.0), ("hops", 0.0), ("accepted", ours.chance if ours else 0.0))
     )
     if ours is None:
         reasons = [f"not expressible: {case.refusal}"]
@@ -137,11 +141,29 @@ def answer(case: Case, reasons: Sequence[str]) -> Answer:
     return "info" if case.must_match == "info" else "fails" if reasons else "agrees"
 
 
-def _compare(peer: float | None, ours: Sequence[float | None], band: float) -> Comparison:
+def chance_of_draws(accepted: float, packets: float, probability: float) -> float:
+    """Standard deviation of an accepted load that is the count of packets drawn by the terminals, below saturation.
+
+    Each terminal creates a packet in each cycle with the same probability, so the count n of a window is binomial: its
+    standard deviation is sqrt(n (1 - probability)).
+
+    Parameters
+    ----------
+    accepted : float
+        Accepted load [flits/terminal/cycle].
+    packets : float
+        Packets of the window.
+    probability : float
+        With which a terminal creates a packet in a cycle.
+    """
+    return accepted * sqrt((1 - probability) / packets) if packets else 0.0
+
+
+def _compare(peer: float | None, ours: Sequence[float | None], band: float, least_sigma: float = 0.0) -> Comparison:
     values = [value for value in ours if value is not None]
     if len(values) < len(ours) or not values:
         return Comparison(peer, None, 0.0, 0.0)
-    sigma = stdev(values) if len(values) > 1 else 0.0
+    sigma = max(least_sigma, stdev(values) if len(values) > 1 else 0.0)
     tolerance = max(band * abs(peer or 0.0), 3 * sigma * sqrt(1 + 1 / len(values)))
     return Comparison(peer, fmean(values), sigma, tolerance)
 
@@ -156,8 +178,10 @@ def _order(case: Case, accepted: Comparison, ours: Ours, runs: int) -> list[str]
         least = _compare(None, ours.least, 0.0)
         if least.ours is not None and least.ours > ours.bound + 3 * least.sigma / sqrt(runs):
             reasons.append(f"every terminal sends {least.ours:.4f} or more, above the bound {ours.bound:.4f}")
-    if accepted.ours < (1 - case.band) * accepted.peer:
-        reasons.append(f"accepted load {accepted.ours:.4f} is more than {case.band:.0%} below {accepted.peer:.4f}")
+    if accepted.ours < accepted.peer - accepted.tolerance:
+        reasons.append(
+            f"accepted load {accepted.ours:.4f} is more than {accepted.tolerance:.2g} below {accepted.peer:.4f}"
+        )
     return reasons
 
 

@@ -6,6 +6,7 @@ import tempfile
 from collections import defaultdict
 from dataclasses import replace
 from pathlib import Path
+from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -18,7 +19,7 @@ from weft.runs.execute import execute
 from weft.scenario.scenario import Scenario
 from weft.text.labels import at
 from weft_peers.validate.case import Numbers
-from weft_peers.validate.judge import Ours, Verdict, judge
+from weft_peers.validate.judge import Ours, Verdict, chance_of_draws, judge
 from weft_peers.validate.settling_order import in_order
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ def validate(
     execute(points, collect, jobs=jobs, watch=watch)
     verdicts = []
     for place, case in enumerate(cases):
-        ours = _ours(summaries[place], bounds[place]) if place in bounds else None
+        ours = _ours(case, summaries[place], bounds[place]) if place in bounds else None
         if ours and case.change:
             of_case = [sent[point] for point in sorted(sent) if owners[point] == place]
             ours = replace(ours, response=_response(case.change, of_case, summaries[place]))
@@ -102,14 +103,25 @@ def _expand(case: Case, seeds: int) -> tuple[list[Point], float | None]:
     return points, sampled["channel_load_bound_interval"][1] if sampled else facts["channel_load_bound"]
 
 
-def _ours(summaries: Sequence[dict[str, Any]], bound: float | None) -> Ours:
+def _ours(case: Case, summaries: Sequence[dict[str, Any]], bound: float | None) -> Ours:
     runs = [
         Numbers(at(summary, q.LATENCY.column), at(summary, q.HOPS.column), at(summary, q.ACCEPTED.column))
         for summary in summaries
     ]
     least = [found for summary in summaries if (found := summary["source_load_min"]) is not None]
     stalled = sum(at(summary, q.ENDING.column) == q.STALLED for summary in summaries)
-    return Ours(runs, bound, least, stalled)
+    return Ours(runs, bound, least, stalled, _chance(case, summaries))
+
+
+def _chance(case: Case, summaries: Sequence[dict[str, Any]]) -> float:
+    """Standard deviation of the accepted load by the draws of packets; 0 in saturation and in a burst."""
+    is_burst = case.scenario is not None and "batch" in case.scenario["traffic"]
+    if is_burst or not summaries or any(summary["saturated"] for summary in summaries):
+        return 0.0
+    accepted, packets, flits = (
+        fmean(at(summary, name) for summary in summaries) for name in (q.ACCEPTED.column, "packets", "packet_flits")
+    )
+    return chance_of_draws(accepted, packets, case.load / flits)
 
 
 def _sent(finished: Finished) -> pl.DataFrame:

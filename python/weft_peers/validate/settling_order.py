@@ -1,7 +1,9 @@
 """Whether rows in which the pattern changes settle in the same order as with the peer.
 
 Rows of one change differ in the routing only. Times of settling are known to a bin: two rows settle one after the other
-if their times are more than a bin apart, and together if not. Every two rows must do with us what they do there.
+if their times are more than a bin apart, and together if not. Every two rows must do with us what they do there. The
+change itself is in this order, at time 0: a row settles together with it or after it. So a row that is alone in its
+change has an order, too.
 """
 
 from __future__ import annotations
@@ -30,7 +32,7 @@ class Row:
     place : int
         Its place in the list of verdicts.
     peer, name : str
-        The simulator and the row.
+        The simulator and the row; or what else has a place in the order.
     bin : int
         Width of the peer's bins [cycles].
     theirs, ours : float
@@ -77,28 +79,33 @@ class Pair:
 
 def pairs(verdicts: Sequence[Verdict]) -> list[Pair]:
     """Every two rows of one change that both simulators ran."""
+    return [Pair(*pair) for together in _of_changes(verdicts) for pair in combinations(together, 2)]
+
+
+def in_order(verdicts: Sequence[Verdict]) -> list[Verdict]:
+    """The verdicts; those of rows that settle in another order fail, with the reason."""
+    found: dict[int, list[str]] = defaultdict(list)
+    both = [ordered for pair in pairs(verdicts) for ordered in (pair, Pair(pair.second, pair.first))]
+    with_change = [
+        Pair(row, replace(row, name="the change", theirs=0.0, ours=0.0))
+        for together in _of_changes(verdicts)
+        for row in together
+    ]
+    for each in (*both, *with_change):
+        if each.theirs != each.ours:
+            found[each.first.place].append(each.sentence)
+    return [_failing(verdict, found.get(place, [])) for place, verdict in enumerate(verdicts)]
+
+
+def _of_changes(verdicts: Sequence[Verdict]) -> list[list[Row]]:
+    """The rows of each change that both simulators ran."""
     rows: dict[tuple[str, str], list[Row]] = defaultdict(list)
     for place, verdict in enumerate(verdicts):
         case, change, ours = verdict.case, verdict.case.change, verdict.response
         if change and ours:
             row = Row(place, case.peer, case.name, change.bin, change.theirs.adapted, ours.adapted)
             rows[case.peer, change.of].append(row)
-    return [Pair(*pair) for together in rows.values() for pair in combinations(together, 2)]
-
-
-def in_order(verdicts: Sequence[Verdict]) -> list[Verdict]:
-    """The verdicts; those of rows that settle in another order fail, with the reason."""
-    found: dict[int, list[str]] = defaultdict(list)
-    compared = set()
-    for pair in pairs(verdicts):
-        for each in (pair, Pair(pair.second, pair.first)):
-            compared.add(each.first.place)
-            if each.theirs != each.ours:
-                found[each.first.place].append(each.sentence)
-    for place, verdict in enumerate(verdicts):
-        if verdict.response and place not in compared:
-            found[place].append("no other row of this change was compared, so that its settling has no order")
-    return [_failing(verdict, found.get(place, [])) for place, verdict in enumerate(verdicts)]
+    return list(rows.values())
 
 
 def _failing(verdict: Verdict, more: Sequence[str]) -> Verdict:
