@@ -54,12 +54,15 @@ class Routing:
 
 # VC 0 before the global link, VC 1 on it and after it. Other VCs serve injection only, and the last one ejection.
 _DRAGONFLY_MIN = Routing({"dragonfly_minimal": {}}, {"local": 2, "global": 1}, {"ejection_vcs": 1}, least_vcs=2)
-# BookSim2 has its bias of 30 in the code, and keeps one VC up to the intermediate router, which can deadlock.
+# BookSim2 goes minimally if q_min <= 2 q_detour + 30, whatever the hops of both paths. Ours weighs the queues by these
+# hops: where they are 3 and 6, as of most packets, 3 q_min <= 6 q_detour + 90 is the same rule. It also keeps one VC up
+# to the intermediate router, which can deadlock.
 _DRAGONFLY_UGAL = Routing(
-    {"dragonfly_ugal": {"intermediate": "router", "threshold": "30flits", "sensor": "used_credits"}},
+    {"dragonfly_ugal": {"intermediate": "router", "threshold": "90flits", "sensor": "used_credits"}},
     {"local": 4, "global": 2},
     least_vcs=3,
-    differs="it keeps one VC up to the intermediate router, which can deadlock; here the VC class rises with the hops",
+    differs="it weighs the queues of a minimal path and of a detour by 1 and 2, here by their hops; it keeps one VC up "
+    "to the intermediate router, which can deadlock, and here the VC class rises with the hops",
 )
 _FLATFLY_UGAL = {"ugal": {"threshold": "2flits", "sensor": "used_credits", "intermediate": "differing_dimensions"}}
 _ADAPTIVE = (
