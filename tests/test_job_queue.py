@@ -17,7 +17,7 @@ from job_queues import swf
 from test_checkpoints import files, stop_in_the_middle
 from weft.errors import ScenarioError
 from weft.plot.schedule import spans
-from weft.results import tables
+from weft.results import queue_table, tables
 
 if TYPE_CHECKING:
     from weft import Results
@@ -425,3 +425,22 @@ def test_a_report_and_a_table_show_the_queue(dozen: dict[str, Any], tmp_path: Pa
     assert "Queue of programs" in page
     assert page.count("data:image/png;base64,") >= 2
     assert "12 of 12" in tables.loads(results, width=120)
+
+
+def test_a_slowdown_that_is_not_defined_is_no_number_in_any_table(tmp_path: Path) -> None:
+    """Without `slowdown_bound` there is no bounded slowdown; a program that has not ended has no slowdown."""
+    results = weft.load(QUEUE).run(tmp_path / "queue", watch=False)
+    bounded, plain = results.schedule(0).select("bounded_slowdown", "slowdown").get_columns()
+    assert (bounded.null_count(), plain.null_count()) == (20, 0)
+    shown = "\n".join(queue_table.lines(results))
+    assert "not defined" in shown
+    page = results.report(tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "not defined" in page
+    assert "NaN" not in page.partition("<script")[0]
+    bound = json.loads(json.dumps(QUEUE))
+    bound["traffic"]["workload"]["scheduler"]["slowdown_bound"] = "50us"
+    defined = weft.load(bound).run(tmp_path / "bound", watch=False)
+    assert "not defined" not in "\n".join(queue_table.lines(defined)).partition("programs\n")[2]
+    assert defined.schedule(0)["bounded_slowdown"].null_count() == 0
+    early = bound | {"measure": {"stop": {"complete": {"max_window": "2us"}}}}
+    assert "none ended" in "\n".join(queue_table.lines(weft.load(early).run(tmp_path / "early", watch=False)))

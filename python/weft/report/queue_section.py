@@ -62,7 +62,9 @@ def _cells(program: dict[str, Any], seconds: float) -> list[str]:
         return si(None if program[key] is None else program[key] * seconds, "s", 4)
 
     def number(key: str) -> str:
-        return "-" if program[key] is None else f"{program[key]:.4g}"
+        if program[key] is None:
+            return "not ended" if program["end_cycles"] is None else "not defined"
+        return f"{program[key]:.4g}"
 
     times = [time(f"{key}_cycles") for key in ("submit", "wait", "run_time")]
     slow = [number("slowdown"), number("bounded_slowdown")]

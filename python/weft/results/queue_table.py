@@ -24,7 +24,8 @@ def lines(results: ResultSet) -> list[str]:
     text = (
         "queue: programs that ended; makespan: from the first submission to the last end; utilisation: share of "
         "terminals that were busy in this time; wait: from submission to start; slowdown: from submission to end, over "
-        "the run time; bounded: the same over a run time of at least slowdown_bound; means over programs"
+        "the run time; bounded: the same over a run time of at least slowdown_bound, not defined without it; means "
+        "over programs"
     )
     return ["", text, *table] if table else []
 
@@ -34,8 +35,12 @@ def _cells(summary: Mapping[str, Any], job: Mapping[str, Any]) -> list[str]:
         cycles = job.get(key)
         return si(None if cycles is None else cycles * float(summary["cycle_seconds"]), "s", 4)
 
+    none_ended = job["queue_ended_programs"] == 0
+
     def number(key: str) -> str:
-        return "-" if job.get(key) is None else f"{job[key]:.4g}"
+        if job.get(key) is None:
+            return "none ended" if none_ended else "not defined"
+        return f"{job[key]:.4g}"
 
     ended = f"{job['queue_ended_programs']:.0f} of {job[_PROGRAMS]:.0f}"
     utilisation = "-" if job.get(_UTILISATION) is None else f"{100 * job[_UTILISATION]:.1f} %"
