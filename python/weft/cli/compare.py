@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 ENDINGS = (".csv", ".json", ".tex", ".md")
 # At most so many differences between the scenarios, and places of only one set, are listed.
 _LISTED = 8
+# Sections of a scenario by which sources offer other loads.
+_OF_TRAFFIC = ("traffic", "topology", "cycle", "flit", "grain", "link_speed", "seed")
 
 
 def add(commands: Commands) -> None:
@@ -173,7 +175,7 @@ def _verdict(rows: Sequence[dict[str, Any]]) -> list[str]:
 
 def _legend(compared: Comparison, half: str = "+-") -> list[str]:
     """The meaning of the signs that the table uses, and where the prices of its energies come from."""
-    from weft.results import price_source
+    from weft.results import equal_work, price_source
 
     rows = [row for row in compared.frame.iter_rows(named=True) if row["difference"] is not None]
     lines = [f"{half}: half width of the 95 % confidence interval of the difference; *: the difference is larger"]
@@ -187,6 +189,10 @@ def _legend(compared: Comparison, half: str = "+-") -> list[str]:
             "?: A or B is a single run, which gives no confidence interval for this; "
             "sweep the seed (seed: [1, 2, 3]) in both"
         )
+    same = not any(path.partition(".")[0] in _OF_TRAFFIC for path in compared.differ)
+    both = [(a, b) for pair in compared.pairs if not pair.runs_programs for a, b in zip(pair.a, pair.b, strict=False)]
+    apart = equal_work.other_cycles(both if same else [])
+    lines += [apart] if apart else []
     return [*lines, *price_source.lines([*compared.a.results.summaries, *compared.b.results.summaries])]
 
 

@@ -315,6 +315,7 @@ def _saving(sources: Sources) -> list[str]:
     for results in sources.results:
         for beside in savings.measured(results):
             compared += [(pair, beside.policy) for pair in beside.good[:1]]
+            lines += [beside.other_cycles] if beside.other_cycles else []
             if not beside.good:
                 lines.append(f"No saving of {beside.policy} against {beside.reference} can be told. {beside.left_out}")
     if compared:

@@ -74,17 +74,47 @@ def chance_w(measured: Summary, reference: Summary) -> float:
 def faults_differ(measured: Sequence[Summary], reference: Sequence[Summary]) -> bool:
     """Whether something fails in runs whose windows lie in other cycles than those of the reference."""
     both = (_runs(measured), _runs(reference))
-    windows = [sorted((run.get("warmup_cycles") or 0, run.get("window_cycles") or 0) for run in runs) for runs in both]
-    return windows[0] != windows[1] and any(soundness.is_failing(run) for runs in both for run in runs)
+    return _windows(both[0]) != _windows(both[1]) and any(soundness.is_failing(run) for runs in both for run in runs)
 
 
 def common_warmup(runs: Iterable[Summary]) -> str:
     """The settings with which the windows of runs with faults are in the same cycles."""
-    longest = max(run.get("warmup_cycles") or 0 for run in _runs(runs))
+    return f"{_fixed_warmup(_runs(runs))}, and faults that begin after it: then all windows have the same faults"
+
+
+def _fixed_warmup(runs: Sequence[Summary]) -> str:
+    """The setting that begins the windows of runs in the same cycle."""
+    longest = max(runs, key=lambda run: run.get("warmup_cycles") or 0)
+    cycles = longest.get("warmup_cycles") or 0
+    # the results of a scenario with a grain count longer cycles than it writes
+    is_coarse = any(warning.get("code") == "coarse_grain" for warning in longest.get("warnings") or [])
+    written = f"{round(cycles * longest['cycle_seconds'] * 1e9)}ns" if is_coarse else f"{cycles}cycles"
+    return f"write a fixed `measure.warmup` for all, such as `{written}`"
+
+
+def other_cycles(pairs: Iterable[tuple[Summary, Summary]]) -> str:
+    """What pairs of runs whose windows are in other cycles have offered, and what makes that the same; else empty."""
+    every = [
+        (_runs([a]), _runs([b])) for a, b in pairs if None not in (a.get(q.OFFERED.column), b.get(q.OFFERED.column))
+    ]
+    apart = [(a, b) for a, b in every if _windows(a) != _windows(b)]
+    loads = [[fmean(run[q.OFFERED.column] for run in side) for side in pair] for pair in apart]
+    if not apart or all(a == b for a, b in loads):
+        return ""
+    first = max(range(len(apart)), key=lambda place: abs(loads[place][0] - loads[place][1]))
+    a, b = loads[first]
+    # a warm-up that ends by itself ends sooner or later, and then the sources have drawn other packets
+    starts = " and ".join(f"{fmean(run.get('warmup_cycles') or 0 for run in side):.0f}" for side in apart[first])
+    count = f"{len(apart)} of {len(every)} pairs" if len(every) > 1 else "this pair"
     return (
-        f"write a fixed `measure.warmup` for all, such as `{longest}cycles`, and faults that begin after it:"
-        " then all windows have the same faults"
+        f"The windows of {count} begin or end in other cycles (warm-up {starts} cycles), so by chance other loads were "
+        f"offered ({a:.4g} and {b:.4g} flits/terminal/cycle). For the same packets "
+        f"{_fixed_warmup([run for pair in apart for side in pair for run in side])}."
     )
+
+
+def _windows(runs: Sequence[Summary]) -> list[tuple[int, int]]:
+    return sorted((run.get("warmup_cycles") or 0, run.get("window_cycles") or 0) for run in runs)
 
 
 def mean(runs: Sequence[Summary]) -> Summary:

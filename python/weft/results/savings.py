@@ -138,6 +138,11 @@ class Beside:
         return left_out(self.pairs) if self.pairs else f"{left_out(self.pairs)} `{self.command}` lines them up."
 
     @property
+    def other_cycles(self) -> str:
+        """What the pairs that can be compared have offered, if their windows are in other cycles; else empty."""
+        return equal_work.other_cycles((pair.reference, pair.policy) for pair in self.good)
+
+    @property
     def good(self) -> list[Pair]:
         """The pairs that can be compared, the greatest share first; of the same share as shown, the most power."""
         return sorted((pair for pair in self.pairs if not pair.obstacle), key=lambda pair: (-pair.share, -pair.saved))
@@ -218,6 +223,7 @@ def _lines_of(beside: Beside, width: int) -> list[str]:
         return textwrap.wrap(f"{head}: no point can be compared. {beside.left_out}", width)
     most = good[0]
     sentences = _extremes(good)
+    sentences += [beside.other_cycles] if beside.other_cycles else []
     if len(good) < len(pairs):
         sentences.append(left_out(pairs))
     place = f" ({most.place})" if most.place else ""
