@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from weft.cli import DONE, arguments, overrides, warned
 from weft.cli.explain import two_ways
+from weft.cli.slowly import slowly
 from weft.results import quantities as q
 from weft.results import si_units
 from weft.runs.memory import text as size
@@ -98,8 +99,10 @@ def add(commands: Commands) -> None:
 
 def main(options: argparse.Namespace) -> int:
     """Check and print; returns the exit status."""
-    sweep = overrides.sweep(options)
-    implied = sweep.check(jobs=options.jobs, force_memory=options.force_memory, threads=options.threads)
+    with slowly("reading the scenario and building its networks"):
+        sweep = overrides.sweep(options)
+    with slowly("proving that packets can't wait in a circle, and following their paths"):
+        implied = sweep.check(jobs=options.jobs, force_memory=options.force_memory, threads=options.threads)
     if options.json:
         print(json.dumps(_document(sweep, implied), indent=1))
         return DONE
@@ -159,7 +162,8 @@ def _programs(sweep: Sweep) -> list[str]:
     """The bounds of the programs of a sweep, each once."""
     from weft.programs import bounds
 
-    found = bounds.of_sweep(sweep.points)
+    with slowly("computing the least run time of programs"):
+        found = bounds.of_sweep(sweep.points)
     shown = dict.fromkeys("\n".join(["", *bounds.lines(each)]) for each in found.values() if each)
     silent = dict.fromkeys(line for point in sweep.points for line in bounds.lines_without(point))
     return [*shown, *(["", *silent] if silent else [])]

@@ -1,0 +1,37 @@
+"""Says on standard error which part of a command takes long, and for how long it has."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from contextlib import contextmanager
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+from weft.text.columns import clock
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+# Seconds before the first line, and how much longer each further one takes, up to the longest.
+_FIRST, _LONGER, _LONGEST = 5.0, 1.5, 60.0
+
+
+@contextmanager
+def slowly(part: str) -> Iterator[None]:
+    """Print a line now and then while a part of a command runs."""
+    is_over, begun = threading.Event(), perf_counter()
+
+    def tell() -> None:
+        pause = _FIRST
+        while not is_over.wait(pause):
+            print(f"{part}: {clock(perf_counter() - begun)} so far", file=sys.stderr, flush=True)
+            pause = min(pause * _LONGER, _LONGEST)
+
+    thread = threading.Thread(target=tell, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        is_over.set()
+        thread.join()

@@ -1,0 +1,36 @@
+"""A check that takes long says which part does."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from weft.api.sweep import Sweep
+from weft.cli import main, slowly
+
+if TYPE_CHECKING:
+    import pytest
+
+EXAMPLE = Path(__file__).parents[1] / "examples" / "quickstart.yaml"
+
+
+def test_a_check_that_takes_long_says_which_part_does(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    usual = Sweep.check
+
+    def slow(sweep: Sweep, **options: Any) -> Any:
+        time.sleep(0.3)
+        return usual(sweep, **options)
+
+    monkeypatch.setattr(Sweep, "check", slow)
+    assert main(["check", str(EXAMPLE)]) == 0
+    plain = capsys.readouterr()
+    assert "so far" not in plain.err, "a fast check prints nothing more"
+    monkeypatch.setattr(slowly, "_FIRST", 0.1)
+    assert main(["check", str(EXAMPLE)]) == 0
+    shown = capsys.readouterr()
+    assert "following their paths: " in shown.err
+    assert " so far" in shown.err
+    assert shown.out == plain.out
