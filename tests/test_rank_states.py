@@ -320,3 +320,18 @@ def test_a_report_shows_ranks_and_the_answer_of_programs(page: Page) -> None:
     # 788 cycles, of which 50 are computed
     share = f"{100 * (RUN_TIME - GAP) / RUN_TIME:.3g} %"
     assert any(f"does not compute for {share} of the run time" in sentence for sentence in shown)
+
+
+def test_a_message_of_a_rank_to_itself_is_no_pair_of_ranks() -> None:
+    transfer = critical_path.TRANSFER
+    steps = [
+        critical_path.Step(transfer, 1, 0, 0, 0, 10),
+        critical_path.Step(transfer, 1, 1, 1, 10, 14),
+        critical_path.Step(transfer, 2, 2, 2, 14, 16),
+    ]
+    of = [line for line in critical_path.lines(critical_path.Path("a", steps), 1e-9) if "pairs of ranks" in line]
+    assert of == ["transfers on it, between 1 pairs of ranks, 2 of ranks to themselves, the longest first"]
+    (plain,) = [
+        line for line in critical_path.lines(critical_path.Path("a", steps[:1]), 1e-9) if "pairs of ranks" in line
+    ]
+    assert plain == "transfers on it, between 1 pairs of ranks, the longest first"

@@ -214,7 +214,9 @@ def lines(path: Path, cycle_seconds: float) -> list[str]:
             [str(source), str(target), str(len(each)), si(sum(each) * cycle_seconds, "s", 4)]
             for (source, target), each in longest[:_MOST]
         ]
-        shown += ["", f"transfers on it, between {len(pairs)} pairs of ranks, the longest first"]
+        apart = sum(source != target for source, target in pairs)
+        own = f", {len(pairs) - apart} of ranks to themselves" if apart < len(pairs) else ""
+        shown += ["", f"transfers on it, between {apart} pairs of ranks{own}, the longest first"]
         shown += columns(["peer", "rank", "transfers", "time"], cells, left=0)
     return shown
 
