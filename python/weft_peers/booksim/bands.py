@@ -184,10 +184,10 @@ BANDS: dict[str, Band] = {
         ),
     ),
     "ugal on dragonflynew": Band(
-        "a dragonfly of 72 terminals",
+        "a dragonfly of 72 terminals, packets of 1 flit",
         (
-            (0.1, 120.28, 124.76),
-            (0.3, 298.88, 149.13),
+            (0.1, 112.69, 112.76),
+            (0.3, 134.26, 126.13),
         ),
     ),
     "anca on fattree": Band(

@@ -55,10 +55,11 @@ class Routing:
 # VC 0 before the global link, VC 1 on it and after it. Other VCs serve injection only, and the last one ejection.
 _DRAGONFLY_MIN = Routing({"dragonfly_minimal": {}}, {"local": 2, "global": 1}, {"ejection_vcs": 1}, least_vcs=2)
 # BookSim2 goes minimally if q_min <= 2 q_detour + 30, whatever the hops of both paths. Ours weighs the queues by these
-# hops: where they are 3 and 6, as of most packets, 3 q_min <= 6 q_detour + 90 is the same rule. It also keeps one VC up
-# to the intermediate router, which can deadlock.
+# hops. The rules differ where q_min is large, at a global link from the source router. Such a path has 2 hops, as a
+# rule, and a detour over a global link has 4: 2 q_min <= 4 q_detour + 60 is the same. BookSim2 also keeps one VC up to
+# the intermediate router, which can deadlock.
 _DRAGONFLY_UGAL = Routing(
-    {"dragonfly_ugal": {"intermediate": "router", "threshold": "90flits", "sensor": "used_credits"}},
+    {"dragonfly_ugal": {"intermediate": "router", "threshold": "60flits", "sensor": "used_credits"}},
     {"local": 4, "global": 2},
     least_vcs=3,
     differs="it weighs the queues of a minimal path and of a detour by 1 and 2, here by their hops; it keeps one VC up "
