@@ -58,6 +58,9 @@ pub struct Probes {
     pub departures: bool,
     /// Heads whose route depended on the queues of their router (`at_head`).
     pub routed: bool,
+    /// Flits that come to wait for a channel, for [`Channels::queued`]. The agents are not told of them. Without this each call counts
+    /// them in the queues.
+    pub queued: bool,
 }
 
 /// The agents of a block. By default they do nothing.
@@ -235,8 +238,8 @@ pub trait Channels {
     /// those behind the switch with others before them. At a terminal they are the flits of all packets that were created before this
     /// cycle and are not sent. A stream of body flits counts one more here, and one less in `flits`, than flit by flit. This is so
     /// only at channels from terminals that the policy does not manage: managed ones have no streams.
-    /// The call counts them from the queues. Agents call it from `timers`: in `wanted` the number would depend on the
-    /// order in which heads ask.
+    /// The call counts them in the queues, unless [`Probes::queued`] has them counted as they come. Agents call it from `timers`: in
+    /// `wanted` the number would depend on the order in which heads ask.
     fn queued(&self, channel: usize, most: u32) -> u32;
     /// Most flits by which `queued` can grow from a cycle to the next, at least 1. `None`: all flits of a queue may count at once, because
     /// heads choose their output late.

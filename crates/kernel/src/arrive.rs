@@ -24,6 +24,9 @@ impl<const W: usize, const V: usize> Routers<W, V> {
             if net.shortcuts.has(Kind::Prefetch) {
                 self.fabric.bring_for_flits(&self.beside.shortcuts, net, (first, len));
             }
+            if self.fabric.counts_queued() {
+                self.fabric.count_arrivals(net, (first, len));
+            }
             match (!SINGLE && self.beside.shortcuts.streams.are_on(), self.beside.shortcuts.uncontended_trial.heads_try)
             {
                 (false, true) if net.chooses => self.receive_chunk::<SINGLE, true, true>(net, (first, len)),
@@ -41,6 +44,7 @@ impl<const W: usize, const V: usize> Routers<W, V> {
             self.receive_mapped::<SINGLE>(net);
         } else if net.fast_links {
             while let Some(flit) = self.fabric.wires.paces.arriving.pop() {
+                self.fabric.count_arrival(net, flit);
                 self.receive::<SINGLE, false, false>(net, flit);
             }
         }

@@ -51,6 +51,7 @@ pub(crate) fn send<const W: usize, const V: usize>(
         counts.flit_hops += 1;
     }
     let at = depart + flit - 1 + net.links.of(out.class).latency;
+    wires.pass_by(o, 1);
     post(wires, control, o, (at, Wire::Link, Frame { hops: frame.hops.saturating_add(1), ..frame }), now);
     true
 }

@@ -32,6 +32,9 @@ impl<const W: usize, const V: usize> Block<W, V> {
         if !beside.shortcuts.profile.has(Kind::Streams) {
             beside.shortcuts.streams = Streams::default();
         }
+        if beside.policy.power.probes.queued {
+            fabric.count_queued(net);
+        }
         beside.policy.agents = Some(agents);
         self.reach.with_agents(net, |agents, channels| agents.start(channels));
     }

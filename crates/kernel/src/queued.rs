@@ -1,11 +1,20 @@
-//! Flits that wait for a channel, counted from the queues when agents ask. Nothing is counted as flits move.
+//! Flits that wait for a channel.
+//!
+//! # How they are counted
+//! Where the output of each flit is known when the flit comes to a router, and stays the same, the flits that wait are those that have come less
+//! those that the output has sent. Outputs always count what they send. Flits that come are counted if agents or congestion
+//! control need the number ([`Fabric::count_queued`]). So the cost follows the flits that move, not those that wait.
+//!
+//! In all other networks each call counts the flits in the queues of the router. Builds with debug assertions do both, and compare.
 
-use crate::block::{Fabric, Interfaces, PolicySide, Reach, Routers, Shortcuts};
+use crate::block::{Fabric, Interfaces, PolicySide, Reach, Routers, Shortcuts, Wires};
 use crate::net::Net;
 use crate::parts::pace::cycle_near;
 use crate::parts::queues::Stream;
 use weft_api::routing::Decides;
-use weft_api::state::{ChannelEnd, NO_JOB, NO_REQUEST, NONE, Segment, matching, occupied};
+use weft_api::state::{
+    BODY, ChannelEnd, Flit, NO_JOB, NO_REQUEST, NONE, Segment, UNDECIDED, matching, occupied, port_and_vc,
+};
 
 impl<const W: usize, const V: usize> Reach<W, V> {
     /// Flits that wait for channel `o`. In a router these are flits of packets that have it as their output: those in the
@@ -17,10 +26,73 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         if out.is(ChannelEnd::Injection) {
             return fabric.at_terminal(&self.interfaces, out.router as usize, most.into()) as u32;
         }
-        fabric.granted_to(&beside.shortcuts, net, o)
-            + fabric.of_holders(&beside.policy, o)
-            + beside.shortcuts.streams.arriving(o, fabric.now)
-            + fabric.of_others(&beside.shortcuts, net, o)
+        let in_queues = || fabric.of_holders(&beside.policy, o) + fabric.of_others(&beside.shortcuts, net, o);
+        let waiting = match fabric.wires.came_for.get(o) {
+            None => in_queues(),
+            Some(came) => {
+                let counted = came.wrapping_sub(out.flits);
+                debug_assert_eq!(counted, in_queues(), "flits that wait for output {o} in cycle {}", fabric.now);
+                counted
+            }
+        };
+        fabric.granted_to(&beside.shortcuts, net, o) + beside.shortcuts.streams.arriving(o, fabric.now) + waiting
+    }
+}
+
+impl<const W: usize, const V: usize> Wires<W, V> {
+    /// Counts flits that have come for output `o` and have left by it in the same cycle.
+    pub(crate) fn pass_by(&mut self, o: usize, flits: u32) {
+        if let Some(came) = self.came_for.get_mut(o) {
+            *came = came.wrapping_add(flits);
+        }
+    }
+}
+
+impl<const W: usize, const V: usize> Fabric<W, V> {
+    /// Counts the flits that come for each output from now on, if their number says how many wait. The queues are empty.
+    pub(crate) fn count_queued(&mut self, net: &Net) {
+        if net.names_outputs() && !net.router.closes_vcs && !net.maps_queues {
+            self.wires.came_for = self.wires.outs[..self.buffers.ins.len()].iter().map(|out| out.flits).collect();
+        }
+    }
+
+    /// Whether flits that come are counted.
+    #[inline(always)]
+    pub(crate) fn counts_queued(&self) -> bool {
+        !self.wires.came_for.is_empty()
+    }
+
+    /// Counts the `len` flits of the chunk that starts at `first`, before they are received.
+    #[inline(never)]
+    pub(crate) fn count_arrivals(&mut self, net: &Net, (first, len): (u32, usize)) {
+        for k in 0..len {
+            let flit = self.wires.flits.items(first, len)[k];
+            self.count_arrival(net, flit);
+        }
+    }
+
+    /// Counts a flit, if flits that come are counted, before it is received.
+    pub(crate) fn count_arrival(&mut self, net: &Net, flit: Flit) {
+        if !self.counts_queued() {
+            return;
+        }
+        let (i, v) = port_and_vc::<V>(flit.to);
+        let port = &self.buffers.ins[i];
+        let key = match flit {
+            Flit { packet: NONE, key: BODY, .. } => self.buffers.segments.items[port.last(v) as usize].key,
+            // a run begins or ends: its flits are counted one by one
+            Flit { packet: NONE, .. } => return,
+            Flit { key, .. } => key,
+        };
+        let o = port.base(i) + net.port(key);
+        self.wires.pass_by(o, 1);
+    }
+}
+
+impl Net {
+    /// Whether the route key of each packet that comes to a router names its output there.
+    fn names_outputs(&self) -> bool {
+        !self.chooses && self.needs.decides == Decides::Ahead && !self.faults.repair.any()
     }
 }
 
@@ -53,8 +125,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
     /// as flits come, it grows by the flits that come to the router.
     pub fn queue_growth(&self, net: &Net, o: usize) -> Option<u32> {
         let out = &self.wires.outs[o];
-        let is_known = !net.chooses && net.needs.decides == Decides::Ahead && !net.faults.repair.any();
-        if out.is(ChannelEnd::Injection) || !is_known {
+        if out.is(ChannelEnd::Injection) || !net.names_outputs() {
             return None;
         }
         let r = out.router as usize;
@@ -77,8 +148,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         let r = self.wires.outs[o].router as usize;
         let base = self.requests.routers[r].base as usize;
         let end = self.requests.routers.get(r + 1).map_or(self.buffers.ins.len(), |next| next.base as usize);
-        let leaves_by_it =
-            |key: u16| key != NO_REQUEST && key < weft_api::state::UNDECIDED && net.port(key) == o - base;
+        let leaves_by_it = |key: u16| key != NO_REQUEST && key < UNDECIDED && net.port(key) == o - base;
         let fresh = shortcuts.fresh_flits.iter().filter(|fresh| {
             let (i, ..) = fresh.places::<V>();
             (base..end).contains(&i) && !fresh.chooses && leaves_by_it(fresh.key)

@@ -141,6 +141,7 @@ where
                         cuts,
                         history,
                         granted: vec![u32::MAX; if net.needs.sees_grants { outputs } else { 0 }],
+                        came_for: Vec::new(),
                         outs,
                     },
                     buffers: buffers(net, ins, &room),
@@ -162,6 +163,9 @@ where
         } else if block.reach.interfaces.terminals[t].job != NO_JOB {
             block.reach.interfaces.sleep(net, t, (block.reach.routers.fabric.now, 0));
         }
+    }
+    if net.congestion.is_some() {
+        block.reach.routers.fabric.count_queued(net);
     }
     block.assert_numbers(net);
     OfWidths { block, allocator: allocator.clone(), then: None }

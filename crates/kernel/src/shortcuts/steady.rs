@@ -237,6 +237,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
             out.flits = out.flits.wrapping_add(sent.wrapping_mul(periods as u32));
             // an output that no flit leaves has a free link, or the state would not have come back
             out.next_free = out.next_free.wrapping_add(cycles as u32);
+            fabric.wires.pass_by(o as usize, sent.wrapping_mul(periods as u32));
         }
         for &(t, sent) in &flow.terminals {
             interfaces.terminals[t as usize].left -= sent * periods as u16;

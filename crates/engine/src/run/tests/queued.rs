@@ -12,19 +12,21 @@ use weft_api::policy::Policy;
 /// Cycle, channel, and flits that waited for it.
 type Read = (u64, usize, u32);
 
-/// Agents that read all channels every 7 cycles. `probing`: they count all flits, and compare.
+/// Agents that read all channels every 7 cycles. `probing`: they count all flits, and compare. `counted`: the loop counts the flits that come.
 #[derive(Debug, Default)]
 struct Reads {
     probing: bool,
+    counted: bool,
     read: Arc<Mutex<Vec<Read>>>,
 }
 
 impl Policy for Reads {
     fn agents(&self, site: &BlockSite) -> Option<Box<dyn Agents>> {
-        let (probing, read) = (self.probing, self.read.clone());
+        let (probing, counted, read) = (self.probing, self.counted, self.read.clone());
         Some(Box::new(Readers {
             channels: site.channels.len(),
             probing,
+            counted,
             inside: 0,
             before: vec![0; site.channels.len()],
             read,
@@ -38,6 +40,8 @@ struct Readers {
     channels: usize,
     #[kept(fixed)]
     probing: bool,
+    #[kept(fixed)]
+    counted: bool,
     /// Flits in the queues of the block, counted while `probing`.
     inside: u64,
     /// Flits that waited for each channel when they were read last.
@@ -48,7 +52,7 @@ struct Readers {
 
 impl Agents for Readers {
     fn probes(&self) -> Probes {
-        Probes { arrivals: self.probing, departures: self.probing, routed: false }
+        Probes { arrivals: self.probing, departures: self.probing, queued: self.counted, ..Probes::default() }
     }
 
     fn start(&mut self, channels: &mut dyn Channels) {
@@ -82,7 +86,8 @@ impl Agents for Readers {
     }
 }
 
-fn read(flits: u32, load: f64, speedup: u8, (how, probing): (Execution, bool)) -> Vec<Read> {
+/// What agents read in a run. `probing`, `counted`: as in [`Reads`].
+fn read(flits: u32, load: f64, speedup: u8, (how, probing, counted): (Execution, bool, bool)) -> Vec<Read> {
     let topology = serde_json::from_value(json!({"hyperx": {"widths": [4, 3], "terminals_per_router": 2}})).unwrap();
     let mut spec = Spec::new(&topology, serde_json::from_value(json!({"dimension_order": {}})).unwrap()).unwrap();
     spec.set_packet(flits);
@@ -91,23 +96,26 @@ fn read(flits: u32, load: f64, speedup: u8, (how, probing): (Execution, bool)) -
     (spec.phases.warmup, spec.phases.window) = (0, 2000);
     let mut sim = Simulation::new(&spec, how).unwrap();
     let site = site(&*sim.blocks[0]);
-    let policy = Reads { probing, ..Reads::default() };
+    let policy = Reads { probing, counted, ..Reads::default() };
     sim.blocks[0].add_agents(&sim.net, &policy, &site);
     sim.run(&spec, &());
     std::mem::take(&mut *policy.read.lock().unwrap())
 }
 
 /// Where paths are fixed, each flit in a queue waits for one channel. With one step per cycle no flit waits behind the switch.
-/// The numbers are the same without shortcuts, with them, and with probes.
+/// The numbers are the same without shortcuts, with them, and with probes. They are the same counted in the queues and as flits come.
 #[test]
 fn flits_that_wait_for_channels_are_those_in_the_queues() {
     let one = Execution::new(1, 1);
     for flits in [1, 5, 24] {
         for load in [0.05, 0.5, 1.0] {
             for speedup in [1, 2] {
-                let plain = read(flits, load, speedup, (one.plain(), speedup == 1));
+                let plain = read(flits, load, speedup, (one.plain(), speedup == 1, false));
                 assert!(plain.iter().any(|&(.., flits)| flits > 0), "some flits wait");
-                assert!(plain == read(flits, load, speedup, (one, false)), "{flits} {load} {speedup}");
+                for (how, counted) in [(one, false), (one.plain(), true), (one, true)] {
+                    let other = read(flits, load, speedup, (how, false, counted));
+                    assert!(plain == other, "{flits} {load} {speedup} {how:?} {counted}");
+                }
             }
         }
     }

@@ -38,6 +38,7 @@ impl<const W: usize, const V: usize> Routers<W, V> {
         self.beside.shortcuts.streams.start_receiving((from >> 4) as usize, (from & 15) as u8);
         if self.beside.shortcuts.streams.received > self.beside.shortcuts.streams.next.max(self.fabric.now) {
             // agents have ended it, after the flits of this cycle were received, and before streams flow
+            self.fabric.count_arrival(net, Flit::of_body(from));
             self.receive_body::<true>(net, from);
         }
     }
@@ -123,6 +124,7 @@ impl<const W: usize, const V: usize> Routers<W, V> {
             self.beside.observers.tally.accepted_flits +=
                 self.beside.observers.tally.cycles_inside(landed - flits, landed);
         }
+        self.fabric.wires.pass_by(o, flits as u32);
     }
 }
 

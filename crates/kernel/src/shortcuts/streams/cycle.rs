@@ -125,14 +125,18 @@ impl<const W: usize, const V: usize> Routers<W, V> {
     /// Receives the flits of this cycle that come in runs, and that no stream takes.
     #[inline(never)]
     pub fn receive_runs(&mut self, net: &Net) {
-        let mut k = 0;
+        let (counts, mut k) = (self.fabric.counts_queued(), 0);
         // streams that are broken meanwhile add their runs
         while k < self.beside.shortcuts.streams.incoming.len() {
             let i = self.beside.shortcuts.streams.incoming[k];
             k += 1;
             // SAFETY: the lists of runs and streams name ports (`assert_numbers`).
             let vc = unsafe { self.beside.shortcuts.streams.ins.hot(i as usize) }.vc;
-            self.receive_body::<true>(net, i << 4 | u32::from(vc));
+            let to = i << 4 | u32::from(vc);
+            if counts {
+                self.fabric.count_arrival(net, Flit::of_body(to));
+            }
+            self.receive_body::<true>(net, to);
         }
         self.beside.shortcuts.streams.received = self.fabric.now + 1;
     }

@@ -2,7 +2,7 @@
 
 use super::{OFF, Times};
 use std::sync::Arc;
-use weft_api::agents::{Agents, BlockSite, ChannelSite, Channels};
+use weft_api::agents::{Agents, BlockSite, ChannelSite, Channels, Probes};
 use weft_api::base::kept::{Kept, Value};
 use weft_api::policy::Policy;
 use weft_api::state::LinkState;
@@ -48,6 +48,10 @@ struct Watchers {
 }
 
 impl Agents for Watchers {
+    fn probes(&self) -> Probes {
+        Probes { queued: !self.times.switch_at.is_empty(), ..Probes::default() }
+    }
+
     fn start(&mut self, channels: &mut dyn Channels) {
         self.managed.iter().for_each(|&o| channels.set_timer(o, self.times.idle));
     }

@@ -36,7 +36,7 @@ pub struct Gauge {
 
 impl Agents for Gauge {
     fn probes(&self) -> Probes {
-        Probes { arrivals: true, departures: true, routed: true }
+        Probes { arrivals: true, departures: true, routed: true, ..Probes::default() }
     }
 
     fn arrive(&mut self, batch: &Arrivals) {

@@ -11,7 +11,7 @@ use weft_api::state::{AROUND, LinkState, NONE};
 impl Agents for Team {
     fn probes(&self) -> Probes {
         // only long packets are counted as they leave, so that minimal packets of one flit cost nothing
-        Probes { arrivals: true, departures: !self.single, routed: false }
+        Probes { arrivals: true, departures: !self.single, ..Probes::default() }
     }
 
     /// The first epochs begin.
