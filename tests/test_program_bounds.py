@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from typing import TYPE_CHECKING, Any
 
@@ -188,3 +189,28 @@ sweep: {{grain: [null, 4KiB]}}
     assert [line for line in values[0].splitlines() if "µs" in line] == [
         line for line in values[2].splitlines() if "µs" in line
     ]
+
+
+def test_a_large_program_gets_no_estimate_unasked_and_the_named_option_makes_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a.goal").write_text(goal(3), encoding="utf-8")
+    file = tmp_path / "a.yaml"
+    file.write_text(json.dumps(scenario("torus", {}, "a.goal")), encoding="utf-8")
+
+    def checked(*options: str) -> list[str]:
+        assert main(["check", str(file), *options]) == 0
+        return [line for line in capsys.readouterr().out.splitlines() if "estimate:" in line]
+
+    (small,) = checked()
+    (executed,) = bounds.of_point(weft.load(file).points[0])
+    monkeypatch.setattr(bounds, "MOST_OPERATIONS", 10)
+    (none,) = checked()
+    assert "not made: " in none
+    assert "`weft check FILE --estimate` makes it" in none
+    assert checked("--estimate") == [small]
+    (bound,) = bounds.of_point(weft.load(file).points[0])
+    assert bound.ideal_s is None
+    assert 0 < bound.compute_s <= executed.compute_s, "the mean over ranks is a bound, too"
+    assert main(["run", str(file), "--out", str(tmp_path / "out"), "--no-picture"]) == 0
+    assert "estimate of job all not made: " in capsys.readouterr().out

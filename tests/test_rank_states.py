@@ -198,6 +198,7 @@ def test_no_run_is_below_its_bounds(on_router: Results, tmp_path: Path) -> None:
     assert own.injection_s == pytest.approx(STEPS * BYTES / RANKS_OF_RING * 1e-9)
     assert own.channels_s == pytest.approx(own.injection_s)
     # the executor counts the latency of a byte, without the cycle of its flit, and the bytes behind the first one
+    assert own.ideal_s is not None
     assert own.ideal_s == pytest.approx((RUN_TIME - STEPS) * 1e-9)
     seconds = on_router.summaries[0]["solution_seconds"]
     assert seconds == pytest.approx(RUN_TIME * 1e-9)

@@ -93,6 +93,11 @@ def add(commands: Commands) -> None:
         help="also count how evenly N threads share the work, in the first 1,000 cycles of a run",
     )
     arguments.add_force_memory(parser)
+    parser.add_argument(
+        "--estimate",
+        action="store_true",
+        help="also estimate the run time of programs of more than 3,000,000 operations, which takes long",
+    )
     arguments.add_units(parser)
     parser.add_argument("--json", action="store_true", help="print the facts and the warnings as JSON")
 
@@ -126,7 +131,7 @@ def main(options: argparse.Namespace) -> int:
             print(line, end="\n" if line else "")
     for line in dict.fromkeys(line for each in implied for line in _classes(each.facts)):
         print(line)
-    for line in _programs(sweep):
+    for line in _programs(sweep, estimate=options.estimate):
         print(line)
     if values := [*warned.lines(sweep.points), *warned.hints(each.facts for each in implied)]:
         print("\n".join(["", *values]))
@@ -158,12 +163,12 @@ def _work(facts: dict[str, Any]) -> list[str]:
     return ["", head, *(f"  {name.ljust(width)}  {share:.1%}" for name, share in rows.items())]
 
 
-def _programs(sweep: Sweep) -> list[str]:
+def _programs(sweep: Sweep, *, estimate: bool) -> list[str]:
     """The bounds of the programs of a sweep, each once."""
     from weft.programs import bounds
 
     with slowly("computing the least run time of programs"):
-        found = bounds.of_sweep(sweep.points)
+        found = bounds.of_sweep(sweep.points, estimate=estimate)
     shown = dict.fromkeys("\n".join(["", *bounds.lines(each)]) for each in found.values() if each)
     silent = dict.fromkeys(line for point in sweep.points for line in bounds.lines_without(point))
     return [*shown, *(["", *silent] if silent else [])]

@@ -2,7 +2,8 @@
 
 No run can beat a bound. The busiest processor does its work, the busiest terminal sends or receives its bytes, and
 the fullest channel carries its flits. The LogGOPS executor adds the order of the operations, on a network without
-contention. Its time is an estimate and no bound, since another order of messages may be faster.
+contention. Its time is an estimate and no bound, since another order of messages may be faster. A large program gets
+none, unless it is asked for.
 """
 
 from __future__ import annotations
@@ -38,6 +39,10 @@ _LOAD = 0.01
 _KNOWN_RAILS = ("destination", "local_rank")
 # The executor has no factor of computations: its times are divided by that. A smaller one would exceed them.
 _LEAST_SCALE = 1e-6
+# Most operations of a program that the executor gets unasked; it takes some seconds for them.
+MOST_OPERATIONS = 3_000_000
+# Time of the executor per operation [s]: 91 million in 130 s, on a machine with two busy cores.
+_SECONDS_PER_OPERATION = 1.4e-6
 # More messages than the executor of LogGOPS may have: it never has so many.
 _ALWAYS_EAGER = (1 << 63) - 1
 BOUNDS = {
@@ -69,7 +74,12 @@ class Bounds:
         Whether the bounds of terminals and channels are means over the interfaces of a node. The busiest interface has
         the mean at least, so they hold in every run.
     ideal_s : float
-        Estimate of the LogGOPS executor on a network without contention [s].
+        Estimate of the LogGOPS executor on a network without contention [s]; ``None`` if the program has too many
+        operations for it.
+    operations : int
+        Operations of the program, messages of collectives counted at both ends.
+    is_mean_of_processors : bool
+        Whether the first bound is a mean over ranks, because the program was not executed.
     """
 
     job: str
@@ -78,7 +88,9 @@ class Bounds:
     channels_s: float | None
     is_mean: bool
     is_mean_of_interfaces: bool
-    ideal_s: float
+    ideal_s: float | None
+    operations: int
+    is_mean_of_processors: bool
 
     @property
     def least_s(self) -> float:
@@ -87,7 +99,7 @@ class Bounds:
         return max(strict)
 
 
-def of_point(point: Point) -> list[Bounds]:
+def of_point(point: Point, *, estimate: bool = False) -> list[Bounds]:
     """The bounds of all programs of a point.
 
     Of nodes with several interfaces, a bound counts the flits of each interface where the scenario fixes which one
@@ -98,16 +110,18 @@ def of_point(point: Point) -> list[Bounds]:
     ----------
     point : Point
         A point that can run.
+    estimate : bool
+        Execute programs of more than `MOST_OPERATIONS` operations, too.
 
     Raises
     ------
     ProgramError
-        If a program can't finish on any network: a rank waits for a message that nobody sends.
+        If a program that is executed can't finish on any network: a rank waits for a message that nobody sends.
     """
     facts = point.imply()
     if not facts["runs_programs"]:
         return []
-    return [_of_job(point, facts, job) for job in _jobs(point.resolved) if job[2] == _MODEL]
+    return [_of_job(point, facts, job, estimate=estimate) for job in _jobs(point.resolved) if job[2] == _MODEL]
 
 
 def without(point: Point) -> list[str]:
@@ -126,18 +140,26 @@ def _jobs(resolved: Mapping[str, Any]) -> Iterator[_Job]:
                 yield job.get("name", "all" if place is None else f"job {place}"), place, model, config
 
 
-def _of_job(point: Point, facts: Mapping[str, Any], of: _Job) -> Bounds:
+def _of_job(point: Point, facts: Mapping[str, Any], of: _Job, *, estimate: bool) -> Bounds:
     job, number, _, config = of
     program = _program(config, point.inputs)
     cycle, bits, rate = facts["cycle_seconds"], facts["flit_bits"], facts["bandwidth"]["terminal"]
-    processors = program.info()["cpus"]
     handled, parts = _work(program, _Rails.of(point.resolved, config), bits)
+    known = program.info()
+    processors, operations = known["cpus"], int(known["operations"] + handled.sum())
     overhead, scale = _seconds(config.get("overhead"), cycle), config.get("compute_scale", 1.0)
     alone = [_implied(point, number, flits) for flits in parts.on_network]
     latency = max((each["zero_load_latency_cycles"] for each in alone if each), default=0.0) * cycle
     latency += _seconds(config.get("injection_latency"), cycle) + 2 * _seconds(config.get("host_latency"), cycle)
-    answer = _loggops(program, latency, cycle / rate / parts.together, (bits, overhead), max(scale, _LEAST_SCALE))
-    compute = np.array([each["compute_ns"] * 1e-9 for each in answer["ranks"]]) * scale * _least_factor(config)
+    ideal, is_executed = None, estimate or operations <= MOST_OPERATIONS
+    if is_executed:
+        least = max(scale, _LEAST_SCALE)
+        answer = _loggops(program, latency, cycle / rate / parts.together, (bits, overhead), least)
+        ideal = answer["finish_ns"] * 1e-9 * least
+        compute = np.array([each["compute_ns"] for each in answer["ranks"]])
+    else:  # what each rank computes is not known, and the busiest one computes the mean at least
+        compute, handled = np.array([known["compute_ns"] / known["ranks"]]), handled.mean()
+    compute = compute * 1e-9 * scale * _least_factor(config)
     busiest = max(max(flits.sum(axis=0).max(), flits.sum(axis=1).max()) for flits in parts.of_interfaces)
     channels = [_channels(*each, cycle) for each in zip(alone, parts.on_network, strict=True)]
     fullest = (
@@ -150,7 +172,9 @@ def _of_job(point: Point, facts: Mapping[str, Any], of: _Job) -> Bounds:
         fullest,
         any(is_mean for _, is_mean in channels),
         not parts.is_known,
-        answer["finish_ns"] * 1e-9 * max(scale, _LEAST_SCALE),
+        ideal,
+        operations,
+        not is_executed,
     )
 
 
@@ -321,7 +345,7 @@ def _time(seconds: float) -> str:
     return f"{round(seconds * 1e15)}fs"
 
 
-def of_sweep(points: Sequence[Point]) -> dict[str, list[Bounds]]:
+def of_sweep(points: Sequence[Point], *, estimate: bool = False) -> dict[str, list[Bounds]]:
     """The bounds of each point by its hash; points that differ only in power, recordings or seed share theirs."""
     known: dict[str, list[Bounds]] = {}
     found = {}
@@ -329,7 +353,7 @@ def of_sweep(points: Sequence[Point]) -> dict[str, list[Bounds]]:
         alike = {key: value for key, value in point.resolved.items() if key not in _WITHOUT_BOUNDS}
         key = json.dumps(alike, sort_keys=True)
         if key not in known:
-            known[key] = of_point(point)
+            known[key] = of_point(point, estimate=estimate)
         found[point.hash] = known[key]
     return found
 
@@ -343,12 +367,24 @@ def lines(bounds: Sequence[Bounds]) -> list[str]:
             rows[2][1] = _NONE_OF_CHANNELS
         elif each.is_mean:
             rows[2][0] += ", a mean where paths are drawn at random"
+        if each.is_mean_of_processors:
+            rows[0][0] += ", in the mean over ranks"
         if each.is_mean_of_interfaces:
             rows[1][0] += ", in the mean over its interfaces"
-        rows.append(["estimate: the LogGOPS executor, without contention", si(each.ideal_s, "s", 4)])
+        shown = _skipped(each) if each.ideal_s is None else si(each.ideal_s, "s", 4)
+        rows.append(["estimate: the LogGOPS executor, without contention", shown])
         head = [f"least run time of job {each.job}", si(each.least_s, "s", 4)]
         values += columns(head, rows, left=1)
     return values
+
+
+def _skipped(bounds: Bounds) -> str:
+    """Why a program has no estimate, and the command that makes it."""
+    count, seconds = f"{bounds.operations:,}", si(bounds.operations * _SECONDS_PER_OPERATION, "s", 2)
+    return (
+        f"not made: {count} operations take about {seconds}; `weft check FILE --estimate` makes it, and "
+        "checks that the program can finish"
+    )
 
 
 def lines_without(point: Point) -> list[str]:
@@ -370,10 +406,12 @@ def beside(results: ResultSet, bounds: Mapping[str, Sequence[Bounds]]) -> list[s
             seconds = cycles * summary["cycle_seconds"]
             shares = [seconds / bound if bound else None for bound in (each.least_s, each.ideal_s)]
             cells = [f"{share:.3f}" if share is not None else "-" for share in shares]
-            shown = [si(value, "s", 4) for value in (seconds, each.least_s, each.ideal_s)]
+            shown = ["-" if value is None else si(value, "s", 4) for value in (seconds, each.least_s, each.ideal_s)]
             rows.append([*place, each.job, shown[0], shown[1], cells[0], shown[2], cells[1]])
     if not rows:
         return []
     head = [*(path.rpartition(".")[2] for path in paths), "job", "run time", "least", "ratio", "no contention", "ratio"]
     words = "run time beside the least that is possible, and beside the estimate without contention (`weft check`)"
-    return [words, *columns(head, rows, left=len(paths) + 1)]
+    skipped = [each for of in bounds.values() for each in of if each.ideal_s is None]
+    why = dict.fromkeys(f"estimate of job {each.job} {_skipped(each)}" for each in skipped)
+    return [words, *columns(head, rows, left=len(paths) + 1), *why]
