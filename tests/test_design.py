@@ -40,20 +40,19 @@ def test_formulas_are_those_of_the_graphs(family: str, terminals: int, radix: in
     packaging = Packaging(pitch_m=1.5, overhead_m=2.25, inside_m=0.5)
     for parameters in islice(FAMILIES[family].candidates(terminals, radix), 60):
         plan, design = FAMILIES[family].plan(parameters), one({family: parameters}, packaging=packaging)
-        facts, row = design.facts, design.row
+        facts, money = design.facts, design.money
         assert (plan.routers, plan.terminals) == (facts["routers"], facts["terminals"]), parameters
         assert (plan.links, plan.radix) == (len(design.links), facts["radix_ports"]), parameters
         assert (plan.degree, plan.diameter) == (facts["degree_max_links"], facts["diameter_hops"]), parameters
         assert plan.terminals >= terminals
         assert plan.most_terminals == design.terminals.max(), parameters
-        assert plan.racks == row["racks"], parameters
-        assert plan.cable_m(packaging) == pytest.approx(row["cable_m"]), parameters
+        assert plan.racks == money["racks"], parameters
+        assert plan.cable_m(packaging) == pytest.approx(money["cable_m"]), parameters
         longest = plan.longest * packaging.pitch_m + packaging.overhead_m
         assert longest >= design.cable_m.max() - 1e-9, parameters
-        assert plan.cost_usd(price_list.default(), packaging) == pytest.approx(row["cost_usd"])
-        assert Assumptions().power_w(plan.routers, plan.radix, plan.links, plan.terminals) == pytest.approx(
-            row["power_w"]
-        )
+        assert plan.cost_usd(price_list.default(), packaging) == pytest.approx(money["cost_usd"])
+        power_w = Assumptions().power_w(plan.routers, plan.radix, plan.links, plan.terminals)
+        assert power_w == pytest.approx(design.power_w)
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -222,7 +221,7 @@ def test_racks_with_a_size_are_filled_with_what_belongs_together() -> None:
         }
     }
     wide = one(topology, packaging=Packaging(routers_per_rack=8, inside_m=0.5))
-    assert wide.row["racks"] == 3
+    assert wide.money["racks"] == 3
     # all local links are inside, and the links between groups 0 and 1, and 2 and 3
     local, between = 5 * 6, 10
     lengths = sorted(wide.cable_m.tolist())
@@ -232,7 +231,7 @@ def test_racks_with_a_size_are_filled_with_what_belongs_together() -> None:
     assert len(lengths) == local + between
     # racks for 5 terminals: two routers each, groups are divided
     narrow = one(topology, packaging=Packaging(terminals_per_rack=5))
-    assert narrow.row["racks"] == 10
+    assert narrow.money["racks"] == 10
     with pytest.raises(WeftError, match="a router with 2 terminals does not fit into a rack of 1 terminals"):
         one(topology, packaging=Packaging(terminals_per_rack=1)).row  # noqa: B018
 
@@ -245,7 +244,7 @@ def test_with_sizes_no_rack_holds_more_and_no_cable_is_shorter_than_formulas_say
         racks = filled(design_layout(design), design.terminals, packaging).racks
         assert np.bincount(racks).max() <= 5
         assert np.bincount(racks, weights=design.terminals).max() <= 24
-        assert FAMILIES[family].plan(parameters).cost_usd(price_list.default(), packaging) <= design.row["cost_usd"]
+        assert FAMILIES[family].plan(parameters).cost_usd(price_list.default(), packaging) <= design.money["cost_usd"]
 
 
 def design_layout(design: MeasuredDesign) -> Layout:

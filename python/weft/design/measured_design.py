@@ -200,7 +200,6 @@ class MeasuredDesign:
         """All numbers of the design in one row; the columns of a comparison."""
         facts = self.facts
         links, terminals = len(self.links), facts["terminals"]
-        power = self.assumed.power_w(facts["routers"], facts["radix_ports"], links, terminals)
         return {
             "design": self.name,
             "topology": in_words(self.topology),
@@ -218,9 +217,15 @@ class MeasuredDesign:
             **self._tolerated(),
             **self.money,
             "port_count": 2 * links + terminals,
-            "power_w": power,
-            "power_per_terminal_w": power / terminals,
+            "power_w": self.power_w,
+            "power_per_terminal_w": self.power_w / terminals,
         }
+
+    @cached_property
+    def power_w(self) -> float:
+        """Power of the network while it carries nothing [W]."""
+        facts = self.facts
+        return self.assumed.power_w(facts["routers"], facts["radix_ports"], len(self.links), facts["terminals"])
 
     def _tolerated(self) -> dict[str, float | None]:
         """Shares of failed links up to which most trials are connected; ``None`` where there is no link to fail."""

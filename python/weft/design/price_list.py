@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 from dataclasses import dataclass
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
@@ -97,6 +98,7 @@ class Prices:
         return values
 
 
+@cache
 def default() -> Prices:
     """The prices that Weft brings."""
     text = files("weft.design").joinpath("assets", "edr.csv").read_text(encoding="utf-8")

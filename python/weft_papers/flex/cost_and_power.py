@@ -72,11 +72,11 @@ def _simulated(name: str) -> Topology:
 
 
 def _cost(topology: Topology) -> float:
-    return float(measured(topology).row["cost_usd"])
+    return float(measured(topology).money["cost_usd"])
 
 
 def _power(topology: Topology) -> float:
-    return float(measured(topology).row["power_w"])
+    return measured(topology).power_w
 
 
 def _per_terminal(of: Callable[[Topology], float], topology: Topology) -> float:
@@ -87,8 +87,8 @@ def _counts(name: str) -> Callable[[Measured], str]:
     """Routers, ports and links."""
 
     def answer(_: Measured) -> str:
-        row = measured(_simulated(name)).row
-        return f"{row['routers']:,}; {row['radix_ports']}; {row['links']:,}"
+        found = measured(_simulated(name))
+        return f"{found.facts['routers']:,}; {found.facts['radix_ports']}; {len(found.links):,}"
 
     return answer
 
@@ -99,13 +99,13 @@ def _terminals(name: str) -> Callable[[Measured], float]:
 
 def _costs(name: str) -> Callable[[Measured], tuple[float, str]]:
     def answer(_: Measured) -> tuple[float, str]:
-        row = measured(_simulated(name)).row
-        words = f"{row['cost_usd'] - row['cost_terminal_cables_usd']:,.0f} $ without the cables of terminals"
+        money = measured(_simulated(name)).money
+        words = f"{money['cost_usd'] - money['cost_terminal_cables_usd']:,.0f} $ without the cables of terminals"
         if name == FAT_TREE:
             words += f"; the tree of pods of 16 ports costs {_cost(TABLE_6[FAT_TREE]):,.0f} $"
         if name == SLIM_FLY:
             words += f"; by FleX's layout, with 20 ports and without these cables {_in_a_row():,.0f} $"
-        return row["cost_usd"] / _MEGA, words
+        return money["cost_usd"] / _MEGA, words
 
     return answer
 
@@ -133,21 +133,22 @@ def table_6(_: Measured) -> pl.DataFrame:
     """Sizes, cost and power, as printed and as found; both trees."""
     rows = []
     for name in (FAT_TREE, K_ARY_TREE, DRAGONFLY, HYPERX, SLIM_FLY, FLEX, _LARGER):
-        row, printed = measured(_network(name)).row, _PRINTED.get(name)
+        found, printed = measured(_network(name)), _PRINTED.get(name)
+        facts, money = found.facts, found.money
         rows.append(
             {
                 "network": "Fat tree (16-ary pods)" if name == FAT_TREE else name,
-                "terminals": row["terminals"],
-                "routers": row["routers"],
-                "ports": row["radix_ports"],
-                "links": row["links"],
+                "terminals": facts["terminals"],
+                "routers": facts["routers"],
+                "ports": facts["radix_ports"],
+                "links": len(found.links),
                 "cost, printed [M$]": printed and printed[4] / _MEGA,
-                "cost [M$]": round(row["cost_usd"] / _MEGA, 3),
+                "cost [M$]": round(money["cost_usd"] / _MEGA, 3),
                 "without cables of terminals [M$]": round(
-                    (row["cost_usd"] - row["cost_terminal_cables_usd"]) / _MEGA, 3
+                    (money["cost_usd"] - money["cost_terminal_cables_usd"]) / _MEGA, 3
                 ),
                 "power, printed [W]": printed and printed[5],
-                "power [W]": round(row["power_w"], 1),
+                "power [W]": round(found.power_w, 1),
             }
         )
     return pl.DataFrame(rows)
@@ -349,8 +350,9 @@ def _table_6_rules() -> dict[str, Rule]:
 
 
 def _larger(_: Measured) -> str:
-    row = measured(LARGER).row
-    return f"{row['terminals']}; {row['routers']}; {row['radix_ports']}; {row['links']:,}"
+    found = measured(LARGER)
+    facts = found.facts
+    return f"{facts['terminals']}; {facts['routers']}; {facts['radix_ports']}; {len(found.links):,}"
 
 
 RULES: dict[str, Rule] = {

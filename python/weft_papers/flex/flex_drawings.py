@@ -121,7 +121,7 @@ def table_1(_: Measured) -> pl.DataFrame:
             ("N_x", "routers along x in each layer", nx),
             ("N_y", "routers along y in each layer", ny),
             ("N_z", "layers", nz),
-            ("k", "ports of a router", int(network.row["radix_ports"])),
+            ("k", "ports of a router", int(network.facts["radix_ports"])),
         ],
         schema=["Symbol", "Meaning", "FleX of Table 6"],
         orient="row",
