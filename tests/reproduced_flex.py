@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -168,6 +169,7 @@ def of_layers_and_dimensions() -> pl.DataFrame:
     )
 
 
+@cache
 def ideal() -> Measured:
     """What the paper says of every experiment."""
     frames = {pattern: of_pattern(pattern) for pattern in FULL}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from math import exp
 from typing import TYPE_CHECKING, Any
 
@@ -144,6 +145,7 @@ def readings() -> dict[str, pl.DataFrame]:
     }
 
 
+@cache
 def ideal() -> Measured:
     """All experiments."""
     frames = readings() | {

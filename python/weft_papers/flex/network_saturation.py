@@ -11,16 +11,16 @@ from itertools import pairwise
 from math import inf
 from typing import TYPE_CHECKING
 
-import polars as pl
-
 from weft.results import quantities as q
 from weft_papers.common.frames import UNSETTLED
 from weft_papers.common.knees import ACCEPTED, STEEP
 from weft_papers.common.measured import LackingError
-from weft_papers.common.questions import greatest, of
+from weft_papers.common.questions import of
 from weft_papers.flex.performance_frame import mechanism
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from weft_papers.common.measured import Measured
 
 
@@ -52,19 +52,23 @@ def knee(rows: pl.DataFrame, curve: str) -> float:
     LackingError
         If no load was too much, or if points below had not settled.
     """
-    points = of(rows, curve).drop_nulls("accepted_load")
-    over = points.filter((pl.col("accepted_load") < ACCEPTED * pl.col("load")) | (pl.col("load") >= 1))
-    if over.is_empty():
-        raise LackingError(f"{curve} accepted all that was offered up to load {greatest(points, 'load'):g}")
-    found = greatest(points.filter(pl.col("load") <= over["load"][0]), "accepted_load")
+    # `of` sorts by load. A claim asks for hundreds of curves, so a curve is one query, and its rows are few.
+    columns = ("load", "accepted_load", q.LATENCY.column, UNSETTLED)
+    points = of(rows, curve).select(columns).drop_nulls(["load", "accepted_load"]).rows()
+    if not points:
+        raise LackingError(f"no accepted load of {curve} is known")
+    over = next((load for load, accepted, *_ in points if accepted < ACCEPTED * load or load >= 1), None)
+    if over is None:
+        raise LackingError(f"{curve} accepted all that was offered up to load {points[-1][0]:g}")
+    found = max(accepted for load, accepted, *_ in points if load <= over)
     if found <= 0:
         raise LackingError(f"{curve} accepted nothing")
-    below = points.filter(pl.col("load") < over["load"][0])
-    most = min(found, _steep(below))
-    late = below.filter(pl.col(UNSETTLED).fill_null(value=False) & (pl.col("load") < most))
-    if not late.is_empty():
-        raise LackingError(f"{curve} had not settled at load {late['load'][0]:g}")
-    return most
+    below = [(load, latency, late) for load, _, latency, late in points if load < over]
+    most = min(found, _steep([(load, latency) for load, latency, _ in below if latency is not None]))
+    late = next((load for load, _, unsettled in below if unsettled and load < most), None)
+    if late is not None:
+        raise LackingError(f"{curve} had not settled at load {late:g}")
+    return float(most)
 
 
 def known(rows: pl.DataFrame, curve: str) -> float | None:
@@ -74,11 +78,10 @@ def known(rows: pl.DataFrame, curve: str) -> float | None:
     return None
 
 
-def _steep(points: pl.DataFrame) -> float:
+def _steep(points: list[tuple[float, float]]) -> float:
     """The load at which the latency is `STEEP` times the least, on the line between two loads; else infinite."""
-    rows = points.drop_nulls(q.LATENCY.column).select("load", q.LATENCY.column).sort("load").rows()
-    limit = STEEP * min((latency for _, latency in rows), default=inf)
-    for (low, before), (high, after) in pairwise(rows):
+    limit = STEEP * min((latency for _, latency in points), default=inf)
+    for (low, before), (high, after) in pairwise(points):
         if after > limit:
-            return float(low + (high - low) * (limit - before) / (after - before))
+            return low + (high - low) * (limit - before) / (after - before)
     return inf

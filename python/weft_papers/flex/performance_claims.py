@@ -114,18 +114,21 @@ def _saturates(
     for name in above:
         theirs = saturation(measured, pattern, name, routing)
         text = f"{pattern}, {routing}: {than} {ours:.3f}, {name} {theirs:.3f}"
-        causes = (
-            reversed_at_equal(measured, pattern, routing, than, name),
-            _by_paths(measured, pattern, routing, than, name),
-            _by_readings(measured, pattern, routing, than, name),
-        )
-        cause = "; ".join(filter(None, causes))
-        parts.append(Part(ours > theirs, text, cause))
+        holds, cause = ours > theirs, ""
+        if not holds:
+            causes = (
+                reversed_at_equal(measured, pattern, routing, than, name),
+                _by_paths(measured, pattern, routing, than, name),
+                _by_readings(measured, pattern, routing, than, name),
+            )
+            cause = "; ".join(filter(None, causes))
+        parts.append(Part(holds, text, cause))
     if near_:
         theirs = saturation(measured, pattern, near_, routing)
         text = f"{pattern}, {routing}: {than} {ours:.3f}, {near_} {theirs:.3f} ({ours / theirs - 1:+.0%})"
-        cause = _by_readings(measured, pattern, routing, than, near_, alike=True)
-        parts.append(Part(abs(ours / theirs - 1) <= WITHIN, text, cause))
+        holds = abs(ours / theirs - 1) <= WITHIN
+        cause = "" if holds else _by_readings(measured, pattern, routing, than, near_, alike=True)
+        parts.append(Part(holds, text, cause))
     return parts
 
 
