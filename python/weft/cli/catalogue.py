@@ -34,19 +34,17 @@ def main(options: argparse.Namespace) -> int:
     """Print; returns the exit status."""
     from weft import _engine
 
-    families = _engine.models()
+    every = families = _engine.models()
     if options.family is not None:
-        families = {name: models for name, models in families.items() if options.family in (name, name.split(".")[-1])}
+        families = {name: models for name, models in every.items() if options.family in (name, name.split(".")[-1])}
     if not families:
-        known = ", ".join(_engine.models())
-        remedy = meant(options.family, _engine.models(), f"the families are {known}")
+        remedy = meant(options.family, every, f"the families are {', '.join(every)}")
         raise ScenarioError.saying(f"there is no family {options.family!r}", remedy)
     if options.model is not None:
-        ((family, models),) = families.items()
-        summaries = {model["name"]: model["summary"] for model in models}
-        print("\n".join(_model(_engine.schema(), family, options.model, summaries)))
+        (family,) = families
+        print("\n".join(lines(_engine.schema(), every, family, options.model)))
         return DONE
-    width = max(len(model["name"]) for models in _engine.models().values() for model in models)
+    width = max(len(model["name"]) for models in every.values() for model in models)
     blocks = [
         "\n".join([family, *(f"  {model['name'].ljust(width)}  {model['summary']}".rstrip() for model in models)])
         for family, models in families.items()
@@ -55,27 +53,26 @@ def main(options: argparse.Namespace) -> int:
     return DONE
 
 
-def _model(schema: dict[str, Any], family: str, name: str, summaries: dict[str, str]) -> list[str]:
+def lines(schema: dict[str, Any], every: dict[str, list[dict[str, Any]]], family: str, name: str) -> list[str]:
     """The summary of a model, and a line for each of its parameters."""
+    summaries = {model["name"]: model["summary"] for model in every[family]}
     if name not in summaries:
         remedy = meant(name, summaries, f"its models are {', '.join(summaries)}")
         raise ScenarioError.saying(f"{family} has no model {name!r}", remedy)
     target = parameters.model(schema, family, name)
-    lines = [f"{family}: {name}", f"  {summaries[name]}"]
+    head = [f"{family}: {name}", f"  {summaries[name]}"]
     if "items" in target:
-        lines += ["", "It takes a list; for each item:"]
+        head += ["", "It takes a list; for each item:"]
         target = parameters.target(schema, target["items"])
-    rows = [row for parameter in parameters.keys(schema, target) for row in _rows(schema, parameter)]
+    families = [{model["name"] for model in models} for models in every.values()]
+    rows = [row for parameter in parameters.keys(schema, target) for row in _rows(schema, parameter, families)]
     if not rows:
-        return [*lines, "", "It takes no parameters."]
-    return [*lines, "", *columns(["parameter", "value", "default", "meaning"], _wrapped(rows), left=4)]
+        return [*head, "", "It takes no parameters."]
+    return [*head, "", *columns(["parameter", "value", "default", "meaning"], _wrapped(rows), left=4)]
 
 
-def _rows(schema: dict[str, Any], parameter: parameters.Parameter) -> list[list[str]]:
+def _rows(schema: dict[str, Any], parameter: parameters.Parameter, families: list[set[str]]) -> list[list[str]]:
     """Rows for a parameter, the words that it may be, and their parameters (models are listed by themselves)."""
-    from weft import _engine
-
-    families = [{model["name"] for model in models} for models in _engine.models().values()]
 
     def of_a_family(parameter: parameters.Parameter) -> bool:
         return {word for word, _ in parameter.choices} in families
