@@ -1,0 +1,108 @@
+"""The remedy of a diagnosis ends it: each setting that a remedy names is written, and the point is run again."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import weft
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from weft.api.results import Results
+
+ROW = """\
+topology: {hyperx: {widths: [4], terminals_per_router: 2}}
+routing: minimal
+traffic: {pattern: uniform, load: 0.1}
+measure: {warmup: 2000cycles, window: 5000cycles}
+"""
+LONG_LINKS = {"links.default.latency": "1000cycles", "links.default.buffer": "2100flits"}
+SLEEPY = {"power.policy": {"idle_timeout": {"idle": "1us", "transition": "500ns"}}, "measure.warmup": "1000cycles"}
+REPLIES = {"traffic.reply": {"packet": "2flits", "turnaround": "3us"}, "traffic.load": 0.05}
+AT_LIMIT = {"measure.warmup": "auto", "measure.warmup_limit": "13200cycles", "traffic.load": 0.3} | {
+    "links.default.latency": "500cycles",
+    "links.default.buffer": "1100flits",
+}
+# By code: the overrides with which a point has it, and those that its remedy replaces.
+CASES: list[tuple[str, dict[str, Any]]] = [
+    ("no_packet", {"traffic.load": 0.00001, "measure.window": "1000cycles"}),
+    ("window_below_latency", LONG_LINKS | {"measure.window": "900cycles"}),
+    ("power_unsettled", SLEEPY),
+    ("warmup_of_policy", SLEEPY),
+    ("replies_unsettled", REPLIES | {"measure.warmup": "1000cycles"}),
+    ("warmup_without_replies", REPLIES | {"measure.warmup": "1000cycles"}),
+    ("may_be_saturated", REPLIES | {"measure.warmup": "1000cycles"}),
+    ("not_judged", {"traffic.load": 0.5, "traffic.injection": {"on_off": {"peak": 0.9, "mean_on": "2000cycles"}}}),
+    (
+        "bursts_undecided",
+        {"traffic.load": 0.4, "traffic.injection": {"on_off": {"peak": 1.0, "mean_on": "1000cycles"}}},
+    ),
+    ("latencies_unsettled", AT_LIMIT),
+    ("latencies_at_limit", AT_LIMIT),
+]
+
+
+def _codes(results: Results) -> list[str]:
+    return [each["code"] for each in results.diagnoses[0]]
+
+
+def _remedy(results: Results, code: str) -> tuple[dict[str, str], str]:
+    """The settings of the remedy, or else the first one that its sentence names."""
+    found = next(each["remedy"] for each in results.diagnoses[0] if each["code"] == code)
+    named = re.findall(r"`(measure\.\w+): (\w+)`", found["text"])[:1]
+    return found["settings"] or dict(named), found["text"]
+
+
+@pytest.mark.parametrize(("code", "keys"), CASES, ids=[code for code, _ in CASES])
+def test_a_remedy_ends_its_diagnosis(code: str, keys: dict[str, Any], tmp_path: Path) -> None:
+    flawed = weft.load(ROW, overrides=keys).run(tmp_path / "flawed", watch=False)
+    assert code in _codes(flawed)
+    settings, text = _remedy(flawed, code)
+    assert settings, text
+    mended = weft.load(ROW, overrides=keys | settings).run(tmp_path / "mended", watch=False)
+    assert code not in _codes(mended), text
+
+
+def test_the_load_that_a_search_finds_ends_saturation(tmp_path: Path) -> None:
+    crossed = {"traffic.pattern": "tornado"}
+    saturated = weft.load(ROW, overrides=crossed | {"traffic.load": 0.9}).run(tmp_path / "saturated", watch=False)
+    assert "saturated" in _codes(saturated)
+    (row,) = weft.load(ROW, overrides=crossed).saturation(tmp_path / "found", tolerance=0.05).iter_rows(named=True)
+    carried = crossed | {"traffic.load": row["steady_load"]}
+    assert "saturated" not in _codes(weft.load(ROW, overrides=carried).run(tmp_path / "carried", watch=False))
+
+
+def test_the_numbered_remedies_of_a_warm_up_work_as_auto_does(tmp_path: Path) -> None:
+    flawed = weft.load(ROW, overrides=SLEEPY).run(tmp_path / "flawed", watch=False)
+    (cycles,) = re.findall(r"such as (\d+cycles)", _remedy(flawed, "power_unsettled")[1])
+    mended = weft.load(ROW, overrides=SLEEPY | {"measure.warmup": cycles}).run(tmp_path / "mended", watch=False)
+    assert not {"power_unsettled", "warmup_of_policy"} & set(_codes(mended))
+
+
+JOBS = {
+    "pattern": "uniform",
+    "jobs": [
+        {"name": "busy", "terminals": {"range": [0, 3]}, "load": 0.1},
+        {"name": "rare", "terminals": {"range": [4, 7]}, "load": 0.0001},
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("code", "keys", "longer"),
+    [
+        ("job_without_packets", {"traffic": JOBS, "measure.window": "500cycles"}, "100000cycles"),
+        ("phase_without_packets", {"traffic.phases": [{"from": "20us", "load": 0.2}]}, "25000cycles"),
+        ("after_window", {"traffic.phases": [{"from": "20us", "load": 0.2}]}, "25000cycles"),
+    ],
+)
+def test_a_window_that_sees_what_was_silent_ends_its_diagnosis(
+    code: str, keys: dict[str, Any], longer: str, tmp_path: Path
+) -> None:
+    assert code in _codes(weft.load(ROW, overrides=keys).run(tmp_path / "flawed", watch=False))
+    seen = weft.load(ROW, overrides=keys | {"measure.window": longer}).run(tmp_path / "seen", watch=False)
+    assert code not in _codes(seen)
