@@ -58,6 +58,7 @@ mod save;
 mod scalar;
 mod schema;
 mod shares;
+mod silent_terminals;
 mod statistics;
 mod table;
 mod tree;

@@ -5,7 +5,7 @@ use crate::assemble::Clock;
 use crate::config::Scenario;
 use crate::fault_model::Enough;
 use crate::measure::StopConfig;
-use crate::{catalogue, classes, events, marking, periods, replies};
+use crate::{catalogue, classes, events, marking, periods, replies, silent_terminals};
 use serde::Serialize;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -98,6 +98,7 @@ pub(crate) fn of(scenario: &Scenario, spec: &Spec) -> Result<Vec<Warning>, Refus
     warnings.extend(periods::planned(spec)?);
     warnings.extend(nothing_managed(spec));
     warnings.extend(silent(scenario, spec)?);
+    warnings.extend(silent_terminals::warnings(scenario, spec));
     warnings.extend(few_packets(scenario, spec)?);
     warnings.extend(dear_when_off(scenario, spec));
     warnings.extend(catalogue::other_speed(scenario, spec));
@@ -157,6 +158,7 @@ pub(crate) fn place(scenario: &Scenario, j: usize, key: &str) -> String {
     let own = scenario.traffic.jobs.get(j).is_some_and(|job| match key {
         "load" => job.load.is_some(),
         "batch" => job.batch.is_some(),
+        "pattern" => job.pattern.is_some(),
         _ => !job.phases.is_empty(),
     });
     if own { format!("traffic.jobs.{j}.{key}") } else { format!("traffic.{key}") }

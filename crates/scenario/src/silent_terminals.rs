@@ -1,0 +1,45 @@
+//! Warns of terminals that send nothing because their pattern gives them no destination.
+
+use crate::config::Scenario;
+use crate::warnings::{Warning, named, place};
+use weft_engine::Spec;
+use weft_engine::spec::Job;
+
+weft_units::codes! {
+    SILENT_TERMINALS = "silent_terminals", Warning,
+        means: "The pattern of a job lets some of its terminals send nothing. Loads are means over all terminals, so the offered and the \
+                accepted load are lower than the load that is written.",
+        computed: "Terminals with a relative load of 0 in all phases of the job, such as those beyond the ids of `within` or the empty rows of \
+                   a matrix.",
+        helps: "Leave it if these terminals are to send nothing. Else write a pattern in which all terminals send, or put a job on those \
+                that send (`traffic.jobs`): its loads are means over its own terminals.";
+}
+
+/// The jobs in which some terminals send nothing, and others do.
+pub(crate) fn warnings(scenario: &Scenario, spec: &Spec) -> Vec<Warning> {
+    let jobs = spec.traffic.jobs.iter().enumerate().filter(|(_, job)| !job.workload.model().has_own_demand());
+    let with_silent = jobs.map(|(j, job)| (j, job, silent(job)));
+    let some = with_silent.filter(|&(_, job, silent)| silent > 0 && silent < job.terminals.len());
+    let warning = |(j, job, silent): (usize, &Job, usize)| {
+        let all = job.terminals.len();
+        let senders = all - silent;
+        let what = format!(
+            "{} has a pattern that gives {silent} of {all} terminals no destination, so they send nothing. Offered and accepted load are \
+             means over all {all}, so they are lower than the load that is written",
+            named(scenario, spec, j)
+        );
+        let help = format!(
+            "leave it if these terminals are to send nothing; else write a pattern in which all send, or a job on the {senders} terminals \
+             that send (`traffic.jobs`), whose loads are means over these"
+        );
+        let numbers = [("silent_terminals", silent as f64), ("terminals", all as f64)];
+        Warning::new(&SILENT_TERMINALS, place(scenario, j, "pattern"), numbers, what, help)
+    };
+    some.map(warning).collect()
+}
+
+/// Terminals of a job that its patterns never let send.
+fn silent(job: &Job) -> usize {
+    let sends = |rank: u32| job.phases.iter().any(|phase| phase.pattern.relative_load(rank) > 0.0);
+    (0..).zip(&job.terminals).filter(|&(rank, _)| !sends(rank)).count()
+}
