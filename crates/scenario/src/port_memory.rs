@@ -2,7 +2,6 @@
 
 use crate::config::{FlowControl, Scenario};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value, json};
 use weft_engine::{LaneCounts, Spec};
@@ -155,15 +154,14 @@ impl Scenario {
 
 impl<'de> Deserialize<'de> for PortMemory {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        if text.ends_with("flit") || text.ends_with("flits") {
-            return text.parse().map(Self::Flits).map_err(D::Error::custom);
-        }
-        text.parse().map(Self::Bits).map_err(|error: String| {
-            let what = error.lines().next().unwrap_or_default().to_owned();
-            D::Error::custom(format!(
-                "{what}\nwrite a size in B, KB, KiB, MB or MiB, or in flits; for example \"64KiB\""
-            ))
+        weft_units::with_unit(deserializer, ("a size of a memory", "B", "64KiB"), |text| {
+            if text.ends_with("flit") || text.ends_with("flits") {
+                return text.parse().map(Self::Flits);
+            }
+            text.parse().map(Self::Bits).map_err(|error: String| {
+                let what = error.lines().next().unwrap_or_default();
+                format!("{what}\nwrite a size in B, KB, KiB, MB or MiB, or in flits; for example \"64KiB\"")
+            })
         })
     }
 }

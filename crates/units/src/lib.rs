@@ -17,6 +17,7 @@ mod quantity;
 mod registry;
 mod remark;
 mod share;
+mod with_unit;
 mod words;
 
 pub use bandwidth::Bandwidth;
@@ -29,6 +30,7 @@ pub use link_classes::LinkClasses;
 pub use quantity::{Bits, Cycles, Duration, EnergyPerBit, Flits, MAX_CYCLES, Power, Standing, Time};
 pub use remark::Remark;
 pub use share::Share;
+pub use with_unit::with_unit;
 // for the macros
 #[doc(hidden)]
 pub use code::Declared;

@@ -60,7 +60,7 @@ impl fmt::Display for Bytes {
 
 impl<'de> Deserialize<'de> for Bytes {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+        weft_units::with_unit(deserializer, ("a size in bytes", "B", "64KiB"), str::parse)
     }
 }
 
@@ -92,6 +92,18 @@ impl JsonSchema for Bytes {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_bare_number_is_refused_with_the_unit_that_it_lacks() {
+        let refused = |json: &str| serde_json::from_str::<Bytes>(json).expect_err("no unit").to_string();
+        let bare = "1000 is a bare number and a size in bytes needs a unit\ngive a unit, such as \"1000B\"";
+        assert!(refused("1000").starts_with(bare), "{}", refused("1000"));
+        assert_eq!(serde_json::from_str::<Bytes>("\"1000B\"").ok(), Some(Bytes(1000)));
+        for number in ["-1", "1.5"] {
+            assert!(refused(number).contains("give a unit, such as \"64KiB\""), "{}", refused(number));
+        }
+        assert!(refused("[1]").contains("expected a size in bytes such as \"64KiB\""), "{}", refused("[1]"));
+    }
 
     #[test]
     fn sizes_are_exact() {

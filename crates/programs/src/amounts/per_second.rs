@@ -46,7 +46,7 @@ macro_rules! rate {
 
         impl<'de> Deserialize<'de> for $name {
             fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+                weft_units::with_unit(deserializer, (concat!("a rate in ", $unit), $unit, $example), str::parse)
             }
         }
 

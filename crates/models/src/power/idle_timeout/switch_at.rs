@@ -28,12 +28,10 @@ impl Serialize for SwitchAt {
 
 impl<'de> Deserialize<'de> for SwitchAt {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = Cow::<'de, str>::deserialize(deserializer)?;
-        if text == BREAK_EVEN {
-            return Ok(Self::BreakEven);
-        }
-        let size = text.parse().map_err(|problem| serde::de::Error::custom(format!("{problem}, or `{BREAK_EVEN}`")))?;
-        Ok(Self::Size(size))
+        weft_units::with_unit(deserializer, ("a size", "B", "64B"), |text| match text {
+            BREAK_EVEN => Ok(Self::BreakEven),
+            size => size.parse().map(Self::Size).map_err(|problem: String| format!("{problem}, or `{BREAK_EVEN}`")),
+        })
     }
 }
 

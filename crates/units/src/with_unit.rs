@@ -1,0 +1,53 @@
+//! Reads a text with a unit, and refuses a bare number with the unit that it lacks.
+
+use serde::Deserializer;
+use serde::de::{Error, Visitor};
+use std::fmt;
+
+/// Reads a quantity that `read` makes of a text. `name`: with its article, "a size in bytes"; `example`: a text that it reads.
+/// The remedy of a bare number is the number with `unit` behind it.
+pub fn with_unit<'de, T, D: Deserializer<'de>>(
+    deserializer: D,
+    (name, unit, example): (&'static str, &'static str, &'static str),
+    read: impl FnOnce(&str) -> Result<T, String>,
+) -> Result<T, D::Error> {
+    deserializer.deserialize_any(Text { name, unit, example, read })
+}
+
+struct Text<F> {
+    name: &'static str,
+    unit: &'static str,
+    example: &'static str,
+    read: F,
+}
+
+impl<F> Text<F> {
+    fn bare(&self, number: impl fmt::Display, help: &str) -> String {
+        format!("{number} is a bare number and {} needs a unit\ngive a unit, such as \"{help}\"", self.name)
+    }
+}
+
+impl<T, F: FnOnce(&str) -> Result<T, String>> Visitor<'_> for Text<F> {
+    type Value = T;
+
+    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "{} such as \"{}\"", self.name, self.example)
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<T, E> {
+        (self.read)(text).map_err(E::custom)
+    }
+
+    fn visit_u64<E: Error>(self, number: u64) -> Result<T, E> {
+        Err(E::custom(self.bare(number, &format!("{number}{}", self.unit))))
+    }
+
+    // a number below 0 or with a part may be no such quantity with any unit
+    fn visit_i64<E: Error>(self, number: i64) -> Result<T, E> {
+        Err(E::custom(self.bare(number, self.example)))
+    }
+
+    fn visit_f64<E: Error>(self, number: f64) -> Result<T, E> {
+        Err(E::custom(self.bare(number, self.example)))
+    }
+}
