@@ -9,6 +9,7 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 import pytest
+import yaml
 
 import weft
 from weft.cli import main
@@ -407,3 +408,21 @@ def test_the_command_line(ideas: Path, capsys: pytest.CaptureFixture[str]) -> No
     assert "ZeroDivisionError" in errors
     assert "s.yaml:3" in errors
     assert "Traceback" not in errors
+
+
+INTERRUPTED = """\
+def destination(source, terminals):
+    raise KeyboardInterrupt
+"""
+
+
+@pytest.mark.parametrize("command", ["check", "run"])
+def test_an_interruption_in_a_function_ends_the_command_as_any_other(
+    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "mine.py").write_text(INTERRUPTED, encoding="utf-8")
+    scenario = SCENARIO | {"traffic": {"pattern": {"python": {"function": "mine.py:destination"}}, "load": 0.2}}
+    (tmp_path / "a.yaml").write_text(yaml.safe_dump(scenario), encoding="utf-8")
+    out = ["--out", str(tmp_path / "out")] if command == "run" else []
+    assert main([command, str(tmp_path / "a.yaml"), *out]) == 130
+    assert capsys.readouterr().err.strip() == "interrupted; the same command goes on with what is missing"

@@ -1,13 +1,29 @@
 //! Diagnostics as the exceptions of `weft.errors`.
 
-use pyo3::exceptions::PyOSError;
+use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError};
 use pyo3::prelude::*;
+use std::cell::Cell;
 use std::io;
 use weft_scenario::Diagnostic;
 use weft_units::Refusal;
 
-/// A `weft.ScenarioError` with the diagnostic's text, place and remedy as attributes.
+thread_local! {
+    /// Ctrl-C in a function that the engine called. The engine returns a refusal then, which becomes this exception again.
+    static INTERRUPTION: Cell<Option<PyErr>> = const { Cell::new(None) };
+}
+
+/// Keeps an exception of a function that the engine called, if it is an interruption by the user.
+pub fn keep_interruption(py: Python<'_>, problem: &PyErr) {
+    if problem.is_instance_of::<PyKeyboardInterrupt>(py) {
+        INTERRUPTION.set(Some(problem.clone_ref(py)));
+    }
+}
+
+/// A `weft.ScenarioError` with the diagnostic's text, place and remedy as attributes; or the interruption that caused it.
 pub fn scenario_error(py: Python<'_>, problem: Diagnostic) -> PyErr {
+    if let Some(interruption) = INTERRUPTION.take() {
+        return interruption;
+    }
     let Diagnostic { text, path, line, column, what, help } = problem;
     let raised = py
         .import("weft.errors")

@@ -40,6 +40,7 @@ fn converted(name: &str, format: &str, content: &[u8]) -> Result<(String, Vec<u8
         let convert = py.import("weft.scenario.networkx_graphs").and_then(|module| module.getattr("converted"));
         let read = convert.and_then(|convert| convert.call1((name, format, PyBytes::new(py, content))));
         read.and_then(|read| read.extract()).map_err(|problem| {
+            errors::keep_interruption(py, &problem);
             let text = |name: &str| problem.value(py).getattr(name).and_then(|text| text.extract::<String>());
             match (text("what"), text("help")) {
                 (Ok(what), Ok(help)) => format!("{what}\n{help}"),

@@ -1,6 +1,6 @@
 //! A Python function that a scenario names: its file, its name, and its arguments.
 
-use crate::value;
+use crate::{errors, value};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use schemars::JsonSchema;
@@ -66,10 +66,11 @@ impl PythonFunction {
 
 /// The refusal of an exception of Python. An exception of Weft has a problem and a remedy.
 pub fn refusal(py: Python<'_>, problem: &PyErr, path: &str) -> Refusal {
+    errors::keep_interruption(py, problem);
     let text = |name: &str| problem.value(py).getattr(name).and_then(|text| text.extract::<String>());
     match (text("what"), text("help")) {
         (Ok(what), Ok(help)) => Refusal::new(path, what, help),
-        (_, _) => Refusal::new(path, problem.to_string(), "mend the function, or start again if you stopped it"),
+        (_, _) => Refusal::new(path, problem.to_string(), "mend the function"),
     }
 }
 
