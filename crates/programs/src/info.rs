@@ -18,13 +18,14 @@ type Channel = (u32, u32, u32, Option<u32>);
 /// - `kinds`, `collectives`: operations by kind.
 /// - `compute_ns`: computation of all ranks together.
 /// - `sizes`: pairs of a power of 2 and the number of messages of at least that size [bytes].
-/// - `cpus`, `nics`: processors and interfaces of a rank. `pairs`: pairs of a sender and a receiver.
+/// - `cpus`, `nics`: processors and interfaces of a rank. `pairs`: pairs of a sender and another rank that receives.
+/// - `to_itself`: messages that a rank sends to itself.
 /// - `unmatched`: the first channels with different numbers of sends and receives. Empty if a receive has a wildcard.
 pub fn info(program: &Program) -> Value {
     let mut kinds: BTreeMap<&str, u64> = BTreeMap::new();
     let mut collectives: BTreeMap<&str, u64> = BTreeMap::new();
     let mut sizes: BTreeMap<u64, u64> = BTreeMap::new();
-    let (mut bytes, mut compute, mut edges, mut wild) = (0u128, 0u128, 0u64, 0u64);
+    let (mut bytes, mut compute, mut edges, mut wild, mut to_itself) = (0u128, 0u128, 0u64, 0u64, 0u64);
     let mut channels: HashMap<Channel, [u64; 2]> = HashMap::new();
     let mut pairs: HashMap<(u32, u32), ()> = HashMap::new();
     for (rank, of) in program.ranks.iter().enumerate() {
@@ -42,7 +43,11 @@ pub fn info(program: &Program) -> Value {
                     *sizes.entry(op.size().checked_ilog2().map_or(0, |bit| 1 << bit)).or_default() += 1;
                     bytes += u128::from(op.size());
                     let to = peer.unwrap_or(0);
-                    pairs.insert((rank as u32, to), ());
+                    if to == rank as u32 {
+                        to_itself += 1;
+                    } else {
+                        pairs.insert((rank as u32, to), ());
+                    }
                     channels.entry((rank as u32, to, context, op.tag())).or_default()[0] += 1;
                 }
                 Kind::Receive => {
@@ -67,7 +72,7 @@ pub fn info(program: &Program) -> Value {
         "ranks": program.len(), "operations": program.ops(), "edges": edges, "kinds": kinds,
         "messages": kinds.get("send").copied().unwrap_or(0), "bytes": number(bytes), "compute_ns": number(compute),
         "collectives": collectives, "sizes": sizes.into_iter().map(|(size, count)| json!([size, count])).collect::<Vec<_>>(),
-        "cpus": cpus, "nics": nics, "pairs": pairs.len(), "wildcards": wild, "unmatched": unmatched,
+        "cpus": cpus, "nics": nics, "pairs": pairs.len(), "to_itself": to_itself, "wildcards": wild, "unmatched": unmatched,
     })
 }
 
@@ -85,33 +90,52 @@ fn unmatched(channels: &HashMap<Channel, [u64; 2]>) -> Vec<Value> {
 
 /// Bytes and messages from each rank to each other one, collectives as messages by `rules`: (from, to, bytes, messages).
 pub fn matrix(program: &Program, rules: &Rules) -> Result<Vec<(u32, u32, u64, u64)>, Refusal> {
+    let mut pairs: BTreeMap<(u32, u32), (u64, u64)> = BTreeMap::new();
+    each_operation(program, rules, |rank, op, comm, times| {
+        if op.kind() == Kind::Send {
+            let to = program.ranks[rank].rank_of(comm, op.peer().unwrap_or(0));
+            let entry = pairs.entry((rank as u32, to)).or_default();
+            entry.0 = entry.0.saturating_add(op.size().saturating_mul(times));
+            entry.1 += times;
+        }
+    })?;
+    Ok(pairs.into_iter().map(|((from, to), (bytes, messages))| (from, to, bytes, messages)).collect())
+}
+
+/// Operations of each rank and its computation \[ns\], collectives as messages by `rules`. Nothing is executed.
+pub fn work(program: &Program, rules: &Rules) -> Result<Vec<(u64, u64)>, Refusal> {
+    let mut all = vec![(0u64, 0u64); program.ranks.len()];
+    each_operation(program, rules, |rank, op, _, times| {
+        let (operations, compute) = &mut all[rank];
+        *operations += times;
+        if op.kind() == Kind::Compute {
+            *compute = compute.saturating_add(op.size().saturating_mul(times));
+        }
+    })?;
+    Ok(all)
+}
+
+/// Calls `see` with each operation of each rank, those of collectives by `rules`: rank, operation, communicator of its peer, and how
+/// often the rank has it.
+fn each_operation(program: &Program, rules: &Rules, mut see: impl FnMut(usize, &Op, u16, u64)) -> Result<(), Refusal> {
     program.check()?;
     rules.check(program)?;
-    let mut pairs: BTreeMap<(u32, u32), (u64, u64)> = BTreeMap::new();
     for (rank, of) in program.ranks.iter().enumerate() {
-        let mut add = |to: u32, bytes: u64, times: u64| {
-            let entry = pairs.entry((rank as u32, to)).or_default();
-            entry.0 = entry.0.saturating_add(bytes.saturating_mul(times));
-            entry.1 += times;
-        };
-        // equal collectives have equal messages
+        // equal collectives have equal operations
         let mut collectives: HashMap<Op, u64> = HashMap::new();
         for op in of.ops.ops() {
             match op.kind() {
-                Kind::Send => add(of.rank_of(op.comm(), op.peer().unwrap_or(0)), op.size(), 1),
                 Kind::Collective(_) => *collectives.entry(op.tagged(0)).or_default() += 1,
-                Kind::Compute | Kind::Receive => {}
+                Kind::Send | Kind::Compute | Kind::Receive => see(rank, op, op.comm(), 1),
             }
         }
         for (op, times) in collectives {
             let (size, me) = of.place_in(op.comm(), rank as u32, program.len());
-            let messages = rules.expand(&op, size, me, of.ops.sizes(op.sizes()).map(|sizes| &**sizes));
-            for send in messages.ops().iter().filter(|op| op.kind() == Kind::Send) {
-                add(of.rank_of(op.comm(), send.peer().unwrap_or(0)), send.size(), times);
-            }
+            let expanded = rules.expand(&op, size, me, of.ops.sizes(op.sizes()).map(|sizes| &**sizes));
+            expanded.ops().iter().for_each(|each| see(rank, each, op.comm(), times));
         }
     }
-    Ok(pairs.into_iter().map(|((from, to), (bytes, messages))| (from, to, bytes, messages)).collect())
+    Ok(())
 }
 
 /// Bytes that all ranks give together: those of their sends, and in collectives those of their data that other ranks need.

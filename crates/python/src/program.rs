@@ -178,6 +178,12 @@ impl Program {
         made(py, py.detach(|| transform::tile(&self.flat()?, copies)))
     }
 
+    /// Operations of each rank and its computation [ns], collectives as messages. Nothing is executed.
+    fn work(&self, py: Python<'_>) -> PyResult<Vec<(u64, u64)>> {
+        let work = py.detach(|| info::work(&self.inner, &self.rules));
+        work.map_err(|refusal| errors::program_error(py, &refusal))
+    }
+
     /// Sender, receiver, bytes and messages of each pair of ranks that talk, collectives as messages.
     fn matrix(&self, py: Python<'_>) -> PyResult<Vec<(u32, u32, u64, u64)>> {
         let matrix = py.detach(|| info::matrix(&self.inner, &self.rules));

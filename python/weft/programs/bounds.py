@@ -77,9 +77,7 @@ class Bounds:
         Estimate of the LogGOPS executor on a network without contention [s]; ``None`` if the program has too many
         operations for it.
     operations : int
-        Operations of the program, messages of collectives counted at both ends.
-    is_mean_of_processors : bool
-        Whether the first bound is a mean over ranks, because the program was not executed.
+        Operations of the program, collectives as messages.
     """
 
     job: str
@@ -90,7 +88,6 @@ class Bounds:
     is_mean_of_interfaces: bool
     ideal_s: float | None
     operations: int
-    is_mean_of_processors: bool
 
     @property
     def least_s(self) -> float:
@@ -144,22 +141,18 @@ def _of_job(point: Point, facts: Mapping[str, Any], of: _Job, *, estimate: bool)
     job, number, _, config = of
     program = _program(config, point.inputs)
     cycle, bits, rate = facts["cycle_seconds"], facts["flit_bits"], facts["bandwidth"]["terminal"]
+    processors = program.info()["cpus"]
     handled, parts = _work(program, _Rails.of(point.resolved, config), bits)
-    known = program.info()
-    processors, operations = known["cpus"], int(known["operations"] + handled.sum())
     overhead, scale = _seconds(config.get("overhead"), cycle), config.get("compute_scale", 1.0)
     alone = [_implied(point, number, flits) for flits in parts.on_network]
     latency = max((each["zero_load_latency_cycles"] for each in alone if each), default=0.0) * cycle
     latency += _seconds(config.get("injection_latency"), cycle) + 2 * _seconds(config.get("host_latency"), cycle)
-    ideal, is_executed = None, estimate or operations <= MOST_OPERATIONS
-    if is_executed:
+    operations, computed = zip(*program.work(), strict=True)
+    ideal = None
+    if estimate or sum(operations) <= MOST_OPERATIONS:
         least = max(scale, _LEAST_SCALE)
-        answer = _loggops(program, latency, cycle / rate / parts.together, (bits, overhead), least)
-        ideal = answer["finish_ns"] * 1e-9 * least
-        compute = np.array([each["compute_ns"] for each in answer["ranks"]])
-    else:  # what each rank computes is not known, and the busiest one computes the mean at least
-        compute, handled = np.array([known["compute_ns"] / known["ranks"]]), handled.mean()
-    compute = compute * 1e-9 * scale * _least_factor(config)
+        ideal = _loggops(program, latency, cycle / rate / parts.together, (bits, overhead), least) * least
+    compute = np.array(computed) * 1e-9 * scale * _least_factor(config)
     busiest = max(max(flits.sum(axis=0).max(), flits.sum(axis=1).max()) for flits in parts.of_interfaces)
     channels = [_channels(*each, cycle) for each in zip(alone, parts.on_network, strict=True)]
     fullest = (
@@ -173,8 +166,7 @@ def _of_job(point: Point, facts: Mapping[str, Any], of: _Job, *, estimate: bool)
         any(is_mean for _, is_mean in channels),
         not parts.is_known,
         ideal,
-        operations,
-        not is_executed,
+        sum(operations),
     )
 
 
@@ -300,8 +292,8 @@ def _program(config: Mapping[str, Any], inputs: Mapping[str, bytes]) -> Program:
     return _engine.make_program(_MODEL, json.dumps(parts))
 
 
-def _loggops(program: Program, latency: float, flit: float, of: tuple[int, float], scale: float) -> dict[str, Any]:
-    """The answer of the executor, with all times divided by ``scale``, the factor of computations.
+def _loggops(program: Program, latency: float, flit: float, of: tuple[int, float], scale: float) -> float:
+    """The time of the executor [s], with all times divided by ``scale``, the factor of computations.
 
     It gets mean latency and time of a flit [s], the bits of a flit, and the overhead [s].
     """
@@ -314,7 +306,8 @@ def _loggops(program: Program, latency: float, flit: float, of: tuple[int, float
         "O": "0ns",
         "S": _ALWAYS_EAGER,
     }
-    return program.loggops(json.dumps(parameters))
+    finish: float = program.loggops(json.dumps(parameters))["finish_ns"]
+    return finish * 1e-9
 
 
 def _channels(alone: Mapping[str, Any] | None, flits: NDArray[Any], cycle: float) -> tuple[float | None, bool]:
@@ -367,8 +360,6 @@ def lines(bounds: Sequence[Bounds]) -> list[str]:
             rows[2][1] = _NONE_OF_CHANNELS
         elif each.is_mean:
             rows[2][0] += ", a mean where paths are drawn at random"
-        if each.is_mean_of_processors:
-            rows[0][0] += ", in the mean over ranks"
         if each.is_mean_of_interfaces:
             rows[1][0] += ", in the mean over its interfaces"
         shown = _skipped(each) if each.ideal_s is None else si(each.ideal_s, "s", 4)

@@ -14,9 +14,10 @@ if TYPE_CHECKING:
 def lines(facts: Mapping[str, Any]) -> list[str]:
     """The facts of `Program.info` in lines."""
     counts = ", ".join(f"{count} {kind}" for kind, count in facts["kinds"].items())
+    own = f", {facts['to_itself']} of them from a rank to itself" if facts["to_itself"] else ""
     words = [
         f"{facts['ranks']} ranks, {facts['operations']} operations ({counts}), {facts['edges']} dependencies",
-        f"{facts['messages']} messages of {si(facts['bytes'], 'B')} between {facts['pairs']} pairs of ranks",
+        f"{facts['messages']} messages of {si(facts['bytes'], 'B')} between {facts['pairs']} pairs of ranks{own}",
         f"{si(facts['compute_ns'] * 1e-9, 's')} of computation, all ranks together",
     ]
     if facts["cpus"] > 1 or facts["nics"] > 1:
