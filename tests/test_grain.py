@@ -83,3 +83,12 @@ def test_the_lowest_latency_is_the_one_that_takes_the_least_time(tmp_path: Path)
     assert fine < coarse
     page = results.report(tmp_path / "page.html").read_text(encoding="utf-8")
     assert f"{results.summaries[0]['packet_latency_mean_cycles']:.4g} cycles ({fine * 1e9:.4g} ns) (grain -)" in page
+
+
+def test_a_remedy_after_a_run_is_written_in_the_cycles_of_the_scenario(tmp_path: Path) -> None:
+    keys = {"sweep": None, "grain": "4KiB", "traffic.load": 0.005, "measure.window": "12800cycles"}
+    few = weft.load(SCENARIO, overrides=keys).run(tmp_path / "few")
+    (diagnosis,) = [each for each in few.diagnoses[0] if each["code"] == "too_few_packets"]
+    remedy = diagnosis["remedy"]["settings"]
+    assert list(remedy) == ["measure.window"]
+    assert weft.load(SCENARIO, overrides=keys | remedy).run(tmp_path / "more").flaws == [None]

@@ -122,7 +122,7 @@ def test_a_load_at_the_bound_of_its_paths_is_not_settled(tmp_path: Path) -> None
     assert [flaw and flaw.partition(", ")[0] for flaw in results.flaws[::2]] == [None, None]
     assert all(flaw and full in flaw for flaw in results.flaws[1::2])
     shown = _notes(results)
-    assert re.search(r"not settled: offers 0\.2\d+, the bound of its paths is 0\.25 flits/terminal/cycle", shown)
+    assert re.search(r"not settled: offers 0\.2\d+, its paths carry at most 0\.25 flits/terminal/cycle", shown)
     assert "measure.warmup" not in shown, "no time is long enough"
     # the remedy
     (lower,) = set(re.findall(r"write a load of ([\d.]+) or less", shown))
@@ -293,11 +293,11 @@ def test_a_load_above_what_a_vc_carries_has_no_longer_run_as_its_remedy(tmp_path
     results = weft.load(WIDE_AREA).run(tmp_path / "wide")
     assert [summary["saturated"] for summary in results.summaries] == [True, False]
     shown = _notes(results)
-    why = "is 0.8991 flits/terminal/cycle (`links.dim0.buffer` is shorter than the round trip of a credit)"
-    assert f"not settled: offers 0.9, the bound of its paths {why}" in shown
-    assert "saturated: offers 0.9, the bound of its paths is 0.2498 flits/terminal/cycle" in shown
+    why = "0.8991 flits/terminal/cycle (`links.dim0.buffer` is shorter than the round trip of a credit)"
+    assert f"not settled: offers 0.9, its paths carry at most {why}" in shown
+    assert "saturated: offers 0.9, its paths carry at most 0.2498 flits/terminal/cycle" in shown
     assert "measure.warmup" not in shown, "no time is long enough"
-    assert re.findall(r"write a load of ([\d.]+) or less: its paths carry ([\d.]+)", shown) == [
+    assert re.findall(r"write a load of ([\d.]+) or less: its paths carry at most ([\d.]+)", shown) == [
         ("0.237", "0.2498"),
         ("0.854", "0.8991"),
     ]
@@ -305,3 +305,30 @@ def test_a_load_above_what_a_vc_carries_has_no_longer_run_as_its_remedy(tmp_path
     for buffer, load in (("2002flits", 0.9), ("1800flits", 0.854), ("500flits", 0.237)):
         remedy = {"sweep": None, "links.dim0.buffer": buffer, "traffic.load": load}
         assert weft.load(WIDE_AREA, overrides=remedy).run(tmp_path / buffer).flaws == [None]
+
+
+# All links but those of the terminals have one VC of a packet: 4 flits in the 22 cycles until a credit is back.
+SHORT_BUFFERS = """\
+topology: {hyperx: {widths: [4, 4], terminals_per_router: 4}}
+links: {default: {latency: 10cycles, vcs: 1, buffer: 4flits}, terminal: {latency: 1cycle}}
+routing: dimension_order
+traffic: {pattern: uniform, packet: 4flits, load: 0.25}
+measure: {warmup: 5000cycles, window: 20000cycles}
+"""
+
+
+def test_a_load_that_is_proposed_is_carried_where_packets_wait_for_each_other(tmp_path: Path) -> None:
+    saturated = weft.load(SHORT_BUFFERS).run(tmp_path / "short")
+    shown = _notes(saturated)
+    assert "(`links.dim0.buffer` and `links.dim1.buffer` are shorter than the round trip of a credit)" in shown
+    ((lower, accepted, most),) = re.findall(
+        r"write a load of ([\d.]+) or less: ([\d.]+) are accepted here, and its paths carry at most ([\d.]+), less",
+        shown,
+    )
+    assert float(lower) < float(accepted) < float(most) / 1.5, "far below the bound of the paths"
+    assert "`weft saturation` finds the load that is carried" in shown
+    carried = weft.load(SHORT_BUFFERS, overrides={"traffic.load": float(lower)}).run(tmp_path / "carried")
+    assert carried.summaries[0]["saturated"] is False
+    longer = dict(re.findall(r"`(links[.\w]+): (\d+flits)`", shown))
+    assert longer == {"links.dim0.buffer": "22flits", "links.dim1.buffer": "22flits"}
+    assert weft.load(SHORT_BUFFERS, overrides=longer).run(tmp_path / "longer").summaries[0]["saturated"] is False

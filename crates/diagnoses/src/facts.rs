@@ -1,6 +1,8 @@
 //! The numbers of a summary, or of a phase of its load, that judgements use.
 
 use crate::backlog::Backlog;
+use crate::flaws::OF_GRAIN;
+use crate::format::Span;
 use crate::phases;
 use serde_json::Value;
 
@@ -50,6 +52,10 @@ pub struct EngineWarning {
     pub what: String,
     pub help: String,
     pub longer_limit_cycles: Option<f64>,
+    /// Length of a cycle of the results \[fs\], of the warning that says that a scenario has a `grain`.
+    pub cycle_fs: Option<f64>,
+    /// Flits of the scenario in a flit of the results, of the same warning.
+    pub grain_flits: Option<f64>,
 }
 
 /// A job of a point.
@@ -61,6 +67,14 @@ pub struct Job {
     pub offered_load: Option<f64>,
     /// `None` of a job that sends a load.
     pub batch_packets: Option<f64>,
+}
+
+/// Buffers shorter than the round trip of a credit.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ShortBuffer {
+    /// Their key, such as `links.dim0.buffer`.
+    pub path: String,
+    pub needed_flits: f64,
 }
 
 /// The place of a phase in the load.
@@ -102,8 +116,8 @@ pub struct Facts {
     pub below_path_bound: Option<bool>,
     pub path_bound_share: Option<f64>,
     pub path_bound_load: Option<f64>,
-    pub path_bound_buffer: Option<String>,
-    pub path_bound_buffer_needed_flits: Option<f64>,
+    /// Buffers that are too short for the load, those of the fullest channel first.
+    pub path_bound_buffers: Vec<ShortBuffer>,
     pub power_settled: Option<bool>,
     pub warmup_settled: Option<bool>,
     /// `None` where no confidence ends the window.
@@ -156,8 +170,7 @@ impl Facts {
             below_path_bound: summary.flag("below_path_bound"),
             path_bound_share: summary.number("path_bound_share"),
             path_bound_load: summary.number("path_bound_load"),
-            path_bound_buffer: summary.text("path_bound_buffer"),
-            path_bound_buffer_needed_flits: summary.number("path_bound_buffer_needed_flits"),
+            path_bound_buffers: ShortBuffer::all(summary),
             power_settled: summary.flag("power_settled"),
             warmup_settled: summary.flag("warmup_settled"),
             confidence_reached: summary.flag("confidence_reached"),
@@ -195,6 +208,21 @@ impl Facts {
         self.warnings.iter().filter(|warning| paths.contains(&warning.path.as_str()))
     }
 
+    /// This number of cycles of the results as the scenario writes it.
+    pub(crate) fn span(&self, cycles: f64) -> Span {
+        Span { cycles, grain_cycle_fs: self.grain().and_then(|warning| warning.cycle_fs) }
+    }
+
+    /// This number of flits of the results as the scenario writes it.
+    pub(crate) fn written_flits(&self, flits: f64) -> f64 {
+        flits * self.grain().and_then(|warning| warning.grain_flits).unwrap_or(1.0)
+    }
+
+    /// The warning that says that the scenario has a `grain`.
+    fn grain(&self) -> Option<&EngineWarning> {
+        self.warnings.iter().find(|warning| warning.code.as_deref() == Some(OF_GRAIN))
+    }
+
     pub fn is_phase(&self) -> bool {
         self.place.is_some()
     }
@@ -203,13 +231,29 @@ impl Facts {
 impl EngineWarning {
     fn of<S: Source>(warning: &S) -> Self {
         let text = |key| warning.text(key).unwrap_or_default();
+        let number = |key| warning.record("numbers").and_then(|numbers| numbers.number(key));
         Self {
             code: warning.text("code"),
             path: text("path"),
             what: text("what"),
             help: text("help"),
-            longer_limit_cycles: warning.record("numbers").and_then(|numbers| numbers.number("longer_limit_cycles")),
+            longer_limit_cycles: number("longer_limit_cycles"),
+            cycle_fs: number("cycle_fs"),
+            grain_flits: number("grain_flits"),
         }
+    }
+}
+
+impl ShortBuffer {
+    /// Summaries of earlier versions have only those of the fullest channel.
+    fn all<S: Source>(summary: &S) -> Vec<Self> {
+        let named = |path: Option<String>, needed: Option<f64>| Some(Self { path: path?, needed_flits: needed? });
+        if summary.has("path_bound_buffers") {
+            let listed = summary.list("path_bound_buffers");
+            return listed.iter().filter_map(|each| named(each.text("path"), each.number("needed_flits"))).collect();
+        }
+        let fullest = named(summary.text("path_bound_buffer"), summary.number("path_bound_buffer_needed_flits"));
+        fullest.into_iter().collect()
     }
 }
 

@@ -19,6 +19,8 @@ pub(crate) const TOO_SHORT: [&str; 3] = ["measure.window", "traffic.phases", "me
 /// Warnings about parameters of a power policy are about a key below this one.
 const OF_POLICY: &str = "power.policy.";
 pub(crate) const WITHOUT_REPLIES: &str = "warmup_without_replies";
+/// The warning that says that a scenario has a `grain`.
+pub(crate) const OF_GRAIN: &str = "coarse_grain";
 
 impl Facts {
     /// All flaws of a point, the worst first; empty for a sound point.

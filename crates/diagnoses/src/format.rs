@@ -1,5 +1,33 @@
 //! Numbers in sentences.
 
+use std::fmt;
+use weft_units::Time;
+
+/// A length of time as a scenario writes it. The results of a scenario with a `grain` count the longer cycles of the grain, and the
+/// scenario writes its own. So such a length is a time in seconds.
+#[derive(Debug, Clone, Copy)]
+pub struct Span {
+    pub cycles: f64,
+    /// Length of a cycle of the results \[fs\], if it is not the cycle of the scenario.
+    pub grain_cycle_fs: Option<f64>,
+}
+
+impl Span {
+    /// In a sentence.
+    pub fn words(self) -> String {
+        if self.grain_cycle_fs.is_some() { self.to_string() } else { format!("{} cycles", self.cycles) }
+    }
+}
+
+impl fmt::Display for Span {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self.grain_cycle_fs {
+            Some(fs) => Time::Femtoseconds(self.cycles.ceil() as u128 * fs as u128).fmt(f),
+            None => write!(f, "{}cycles", self.cycles),
+        }
+    }
+}
+
 /// A number with at most `digits` significant digits and without needless zeros, as `%g` of C writes it.
 pub fn general(value: f64, digits: usize) -> String {
     if !value.is_finite() {
@@ -45,6 +73,13 @@ mod tests {
         assert_eq!([0.00012345, 0.000012345, 0.0, 999.9].map(of), ["0.000123", "1.23e-05", "0", "1e+03"]);
         assert_eq!(general(30_000.0, 6), "30000");
         assert_eq!(general(f64::INFINITY, 4), "inf");
+    }
+
+    #[test]
+    fn cycles_of_a_grain_are_a_time() {
+        let of = |grain_cycle_fs| Span { cycles: 4000.0, grain_cycle_fs };
+        assert_eq!((of(None).to_string(), of(None).words()), ("4000cycles".to_owned(), "4000 cycles".to_owned()));
+        assert_eq!((of(Some(8e6)).to_string(), of(Some(8e6)).words()), ("32us".to_owned(), "32us".to_owned()));
     }
 
     #[test]

@@ -55,7 +55,7 @@ weft_units::codes! {
         means: "The network does not carry the load. Queues grow for as long as the run lasts, so latencies have no limit.",
         computed: "In the second half of the window the network accepts less than 97 % of the offered load, beyond chance (3 standard \
                    deviations). Or packets of the window are not delivered within `measure.drain_limit`.",
-        helps: "Take a lower load, or another network or routing.";
+        helps: "Take a lower load, or another network or routing. `weft saturation` finds the load that is carried.";
     SATURATED_IN_A_PHASE_CODE = "saturated_in_a_phase", Flaw,
         means: "The network does not carry the load in one phase of it. The mean over the window has no limit, either.",
         computed: "A phase is judged as a point is, by its second half (see `saturated`).",
@@ -82,8 +82,8 @@ weft_units::codes! {
         computed: "share >= 1 - sqrt(v / (r x cycles)). `path_bound_share` is the mean load of the fullest channel, and v the variance of \
                    its flits per cycle. Its capacity is r, and cycles the length of warm-up and window. In a shorter run one \
                    standard deviation of the offered flits is as large as the distance to the capacity.",
-        helps: "Write a load that is 5 % below the bound. A buffer shorter than the round trip of a credit lowers the bound; the \
-                remedy names the buffer.";
+        helps: "Write a load that is 5 % below the bound, or a longer run for a load that is below it already. \
+                The bound is an upper one; `weft saturation` finds the load that is carried. Buffers shorter than the round trip of a credit lower the bound; the remedy names them.";
     POWER_UNSETTLED_CODE = "power_unsettled", Flaw,
         means: "The power states of the links had not settled when the window began.",
         computed: "The automatic warm-up reached its limit before the states repeated, or a fixed warm-up is shorter than the policy \

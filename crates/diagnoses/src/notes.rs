@@ -24,9 +24,10 @@ weft_units::codes! {
         computed: "The phase begins after the window, ends before it, or no packet of it was delivered.",
         helps: "Write a window that sees the phase.";
     BUFFERS_LIMIT_LOAD = "buffers_limit_load", Warning,
-        means: "A saturated point is offered more than its paths carry, because a buffer is shorter than the round trip of a credit.",
-        computed: "Offered load / bound of the paths > 1. A link carries at most buffers / round trip.",
-        helps: "Write the longer buffer that the remedy has, or a lower load.";
+        means: "A saturated point is offered more than its paths carry, because buffers are shorter than the round trip of a credit.",
+        computed: "Offered load / bound of the paths > 1. A link carries at most buffers / round trip. The bound is an upper one: packets \
+                   also wait for each other.",
+        helps: "Write all the longer buffers that the remedy has, or a lower load. `weft saturation` finds the load that is carried.";
     WARMUP_NOT_JUDGED = "warmup_not_judged", Warning,
         means: "Nothing tested whether the network had settled, because the load changes at set times.",
         computed: "The load has phases, so the warm-up is that of the scenario.",
@@ -166,7 +167,7 @@ fn short_window(facts: &Facts) -> Vec<Note> {
         (Some(window), Some(latency)) if window < latency && !is_over => {
             let numbers = known([("window_cycles", Some(window)), ("packet_latency_mean_cycles", Some(latency))]);
             let what = words::window_below_latency(window, latency);
-            let remedy = Some(facts.accepted(words::window((10.0 * latency).ceil())));
+            let remedy = Some(facts.accepted(words::window(facts.span((10.0 * latency).ceil()))));
             vec![Note { remedy, ..note(&WINDOW_BELOW_LATENCY, what, numbers) }]
         }
         (_, _) => Vec::new(),
@@ -237,7 +238,7 @@ fn late_phases(facts: &Facts) -> Vec<Note> {
 
 /// Saturated points whose buffers are too short for their load.
 fn buffers(facts: &Facts) -> Vec<Note> {
-    let is_short = facts.path_bound_buffer.is_some() && facts.is_over() && facts.is_above_bound();
+    let is_short = !facts.path_bound_buffers.is_empty() && facts.is_over() && facts.is_above_bound();
     let numbers = || known(facts.loads().into_iter().chain([facts.bound()]));
     let limit_note = || Note {
         remedy: Some(words::write(facts.below_bound())),
@@ -256,7 +257,8 @@ fn too_early(facts: &Facts) -> Vec<Note> {
 
 fn at_path_bound(facts: &Facts) -> Vec<Note> {
     let is_full = facts.has(&kinds::AT_PATH_BOUND) && !facts.is_over();
-    is_full.then(|| of(&kinds::AT_PATH_BOUND, words::at_path_bound(&words::bound(facts)))).into_iter().collect()
+    let what = || words::at_path_bound(&words::bound(facts), facts.is_near_bound());
+    is_full.then(|| of(&kinds::AT_PATH_BOUND, what())).into_iter().collect()
 }
 
 fn queues(facts: &Facts) -> Vec<Note> {

@@ -80,13 +80,13 @@ impl Facts {
     ///
     /// After the longer warm-up the gap is one that lasts, and in half of the longer window chance explains less of it.
     pub fn to_judge(&self) -> Remedy {
-        if self.has(&kinds::AT_PATH_BOUND) {
+        if self.has(&kinds::AT_PATH_BOUND) && self.is_near_bound() {
             return words::write(self.below_bound()); // no time is long enough
         }
         let (warmup, window) = (self.warmup_cycles.unwrap_or(0.0), self.window_cycles.unwrap_or(0.0));
         let longer = rounded_up(LONGER * (warmup + window)).max(self.warmup_limit_cycles.unwrap_or(0.0));
         let key = if self.is_by_limit() { LIMIT } else { WARMUP };
-        self.accepted(words::warmup_and_window(key, longer, rounded_up(LONGER * window)))
+        self.accepted(words::warmup_and_window(key, self.span(longer), self.span(rounded_up(LONGER * window))))
     }
 
     /// Settings with which an unsettled point settles; empty for a settled one. `least_limit`: the longest `measure.warmup_limit` of all
@@ -102,7 +102,7 @@ impl Facts {
         if !crate::flaws::is_unsettled(&flaws) {
             return Vec::new();
         }
-        if has(&kinds::AT_PATH_BOUND) {
+        if has(&kinds::AT_PATH_BOUND) && self.is_near_bound() {
             return vec![(&kinds::AT_PATH_BOUND, words::write(self.below_bound()))]; // no time is long enough
         }
         if self.is_silent() {
@@ -113,6 +113,9 @@ impl Facts {
             Some(_) | None => (&kinds::POWER_UNSETTLED, of_engine(warning)),
         };
         let mut remedies: Vec<(&'static Kind, Remedy)> = self.warnings_of(&[WARMUP]).map(of_warmup).collect();
+        if has(&kinds::AT_PATH_BOUND) && !has(&kinds::QUEUES_UNSETTLED) {
+            remedies.push((&kinds::AT_PATH_BOUND, self.longer_run(least_limit)));
+        }
         if has(&kinds::QUEUES_UNSETTLED) {
             remedies.push((&kinds::QUEUES_UNSETTLED, self.for_queues(least_limit)));
         } else if self.is_by_limit() {
@@ -121,7 +124,7 @@ impl Facts {
             let is_of_latencies = self.warmup_settled == Some(false);
             let lighter = is_of_latencies.then(|| words::else_lighter(self.load));
             let kind = if is_of_latencies { &kinds::LATENCIES_UNSETTLED } else { &kinds::POWER_UNSETTLED };
-            remedies.push((kind, words::longer_limit(limit, lighter)));
+            remedies.push((kind, words::longer_limit(self.span(limit), lighter)));
         }
         if let Some(late) = self.fell_behind() {
             remedies.push((&kinds::FELL_BEHIND, self.after_backlog(late)));
@@ -158,7 +161,7 @@ impl Facts {
         if self.is_near_capacity() {
             return words::lower_phase(place.phase);
         }
-        words::longer_for_queues(place.phase, rounded_up(self.enough_for(place.lasted())))
+        words::longer_for_queues(place.phase, self.span(rounded_up(self.enough_for(place.lasted()))))
     }
 
     /// How long a run or a phase must last that was too short for its queues \[cycles\].
@@ -177,12 +180,17 @@ impl Facts {
     /// deliver. Queues may be long for another reason. A routing may fill queues before it leaves the shortest paths, or links may
     /// sleep. These queues are as long at a load 5 % lower.
     fn is_near_capacity(&self) -> bool {
-        if self.path_bound_share.unwrap_or(0.0) > BELOW_BOUND || self.is_behind() {
+        if self.is_near_bound() || self.is_behind() {
             return true;
         }
         let (begin, end) = (self.backlog_before_packets.unwrap_or(0.0), self.backlog_packets.unwrap_or(0.0));
         let chance = CHANCE * self.packets.unwrap_or(0.0).sqrt();
         end > chance && begin - end <= chance
+    }
+
+    /// True if the load is less than 5 % below the bound of its paths. A lower one is told from the bound in a longer run.
+    pub(crate) fn is_near_bound(&self) -> bool {
+        self.path_bound_share.unwrap_or(0.0) > BELOW_BOUND
     }
 
     /// True if a warm-up that may end by itself reached its limit.
@@ -202,13 +210,14 @@ impl Facts {
         // A multiple of the window still holds whole periods of the policy. The window is longer than queues take to swing: one that
         // begins or ends within a swing accepts more or less than it is offered.
         let longer = (window > 0.0).then(|| LONGER * (self.memory(warmup + window) / window).ceil().max(1.0) * window);
+        let longer = longer.map(|window| self.span(window));
         let lighter = words::else_lighter(self.load);
         if self.is_by_limit() {
             let limit = cycles.max(2.0 * self.warmup_limit_cycles.unwrap_or(0.0)).max(least_limit);
-            return words::longer_run(LIMIT, limit, longer, false, &lighter);
+            return words::longer_run(LIMIT, self.span(limit), longer, false, &lighter);
         }
         // a longer limit changes nothing, and is refused beside a fixed warm-up
-        words::longer_run(WARMUP, cycles, longer, self.warmup_settled.is_some(), &lighter)
+        words::longer_run(WARMUP, self.span(cycles), longer, self.warmup_settled.is_some(), &lighter)
     }
 
     /// A lower load, and a warm-up that is long enough for it. A limit changes nothing where it was not what ended the warm-up.
@@ -219,14 +228,18 @@ impl Facts {
             None => Some(WARMUP),
             Some(_) => self.is_by_limit().then_some(LIMIT),
         };
-        words::lighter_and_longer(self.load, key.map(|key| (key, cycles)))
+        words::lighter_and_longer(self.load, key.map(|key| (key, self.span(cycles))))
     }
 
-    /// A load that the paths can carry, or longer buffers.
+    /// A load that is probably carried, or longer buffers. The bound of the paths is an upper one. A saturated point shows what the
+    /// network accepts, which is less where packets wait for each other.
     pub fn below_bound(&self) -> Remedy {
         let share = self.path_bound_share.unwrap_or(f64::NAN);
-        let buffer = self.path_bound_buffer.as_deref().zip(self.path_bound_buffer_needed_flits);
-        words::below_bound(self.load, share, buffer)
+        let accepted = self.accepted_load.zip(self.offered_load).map(|(accepted, offered)| accepted / offered);
+        let lower = accepted.filter(|&part| self.is_over() && part > 0.0 && part * share < 1.0);
+        let buffers = self.path_bound_buffers.iter();
+        let buffers = buffers.map(|each| (each.path.as_str(), self.written_flits(each.needed_flits)));
+        words::below_bound(self.load, share, lower, &buffers.collect::<Vec<_>>())
     }
 
     /// Settings with which a backlog is gone before the window, or is small against the load of a phase.
@@ -238,12 +251,13 @@ impl Facts {
         let Some(drained) = late.drained_in() else { return words::lower_before(is_of_phase) };
         let begin = self.warmup_cycles.unwrap_or(0.0);
         let later = rounded_up(begin + 2.0 * drained);
-        words::later_window(later, is_of_phase.then_some(later - begin))
+        words::later_window(self.span(later), is_of_phase.then(|| self.span(later - begin)))
     }
 
     /// Length of a phase with which the flits that wait at its begin or end are less than 3 % of its load.
     pub fn longer_phase(&self, late: &Backlog) -> Remedy {
-        words::longer_phase(self.place.as_ref().map_or(0.0, |place| place.phase), rounded_up(late.long_enough()))
+        let enough = self.span(rounded_up(late.long_enough()));
+        words::longer_phase(self.place.as_ref().map_or(0.0, |place| place.phase), enough)
     }
 
     /// How long to measure for twice the packets that a mean needs, so that chance does not leave too few again.
@@ -251,7 +265,7 @@ impl Facts {
         let times = (2.0 * FEWEST_PACKETS / self.packets.unwrap_or(1.0)).ceil();
         match self.window_cycles.filter(|&window| window > 0.0 && !self.is_phase()) {
             Some(window) if times * window > LONGEST => words::higher_loads(times),
-            Some(window) => words::window(times * window),
+            Some(window) => words::window(self.span(times * window)),
             None => words::longer_times(times, self.is_phase()),
         }
     }
@@ -266,7 +280,7 @@ impl Facts {
         };
         let needed = 2.0 * FEWEST_PACKETS * flits / terminals;
         let (longer, higher) = (rounded_up(needed / load), needed / window);
-        words::first_packet((longer <= LONGEST).then_some(longer), higher)
+        words::first_packet((longer <= LONGEST).then(|| self.span(longer)), higher)
     }
 }
 

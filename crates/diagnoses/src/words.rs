@@ -3,7 +3,7 @@
 use crate::backlog::Backlog;
 use crate::facts::{EngineWarning, Facts, Job, Place};
 use crate::flaws::{LIMIT, WARMUP};
-use crate::format::{counted, general};
+use crate::format::{Span, counted, general};
 use crate::kinds::Kind;
 use crate::remedies::BELOW_BOUND;
 use crate::verdict::Remedy;
@@ -11,13 +11,9 @@ use crate::verdict::Remedy;
 pub(crate) const WINDOW: &str = "measure.window";
 const NEAR: &str = "near the capacity queues hardly ever drain";
 
-fn cycles(number: f64) -> String {
-    format!("{number}cycles")
-}
-
 /// A setting in a sentence.
-fn setting(path: &str, number: f64) -> String {
-    format!("`{path}: {}`", cycles(number))
+fn setting(path: &str, span: Span) -> String {
+    format!("`{path}: {span}`")
 }
 
 pub(crate) fn write(remedy: Remedy) -> Remedy {
@@ -32,31 +28,31 @@ pub(crate) fn policy_or(path: &str, help: &str, general: &str) -> Remedy {
     Remedy::of_load(format!("{path} may be why: {help}; else {general}"))
 }
 
-pub(crate) fn warmup_and_window(key: &str, warmup: f64, window: f64) -> Remedy {
+pub(crate) fn warmup_and_window(key: &str, warmup: Span, window: Span) -> Remedy {
     Remedy::new(format!("write {} and {}, or more", setting(key, warmup), setting(WINDOW, window)))
-        .with(key, cycles(warmup))
-        .with(WINDOW, cycles(window))
+        .with(key, warmup.to_string())
+        .with(WINDOW, window.to_string())
 }
 
-pub(crate) fn longer_limit(limit: f64, lighter: Option<String>) -> Remedy {
+pub(crate) fn longer_limit(limit: Span, lighter: Option<String>) -> Remedy {
     let is_of_load = lighter.is_some();
     let lighter = lighter.map_or_else(String::new, |lighter| format!("; {lighter}"));
     let text = format!("`{WARMUP}: auto` reached its limit: write {} or more{lighter}", setting(LIMIT, limit));
-    Remedy { is_of_load, ..Remedy::new(text).with(LIMIT, cycles(limit)) }
+    Remedy { is_of_load, ..Remedy::new(text).with(LIMIT, limit.to_string()) }
 }
 
-pub(crate) fn longer_run(key: &str, warmup: f64, window: Option<f64>, replaces: bool, lighter: &str) -> Remedy {
+pub(crate) fn longer_run(key: &str, warmup: Span, window: Option<Span>, replaces: bool, lighter: &str) -> Remedy {
     let and = window.map_or_else(String::new, |window| format!(" and {}", setting(WINDOW, window)));
     let place = if replaces { " (in place of `auto` and of any `measure.warmup_limit`)" } else { "" };
     let remedy = Remedy::of_load(format!("write {}{and}, or more{place}; {lighter}", setting(key, warmup)));
-    let remedy = remedy.with(key, cycles(warmup));
+    let remedy = remedy.with(key, warmup.to_string());
     match window {
-        Some(window) => remedy.with(WINDOW, cycles(window)),
+        Some(window) => remedy.with(WINDOW, window.to_string()),
         None => remedy,
     }
 }
 
-pub(crate) fn lighter_and_longer(load: Option<f64>, warmup: Option<(&str, f64)>) -> Remedy {
+pub(crate) fn lighter_and_longer(load: Option<f64>, warmup: Option<(&str, Span)>) -> Remedy {
     let and = warmup.map_or_else(String::new, |(key, warmup)| format!(" and {}", setting(key, warmup)));
     // no settings: the key of the load depends on the scenario, and the warm-up alone is half of the remedy
     Remedy::of_load(format!("write {}{and}: {NEAR}, however long the warm-up is", lower_load(load)))
@@ -83,25 +79,32 @@ pub(crate) fn lower_phase(phase: f64) -> String {
     format!("lower the load of phase {phase} by 5 % or more: {NEAR}")
 }
 
-pub(crate) fn longer_for_queues(phase: f64, longer: f64) -> String {
+pub(crate) fn longer_for_queues(phase: f64, longer: Span) -> String {
     format!(
-        "let phase {phase} last for {longer} cycles or more before the next one begins or the window ends; if that is not enough, it \
-         may be near the capacity: lower the load of phase {phase} by 5 % or more"
+        "let phase {phase} last for {} or more before the next one begins or the window ends; if that is not enough, it \
+         may be near the capacity: lower the load of phase {phase} by 5 % or more",
+        longer.words()
     )
 }
 
-/// `buffer`: the path of one that is too short for its link, and the flits that it needs.
-pub(crate) fn below_bound(load: Option<f64>, share: f64, buffer: Option<(&str, f64)>) -> Remedy {
-    let longer = buffer.map_or_else(String::new, |(path, needed)| {
-        format!("; or `{path}: {needed}flits`, with which the links are never idle for credits")
-    });
+/// `accepted`: share of the load that a saturated point accepted, if that is less than its paths carry. `buffers`: the keys of those
+/// that are too short for the load, and the flits that they need.
+pub(crate) fn below_bound(load: Option<f64>, share: f64, accepted: Option<f64>, buffers: &[(&str, f64)]) -> Remedy {
+    let setting = |(path, needed): &(&str, f64)| format!("`{path}: {needed}flits`");
+    let longer = match buffers.iter().map(setting).collect::<Vec<_>>().join(" and ") {
+        none if none.is_empty() => none,
+        all => format!("; or {all}, which last for the round trip of a credit"),
+    };
+    let carried = accepted.unwrap_or(1.0 / share);
     let Some(load) = load else {
-        let percent = general(100.0 * (1.0 - BELOW_BOUND / share), 2);
+        let percent = general(100.0 * (1.0 - BELOW_BOUND * carried), 2);
         return Remedy::of_load(format!("loads that are {percent} % lower{longer}"));
     };
-    let (lower, bound) = (general(BELOW_BOUND * load / share, 3), general(load / share, 4));
+    let (lower, bound) = (general(BELOW_BOUND * carried * load, 3), general(load / share, 4));
+    let here = accepted.map_or_else(String::new, |part| format!("{} are accepted here, and ", general(part * load, 3)));
     Remedy::of_load(format!(
-        "a load of {lower} or less: its paths carry {bound}, and near that queues hardly ever drain{longer}"
+        "a load of {lower} or less: {here}its paths carry at most {bound}, less where packets wait for each other (`weft saturation` \
+         finds the load that is carried){longer}"
     ))
 }
 
@@ -110,25 +113,26 @@ pub(crate) fn lower_before(is_of_phase: bool) -> Remedy {
     Remedy::of_load(format!("lower the load{of}: the network hardly delivers what was left"))
 }
 
-/// `shift`: of the phases that begin later \[cycles\].
-pub(crate) fn later_window(warmup: f64, shift: Option<f64>) -> Remedy {
-    let shifted = shift
-        .map_or_else(String::new, |shift| format!(", and let all phases that begin later begin {shift} cycles later"));
+/// `shift`: of the phases that begin later.
+pub(crate) fn later_window(warmup: Span, shift: Option<Span>) -> Remedy {
+    let shifted = shift.map_or_else(String::new, |shift| {
+        format!(", and let all phases that begin later begin {} later", shift.words())
+    });
     let remedy = Remedy::new(format!("write {} or more{shifted}", setting(WARMUP, warmup)));
     // the warm-up alone is half of the remedy where phases shift
-    if shift.is_some() { remedy } else { remedy.with(WARMUP, cycles(warmup)) }
+    if shift.is_some() { remedy } else { remedy.with(WARMUP, warmup.to_string()) }
 }
 
-pub(crate) fn longer_phase(phase: f64, enough: f64) -> Remedy {
-    Remedy::new(format!("let phase {phase} last for {enough} cycles or more in the window"))
+pub(crate) fn longer_phase(phase: f64, enough: Span) -> Remedy {
+    Remedy::new(format!("let phase {phase} last for {} or more in the window", enough.words()))
 }
 
 pub(crate) fn higher_loads(times: f64) -> Remedy {
     Remedy::of_load(format!("write loads that are {times} times as high or higher: no window is long enough"))
 }
 
-pub(crate) fn window(enough: f64) -> Remedy {
-    Remedy::new(format!("write {} or more", setting(WINDOW, enough))).with(WINDOW, cycles(enough))
+pub(crate) fn window(enough: Span) -> Remedy {
+    Remedy::new(format!("write {} or more", setting(WINDOW, enough))).with(WINDOW, enough.to_string())
 }
 
 pub(crate) fn longer_times(times: f64, is_phase: bool) -> Remedy {
@@ -141,7 +145,7 @@ pub(crate) fn any_packet() -> Remedy {
 }
 
 /// `enough`: a window that is long enough, if a scenario may have it. `higher`: a load that is.
-pub(crate) fn first_packet(enough: Option<f64>, higher: f64) -> Remedy {
+pub(crate) fn first_packet(enough: Option<Span>, higher: f64) -> Remedy {
     let higher = general(higher, 2);
     match enough {
         None => Remedy::of_load(format!(
@@ -151,7 +155,7 @@ pub(crate) fn first_packet(enough: Option<f64>, higher: f64) -> Remedy {
             "write {} or more, or a load of {higher} or more: no packet was created",
             setting(WINDOW, enough)
         ))
-        .with(WINDOW, cycles(enough)),
+        .with(WINDOW, enough.to_string()),
     }
 }
 
@@ -309,14 +313,17 @@ pub(crate) fn left_by_warmup(late: &Backlog, facts: &Facts) -> String {
     format!("began with {} left by the warm-up: {}", waiting(late), not_of_the_load(facts))
 }
 
-/// The load and the bound of the paths; a buffer that is too short for its link is the reason of a low bound.
+/// The load and the bound of the paths; buffers that are too short for their links are the reason of a low bound.
 pub(crate) fn bound(facts: &Facts) -> String {
     let of = |load: Option<f64>| general(load.unwrap_or(f64::NAN), 4);
     let (offered, bound) = (of(facts.offered_load), of(facts.path_bound_load));
-    let buffer = facts.path_bound_buffer.as_ref();
-    let short =
-        buffer.map_or_else(String::new, |path| format!(" (`{path}` is shorter than the round trip of a credit)"));
-    format!("offers {offered}, the bound of its paths is {bound} {LOADS}{short}")
+    let paths: Vec<String> = facts.path_bound_buffers.iter().map(|each| format!("`{}`", each.path)).collect();
+    let short = match paths.len() {
+        0 => String::new(),
+        1 => format!(" ({} is shorter than the round trip of a credit)", paths[0]),
+        _ => format!(" ({} are shorter than the round trip of a credit)", paths.join(" and ")),
+    };
+    format!("offers {offered}, its paths carry at most {bound} {LOADS}{short}")
 }
 
 pub(crate) fn buffers_limit(bound: &str) -> String {
@@ -331,8 +338,11 @@ pub(crate) fn replies_unsettled(what: &str) -> String {
     format!("replies not settled: {what}")
 }
 
-pub(crate) fn at_path_bound(bound: &str) -> String {
-    format!("not settled: {bound}: so near to it, or above, queues grow for as long as the run lasts")
+pub(crate) fn at_path_bound(bound: &str, is_near: bool) -> String {
+    match is_near {
+        true => format!("not settled: {bound}: so near to it, or above, queues grow for as long as the run lasts"),
+        false => format!("not settled: {bound}: the run is too short to tell the load from this bound"),
+    }
 }
 
 pub(crate) fn queues_of_phase(place: &Place, phase: &Facts) -> String {

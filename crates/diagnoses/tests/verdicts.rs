@@ -172,6 +172,36 @@ fn the_limit_that_the_engine_proposes_is_read_from_its_numbers() {
 }
 
 #[test]
+fn a_remedy_of_a_scenario_with_a_grain_names_times_and_flits_that_it_writes() {
+    let grain = json!([{
+        "code": "coarse_grain", "path": "grain", "what": "w", "help": "h",
+        "numbers": {"cycle_fs": 8e6, "grain_flits": 8.0, "grain_bits": 512.0},
+    }]);
+    let few = point(json!({"packets": 20, "warnings": grain})).diagnoses().swap_remove(0).remedy;
+    assert_eq!(few.settings, settings(&[("measure.window", "24us")]), "3 times 1000 cycles of 8 ns");
+    assert_eq!(few.text, "write `measure.window: 24us` or more");
+    let short = json!([{"path": "links.a.buffer", "needed_flits": 10}, {"path": "links.b.buffer", "needed_flits": 5}]);
+    let above = json!({
+        "saturated": true, "offered_load": 0.5, "accepted_load": 0.1, "path_bound_share": 2.0, "path_bound_load": 0.25,
+        "path_bound_buffers": short, "warnings": grain,
+    });
+    let text = point(above).diagnoses().pop().expect("a diagnosis").remedy.text;
+    assert!(
+        text.starts_with("write a load of 0.095 or less: 0.1 are accepted here, and its paths carry at most 0.25"),
+        "{text}"
+    );
+    assert!(text.contains("or `links.a.buffer: 80flits` and `links.b.buffer: 40flits`, which last"), "{text}");
+}
+
+#[test]
+fn a_load_below_the_bound_of_its_paths_has_a_longer_run_as_its_remedy() {
+    let at = |share: f64| point(json!({"below_path_bound": false, "path_bound_share": share, "warmup_settled": null}));
+    let far = at(0.94).diagnoses().swap_remove(0).remedy;
+    assert!(far.text.starts_with("write `measure.warmup: 30000cycles` and `measure.window: 4000cycles`"), "{far:?}");
+    assert!(at(0.96).diagnoses()[0].remedy.text.starts_with("write a load of 0.495 or less"), "0.5 x 0.95 / 0.96");
+}
+
+#[test]
 fn a_lower_load_comes_first_only_near_the_capacity() {
     let cases = [
         (json!({}), false),

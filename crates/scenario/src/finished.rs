@@ -7,6 +7,7 @@ use crate::channels::{Channel, Channels};
 use crate::config::Scenario;
 use crate::doubts;
 use crate::energy::Energy;
+use crate::grain;
 use crate::path_bound::path_bound;
 use crate::periods;
 use crate::point::Point;
@@ -60,7 +61,8 @@ impl Finished {
         let rows = outcome.channels.iter().map(row).collect::<Result<Vec<_>, Refusal>>()?;
         let channels = Channels { rows, graph: spec.graph.clone(), modes: spec.modes.clone(), window: outcome.window };
         let mut summary = identity(point, spec, outcome);
-        let warnings: Vec<_> = point.warnings.iter().cloned().chain(doubts::of(spec, outcome)?).collect();
+        let doubts = grain::reworded(point.as_written(), doubts::of(spec, outcome)?);
+        let warnings: Vec<_> = point.warnings.iter().cloned().chain(doubts).collect();
         summary.insert("warnings".to_owned(), json!(warnings));
         summary.extend(loads(spec, outcome));
         summary.extend(times(point, spec, outcome));

@@ -13,6 +13,7 @@ use crate::config::{Link, Scenario};
 use crate::schema::Schema;
 use crate::warnings::{Warning, long};
 use serde_json::{Map, Value, json};
+use std::borrow::Cow;
 use weft_engine::Spec;
 use weft_programs::amounts::Bytes;
 use weft_units::{Bits, Cycles, Flits, Refusal, Time, gcd};
@@ -201,9 +202,14 @@ weft_units::codes! {
         helps: "Compare with a run without `grain`, on a smaller network if it takes too long.";
 }
 
-/// Remarks on the coarse scenario.
+/// Remarks on the coarse scenario. Remarks without a number of flits or cycles stay as they are.
 pub(crate) fn reworded(fine: &Scenario, warnings: Vec<Warning>) -> Vec<Warning> {
-    warnings.into_iter().map(|warning| Warning { help: in_grains(fine, &warning.help), ..warning }).collect()
+    let counts = |name: &Cow<str>| name.ends_with("_cycles") || name.ends_with("_flits");
+    let of_grains = |warning: Warning| match warning.numbers.keys().any(counts) {
+        true => Warning { help: in_grains(fine, &warning.help), ..warning },
+        false => warning,
+    };
+    warnings.into_iter().map(of_grains).collect()
 }
 
 /// The warning that lists the changes by the grain of a scenario. `delay`: of its routers \[cycles\]. `coarse` runs.
@@ -225,6 +231,10 @@ pub(crate) fn warning(fine: &Scenario, delay: Cycles, coarse: &Spec) -> Option<W
         changes.join(", ")
     );
     let help = "compare with a run without `grain`, by `weft compare`, on a smaller network if need be";
-    let numbers = [("grain_bits", grain.0 as f64), ("cycle_fs", coarse.cycle_fs as f64)];
+    let numbers = [
+        ("grain_bits", grain.0 as f64),
+        ("grain_flits", (grain.0 / fine.flit.0.max(1)) as f64),
+        ("cycle_fs", coarse.cycle_fs as f64),
+    ];
     Some(Warning::new(&COARSE_GRAIN, PATH, numbers, what, help))
 }

@@ -15,24 +15,27 @@ use weft_units::Refusal;
 /// Keys of the summary on the fullest channel:
 /// - the load at which it is full, in terms of `offered_load`;
 /// - its mean load as a share of its capacity, and whether this share is below 1 by more than a deviation;
-/// - the buffers that limit it below its bandwidth, and the flits per VC that would be enough.
+/// - the buffers that limit it below its bandwidth, and the flits per VC that would be enough;
+/// - the same of all link classes whose buffers fill a channel more than any link is full by its bandwidth.
 pub(crate) fn path_bound(spec: &Spec, outcome: &Outcome) -> Result<Map<String, Value>, Refusal> {
     let loads = spec.traffic.jobs.iter().flat_map(|job| &job.phases[0].load);
     let (sum, count) = (loads.sum::<f64>(), f64::from(spec.traffic.members()));
     let lasted = outcome.warmup.saturating_add(outcome.window).max(1) as f64;
-    let deviation = match outcome.fullest {
+    let deviation = match &outcome.fullest {
         Some(fullest) => Some((variance(spec)? / (fullest.rate * lasted)).sqrt()),
         None => None,
     };
-    let share = outcome.fullest.map(|fullest| fullest.share);
-    let buffers = outcome.fullest.and_then(|fullest| fullest.buffers);
-    let path = |buffers: Buffers| format!("links.{}.buffer", spec.graph.class_names()[buffers.class]);
+    let share = outcome.fullest.as_ref().map(|fullest| fullest.share);
+    let short = outcome.fullest.as_ref().map_or(&[][..], |fullest| &fullest.buffers);
+    let path = |buffers: &Buffers| format!("links.{}.buffer", spec.graph.class_names()[buffers.class]);
+    let record = |buffers: &Buffers| json!({"path": path(buffers), "needed_flits": buffers.needed});
     let below = share.zip(deviation).map(|(share, deviation)| share < 1.0 - deviation);
     Ok(Map::from_iter([
         ("path_bound_load".to_owned(), json!(share.map(|share| sum / count / share))),
         ("path_bound_share".to_owned(), json!(share)),
         ("below_path_bound".to_owned(), json!(below)),
-        ("path_bound_buffer".to_owned(), json!(buffers.map(path))),
-        ("path_bound_buffer_needed_flits".to_owned(), json!(buffers.map(|buffers| buffers.needed))),
+        ("path_bound_buffer".to_owned(), json!(short.first().map(path))),
+        ("path_bound_buffer_needed_flits".to_owned(), json!(short.first().map(|buffers| buffers.needed))),
+        ("path_bound_buffers".to_owned(), short.iter().map(record).collect()),
     ]))
 }

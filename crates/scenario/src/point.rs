@@ -51,6 +51,11 @@ impl Point {
         Self { coordinates, scenario, written, resolved, hash, inputs, warnings, tree }
     }
 
+    /// The scenario as it was written, every default written out.
+    pub(crate) fn as_written(&self) -> &Scenario {
+        self.written.as_ref().unwrap_or(&self.scenario)
+    }
+
     /// The input of the engine.
     pub fn spec(&self) -> Result<weft_engine::Spec, Diagnostic> {
         self.scenario.spec().map_err(|refusal| self.explain(&refusal))
@@ -96,7 +101,7 @@ impl Point {
     pub fn imply(&self) -> Result<Value, Diagnostic> {
         let spec = self.spec()?;
         let implied = weft_engine::imply(&spec).map_err(|refusal| self.explain(&refusal))?;
-        let hints = grain::reworded(self.written.as_ref().unwrap_or(&self.scenario), hints::of(&spec, &implied));
+        let hints = grain::reworded(self.as_written(), hints::of(&spec, &implied));
         let links = spec.graph.links_by_class();
         let classes = spec.graph.class_names().iter().zip(implied.vc_classes);
         let named = &spec.faults[..self.scenario.faults.len()];

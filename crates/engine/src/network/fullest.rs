@@ -1,14 +1,16 @@
 //! How full the fullest channel of a network is: found by following its paths (`explain`), kept in outcomes (`run`).
 
 /// The channel that is offered most of what it can carry.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Fullest {
-    /// Flits that it is offered on average, as a share of its rate: at 1 the network can accept no more.
+    /// Flits that it is offered on average, as a share of its rate: above 1 the network can't accept all. An upper bound, since
+    /// packets that wait for other channels keep the places of this one.
     pub share: f64,
     /// What it carries [flits/cycle].
     pub rate: f64,
-    /// The buffers that let it carry less than its link does; `None` where the link itself is full.
-    pub buffers: Option<Buffers>,
+    /// The buffers with which channels are fuller than any link is by its bandwidth, those of the fullest channel first. Each link
+    /// class is there once. Empty where a link itself is the fullest.
+    pub buffers: Vec<Buffers>,
 }
 
 /// Buffers of a VC class on the links of a class: each place is used once in the round trip of a credit.

@@ -47,37 +47,59 @@ fn is_steady(spec: &Spec, net: &Net, j: usize, job: &Job) -> bool {
     job.batch.is_none() && job.phases.len() == 1 && is_random && !answers && !follows
 }
 
+/// A channel whose buffers are shorter than the round trip of a credit.
+#[derive(Debug, Clone, Copy)]
+struct ByBuffers {
+    /// As in [`Fullest`].
+    share: f64,
+    /// What the buffers let it carry [flits/cycle].
+    rate: f64,
+    buffers: Buffers,
+}
+
+impl ByBuffers {
+    /// The fuller of two channels of a link class, with the longest buffers that one of them needs.
+    fn worse(self, other: Self) -> Self {
+        let fuller = if other.share > self.share { other } else { self };
+        let needed = self.buffers.needed.max(other.buffers.needed);
+        Self { buffers: Buffers { needed, ..fuller.buffers }, ..fuller }
+    }
+}
+
 impl Walker<'_> {
     /// The fullest channel of all paths that were followed.
     fn fullest(&self) -> Fullest {
         let (graph, rates) = (&self.spec.graph, &self.net.common.rates);
         let rate = |class: u8| rates[usize::from(class)].per_cycle();
-        let source = Fullest { share: self.peak / rate(0), rate: rate(0), buffers: None };
+        let mut link = (self.peak / rate(0), rate(0));
+        let mut by_class: Vec<Option<ByBuffers>> = vec![None; self.spec.links.len()];
         let ports = (0..graph.routers()).flat_map(|router| graph.ports(router));
         let loads = self.load.iter().zip(self.load_of_class.chunks(self.vc_classes));
-        let used = loads.zip(ports).filter(|(_, port)| port.peer != Peer::Unused);
-        let channels = used.flat_map(|((load, of_class), port)| {
+        for ((load, of_class), port) in loads.zip(ports).filter(|(_, port)| port.peer != Peer::Unused) {
             let rate = rate(port.class);
-            let whole = Fullest { share: self.peak * load / rate, rate, buffers: None };
-            let starved = of_class.iter().enumerate().filter_map(move |(vc_class, load)| {
-                let classes = [port.class, graph.way_back(*port)].map(usize::from);
-                self.by_buffers(classes, vc_class as u8, self.peak * load)
-            });
-            starved.chain([whole])
-        });
-        channels.fold(source, |most, other| if other.share > most.share { other } else { most })
+            let share = self.peak * load / rate;
+            link = if share > link.0 { (share, rate) } else { link };
+            let classes = [port.class, graph.way_back(*port)].map(usize::from);
+            let starved = of_class.iter().enumerate();
+            let starved = starved.filter_map(|(of, load)| self.by_buffers(classes, of as u8, self.peak * load));
+            by_class[classes[0]] = starved.chain(by_class[classes[0]].take()).reduce(ByBuffers::worse);
+        }
+        let mut short: Vec<ByBuffers> = by_class.into_iter().flatten().filter(|by| by.share > link.0).collect();
+        short.sort_by(|a, b| b.share.total_cmp(&a.share));
+        let (share, rate) = short.first().map_or(link, |by| (by.share, by.rate));
+        Fullest { share, rate, buffers: short.into_iter().map(|by| by.buffers).collect() }
     }
 
     /// A channel of a class by the capacity of the buffers of a VC class; `None` where these keep the link busy. `back`: class of the
     /// opposite channel; `load`: of this VC class [flits/cycle].
-    fn by_buffers(&self, [class, back]: [usize; 2], vc_class: u8, load: f64) -> Option<Fullest> {
+    fn by_buffers(&self, [class, back]: [usize; 2], vc_class: u8, load: f64) -> Option<ByBuffers> {
         let (link, round_trip) = (&self.net.links[class], self.spec.credit_round_trip(class, back));
         let needed = self.spec.links[class].rate.most_flits_in(round_trip);
         let places = u64::from(link.room_of(vc_class));
         (load > 0.0 && places < needed).then(|| {
             let rate = places as f64 / round_trip as f64;
             let vcs = places / u64::from(link.buffer);
-            Fullest { share: load / rate, rate, buffers: Some(Buffers { class, needed: needed.div_ceil(vcs) }) }
+            ByBuffers { share: load / rate, rate, buffers: Buffers { class, needed: needed.div_ceil(vcs) } }
         })
     }
 }
