@@ -114,10 +114,10 @@ impl Simulation {
     }
 }
 
-fn bytes(mail: &Mail) -> u64 {
-    let flits = size_of_val(&mail.flits[..]) + size_of_val(&mail.packets[..]) + size_of_val(&mail.credits[..]);
-    let others = size_of_val(&mail.slowed[..]) + size_of_val(&mail.messages[..]) + size_of_val(&mail.notes[..]);
-    (flits + others) as u64
+fn bytes(Mail { flits, packets, credits, slowed, messages, notes, places }: &Mail) -> u64 {
+    let of_data = size_of_val(&flits[..]) + size_of_val(&packets[..]) + size_of_val(&credits[..]);
+    let of_rates = size_of_val(&slowed[..]) + size_of_val(&messages[..]);
+    (of_data + of_rates + size_of_val(&notes[..]) + size_of_val(&places[..])) as u64
 }
 
 /// Lets so many threads wait for each other so many times, as the threads of a run do after each window.
