@@ -52,7 +52,7 @@ ready:
 # Models that are not optimised compile in seconds. The loop stays optimised. WEFT_TEST_ONLY selects the pairs of the model.
 QUICK := --config profile.test.package.weft-models.opt-level=0 --config profile.test.package.weft-engine.opt-level=0
 test-model:
-	$(CARGO) $(QUICK) test --quiet -p weft-models-tests -p weft-topology --test models --lib $(MODEL)
+	$(CARGO) $(QUICK) test --quiet -p weft-models-tests -p weft-unit-tests --test models --test topology_units $(MODEL)
 	WEFT_TEST_ONLY=$(MODEL) $(CARGO) $(QUICK) test --quiet -p weft-conformance --test members
 	WEFT_TEST_ONLY=$(MODEL) $(CARGO) $(QUICK) test --quiet -p weft-engine-tests -- conformance::faults theory::zero
 
@@ -70,7 +70,7 @@ PYTEST = $(BIN)/python -m pytest --quiet --durations 25 --numprocesses $(WORKERS
 # All targets at once, the bindings among them, so that nothing is compiled a second time with other features. On all cores,
 # not as one of make's jobs.
 compiled: $(VENV)/.made
-	MAKEFLAGS= $(CARGO) build --workspace --all-targets --locked --quiet $(TIMINGS)
+	MAKEFLAGS= $(CARGO) build --workspace --lib --bins --tests --examples --locked --quiet $(TIMINGS)
 
 test-rust: compiled
 	$(CARGO) test --workspace --locked --quiet
