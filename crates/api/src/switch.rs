@@ -70,10 +70,7 @@ impl<const W: usize, const V: usize, const AGE: bool> Ports<'_, W, V, AGE> {
         // SAFETY: `v` is one of the heads.
         *unsafe { port.requests.hot_mut(v as usize) } = NO_REQUEST;
         if self.router.choosing.contains(i) {
-            port.choosing &= !(1 << v);
-            if port.choosing == 0 {
-                self.router.choosing.clear(i);
-            }
+            self.router.stop_choosing(port, v.into());
         }
         (v, vc)
     }

@@ -1,6 +1,6 @@
 //! Delivers the flits that arrive in this cycle to their ports.
 
-use crate::block::{Fabric, PolicySide, Requests, Routers, queues_at};
+use crate::block::{Fabric, PolicySide, Routers, queues_at};
 use crate::net::Net;
 use crate::parts::fresh::FreshFlit;
 use crate::parts::profile::{HeadPath, Kind};
@@ -8,7 +8,7 @@ use weft_api::agents::{Arrivals, Detour};
 use weft_api::base::arrays::At;
 use weft_api::base::unchecked::Hot;
 use weft_api::compiled::Here;
-use weft_api::state::{Flit, NO_REQUEST, NONE, OutputUnit, Segment, UNDECIDED, port_and_vc};
+use weft_api::state::{Flit, NO_REQUEST, NONE, Segment, UNDECIDED, port_and_vc};
 use weft_api::view::HopNote;
 
 impl<const W: usize, const V: usize> Routers<W, V> {
@@ -266,11 +266,11 @@ impl<const W: usize, const V: usize> Routers<W, V> {
             if net.class_bits == 0 { (usize::from(key), 0) } else { weft_api::state::split(key, net.class_bits) };
         // SAFETY: a packet becomes the head of a queue of an input (`assert_numbers`).
         let port = unsafe { self.fabric.buffers.ins.hot_mut(i) };
-        let (o, number, r) = (port.base(i) + p, port.port, port.router as usize);
+        let (o, asks, r) = (port.base(i) + p, (port.router, port.port), port.router as usize);
         if !UNCONTENDED {
             *port.requests.at_mut(v) = key;
         }
-        let is_open = self.fabric.note_request::<SINGLE>(net, (o, class), number);
+        let is_open = self.fabric.note_request::<SINGLE>(net, (o, class), asks);
         if UNCONTENDED && is_open {
             // SAFETY: as above.
             let segment = *unsafe { self.fabric.buffers.ins.hot(i) }.head.at(v);
@@ -286,76 +286,6 @@ impl<const W: usize, const V: usize> Routers<W, V> {
         }
         false
     }
-}
-
-impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// A head of input `i` asks for a VC of this class at output `p`.
-    #[inline(always)]
-    pub fn request_vc<const SINGLE: bool>(&mut self, net: &Net, i: usize, p: usize, class: usize) {
-        // SAFETY: a head waits at an input (`assert_numbers`).
-        let port = unsafe { self.buffers.ins.hot(i) };
-        let r = port.router as usize;
-        if self.note_request::<SINGLE>(net, (port.base(i) + p, class), port.port) {
-            self.requests.ask_for_vc(r, p);
-        }
-    }
-
-    /// Notes that a head of the input with this number at its router wants a VC of this class at output `o`. Returns whether one is
-    /// open.
-    #[inline(always)]
-    pub(crate) fn note_request<const SINGLE: bool>(
-        &mut self,
-        net: &Net,
-        (o, class): (usize, usize),
-        input: u16,
-    ) -> bool {
-        // SAFETY: a route key names an output of the router, and one of its classes (`assert_numbers`).
-        let (requesters, out) =
-            unsafe { (self.requests.requesters.hot_mut(net.slot(o, class)), self.wires.outs.hot_mut(o)) };
-        requesters.set(input.into());
-        out.requested |= 1 << class;
-        // whether there is also room to enter a ring is checked in the next step
-        let is_open = has_open_vc::<V, SINGLE>(net, out, class);
-        if !is_open && out.is_closed() {
-            self.requests.note_closed(o);
-        }
-        is_open
-    }
-}
-
-impl<const W: usize> Requests<W> {
-    /// A head asks for output `o`, which is closed.
-    #[cold]
-    fn note_closed(&mut self, o: usize) {
-        self.of_closed.push(o as u32);
-    }
-
-    /// A head at router `r`, for which a VC of output `p` is open, asks the allocator.
-    #[inline(always)]
-    pub(crate) fn ask_for_vc(&mut self, r: usize, p: usize) {
-        // SAFETY: an input names its router, which has a bit (`assert_numbers`).
-        unsafe {
-            self.routers.hot_mut(r).vc_requests.set(p);
-            self.active.set_hot(r);
-        }
-    }
-
-    /// A flit at router `r`, whose packet holds a VC of output `p`, asks the allocator.
-    #[inline(always)]
-    pub(crate) fn ask_for_switch(&mut self, r: usize, p: usize) {
-        // SAFETY: an input names its router, which has a bit (`assert_numbers`).
-        unsafe {
-            self.routers.hot_mut(r).switch_requests.set(p);
-            self.active.set_hot(r);
-        }
-    }
-}
-
-/// Whether a VC of this class at output `out` is free, and has the credits that a head needs.
-#[inline(always)]
-pub(crate) fn has_open_vc<const V: usize, const SINGLE: bool>(net: &Net, out: &OutputUnit<V>, class: usize) -> bool {
-    let open = out.available_vcs::<SINGLE>();
-    open != 0 && (net.class_bits == 0 || open & net.vcs(out.class, class) != 0)
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {

@@ -151,6 +151,15 @@ pub struct Wires<const W: usize, const V: usize> {
     pub came_for: Vec<u32>,
 }
 
+impl<const W: usize, const V: usize> Wires<W, V> {
+    /// The mail to the block at the far end of channel `cut`, one of those that lead to other blocks, and the port there.
+    #[inline(always)]
+    pub fn mail_to(&mut self, cut: u32) -> (&mut Mail, u32) {
+        let Cut { block, port } = self.cuts[cut as usize];
+        (&mut self.outbox[block as usize], port)
+    }
+}
+
 /// The buffers behind channels: queues of segments in input units, and the packets.
 #[derive(Debug, Kept)]
 pub struct Buffers<const V: usize> {

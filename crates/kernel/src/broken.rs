@@ -53,7 +53,8 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         }
         let Routers { fabric, beside: Beside { policy, .. } } = &mut self.routers;
         if !net.faults.cut_rings.is_empty() {
-            return fabric.look_again(&mut self.interfaces, policy, o); // whether the ring is whole again is not known here
+            fabric.look_again(&mut self.interfaces, policy, o);
+            return; // whether the ring is whole again is not known here
         }
         // heads of this router may have their escape again
         let r = fabric.wires.outs[o].router as usize;
@@ -233,11 +234,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
     fn stop_asking(&mut self, net: &Net, (i, v): Place) {
         self.ask_for_nothing(net, (i, v));
         let port = &mut self.buffers.ins[i];
-        port.choosing &= !(1 << v);
-        if port.choosing == 0 {
-            let number = usize::from(port.port);
-            self.requests.routers[port.router as usize].choosing.clear(number);
-        }
+        self.requests.routers[port.router as usize].stop_choosing(port, v);
     }
 }
 

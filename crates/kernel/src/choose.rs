@@ -12,6 +12,7 @@
 
 use crate::block::{Fabric, Observers, Reach, Routers, queues_at};
 use crate::net::{Net, Repair};
+use crate::requests::no_such_hop;
 use weft_api::age::Priority;
 use weft_api::base::arrays::At;
 use weft_api::base::bits::Bits;
@@ -20,7 +21,6 @@ use weft_api::candidates::{CLOSED, rank};
 use weft_api::compiled::Here;
 use weft_api::routing::{Decides, Hop};
 use weft_api::state::{Segment, UNDECIDED, matching};
-use weft_api::switch::end_request;
 use weft_api::view::{HopNote, View};
 
 impl<const W: usize, const V: usize> Routers<W, V> {
@@ -105,11 +105,15 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
     #[inline(always)]
     fn candidates_of(&self, net: &Net, i: usize, packet: u32) -> Bits<W> {
         // SAFETY: an input names its router, a router its place, and a head waits with its packet (`assert_numbers`).
-        let (at, packet) = unsafe {
+        let (router, at, packet) = unsafe {
             let router = self.requests.routers.hot(self.buffers.ins.hot(i).router as usize);
-            (*net.coords.hot(router.id as usize), self.buffers.packets.items.hot(packet as usize))
+            (router, *net.coords.hot(router.id as usize), self.buffers.packets.items.hot(packet as usize))
         };
-        Bits::of(self.routing.candidates(at, packet))
+        let ports = Bits::of(self.routing.candidates(at, packet));
+        if !ports.without(&router.ports).is_empty() {
+            no_such_hop();
+        }
+        ports
     }
 
     /// The port and VC class that packet `packet`, which has just become the head of VC `v` of input `i` with this route key, takes as
@@ -155,7 +159,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
     ) -> Option<usize> {
         let (mut highest, mut port) = (CLOSED, 0);
         while let Some(p) = ports.take_first() {
-            // SAFETY: candidates are ports of the router (`assert_numbers`).
+            // SAFETY: candidates are ports of the router (`candidates_of`, `assert_numbers`).
             let out = unsafe { self.wires.outs.hot(base + p) };
             let rank = rank(out.open_credits::<SINGLE>(net.vcs(out.class, class)), p as u16, turn);
             if rank > highest {
@@ -362,6 +366,9 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
             (self.buffers.packets.items.hot_mut(packet as usize), router, *net.coords.hot(router as usize))
         };
         let hop = self.routing.each_step(Here { router, at, queues: &queues }, packet, turn);
+        if hop.is_some_and(|hop| hop.class >> net.class_bits != 0) {
+            no_such_hop();
+        }
         (hop, queues.noted())
     }
 
@@ -402,26 +409,6 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         let old = std::mem::replace(self.buffers.ins[i].requests.at_mut(v), UNDECIDED);
         if old != UNDECIDED {
             self.withdraw(net, r, i, old);
-        }
-    }
-
-    /// A head of input `i` has given up its request `key`. Ends the request of the input, unless another head of the
-    /// same input also asks for `key`.
-    pub fn withdraw(&mut self, net: &Net, r: usize, i: usize, key: u16) {
-        // SAFETY: a head waits at an input (`assert_numbers`).
-        let port = unsafe { self.buffers.ins.hot(i) };
-        if matching(&port.requests, key) != 0 {
-            return;
-        }
-        let (p, class) = weft_api::state::split(key, net.class_bits);
-        let (o, number) = (port.base(i) + p, usize::from(port.port));
-        // SAFETY: a route key names an output of the router, and one of its classes (`assert_numbers`).
-        let (requesters, out, router) = unsafe {
-            let requesters = self.requests.requesters.hot_mut(net.slot(o, class));
-            (requesters, self.wires.outs.hot_mut(o), self.requests.routers.hot_mut(r))
-        };
-        if end_request(requesters, out, number, class) {
-            router.vc_requests.clear(p);
         }
     }
 }

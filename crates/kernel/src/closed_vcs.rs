@@ -59,11 +59,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         port.requests[v] = NO_REQUEST;
         let r = port.router as usize;
         if chooses {
-            port.choosing &= !(1 << v);
-            if port.choosing == 0 {
-                let number = usize::from(port.port);
-                self.requests.routers[r].choosing.clear(number);
-            }
+            self.requests.routers[r].stop_choosing(port, v);
         }
         if key != UNDECIDED {
             self.withdraw(net, r, i, key);

@@ -66,8 +66,8 @@ pub(crate) fn post<const W: usize, const V: usize>(
 ) {
     let out = &wires.outs[o];
     if out.is(ChannelEnd::Remote) {
-        let cut = wires.cuts[out.peer as usize];
-        wires.outbox[cut.block as usize].messages.push((at, Arrival { port: cut.port, wire, frame }));
+        let (mail, port) = wires.mail_to(out.peer);
+        mail.messages.push((at, Arrival { port, wire, frame }));
     } else {
         control.post_in(now, at, Arrival { port: out.peer, wire, frame });
     }

@@ -362,17 +362,16 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 
     #[inline(never)]
     fn mail_credit(&mut self, cut: u32, vc_and_mark: u32, at: u64) {
-        let cut = self.wires.cuts[cut as usize];
-        self.wires.outbox[cut.block as usize].credits.push((at, cut.port << 4 | vc_and_mark));
+        let (mail, port) = self.wires.mail_to(cut);
+        mail.credits.push((at, port << 4 | vc_and_mark));
     }
 
     /// Sends a flit, whose `to` is the VC, to another block; a head takes its packet along. Asks the memory for the place of the next
     /// mail to that block: what lies between many blocks is in no near cache.
     #[inline(never)]
     pub fn mail_flit<const SINGLE: bool>(&mut self, cut: u32, at: u64, mut flit: Flit, segment: u32) {
-        let cut = self.wires.cuts[cut as usize];
-        let mail = &mut self.wires.outbox[cut.block as usize];
-        flit.to |= cut.port << 4;
+        let (mail, port) = self.wires.mail_to(cut);
+        flit.to |= port << 4;
         if flit.packet != NONE {
             mail.packets.push(self.buffers.packets.items[flit.packet as usize]);
             self.buffers.packets.remove(flit.packet);

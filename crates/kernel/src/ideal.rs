@@ -193,8 +193,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
             let place = Place { port: port.upstream(), queue: rules.queue(v, dst), flits: len };
             let at = self.now + net.links.of(port.class).credit_latency;
             if port.is_remote() {
-                let cut = self.wires.cuts[place.port as usize];
-                self.wires.outbox[cut.block as usize].places.push((at, Place { port: cut.port, ..place }));
+                let (mail, port) = self.wires.mail_to(place.port);
+                mail.places.push((at, Place { port, ..place }));
             } else {
                 self.ideal.returned.push(self.now, at, place);
             }

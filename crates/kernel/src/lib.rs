@@ -34,6 +34,7 @@ pub mod power;
 mod queued;
 mod queued_interface;
 pub mod recorders;
+mod requests;
 mod set_aside;
 pub mod shortcuts;
 pub mod spy;

@@ -1,4 +1,5 @@
-//! What every block reads and nobody writes: coordinates, link classes, routing, jobs.
+//! What every block reads, and none writes while it advances: coordinates, link classes, routing, jobs. Between two cycles the engine may replace
+//! the routing or change what it has published.
 
 use crate::parts::ideal::IdealRules;
 use crate::parts::pace::Rates;
@@ -7,6 +8,7 @@ use crate::parts::queues::InterfaceRules;
 use crate::parts::set_aside::SetAsideRules;
 use std::sync::Arc;
 use weft_api::age::Priority;
+use weft_api::base::arrays::At;
 use weft_api::base::unchecked::Hot;
 use weft_api::common::Common;
 use weft_api::compiled::Ahead;
@@ -14,9 +16,9 @@ use weft_api::congestion::Control;
 use weft_api::refined::Refined;
 use weft_api::routing::{AnyRouting, AroundFaults, Hop, Needs, hop_in_order};
 use weft_api::spec::{FlowControl, InputSpeedup};
-use weft_api::state::Packet;
 use weft_api::state::by_class::ByClass;
 use weft_api::state::link_class::Link;
+use weft_api::state::{Packet, key_of};
 use weft_api::subnetworks::Subnets;
 use weft_api::workload::Workload;
 
@@ -260,6 +262,30 @@ impl Net {
     pub fn keep_shortcuts(&mut self, among: Set) {
         self.shortcuts = self.shortcuts.among(among);
         self.heads = self.shortcuts.heads(self.heads == HeadPath::Slow, self.chooses);
+    }
+
+    /// Route key of a class of output port `p`.
+    #[inline(always)]
+    pub fn key(&self, p: usize, class: usize) -> u16 {
+        key_of(p, class, self.class_bits)
+    }
+
+    /// Output port of a route key.
+    #[inline(always)]
+    pub fn port(&self, key: u16) -> usize {
+        usize::from(key) >> self.class_bits
+    }
+
+    /// Place of the requests for a class of output `o` in `Requests::requesters`.
+    #[inline(always)]
+    pub fn slot(&self, o: usize, class: usize) -> usize {
+        o << self.class_bits | class
+    }
+
+    /// VCs of a routing class on a link class.
+    #[inline(always)]
+    pub fn vcs(&self, link: u8, class: usize) -> u16 {
+        *self.links.of(link).vcs_of.at(class)
     }
 
     /// The VCs of a VC class of the routing on links of class `link`, for packets of a message class.

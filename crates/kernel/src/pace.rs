@@ -145,18 +145,16 @@ pub(crate) fn change<const W: usize, const V: usize>(
     let is_slower = rate.is_below(pace.rate());
     let next_free = pace.change(rate, cycle_near(now, out.next_free));
     out.next_free = next_free as u32;
-    let slowed = |input: u32| Slowed { input, share, change: pace.changes() };
+    let (end, far_end, change) = (out.kind(), out.peer, pace.changes());
+    let slowed = |input: u32| Slowed { input, share, change };
     // flits that were granted before still leave at the higher rate
     let first = (now + net.router.after_grant).max(if is_slower { next_free } else { 0 });
     let at = first + net.links.of(out.class).latency;
-    match out.kind() {
-        ChannelEnd::Local | ChannelEnd::Injection => {
-            let slowed = slowed(out.peer);
-            wires.paces.slow_from(now, at, slowed);
-        }
+    match end {
+        ChannelEnd::Local | ChannelEnd::Injection => wires.paces.slow_from(now, at, slowed(far_end)),
         ChannelEnd::Remote => {
-            let cut = wires.cuts[out.peer as usize];
-            wires.outbox[cut.block as usize].slowed.push((at, slowed(cut.port)));
+            let (mail, port) = wires.mail_to(far_end);
+            mail.slowed.push((at, slowed(port)));
         }
         ChannelEnd::Ejection | ChannelEnd::Unused => {}
     }

@@ -163,8 +163,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
     fn send_note(&mut self, is_cut: bool, port: u32, at: u64, note: Note) {
         self.set_asides.counts.sent += 1;
         if is_cut {
-            let cut = self.wires.cuts[port as usize];
-            self.wires.outbox[cut.block as usize].notes.push((at, Note { port: cut.port, ..note }));
+            let (mail, port) = self.wires.mail_to(port);
+            mail.notes.push((at, Note { port, ..note }));
         } else {
             self.set_asides.notes.push(self.now, at, Note { port, ..note });
         }

@@ -9,10 +9,8 @@ use crate::net::Net;
 use crate::parts::profile::Kind;
 use std::fmt::Debug;
 use weft_api::allocation::Allocator;
-use weft_api::base::arrays::At;
 use weft_api::base::bits::Bits;
 use weft_api::base::unchecked::Hot;
-use weft_api::state::key_of;
 use weft_api::switch::Ports;
 
 impl<const W: usize, const V: usize> Reach<W, V> {
@@ -152,32 +150,6 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
             moves: &mut self.switch.moves,
             ages: if AGE { &self.requests.ages[base * V..] } else { &[] },
         }
-    }
-}
-
-impl Net {
-    /// Route key of a class of output port `p`.
-    #[inline(always)]
-    pub fn key(&self, p: usize, class: usize) -> u16 {
-        key_of(p, class, self.class_bits)
-    }
-
-    /// Output port of a route key.
-    #[inline(always)]
-    pub fn port(&self, key: u16) -> usize {
-        usize::from(key) >> self.class_bits
-    }
-
-    /// Place of the requests for a class of output `o` in `Requests::requesters`.
-    #[inline(always)]
-    pub fn slot(&self, o: usize, class: usize) -> usize {
-        o << self.class_bits | class
-    }
-
-    /// VCs of a routing class on a link class.
-    #[inline(always)]
-    pub fn vcs(&self, link: u8, class: usize) -> u16 {
-        *self.links.of(link).vcs_of.at(class)
     }
 }
 

@@ -147,10 +147,7 @@ fn accept_vc<const W: usize, const V: usize>(
     let vc = pick16(vcs, if usize::from(*turn >> 4) == p { (*turn & 15) as u8 } else { 0 });
     *turn = (p as u16) << 4 | u16::from((vc + 1) & 15);
     *port.requests.at_mut(v) = NO_REQUEST;
-    port.choosing &= !(1 << v);
-    if port.choosing == 0 {
-        requests.routers[port.router as usize].choosing.clear(i);
-    }
+    requests.routers[port.router as usize].stop_choosing(port, v);
     port.hold(v as u8, p, vc);
     let radix = switch.radix;
     switch.vc_turns[(base + p) * V + vc as usize] = ((i * V + v + 1) % (radix * V)) as u16;

@@ -484,9 +484,21 @@ pub struct Router<const W: usize> {
     pub base: u32,
     #[kept(fixed)]
     pub id: u32,
+    /// Its ports.
+    #[kept(fixed)]
+    pub ports: Bits<W>,
 }
 
 impl<const W: usize> Router<W> {
+    /// The head of VC `v` of `input`, an input of this router, no longer chooses in every step.
+    #[inline(always)]
+    pub fn stop_choosing<const V: usize>(&mut self, input: &mut InputUnit<V>, v: usize) {
+        input.choosing &= !(1 << v);
+        if input.choosing == 0 {
+            self.choosing.clear(input.port.into());
+        }
+    }
+
     /// Output `p` has nothing to do until a flit, a VC or a credit comes. `HEADS`: the requests of heads were looked
     /// at, too.
     #[inline(always)]

@@ -22,7 +22,9 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use weft_api::examples::Example;
 use weft_api::policy::{Offers, Policy, PolicyModel, Site};
-use weft_api::routing::RoutingModel;
+use weft_api::routing::{Hop, Needs, Routing, RoutingModel};
+use weft_api::state::Packet;
+use weft_api::walk::Step;
 use weft_engine::power::{LinkState, Modes};
 use weft_programs::collectives::{Call, Expands, Into, Steps};
 use weft_programs::form::{Calls, Op, Operation, Program, RankProgram};
@@ -98,6 +100,8 @@ fn words(suite: impl FnOnce() + std::panic::UnwindSafe) -> String {
     text.or_else(|| panic.downcast_ref::<String>().cloned()).expect("words")
 }
 
+const SMALL_HYPERX: &[&str] = &[r#"{"hyperx": {"widths": [4, 3], "terminals_per_router": 2}}"#];
+
 /// As `HighestFirst`, but half of all packets turn the other way on the same VC class.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 struct TurnsBothWays {}
@@ -115,7 +119,7 @@ impl RoutingModel for TurnsBothWays {
     }
 
     fn examples() -> Vec<Example<Self>> {
-        vec![Example::of("{}").only_on(&[r#"{"hyperx": {"widths": [4, 3], "terminals_per_router": 2}}"#])]
+        vec![Example::of("{}").only_on(SMALL_HYPERX)]
     }
 }
 
@@ -123,6 +127,52 @@ impl RoutingModel for TurnsBothWays {
 fn a_routing_whose_channels_depend_on_each_other_in_a_cycle_is_found_out() {
     let said = words(|| weft_conformance::routing::<TurnsBothWays>("turns_both_ways"));
     assert!(said.contains("turns_both_ways") && said.contains("channel dependencies have a cycle"), "{said}");
+}
+
+/// As `HighestFirst`, but packets that have crossed a link go by a port that no router has. The checks before a run count no such links, so they
+/// do not find that.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+struct LeadsAstray {}
+
+#[derive(Debug)]
+struct Astray(highest_first::Runtime);
+
+impl RoutingModel for LeadsAstray {
+    type Routing = Astray;
+    const ROUTES: &'static str = "hyperx";
+
+    fn fits(graph: &Graph) -> bool {
+        HighestFirst::fits(graph)
+    }
+
+    fn build(&self, graph: &Graph) -> Result<Astray, Refusal> {
+        HighestFirst { always: true }.build(graph).map(Astray)
+    }
+
+    fn examples() -> Vec<Example<Self>> {
+        vec![Example::of("{}").only_on(SMALL_HYPERX)]
+    }
+}
+
+impl Routing for Astray {
+    fn needs(&self) -> Needs {
+        self.0.needs()
+    }
+
+    fn next(&self, at: u64, packet: &mut Packet, seed: u64) -> Option<Hop> {
+        let too_far = if packet.links_crossed > 0 { 5_000 } else { 0 };
+        self.0.next(at, packet, seed).map(|hop| Hop { port: hop.port + too_far, ..hop })
+    }
+
+    fn steps(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Step> {
+        self.0.steps(at, packet, seed)
+    }
+}
+
+#[test]
+fn a_routing_that_names_a_port_which_is_not_there_is_stopped() {
+    let said = words(|| weft_conformance::routing::<LeadsAstray>("leads_astray"));
+    assert!(said.contains("the routing names a port that the router does not have"), "{said}");
 }
 
 /// Rank 0 sends more than rank 1 expects if there are 5 ranks or more.

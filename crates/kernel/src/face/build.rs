@@ -112,8 +112,13 @@ where
     let Units { ins, outs, next_router, cuts } = units(net, &plan.ports);
     let back: Vec<u8> = plan.ports.iter().map(|port| port.back).collect();
     let Plan { routers, trunks, outbox, interfaces, policy, observers, room, .. } = plan;
-    let routers: Vec<Router<W>> =
-        routers.iter().map(|&Place { id, base }| Router { id, base, ..Router::default() }).collect();
+    let ends = routers.iter().skip(1).map(|router| router.base).chain([ins.len() as u32]);
+    let router = |(&Place { id, base }, end): (&Place, u32)| {
+        let mut ports = Bits::default();
+        (0..(end - base) as usize).for_each(|p| ports.set(p));
+        Router { id, base, ports, ..Router::default() }
+    };
+    let routers: Vec<Router<W>> = routers.iter().zip(ends).map(router).collect();
     let (inputs, outputs) = (ins.len(), outs.len());
     let history = (net.needs.sensor == Some(Sensor::HistoryWindow))
         .then(|| History::new(outputs, net.links.iter().map(|l| l.latency), room.horizon));

@@ -16,7 +16,7 @@
 //!
 //! Nothing: each flit that crosses leaves the state as the allocator would.
 
-use crate::arrive::has_open_vc;
+use crate::requests::has_open_vc;
 use crate::block::{Fabric, Observers, Reach, Routers, Shortcuts};
 use crate::depart::{Crossing, free_vc};
 use crate::net::Net;
@@ -175,14 +175,11 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
             self.begin_segment(fresh.segment, fresh.key);
         }
         if let Some((p, class)) = self.first_choice::<SINGLE>(net, (i, v), packet, fresh.key) {
-            // SAFETY: a fresh flit names an input, and its routing an output of the router (`assert_numbers`).
-            let (out, o, number) = unsafe {
-                let port = self.buffers.ins.hot(i);
-                let o = port.base(i) + p;
-                (self.wires.outs.hot(o), o, port.port)
-            };
-            if has_open_vc::<V, SINGLE>(net, out, class) {
-                self.note_request::<SINGLE>(net, (o, class), number);
+            // SAFETY: a fresh flit names an input (`assert_numbers`).
+            let port = unsafe { self.buffers.ins.hot(i) };
+            let (o, asks) = (port.base(i) + p, (port.router, port.port));
+            if has_open_vc::<V, SINGLE>(net, &self.wires.outs[o], class) {
+                self.note_request::<SINGLE>(net, (o, class), asks);
                 (fresh.out, fresh.key) = (o as u32, net.key(p, class));
                 return true;
             }
