@@ -56,8 +56,8 @@ pub fn assert_resumes(spec: &Spec, plain: &Outcome, checkpoints: &[Vec<u8>], wha
     }
 }
 
-/// The result is the same in one block by the plain loop, without shortcuts, and in three with them, and when the run is broken off and goes
-/// on from a checkpoint.
+/// The result is the same in one block without shortcuts and in three blocks with them. It is the same when the run is broken off and
+/// continues from a checkpoint.
 pub fn check_blocks(spec: &Spec, what: &str) {
     let (three, checkpoints) = run_keeping(spec, Execution::new(1, 3));
     assert_same(&run_as(spec, ONE.plain()), &three, what);

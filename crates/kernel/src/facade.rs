@@ -73,9 +73,11 @@ impl<const W: usize, const V: usize> Channels for Facade<'_, W, V> {
     }
 
     fn look_again(&mut self, channel: usize) {
-        self.write(channel);
+        self.look(channel);
         let Reach { routers: Routers { fabric, beside }, interfaces } = &mut *self.reach;
-        fabric.look_again(interfaces, &mut beside.policy, channel);
+        // where nobody waits, nothing has changed: flows that are steady stay so
+        let has_work = fabric.look_again(interfaces, &mut beside.policy, channel);
+        beside.policy.power.wrote |= has_work;
     }
 
     fn flits(&self, channel: usize) -> u32 {

@@ -1,5 +1,5 @@
-//! What every block reads, and none writes while it advances: coordinates, link classes, routing, jobs. Between two cycles the engine may replace
-//! the routing or change what it has published.
+//! Data that all blocks share: coordinates, link classes, routing, jobs. No block writes them. Between two cycles the engine may replace the
+//! routing, or what it has published.
 
 use crate::parts::ideal::IdealRules;
 use crate::parts::pace::Rates;

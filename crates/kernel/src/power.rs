@@ -73,10 +73,10 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         self.wires.paces.of.get(o).map_or_else(at_full, Pace::rate).per_cycle()
     }
 
-    /// Heads that wait for channel `o` look at it again.
-    pub fn look_again(&mut self, interfaces: &mut Interfaces, policy: &mut PolicySide, o: usize) {
+    /// Heads that wait for channel `o` look at it again. Returns whether there may be one.
+    pub fn look_again(&mut self, interfaces: &mut Interfaces, policy: &mut PolicySide, o: usize) -> bool {
         let wakes = (&mut self.requests, interfaces);
-        look_again(&self.wires.outs[o], o, wakes, &mut policy.power.woken);
+        look_again(&self.wires.outs[o], o, wakes, &mut policy.power.woken)
     }
 }
 
@@ -251,25 +251,29 @@ fn set_state<const W: usize, const V: usize>(
     recorders.changed(o, from, to, now);
 }
 
-/// Heads that wait for channel `o`, which is `out`, look at it again, or a terminal, which is `woken` then.
+/// Heads that wait for channel `o` (`out`) look at it again. If it is an injection channel, its terminal does, and is added to `woken`. Returns
+/// whether anybody has something to look at.
 fn look_again<const W: usize, const V: usize>(
     out: &OutputUnit<V>,
     o: usize,
     (requests, interfaces): (&mut Requests<W>, &mut Interfaces),
     woken: &mut Vec<u32>,
-) {
+) -> bool {
     if out.is(ChannelEnd::Injection) {
-        if interfaces.stop_waiting(out.router as usize) {
+        let waited = interfaces.stop_waiting(out.router as usize);
+        if waited {
             woken.push(out.router);
         }
-        return;
+        return waited;
     }
     let router = &mut requests.routers[out.router as usize];
-    if out.requested != 0 && out.free_vcs & out.vcs_with_credit != 0 {
+    let may_be_granted = out.requested != 0 && out.free_vcs & out.vcs_with_credit != 0;
+    if may_be_granted {
         router.vc_requests.set(o - router.base as usize);
+    }
+    let has_work = may_be_granted || !router.choosing.is_empty();
+    if has_work {
         requests.active.set(out.router as usize);
     }
-    if !router.choosing.is_empty() {
-        requests.active.set(out.router as usize);
-    }
+    has_work
 }

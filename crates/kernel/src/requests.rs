@@ -1,5 +1,5 @@
-//! What heads and flits ask for: a head a VC of an output, a flit whose packet holds one the switch. A request begins in
-//! [`Fabric::note_request`] and ends in [`end_request`].
+//! Requests: a head requests a VC of an output, and a flit whose packet holds a VC requests the switch. The request of a head begins
+//! in [`Fabric::note_request`] and ends in [`end_request`].
 
 use crate::block::{Fabric, Requests};
 use crate::net::Net;
