@@ -33,15 +33,11 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         net: &Net,
         control: &dyn Control,
     ) {
-        while let Some((first, len)) = interfaces.deliveries.due(self.now) {
-            for k in 0..len {
-                let Delivery { packet, terminal } = interfaces.deliveries.item(first, k);
-                if self.take_marks(interfaces, observers, net, control, terminal as usize, packet) {
-                    tell_delivered(interfaces, &mut self.buffers, net, (terminal as usize, packet), self.now);
-                }
+        for_each_due(interfaces, net, self.now, |interfaces, Delivery { packet, terminal }| {
+            if self.take_marks(interfaces, observers, net, control, terminal as usize, packet) {
+                tell_delivered(interfaces, &mut self.buffers, net, (terminal as usize, packet), self.now);
             }
-            interfaces.deliveries.release(self.now);
-        }
+        });
     }
 }
 
@@ -153,13 +149,29 @@ impl Interfaces {
 /// Tells workloads of the packets that are delivered in cycle `now`.
 #[inline(never)]
 pub fn deliver<const V: usize>(interfaces: &mut Interfaces, buffers: &mut Buffers<V>, net: &Net, now: u64) {
+    for_each_due(interfaces, net, now, |interfaces, Delivery { packet, terminal }| {
+        tell_delivered(interfaces, buffers, net, (terminal as usize, packet), now);
+    });
+}
+
+/// Does this for each delivery of cycle `now`. Where a source has several terminals, it is done in their order: a shortcut may
+/// announce deliveries in another order than the loop, and what the source does next depends on which comes first.
+#[inline(always)]
+fn for_each_due(interfaces: &mut Interfaces, net: &Net, now: u64, mut tell: impl FnMut(&mut Interfaces, Delivery)) {
+    let mut in_order = Vec::new();
     while let Some((first, len)) = interfaces.deliveries.due(now) {
         for k in 0..len {
-            let Delivery { packet, terminal } = interfaces.deliveries.item(first, k);
-            tell_delivered(interfaces, buffers, net, (terminal as usize, packet), now);
+            let delivery = interfaces.deliveries.item(first, k);
+            if net.wakes {
+                in_order.push(delivery);
+            } else {
+                tell(interfaces, delivery);
+            }
         }
         interfaces.deliveries.release(now);
     }
+    in_order.sort_unstable_by_key(|delivery| delivery.terminal);
+    in_order.into_iter().for_each(|delivery| tell(interfaces, delivery));
 }
 
 /// Tells the workload that `packet` is delivered to terminal `t`.
