@@ -16,12 +16,12 @@
 //!
 //! Nothing: each flit that crosses leaves the state as the allocator would.
 
-use crate::requests::has_open_vc;
 use crate::block::{Fabric, Observers, Reach, Routers, Shortcuts};
 use crate::depart::{Crossing, free_vc};
 use crate::net::Net;
 use crate::parts::fresh::FreshFlit;
 use crate::parts::profile::Kind;
+use crate::requests::has_open_vc;
 use crate::shortcuts::Shortcut;
 use crate::shortcuts::facts::Facts;
 use crate::shortcuts::streams;
