@@ -277,7 +277,7 @@ fn a_load_is_below_the_bound_of_its_paths_by_more_than_chance() {
     let point = point();
     let spec = point.spec().expect("sound");
     let bound_of = |warmup: u64, share: f64| {
-        let fullest = Some(Fullest { share, rate: 0.5, buffers: None });
+        let fullest = Some(Fullest { share, rate: 0.5, buffers: Vec::new() });
         let outcome = Outcome { fullest, warmup, ..outcome(Ending::Drained) };
         let s = Finished::new(&point, &spec, &outcome).expect("priced").summary;
         (s["path_bound_load"].as_f64(), s["below_path_bound"].as_bool())
