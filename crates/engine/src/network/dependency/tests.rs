@@ -437,7 +437,7 @@ impl Routing for Blurred {
 fn routers_of_the_same_coordinates_are_refused() {
     let refusal = refuse_misfit(&graph(MESH_OF_FOUR), &Blurred(direct()), "toy").unwrap_err();
     assert!(refusal.what.contains("gives several routers the coordinates 0x0"), "{refusal}");
-    let without_views = graph(r#"{"graph": {"file": "tests/data/petersen.anynet"}}"#);
+    let without_views = graph(r#"{"graph": {"file": "../engine/tests/data/petersen.anynet"}}"#);
     assert_eq!(direct().coordinates(&without_views), (0..10).collect::<Vec<u64>>(), "the numbers of the routers");
 }
 
