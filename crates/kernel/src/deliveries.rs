@@ -154,8 +154,8 @@ pub fn deliver<const V: usize>(interfaces: &mut Interfaces, buffers: &mut Buffer
     });
 }
 
-/// Does this for each delivery of cycle `now`. Where a source has several terminals, it is done in their order: a shortcut may
-/// announce deliveries in another order than the loop, and what the source does next depends on which comes first.
+/// Does this for each delivery of cycle `now`. Where a call of a source may make others due (those of other interfaces of its node), it is
+/// done in the order of terminals: a shortcut may announce deliveries in another order than the loop, and the node acts on the first one first.
 #[inline(always)]
 fn for_each_due(interfaces: &mut Interfaces, net: &Net, now: u64, mut tell: impl FnMut(&mut Interfaces, Delivery)) {
     let mut in_order = Vec::new();
@@ -170,7 +170,7 @@ fn for_each_due(interfaces: &mut Interfaces, net: &Net, now: u64, mut tell: impl
         }
         interfaces.deliveries.release(now);
     }
-    in_order.sort_unstable_by_key(|delivery| delivery.terminal);
+    in_order.sort_by_key(|delivery| delivery.terminal);
     in_order.into_iter().for_each(|delivery| tell(interfaces, delivery));
 }
 

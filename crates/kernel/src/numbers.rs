@@ -79,7 +79,12 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let of_inputs = [came.len(), from.len()].iter().all(|&length| net.rates.is_none() || length >= inputs);
         let has_paces = paced(of.len(), fabric.wires.outs.len()) && paced(full.len(), routers) && of_inputs;
         ensure(has_paces, "a pace for each channel, where some are paced")?;
-        let candidates = if net.shortcuts.compares_credits_of.is_some() { inputs * V } else { 0 };
+        let compared = net.shortcuts.compares_credits_of;
+        ensure(
+            compared.is_none_or(|class| class >> net.class_bits == 0),
+            "heads compare credits of a class that there is",
+        )?;
+        let candidates = if compared.is_some() { inputs * V } else { 0 };
         let ages = if net.router.by_age || net.router.rings { inputs * V } else { 0 };
         ensure(fabric.requests.ages.len() >= ages, "an age for each VC of an input")?;
         ensure(fabric.requests.candidates.len() == candidates, "candidates for each VC of an input")?;

@@ -1,5 +1,5 @@
 //! Requests: a head requests a VC of an output, and a flit whose packet holds a VC requests the switch. The request of a head begins
-//! in [`Fabric::note_request`] and ends in [`end_request`].
+//! in [`Fabric::note_request`], or where it has compared open VCs (`choose.rs`), and ends in [`end_request`].
 
 use crate::block::{Fabric, Requests};
 use crate::net::Net;
