@@ -114,7 +114,9 @@ impl Facts {
         };
         let mut remedies: Vec<(&'static Kind, Remedy)> = self.warnings_of(&[WARMUP]).map(of_warmup).collect();
         if has(&kinds::AT_PATH_BOUND) && !has(&kinds::QUEUES_UNSETTLED) {
-            remedies.push((&kinds::AT_PATH_BOUND, self.longer_run(least_limit)));
+            // a warm-up that reached its limit gets one value for that, the higher one
+            let least = if self.is_by_limit() { self.longer_limit().max(least_limit) } else { least_limit };
+            remedies.push((&kinds::AT_PATH_BOUND, self.longer_run(least)));
         }
         if has(&kinds::QUEUES_UNSETTLED) {
             remedies.push((&kinds::QUEUES_UNSETTLED, self.for_queues(least_limit)));

@@ -34,6 +34,9 @@ pub fn scenario_error(py: Python<'_>, problem: Diagnostic) -> PyErr {
 
 /// A `weft.errors.ProgramError` with the place, the problem and the remedy of a refusal as attributes.
 pub fn program_error(py: Python<'_>, refusal: &Refusal) -> PyErr {
+    if let Some(interruption) = INTERRUPTION.take() {
+        return interruption;
+    }
     let raised = py
         .import("weft.errors")
         .and_then(|module| module.getattr("ProgramError"))

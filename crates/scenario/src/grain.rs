@@ -13,7 +13,6 @@ use crate::config::{Link, Scenario};
 use crate::schema::Schema;
 use crate::warnings::{Warning, long};
 use serde_json::{Map, Value, json};
-use std::borrow::Cow;
 use weft_engine::Spec;
 use weft_programs::amounts::Bytes;
 use weft_units::{Bits, Cycles, Flits, Refusal, Time, gcd};
@@ -202,14 +201,36 @@ weft_units::codes! {
         helps: "Compare with a run without `grain`, on a smaller network if it takes too long.";
 }
 
-/// Remarks on the coarse scenario. Remarks without a number of flits or cycles stay as they are.
+/// Remarks on the coarse scenario. Remedies without a number of flits or cycles stay as they are.
 pub(crate) fn reworded(fine: &Scenario, warnings: Vec<Warning>) -> Vec<Warning> {
-    let counts = |name: &Cow<str>| name.ends_with("_cycles") || name.ends_with("_flits");
-    let of_grains = |warning: Warning| match warning.numbers.keys().any(counts) {
-        true => Warning { help: in_grains(fine, &warning.help), ..warning },
-        false => warning,
+    let of_grains = |warning: Warning| {
+        let help = if counts(&warning.help) { in_grains(fine, &warning.help) } else { warning.help };
+        Warning { help, ..warning }
     };
     warnings.into_iter().map(of_grains).collect()
+}
+
+/// Whether a remedy has a number of flits or cycles, such as `400cycles`.
+fn counts(help: &str) -> bool {
+    let follows_number = |(at, _): (usize, &str)| help[..at].trim_end().ends_with(|c: char| c.is_ascii_digit());
+    ["cycle", "flit"].iter().any(|unit| help.match_indices(unit).any(follows_number))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::counts;
+
+    #[test]
+    fn only_numbers_of_flits_and_cycles_are_counted_in_grains() {
+        for help in ["write less than 400cycles", "write a `buffer` of 8 flits or more"] {
+            assert!(counts(help), "{help}");
+        }
+        for help in
+            ["write batches that are 5 times as large", "write `sensor: history_window`, which leaves out the flits"]
+        {
+            assert!(!counts(help), "{help}");
+        }
+    }
 }
 
 /// The warning that lists the changes by the grain of a scenario. `delay`: of its routers \[cycles\]. `coarse` runs.

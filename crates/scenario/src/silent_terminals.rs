@@ -17,14 +17,19 @@ weft_units::codes! {
 
 /// The jobs in which some terminals send nothing, and others do.
 pub(crate) fn warnings(scenario: &Scenario, spec: &Spec) -> Vec<Warning> {
-    let jobs = spec.traffic.jobs.iter().enumerate().filter(|(_, job)| !job.workload.model().has_own_demand());
+    let jobs = spec
+        .traffic
+        .jobs
+        .iter()
+        .enumerate()
+        .filter(|(_, job)| !job.workload.model().has_own_demand() && job.batch.is_none());
     let with_silent = jobs.map(|(j, job)| (j, job, silent(job)));
     let some = with_silent.filter(|&(_, job, silent)| silent > 0 && silent < job.terminals.len());
     let warning = |(j, job, silent): (usize, &Job, usize)| {
         let all = job.terminals.len();
         let senders = all - silent;
         let what = format!(
-            "{} has a pattern that gives {silent} of {all} terminals no destination, so they send nothing. Offered and accepted load are \
+            "{} has a pattern that lets {silent} of {all} terminals send nothing. Offered and accepted load are \
              means over all {all}, so they are lower than the load that is written",
             named(scenario, spec, j)
         );

@@ -222,12 +222,12 @@ fn a_load_of_nothing_is_reported() {
 #[test]
 fn terminals_without_a_destination_are_reported_and_the_remedies_end_it() {
     let half = ("traffic.pattern", "{within: {terminals: 4, pattern: uniform}}");
-    check(&[half], "traffic.pattern", &["gives 4 of 8 terminals no destination", "a job on the 4 terminals"]);
+    check(&[half], "traffic.pattern", &["lets 4 of 8 terminals send nothing", "a job on the 4 terminals"]);
     assert_eq!(warned(&[("traffic.pattern", "uniform")]), [], "all send");
     let job = "[{name: a, terminals: {range: [0, 3]}, pattern: uniform}]";
     assert_eq!(warned(&[("traffic.jobs", job)]), [], "a job on those that send");
     let own = "[{name: a, terminals: {rest: {}}, pattern: {within: {terminals: 6, pattern: uniform}}}]";
-    check(&[("traffic.jobs", own)], "traffic.jobs.0.pattern", &["job `a` has a pattern that gives 2 of 8"]);
+    check(&[("traffic.jobs", own)], "traffic.jobs.0.pattern", &["job `a` has a pattern that lets 2 of 8"]);
     let later = ("traffic.phases", "[{from: 15us, pattern: uniform}]");
     assert_eq!(warned(&[half, later]), [], "all send in the second phase");
     assert_eq!(warned(&[("traffic.loads", "[{terminals: [0, 3], load: 0}]")]), [], "the scenario says so itself");
