@@ -48,7 +48,7 @@ def refuse_radix(wanted: Wanted, room: int | None) -> NoReturn:
 def _count(value: float, unit: str) -> str:
     """An amount with its unit; one of it without the s of many."""
     number = f"{value:,.0f}"
-    return f"{number} {unit.removesuffix('s') if number == '1' else unit}"
+    return f"{number} {unit.removesuffix('s') if number == '1' else unit}".rstrip()
 
 
 def _excess(wanted: Wanted, frame: pl.DataFrame) -> npt.NDArray[np.float64]:

@@ -13,7 +13,7 @@ BY_FORMULA, AT_LEAST = "by formula", "at least"
 MOST_TERMINALS, MOST_PORTS = 10_000_000, 512
 # Limits of a search: the column, how far a design may go (1: at most, -1: at least), words and unit.
 LIMITS = {
-    "most_terminals": ("terminals", 1, "number of terminals", "terminals"),
+    "most_terminals": ("terminals", 1, "number of terminals", ""),
     "budget_usd": ("cost_usd", 1, "cost", "$"),
     "power_w": ("power_w", 1, "power", "W"),
     "diameter_hops": ("diameter_hops", 1, "diameter", "hops"),
@@ -59,7 +59,7 @@ class Wanted:
             raise WeftError.saying(what, f"ask for 2 to {MOST_TERMINALS:,} terminals, and 2 to {MOST_PORTS:,} ports")
         if self.most_terminals is not None and self.most_terminals < self.terminals:
             what = f"at least {self.terminals:,} and at most {self.most_terminals:,} terminals"
-            raise WeftError.saying(what, f"ask for at most {self.terminals:,} terminals or more")
+            raise WeftError.saying(what, f"write a limit of {self.terminals:,} terminals or more")
 
     @property
     def limits(self) -> list[str]:
@@ -67,5 +67,6 @@ class Wanted:
         lines = [f"{self.terminals:,} terminals at least", f"{self.radix_ports} ports per router at most"]
         for limit, (_, sign, words, unit) in LIMITS.items():
             if (bound := getattr(self, limit)) is not None:
-                lines.append(f"{words} {bound:,.0f} {unit} {'at most' if sign > 0 else 'at least'}")
+                amount = f"{bound:,.0f} {unit}".rstrip()
+                lines.append(f"{words} {amount} {'at most' if sign > 0 else 'at least'}")
         return [*lines, *([f"topologies {', '.join(self.families)}"] if self.families else [])]

@@ -88,14 +88,17 @@ def _fixed_warmup(runs: Sequence[Summary]) -> str:
     cycles = longest.get("warmup_cycles") or 0
     # the results of a scenario with a grain count longer cycles than it writes
     is_coarse = any(warning.get("code") == "coarse_grain" for warning in longest.get("warnings") or [])
-    written = f"{round(cycles * longest['cycle_seconds'] * 1e9)}ns" if is_coarse else f"{cycles}cycles"
+    written = f"{round(cycles * longest['cycle_seconds'] * 1e15)}fs" if is_coarse else f"{cycles}cycles"
     return f"write a fixed `measure.warmup` for all, such as `{written}`"
 
 
 def other_cycles(pairs: Iterable[tuple[Summary, Summary]]) -> str:
     """What pairs of runs whose windows are in other cycles have offered, and what makes that the same; else empty."""
     every = [
-        (_runs([a]), _runs([b])) for a, b in pairs if None not in (a.get(q.OFFERED.column), b.get(q.OFFERED.column))
+        (_runs([a]), _runs([b]))
+        for a, b in pairs
+        if None not in (a.get(q.OFFERED.column), b.get(q.OFFERED.column))
+        and not any(map(_has_its_packets, _runs([a, b])))
     ]
     apart = [(a, b) for a, b in every if _windows(a) != _windows(b)]
     loads = [[fmean(run[q.OFFERED.column] for run in side) for side in pair] for pair in apart]
@@ -109,8 +112,13 @@ def other_cycles(pairs: Iterable[tuple[Summary, Summary]]) -> str:
     return (
         f"The windows of {count} begin or end in other cycles (warm-up {starts} cycles), so by chance other loads were "
         f"offered ({a:.4g} and {b:.4g} flits/terminal/cycle). For the same packets "
-        f"{_fixed_warmup([run for pair in apart for side in pair for run in side])}."
+        f"{_fixed_warmup([run for pair in apart for side in pair for run in side])}, and no `measure.stop`."
     )
+
+
+def _has_its_packets(run: Summary) -> bool:
+    """Whether a run sends the same packets however long its window is: batches and programs."""
+    return _ends_with_its_work(run) or bool(run.get("closed_loop"))
 
 
 def _windows(runs: Sequence[Summary]) -> list[tuple[int, int]]:
