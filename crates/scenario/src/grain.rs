@@ -216,23 +216,6 @@ fn counts(help: &str) -> bool {
     ["cycle", "flit"].iter().any(|unit| help.match_indices(unit).any(follows_number))
 }
 
-#[cfg(test)]
-mod tests {
-    use super::counts;
-
-    #[test]
-    fn only_numbers_of_flits_and_cycles_are_counted_in_grains() {
-        for help in ["write less than 400cycles", "write a `buffer` of 8 flits or more"] {
-            assert!(counts(help), "{help}");
-        }
-        for help in
-            ["write batches that are 5 times as large", "write `sensor: history_window`, which leaves out the flits"]
-        {
-            assert!(!counts(help), "{help}");
-        }
-    }
-}
-
 /// The warning that lists the changes by the grain of a scenario. `delay`: of its routers \[cycles\]. `coarse` runs.
 pub(crate) fn warning(fine: &Scenario, delay: Cycles, coarse: &Spec) -> Option<Warning> {
     // as it is written, unless ports add to it
@@ -258,4 +241,21 @@ pub(crate) fn warning(fine: &Scenario, delay: Cycles, coarse: &Spec) -> Option<W
         ("cycle_fs", coarse.cycle_fs as f64),
     ];
     Some(Warning::new(&COARSE_GRAIN, PATH, numbers, what, help))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::counts;
+
+    #[test]
+    fn only_numbers_of_flits_and_cycles_are_counted_in_grains() {
+        for help in ["write less than 400cycles", "write a `buffer` of 8 flits or more"] {
+            assert!(counts(help), "{help}");
+        }
+        for help in
+            ["write batches that are 5 times as large", "write `sensor: history_window`, which leaves out the flits"]
+        {
+            assert!(!counts(help), "{help}");
+        }
+    }
 }
