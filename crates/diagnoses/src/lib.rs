@@ -1,6 +1,8 @@
 //! Diagnoses of finished points: pure functions from the numbers of a summary to flaws, notes and remedies.
 //!
-//! [`Facts::of`] reads a summary from a [`Source`]. It is JSON here, and a dict in the Python module. [`flaws`] decides the flaws of the
+//! [`Facts::of`] reads a summary from a [`Source`]. A source is JSON here, and a dict in the Python module.
+//!
+//! [`flaws`] decides the flaws of the
 //! summary. [`remedies`] gives the settings that end them. [`numbers`] gives the numbers of each flaw.
 //!
 //! [`notes`] decides the sentences below a table. [`words`] has all sentences, and [`kinds`] the code of each flaw. Results of earlier versions are judged as

@@ -190,7 +190,7 @@ impl Facts {
         end > chance && begin - end <= chance
     }
 
-    /// True if the load is less than 5 % below the bound of its paths. A lower one is told from the bound in a longer run.
+    /// True if the load is less than 5 % below the bound of its paths. A longer run shows that a lower load is carried.
     pub(crate) fn is_near_bound(&self) -> bool {
         self.path_bound_share.unwrap_or(0.0) > BELOW_BOUND
     }
@@ -233,8 +233,8 @@ impl Facts {
         words::lighter_and_longer(self.load, key.map(|key| (key, self.span(cycles))))
     }
 
-    /// A load that is probably carried, or longer buffers. The bound of the paths is an upper one. A saturated point shows what the
-    /// network accepts, which is less where packets wait for each other.
+    /// A load that is probably carried, or longer buffers. The bound of the paths is an upper one. The network accepts less if
+    /// packets wait for each other, and a saturated point shows how much.
     pub fn below_bound(&self) -> Remedy {
         let share = self.path_bound_share.unwrap_or(f64::NAN);
         let accepted = self.accepted_load.zip(self.offered_load).map(|(accepted, offered)| accepted / offered);

@@ -263,7 +263,7 @@ impl Member {
     /// Whether a line names it, in code or in the words of a text.
     fn is_named(&self, code: &str, text: &str, in_registry: bool) -> bool {
         let Self { config, name, module, variant, .. } = self;
-        // most lines have none of these
+        // most lines have neither the name, nor the module, nor the variant
         if !text.contains(name) && !code.contains(module) && !code.contains(variant) {
             return false;
         }

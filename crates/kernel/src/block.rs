@@ -145,7 +145,7 @@ pub struct Wires<const W: usize, const V: usize> {
     /// By output: the last cycle (low 32 bits) in which it was granted to a head; empty unless the routing asks for it.
     #[kept(each)]
     pub granted: Vec<u32>,
-    /// By output of a router: the flits of packets for it that have come to the router, the low 32 bits; empty unless they are counted
+    /// By output of a router: the number of flits that have come to the router for it, the low 32 bits. Empty unless they are counted
     /// (`queued.rs`).
     #[kept(each)]
     pub came_for: Vec<u32>,

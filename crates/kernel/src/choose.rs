@@ -270,6 +270,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         debug_assert_eq!(self.named_by_routing(net, r, (i, v), turn), Some(hop), "`candidates` names other ports");
         self.turn_to(observers, net, r, (i, v), hop, turn);
         // a VC is free, and the router is active
+
         // SAFETY: `best_of` found the output, which has the class (`assert_numbers`), and the masks of a router name its ports.
         let (requesters, out, router) = unsafe {
             let requesters = self.requests.requesters.hot_mut(net.slot(base + port, class));

@@ -154,8 +154,8 @@ pub fn deliver<const V: usize>(interfaces: &mut Interfaces, buffers: &mut Buffer
     });
 }
 
-/// Does this for each delivery of cycle `now`. Where a call of a source may make others due (those of other interfaces of its node), it is
-/// done in the order of terminals: a shortcut may announce deliveries in another order than the loop, and the node acts on the first one first.
+/// Calls `tell` for each delivery of cycle `now`. If sources may make sources of other interfaces of their node due (`Net::wakes`), the
+/// deliveries are sorted by terminal. A shortcut may announce them in another order than the loop, and a node acts on the first one first.
 #[inline(always)]
 fn for_each_due(interfaces: &mut Interfaces, net: &Net, now: u64, mut tell: impl FnMut(&mut Interfaces, Delivery)) {
     let mut in_order = Vec::new();

@@ -1,9 +1,10 @@
 //! Flits that wait for a channel.
 //!
 //! # How they are counted
-//! Where the output of each flit is known when the flit comes to a router, and stays the same, the flits that wait are those that have come less
-//! those that the output has sent. Outputs always count what they send. Flits that come are counted if agents or congestion
-//! control need the number ([`Fabric::count_queued`]). So the cost follows the flits that move, not those that wait.
+//! In many networks the output of a flit is known when the flit comes to a router, and stays the same. There a subtraction gives the number of flits that wait
+//! for an output: flits that came for it, less flits that it sent. Outputs always count the flits that they send.
+//! Routers count the flits that come if agents or congestion control need the number ([`Fabric::count_queued`]). So the cost
+//! follows the flits that move, and not the flits that wait.
 //!
 //! In all other networks each call counts the flits in the queues of the router. Builds with debug assertions do both, and compare.
 

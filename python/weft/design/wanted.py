@@ -28,15 +28,15 @@ class Wanted:
     Attributes
     ----------
     terminals : int
-        At least so many.
+        Least number of terminals.
     radix_ports : int
-        At most so many ports per router.
+        Highest number of ports per router.
     most_terminals : int or None
-        At most so many terminals.
+        Highest number of terminals.
     budget_usd, power_w, diameter_hops : float or None
-        At most so much [$, W, hops].
+        Highest cost [$], power [W] and diameter [hops].
     bisection_links : float or None
-        At least so many links between two halves.
+        Least number of links between two halves.
     families : tuple of str
         Topologies that are searched; all if empty.
     """

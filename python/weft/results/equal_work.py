@@ -93,7 +93,7 @@ def _fixed_warmup(runs: Sequence[Summary]) -> str:
 
 
 def other_cycles(pairs: Iterable[tuple[Summary, Summary]]) -> str:
-    """What pairs of runs whose windows are in other cycles have offered, and what makes that the same; else empty."""
+    """Say that windows in other cycles were offered other loads, and how to make them equal; empty if they were not."""
     every = [
         (_runs([a]), _runs([b]))
         for a, b in pairs

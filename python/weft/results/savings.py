@@ -139,7 +139,7 @@ class Beside:
 
     @property
     def other_cycles(self) -> str:
-        """What the pairs that can be compared have offered, if their windows are in other cycles; else empty."""
+        """Say that windows in other cycles were offered other loads, if they were (`equal_work.other_cycles`)."""
         return equal_work.other_cycles((pair.reference, pair.policy) for pair in self.good)
 
     @property

@@ -41,16 +41,16 @@ class Ours:
     runs : sequence of Numbers
         One per seed.
     bound : float or None
-        Channel-load bound of the route [flits/terminal/cycle], the upper end of its interval where it comes from a
-        sample of the paths; ``None`` if no terminal sends.
+        Channel-load bound of the route [flits/terminal/cycle]; ``None`` if no terminal sends. If only a sample of the
+        paths was followed, it is the upper end of the interval.
     least : sequence of float
         Load of the terminal that got least into the network, one per seed [flits/terminal/cycle].
     stalled : int
         Runs that got stuck.
     chance : float
-        Standard deviation of the accepted load of one run that the draws of its packets give; 0 if none are drawn.
+        Standard deviation of the accepted load of one run by the draws of its packets; 0 if none are drawn.
     response : Response or None
-        Latency by the time of sending, merged over the seeds, where the pattern changes and all packets came.
+        Latency by the time of sending, merged over the seeds; only if the pattern changes and all packets came.
     """
 
     runs: Sequence[Numbers]

@@ -3,8 +3,8 @@
 //! # When it applies
 //!
 //! A block is *quiet* if no head, source or stream has work to do in this cycle, and no queue is set aside. It then skips the cycles
-//! before its next event. A block is *idle* if nothing at all is under way. The block then has no packet, credit or control packet, no
-//! note about queues set aside, and no free place of which its sender has still to learn. Then only a source, a timer of agents or a
+//! before its next event. A block is *idle* if nothing at all is under way. The block then has no packet, credit or control packet.
+//! It has no note about queues set aside. Senders know of every free place. Then only a source, a timer of agents or a
 //! fault can begin something. A timer can't if its agent says that its end changes nothing (`Agents::rests`). Sources and timers beyond the horizon of their wheels cause no event before they are due. So an idle
 //! network skips any number of cycles at once (`engine/src/network/idle.rs`).
 //!

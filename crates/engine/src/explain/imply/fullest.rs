@@ -52,7 +52,7 @@ fn is_steady(spec: &Spec, net: &Net, j: usize, job: &Job) -> bool {
 struct ByBuffers {
     /// As in [`Fullest`].
     share: f64,
-    /// What the buffers let it carry [flits/cycle].
+    /// Highest rate that its buffers allow [flits/cycle].
     rate: f64,
     buffers: Buffers,
 }

@@ -86,7 +86,7 @@ impl Agents for Readers {
     }
 }
 
-/// What agents read in a run. `probing`, `counted`: as in [`Reads`].
+/// The counts that agents read in a run. `probing`, `counted`: as in [`Reads`].
 fn read(flits: u32, load: f64, speedup: u8, (how, probing, counted): (Execution, bool, bool)) -> Vec<Read> {
     let topology = serde_json::from_value(json!({"hyperx": {"widths": [4, 3], "terminals_per_router": 2}})).unwrap();
     let mut spec = Spec::new(&topology, serde_json::from_value(json!({"dimension_order": {}})).unwrap()).unwrap();
