@@ -85,22 +85,25 @@ static void exchanges(struct collective call, const int *sends, const MPI_Dataty
     end_record(call.start);
 }
 
-/* A blocking call, and the same one with a request. */
+/* A blocking call, the same one with a request, and their record, which calls from Fortran have as well. */
 #define BOTH(NAME, WITH_REQUEST, KIND, PARAMETERS, ARGUMENTS, RECORD) \
+    void record_##NAME(struct clocks start, int64_t request, LIST PARAMETERS) \
+    { \
+        struct collective call = {start, KIND, comm, request}; \
+        RECORD; \
+    } \
     int MPI_##NAME(LIST PARAMETERS) \
     { \
         struct clocks start = clocks(); \
         int error = PMPI_##NAME(LIST ARGUMENTS); \
-        struct collective call = {start, KIND, comm, 0}; \
-        RECORD; \
+        record_##NAME(start, 0, LIST ARGUMENTS); \
         return error; \
     } \
     int MPI_##WITH_REQUEST(LIST PARAMETERS, MPI_Request *request) \
     { \
         struct clocks start = clocks(); \
         int error = PMPI_##WITH_REQUEST(LIST ARGUMENTS, request); \
-        struct collective call = {start, KIND, comm, handle_of(*request)}; \
-        RECORD; \
+        record_##NAME(start, handle_of(*request), LIST ARGUMENTS); \
         return error; \
     }
 #define LIST(...) __VA_ARGS__
@@ -158,12 +161,17 @@ BOTH(Alltoallw, Ialltoallw, RECORD_ALLTOALLV,
     (data, sends, places, types, into, receives, into_places, as, comm),
     exchanges(call, IS_IN_PLACE ? receives : sends, IS_IN_PLACE ? as : types, receives, as, 1))
 
+void record_scan(struct clocks start, int64_t size, MPI_Comm comm)
+{
+    bytes((struct collective){start, RECORD_SCAN, comm, 0}, size);
+}
+
 #define SCANS(NAME) \
     int MPI_##NAME(const void *data, void *into, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) \
     { \
         struct clocks start = clocks(); \
         int error = PMPI_##NAME(data, into, count, type, op, comm); \
-        bytes((struct collective){start, RECORD_SCAN, comm, 0}, bytes_of(count, type)); \
+        record_scan(start, bytes_of(count, type), comm); \
         return error; \
     }
 SCANS(Scan)

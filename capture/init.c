@@ -1,10 +1,16 @@
 /* The begin and the end of a recording. */
 #include "record.h"
 
-static void opened(void)
+void opened(void)
 {
     start_communicators();
     open_file();
+}
+
+void closing(void)
+{
+    end_communicators();
+    close_file();
 }
 
 int MPI_Init(int *argc, char ***argv)
@@ -23,8 +29,7 @@ int MPI_Init_thread(int *argc, char ***argv, int wanted, int *provided)
 
 int MPI_Finalize(void)
 {
-    end_communicators();
-    close_file();
+    closing();
     return PMPI_Finalize();
 }
 

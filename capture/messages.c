@@ -30,6 +30,12 @@ int64_t handle_of(MPI_Request request)
     return (int64_t)handle;
 }
 
+/* The same, and 0 for no request. */
+int64_t known_handle(MPI_Request request)
+{
+    return request == MPI_REQUEST_NULL ? 0 : handle_of(request);
+}
+
 static void sent(int rank, int64_t bytes)
 {
     if (rank != MPI_PROC_NULL) {
@@ -48,16 +54,21 @@ static void arrived(const MPI_Status *status)
     word(bytes > 0 ? (int64_t)bytes : 0);
 }
 
+void record_send(struct clocks start, struct message sends)
+{
+    int64_t number = number_of(sends.comm, start);
+    sent(sends.rank, sends.bytes);
+    start_record(RECORD_SEND, 4);
+    word(number), word(rank_of(sends.rank)), word(sends.tag), word(sends.bytes);
+    end_record(start);
+}
+
 #define SENDS(NAME) \
     int MPI_##NAME(const void *data, int count, MPI_Datatype type, int rank, int tag, MPI_Comm comm) \
     { \
         struct clocks start = clocks(); \
         int error = PMPI_##NAME(data, count, type, rank, tag, comm); \
-        int64_t number = number_of(comm, start), bytes = bytes_of(count, type); \
-        sent(rank, bytes); \
-        start_record(RECORD_SEND, 4); \
-        word(number), word(rank_of(rank)), word(tag), word(bytes); \
-        end_record(start); \
+        record_send(start, (struct message){bytes_of(count, type), rank, tag, comm}); \
         return error; \
     }
 SENDS(Send)
@@ -66,28 +77,46 @@ SENDS(Ssend)
 SENDS(Rsend)
 
 /* Calls that return a request: MPI_Isend and its kin, and MPI_Send_init and its kin, which send at each MPI_Start. */
-#define REQUESTS(NAME, CONST, KIND, COUNT) \
+void record_request(struct clocks start, enum record kind, struct message of, MPI_Request request)
+{
+    int64_t number = number_of(of.comm, start);
+    if (kind == RECORD_ISEND)
+        sent(of.rank, of.bytes);
+    else if (kind == RECORD_IRECV)
+        counts.receives += of.rank != MPI_PROC_NULL;
+    start_record(kind, 5);
+    word(number), word(rank_of(of.rank)), word(tag_of(of.tag)), word(of.bytes), word(handle_of(request));
+    end_record(start);
+}
+
+#define REQUESTS(NAME, CONST, KIND) \
     int MPI_##NAME(CONST void *data, int count, MPI_Datatype type, int rank, int tag, MPI_Comm comm, MPI_Request *request) \
     { \
         struct clocks start = clocks(); \
         int error = PMPI_##NAME(data, count, type, rank, tag, comm, request); \
-        int64_t number = number_of(comm, start), bytes = bytes_of(count, type); \
-        COUNT; \
-        start_record(KIND, 5); \
-        word(number), word(rank_of(rank)), word(tag_of(tag)), word(bytes), word(handle_of(*request)); \
-        end_record(start); \
+        record_request(start, KIND, (struct message){bytes_of(count, type), rank, tag, comm}, *request); \
         return error; \
     }
-REQUESTS(Isend, const, RECORD_ISEND, sent(rank, bytes))
-REQUESTS(Ibsend, const, RECORD_ISEND, sent(rank, bytes))
-REQUESTS(Issend, const, RECORD_ISEND, sent(rank, bytes))
-REQUESTS(Irsend, const, RECORD_ISEND, sent(rank, bytes))
-REQUESTS(Irecv, , RECORD_IRECV, counts.receives += rank != MPI_PROC_NULL)
-REQUESTS(Send_init, const, RECORD_SEND_INIT, (void)0)
-REQUESTS(Bsend_init, const, RECORD_SEND_INIT, (void)0)
-REQUESTS(Ssend_init, const, RECORD_SEND_INIT, (void)0)
-REQUESTS(Rsend_init, const, RECORD_SEND_INIT, (void)0)
-REQUESTS(Recv_init, , RECORD_RECV_INIT, (void)0)
+REQUESTS(Isend, const, RECORD_ISEND)
+REQUESTS(Ibsend, const, RECORD_ISEND)
+REQUESTS(Issend, const, RECORD_ISEND)
+REQUESTS(Irsend, const, RECORD_ISEND)
+REQUESTS(Irecv, , RECORD_IRECV)
+REQUESTS(Send_init, const, RECORD_SEND_INIT)
+REQUESTS(Bsend_init, const, RECORD_SEND_INIT)
+REQUESTS(Ssend_init, const, RECORD_SEND_INIT)
+REQUESTS(Rsend_init, const, RECORD_SEND_INIT)
+REQUESTS(Recv_init, , RECORD_RECV_INIT)
+
+void record_receive(struct clocks start, struct message wanted, const MPI_Status *status)
+{
+    int64_t number = number_of(wanted.comm, start);
+    counts.receives += wanted.rank != MPI_PROC_NULL;
+    start_record(RECORD_RECV, 7);
+    word(number), word(rank_of(wanted.rank)), word(tag_of(wanted.tag)), word(wanted.bytes);
+    arrived(status);
+    end_record(start);
+}
 
 int MPI_Recv(void *data, int count, MPI_Datatype type, int rank, int tag, MPI_Comm comm, MPI_Status *status)
 {
@@ -96,24 +125,19 @@ int MPI_Recv(void *data, int count, MPI_Datatype type, int rank, int tag, MPI_Co
         status = &own;
     struct clocks start = clocks();
     int error = PMPI_Recv(data, count, type, rank, tag, comm, status);
-    int64_t number = number_of(comm, start);
-    counts.receives += rank != MPI_PROC_NULL;
-    start_record(RECORD_RECV, 7);
-    word(number), word(rank_of(rank)), word(tag_of(tag)), word(bytes_of(count, type));
-    arrived(status);
-    end_record(start);
+    record_receive(start, (struct message){bytes_of(count, type), rank, tag, comm}, status);
     return error;
 }
 
-static void exchanged(struct clocks start, MPI_Comm comm, const int send[2], int64_t sent_bytes, const int receive[2],
-    int64_t posted_bytes, const MPI_Status *status)
+/* A send and a receive on the communicator of the send. */
+void record_exchange(struct clocks start, struct message sends, struct message wanted, const MPI_Status *status)
 {
-    int64_t number = number_of(comm, start);
-    sent(send[0], sent_bytes);
-    counts.receives += receive[0] != MPI_PROC_NULL;
+    int64_t number = number_of(sends.comm, start);
+    sent(sends.rank, sends.bytes);
+    counts.receives += wanted.rank != MPI_PROC_NULL;
     start_record(RECORD_SENDRECV, 10);
-    word(number), word(rank_of(send[0])), word(send[1]), word(sent_bytes);
-    word(rank_of(receive[0])), word(tag_of(receive[1])), word(posted_bytes);
+    word(number), word(rank_of(sends.rank)), word(sends.tag), word(sends.bytes);
+    word(rank_of(wanted.rank)), word(tag_of(wanted.tag)), word(wanted.bytes);
     arrived(status);
     end_record(start);
 }
@@ -126,7 +150,8 @@ int MPI_Sendrecv(const void *data, int count, MPI_Datatype type, int to, int tag
         status = &own;
     struct clocks start = clocks();
     int error = PMPI_Sendrecv(data, count, type, to, tag, into, most, as, from, wanted, comm, status);
-    exchanged(start, comm, (int[]){to, tag}, bytes_of(count, type), (int[]){from, wanted}, bytes_of(most, as), status);
+    record_exchange(start, (struct message){bytes_of(count, type), to, tag, comm},
+        (struct message){bytes_of(most, as), from, wanted, comm}, status);
     return error;
 }
 
@@ -139,16 +164,21 @@ int MPI_Sendrecv_replace(void *data, int count, MPI_Datatype type, int to, int t
     struct clocks start = clocks();
     int error = PMPI_Sendrecv_replace(data, count, type, to, tag, from, wanted, comm, status);
     int64_t bytes = bytes_of(count, type);
-    exchanged(start, comm, (int[]){to, tag}, bytes, (int[]){from, wanted}, bytes, status);
+    record_exchange(start, (struct message){bytes, to, tag, comm}, (struct message){bytes, from, wanted, comm}, status);
     return error;
+}
+
+void record_probe(struct clocks start)
+{
+    start_record(RECORD_PROBE, 0);
+    end_record(start);
 }
 
 int MPI_Probe(int rank, int tag, MPI_Comm comm, MPI_Status *status)
 {
     struct clocks start = clocks();
     int error = PMPI_Probe(rank, tag, comm, status);
-    start_record(RECORD_PROBE, 0);
-    end_record(start);
+    record_probe(start);
     return error;
 }
 

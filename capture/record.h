@@ -57,6 +57,10 @@ struct counts {
 };
 extern struct counts counts;
 
+/* init.c */
+void opened(void);
+void closing(void);
+
 /* file.c */
 void open_file(void);
 void close_file(void);
@@ -75,9 +79,59 @@ int64_t number_of(MPI_Comm comm, struct clocks start);
 void created(MPI_Comm comm, struct clocks start);
 
 /* messages.c */
+struct message {
+    int64_t bytes;
+    int rank, tag;
+    MPI_Comm comm;
+};
 int64_t rank_of(int rank);
 int64_t tag_of(int tag);
 int64_t bytes_of(int64_t count, MPI_Datatype type);
 int64_t handle_of(MPI_Request request);
+int64_t known_handle(MPI_Request request);
+void record_send(struct clocks start, struct message sends);
+void record_request(struct clocks start, enum record kind, struct message of, MPI_Request request);
+void record_receive(struct clocks start, struct message wanted, const MPI_Status *status);
+void record_exchange(struct clocks start, struct message sends, struct message wanted, const MPI_Status *status);
+void record_probe(struct clocks start);
+
+/* requests.c */
+struct copies {
+    int64_t *handles;
+    MPI_Status *statuses, *own;
+};
+struct copies copies(int count, MPI_Status statuses[]);
+void drop(struct copies made);
+void one_ended(struct clocks start, int64_t handle, const MPI_Status *status);
+void all_ended(struct clocks start, int count, struct copies made);
+void some_ended(struct clocks start, const int indices[], int count, struct copies made);
+void on_requests(enum record kind, struct clocks start, int count, const int64_t handles[]);
+
+/* collectives.c */
+#define RECORDS(NAME, ...) void record_##NAME(struct clocks start, int64_t request, __VA_ARGS__)
+RECORDS(Barrier, MPI_Comm comm);
+RECORDS(Bcast, void *data, int count, MPI_Datatype type, int root, MPI_Comm comm);
+RECORDS(Reduce, const void *data, void *into, int count, MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm);
+RECORDS(Allreduce, const void *data, void *into, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm);
+RECORDS(Gather, const void *data, int count, MPI_Datatype type, void *into, int most, MPI_Datatype as, int root, MPI_Comm comm);
+RECORDS(Scatter, const void *data, int count, MPI_Datatype type, void *into, int most, MPI_Datatype as, int root, MPI_Comm comm);
+RECORDS(Allgather, const void *data, int count, MPI_Datatype type, void *into, int most, MPI_Datatype as, MPI_Comm comm);
+RECORDS(Alltoall, const void *data, int count, MPI_Datatype type, void *into, int most, MPI_Datatype as, MPI_Comm comm);
+RECORDS(Gatherv, const void *data, int count, MPI_Datatype type, void *into, const int receives[], const int places[],
+    MPI_Datatype as, int root, MPI_Comm comm);
+RECORDS(Scatterv, const void *data, const int sends[], const int places[], MPI_Datatype type, void *into, int most,
+    MPI_Datatype as, int root, MPI_Comm comm);
+RECORDS(Allgatherv, const void *data, int count, MPI_Datatype type, void *into, const int receives[], const int places[],
+    MPI_Datatype as, MPI_Comm comm);
+RECORDS(Reduce_scatter, const void *data, void *into, const int receives[], MPI_Datatype type, MPI_Op op, MPI_Comm comm);
+RECORDS(Reduce_scatter_block, const void *data, void *into, int most, MPI_Datatype type, MPI_Op op, MPI_Comm comm);
+RECORDS(Alltoallv, const void *data, const int sends[], const int places[], MPI_Datatype type, void *into,
+    const int receives[], const int into_places[], MPI_Datatype as, MPI_Comm comm);
+RECORDS(Alltoallw, const void *data, const int sends[], const int places[], const MPI_Datatype types[], void *into,
+    const int receives[], const int into_places[], const MPI_Datatype as[], MPI_Comm comm);
+void record_scan(struct clocks start, int64_t size, MPI_Comm comm);
+
+/* refused.c */
+void record_file(struct clocks start);
 
 #endif

@@ -5,25 +5,26 @@
 #include <string.h>
 
 /* Copies of the requests and statuses of a call: MPI overwrites the requests, and may get no statuses. */
-struct copies {
-    int64_t *handles;
-    MPI_Status *statuses, *own;
-};
-
-static struct copies copies(int count, const MPI_Request requests[], MPI_Status statuses[])
+struct copies copies(int count, MPI_Status statuses[])
 {
     size_t size = count > 0 ? (size_t)count : 1;
     struct copies made = {malloc(size * sizeof *made.handles), statuses, NULL};
-    if (statuses == MPI_STATUSES_IGNORE)
+    if (statuses == NULL)
         made.statuses = made.own = malloc(size * sizeof *made.own);
     if (made.handles == NULL || made.statuses == NULL)
         fail("no memory is left for requests");
-    for (int place = 0; place < count; place++)
-        made.handles[place] = requests[place] == MPI_REQUEST_NULL ? 0 : handle_of(requests[place]);
     return made;
 }
 
-static void drop(struct copies made)
+static struct copies of_requests(int count, const MPI_Request requests[], MPI_Status statuses[])
+{
+    struct copies made = copies(count, statuses == MPI_STATUSES_IGNORE ? NULL : statuses);
+    for (int place = 0; place < count; place++)
+        made.handles[place] = known_handle(requests[place]);
+    return made;
+}
+
+void drop(struct copies made)
 {
     free(made.handles);
     free(made.own);
@@ -41,7 +42,7 @@ static void ended(int64_t handle, const MPI_Status *status)
     word(bytes > 0 ? (int64_t)bytes : 0), word(is_cancelled != 0);
 }
 
-static void one_ended(struct clocks start, int64_t handle, const MPI_Status *status)
+void one_ended(struct clocks start, int64_t handle, const MPI_Status *status)
 {
     if (handle == 0) {
         count_poll(start);
@@ -52,7 +53,7 @@ static void one_ended(struct clocks start, int64_t handle, const MPI_Status *sta
     end_record(start);
 }
 
-static void all_ended(struct clocks start, int count, struct copies made)
+void all_ended(struct clocks start, int count, struct copies made)
 {
     size_t known = 0;
     for (int place = 0; place < count; place++)
@@ -64,7 +65,7 @@ static void all_ended(struct clocks start, int count, struct copies made)
     end_record(start);
 }
 
-static void some_ended(struct clocks start, const int indices[], int count, struct copies made)
+void some_ended(struct clocks start, const int indices[], int count, struct copies made)
 {
     start_record(RECORD_COMPLETE, 5 * (size_t)count);
     for (int place = 0; place < count; place++)
@@ -77,7 +78,7 @@ int MPI_Wait(MPI_Request *request, MPI_Status *status)
     MPI_Status own;
     if (status == MPI_STATUS_IGNORE)
         status = &own;
-    int64_t handle = *request == MPI_REQUEST_NULL ? 0 : handle_of(*request);
+    int64_t handle = known_handle(*request);
     struct clocks start = clocks();
     int error = PMPI_Wait(request, status);
     one_ended(start, handle, status);
@@ -89,7 +90,7 @@ int MPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
     MPI_Status own;
     if (status == MPI_STATUS_IGNORE)
         status = &own;
-    int64_t handle = *request == MPI_REQUEST_NULL ? 0 : handle_of(*request);
+    int64_t handle = known_handle(*request);
     struct clocks start = clocks();
     int error = PMPI_Test(request, flag, status);
     one_ended(start, *flag ? handle : 0, status);
@@ -99,7 +100,7 @@ int MPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
 int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[])
 {
     struct clocks start = clocks();
-    struct copies made = copies(count, requests, statuses);
+    struct copies made = of_requests(count, requests, statuses);
     int error = PMPI_Waitall(count, requests, made.statuses);
     all_ended(start, count, made);
     drop(made);
@@ -109,7 +110,7 @@ int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[])
 int MPI_Testall(int count, MPI_Request requests[], int *flag, MPI_Status statuses[])
 {
     struct clocks start = clocks();
-    struct copies made = copies(count, requests, statuses);
+    struct copies made = of_requests(count, requests, statuses);
     int error = PMPI_Testall(count, requests, flag, made.statuses);
     if (*flag)
         all_ended(start, count, made);
@@ -125,7 +126,7 @@ int MPI_Waitany(int count, MPI_Request requests[], int *index, MPI_Status *statu
     if (status == MPI_STATUS_IGNORE)
         status = &own;
     struct clocks start = clocks();
-    struct copies made = copies(count, requests, status);
+    struct copies made = of_requests(count, requests, status);
     int error = PMPI_Waitany(count, requests, index, status);
     one_ended(start, *index == MPI_UNDEFINED ? 0 : made.handles[*index], status);
     drop(made);
@@ -138,7 +139,7 @@ int MPI_Testany(int count, MPI_Request requests[], int *index, int *flag, MPI_St
     if (status == MPI_STATUS_IGNORE)
         status = &own;
     struct clocks start = clocks();
-    struct copies made = copies(count, requests, status);
+    struct copies made = of_requests(count, requests, status);
     int error = PMPI_Testany(count, requests, index, flag, status);
     one_ended(start, !*flag || *index == MPI_UNDEFINED ? 0 : made.handles[*index], status);
     drop(made);
@@ -149,7 +150,7 @@ int MPI_Testany(int count, MPI_Request requests[], int *index, int *flag, MPI_St
     int MPI_##NAME(int count, MPI_Request requests[], int *done, int indices[], MPI_Status statuses[]) \
     { \
         struct clocks start = clocks(); \
-        struct copies made = copies(count, requests, statuses); \
+        struct copies made = of_requests(count, requests, statuses); \
         int error = PMPI_##NAME(count, requests, done, indices, made.statuses); \
         if (*done == MPI_UNDEFINED || *done == 0) \
             count_poll(start); \
@@ -161,7 +162,7 @@ int MPI_Testany(int count, MPI_Request requests[], int *index, int *flag, MPI_St
 SOME(Waitsome)
 SOME(Testsome)
 
-static void on_requests(enum record kind, struct clocks start, int count, const int64_t handles[])
+void on_requests(enum record kind, struct clocks start, int count, const int64_t handles[])
 {
     start_record(kind, (size_t)count);
     for (int place = 0; place < count; place++)
@@ -181,7 +182,7 @@ int MPI_Startall(int count, MPI_Request requests[])
 {
     struct clocks start = clocks();
     int error = PMPI_Startall(count, requests);
-    struct copies made = copies(count, requests, MPI_STATUSES_IGNORE);
+    struct copies made = of_requests(count, requests, MPI_STATUSES_IGNORE);
     on_requests(RECORD_START, start, count, made.handles);
     drop(made);
     return error;

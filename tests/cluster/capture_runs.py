@@ -141,7 +141,56 @@ def test_a_call_that_is_not_recorded_is_named(
     assert f"the program made calls that the recording does not hold: 1 {call}" in message
 
 
-@pytest.mark.parametrize("call", ["mpi_init_", "MPI_Send_c"])
+@pytest.mark.skipif(
+    shutil.which("mpif90") is None or shutil.which("gfortran") is None, reason="needs mpif90 and gfortran"
+)
+@pytest.mark.parametrize("defines", [(), ("-DF08",)], ids=["mpi", "mpi_f08"])
+def test_a_program_in_fortran_is_recorded_as_in_c(
+    defines: tuple[str, ...], library: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    program = tmp_path / "calls"
+    source = DATA / "capture" / "calls.F90"
+    flags = ["-ffree-line-length-none", "-O1", *defines]
+    subprocess.run(["mpif90", *flags, "-o", program, source], check=True, cwd=tmp_path)
+    folder = tmp_path / "recording"
+    ran = _recorded(library, folder, program)
+    assert ran.returncode == 0, ran.stderr
+    facts, wanted = _info(capsys, folder), _info(capsys, RECORDED)
+    for same in ("ranks", "messages", "bytes", "collectives", "sizes", "pairs", "unmatched", "wildcards"):
+        assert facts[same] == wanted[same], same
+
+
+@pytest.mark.skipif(
+    shutil.which("mpif90") is None or shutil.which("gfortran") is None, reason="needs mpif90 and gfortran"
+)
+@pytest.mark.parametrize(("body", "call"), [("call MPI_Mprobe(me, 1, MPI_COMM_WORLD, matched, s, e)", "MPI_Mprobe")])
+def test_a_call_from_fortran_that_is_not_recorded_is_named(
+    body: str, call: str, library: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = tmp_path / "program.f90"
+    source.write_text(
+        "program p\nuse mpi\ninteger :: me, e, r, matched, one, s(MPI_STATUS_SIZE)\none = 1\ncall MPI_Init(e)\n"
+        "call MPI_Comm_rank(MPI_COMM_WORLD, me, e)\ncall MPI_Isend(one, 1, MPI_INTEGER, me, 1, MPI_COMM_WORLD, r, e)\n"
+        f"{body}\ncall MPI_Mrecv(one, 1, MPI_INTEGER, matched, s, e)\ncall MPI_Wait(r, s, e)\n"
+        "call MPI_Finalize(e)\nend program\n"
+    )
+    subprocess.run(["mpif90", "-o", tmp_path / "program", source], check=True, cwd=tmp_path)
+    ran = _recorded(library, tmp_path / "recording", tmp_path / "program", ranks=2)
+    assert ran.returncode == 0, ran.stderr
+    message = _refused(capsys, tmp_path / "recording")
+    assert f"the program made calls that the recording does not hold: 1 {call}" in message
+
+
+def test_fortran_has_each_call_that_c_has(library: Path) -> None:
+    """Each call that the library takes from C, it takes from both interfaces of Fortran."""
+    symbols = subprocess.run(["nm", "-D", "--defined-only", library], capture_output=True, text=True, check=True).stdout
+    exported = {line.split()[-1] for line in symbols.splitlines() if " T " in line}
+    in_c = {name.lower() for name in exported if name.startswith("MPI_") and not name.endswith("_c")}
+    assert {"mpi_send", "mpi_iallreduce", "mpi_comm_split"} <= in_c
+    assert sorted(name for name in in_c if not {f"{name}_", f"{name}_f08_"} <= exported) == []
+
+
+@pytest.mark.parametrize("call", ["mpi_comm_spawn_", "mpi_comm_accept_f08_", "MPI_Send_c"])
 def test_a_call_that_can_not_be_passed_on_ends_the_program(call: str, library: Path, tmp_path: Path) -> None:
     source = tmp_path / "program.c"
     # the function that the library replaces
@@ -155,7 +204,7 @@ def test_a_call_that_can_not_be_passed_on_ends_the_program(call: str, library: P
         check=False,
     )
     assert ran.returncode == 2
-    assert ran.stderr.startswith("weft capture: the program calls MPI")
+    assert ran.stderr.lower().startswith("weft capture: the program calls mpi_")
 
 
 def test_each_call_of_mpi_is_recorded_refused_or_local(library: Path) -> None:

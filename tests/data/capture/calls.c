@@ -1,4 +1,4 @@
-/* Makes each call that Weft's recording library knows, with 4 ranks. Its messages are counted in tests/test_capture.py. */
+/* Makes each call that Weft's recording library knows, with 4 ranks. Its messages are counted in tests/test_traces.py. */
 #include <mpi.h>
 #include <stdlib.h>
 
