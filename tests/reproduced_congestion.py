@@ -63,7 +63,7 @@ def row(network: str, scheme: str, saving: str, numbers: tuple[float, float, flo
         "cold_latency_us": latency,
         "hot_load": 1.0,
         "link_use": accepted,
-        "transitions": 0.0,
+        "transitions": 1000.0 if scheme == ONE_QUEUE else 10.0,
         "window_us": 1000.0,
         "saved_share": 0.0,
         "port_kib": 64.0,
