@@ -105,7 +105,8 @@ def test_bounds_of_interfaces_are_those_of_the_formula() -> None:
     assert of(program=computes, jitter={"normal": {"deviation": 0.2}}).compute_s == 0
 
 
-def test_bounds_in_grains_are_those_in_flits(tmp_path: Path) -> None:
+@pytest.mark.parametrize("in_job", [False, True])
+def test_bounds_in_grains_are_those_in_flits(in_job: bool, tmp_path: Path) -> None:
     """16 ranks send 15 messages of 4,096 B each: 960 flits of 64 B at 1 flit per ns, or 15 grains of 64 ns."""
     case = {
         "link_speed": "512Gb/s",
@@ -116,7 +117,10 @@ def test_bounds_in_grains_are_those_in_flits(tmp_path: Path) -> None:
         "sweep": {"grain": [None, "4KiB"]},
     }
     program = {"program": {"collective": {"operation": "all_to_all", "ranks": 16, "bytes": "4KiB"}}}
-    case["traffic"] = {"packet": "64flits", "workload": {"programs": program}}
+    traffic: dict[str, Any] = {"workload": {"programs": program}}
+    case["traffic"] = {"packet": "64flits"} | (
+        {"jobs": [{"name": "a", "terminals": "rest", **traffic}]} if in_job else traffic
+    )
     sweep = weft.load(case)
     fine, coarse = ([bound] for bound in bounds.of_sweep(sweep.points).values())
     for ((bound,),), summary in zip((fine, coarse), sweep.run(tmp_path / "out", watch=False).summaries, strict=True):

@@ -272,11 +272,11 @@ def _implied(point: Point, number: int | None, flits: NDArray[Any]) -> dict[str,
     pattern = {"within": {"terminals": len(flits), "pattern": {"matrix": {"file": _MATRIX}}}}
     # the facts count grains where the scenario has a `grain`; its lengths of packets stay fine flits
     grain = _bits(scenario["grain"]) // _bits(scenario["flit"]) if "grain" in scenario else 1
-    traffic = {"pattern": pattern, "load": _LOAD, "packet": f"{grain}flits"}
+    traffic = {"pattern": pattern, "load": _LOAD}
     if number is not None:
         job = scenario["traffic"]["jobs"][number]
         traffic = {"jobs": [traffic | {key: job[key] for key in ("name", "terminals") if key in job}]}
-    scenario["traffic"] = traffic
+    scenario["traffic"] = traffic | {"packet": f"{grain}flits"}
     file = BytesIO()
     np.save(file, flits)
     attached = [*point.inputs.items(), (_MATRIX, file.getvalue())]
