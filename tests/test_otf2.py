@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import sys
 import tarfile
 from pathlib import Path
@@ -155,6 +156,19 @@ def test_a_damaged_archive_is_refused(archive: Path, tmp_path: Path, capsys: pyt
     assert "the package otf2 can't read the archive" in _refused(capsys, anchor)
     anchor.write_bytes((archive / "traces.otf2").read_bytes())
     assert "the package otf2 can't read the archive" in _refused(capsys, tmp_path), "its other files are missing"
+
+
+def test_a_damaged_archive_is_one_error(archive: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """The C library of the package prints a trace of its calls, which the error replaces."""
+    folder = tmp_path / "archive"
+    shutil.copytree(archive, folder)
+    file = next(folder.glob("**/1.evt"))
+    for length in (0, file.stat().st_size // 2):
+        file.write_bytes(file.read_bytes()[:length])
+        message = _refused(capfd, folder)
+        assert message.startswith("error:")
+        assert "[OTF2]" not in message
+        assert "copy all files of the archive again" in message
 
 
 def test_calls_without_their_events_are_listed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -6,21 +6,26 @@ no non-blocking collectives. Archives with either are refused.
 
 from __future__ import annotations
 
+import os
 import struct
+import sys
 import tarfile
 import tempfile
 from collections import Counter
-from contextlib import redirect_stderr
+from contextlib import contextmanager, redirect_stderr
 from importlib import import_module
 from io import StringIO
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from weft.errors import ProgramError
 from weft.programs import otf2_events, traces
 from weft.programs.otf2_events import Rank, Reader
 from weft.programs.otf2_sizes import UnknownSizesError, complete
 from weft.programs.traces import Trace
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 NAME = "otf2"
 _ANCHOR = ".otf2"
@@ -72,6 +77,20 @@ def in_tar(path: Path, clock: str | None) -> Trace | None:
         return _of_anchor(sorted(Path(folder).rglob(f"*{_ANCHOR}")), path, clock)
 
 
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep the C library of the package from printing its trace of calls next to the error."""
+    sys.stderr.flush()
+    kept = os.dup(2)
+    try:
+        with Path(os.devnull).open("wb") as nowhere:
+            os.dup2(nowhere.fileno(), 2)
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+
+
 def _of_anchor(anchors: list[Path], path: Path, clock: str | None) -> Trace:
     if len(anchors) > 1:
         names = f"{anchors[0].name} and {anchors[1].name}"
@@ -86,7 +105,7 @@ def _of_anchor(anchors: list[Path], path: Path, clock: str | None) -> Trace:
     said = StringIO()
     try:
         # the package prints what goes wrong within it
-        with redirect_stderr(said), package.reader.open(str(anchors[0])) as archive:
+        with _quiet(), redirect_stderr(said), package.reader.open(str(anchors[0])) as archive:
             communicators, ranks = _read(archive, str(path))
     except (ValueError, LookupError, *errors) as problem:
         if isinstance(problem, ProgramError):
@@ -153,7 +172,8 @@ def _check(ranks: list[Rank], file: str) -> None:
     lost = sum((rank.lost for rank in ranks), Counter[str]())
     if lost:
         listed = ", ".join(f"{count} {what}" for what, count in sorted(lost.items()))
-        remedy = "record the program with the library of `capture`, or with a newer Score-P, from its start to its end"
+        again = "record the program with the library of `capture`, or with a newer Score-P, from its start to its end"
+        remedy = f"copy all files of the archive again; or {again}"
         raise ProgramError.saying(f"the archive lacks what a program needs: {listed}", remedy, file)
 
 
