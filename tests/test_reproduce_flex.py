@@ -17,11 +17,12 @@ from paper_checks import NOTHING
 from reproduced_flex import ideal
 from weft.cli import main
 from weft.results import quantities as q
-from weft_papers.common import line_figures, scoreboard
+from weft_papers.common import line_figures, rules, scoreboard
 from weft_papers.common.measured import LackingError, Measured
 from weft_papers.common.reproduction import reproduce, sweeps
 from weft_papers.common.rules import UNKNOWN
 from weft_papers.flex import PAPER, networks
+from weft_papers.flex.network_saturation import Saturation, bounds, knee
 from weft_papers.flex.networks import DRAGONFLY, FAT_TREE, FLEX, HYPERX, SLIM_FLY
 from weft_papers.flex.performance_frame import LARGER, LBR, MINIMAL, READINGS, UGAL, mechanism, of_layers
 
@@ -172,6 +173,52 @@ def test_saturation_is_where_latency_becomes_steep_and_a_quick_run_does_not_judg
     quick = judged(dataclasses.replace(ideal(), quick=True))
     assert {quick[each].finding.answer for each in ("F-101", "F-105", "F-110", "F-118", "F-126")} == {"not run"}
     assert {quick[each].finding.answer for each in ("F-106", "F-111", "F-117", "F-120")} == {"met"}
+
+
+def _curve(*late: float, over: float = 0.5) -> pl.DataFrame:
+    """A curve whose network carries all loads up to 0.4, and less than 95 % from `over` on."""
+    loads = [0.1, 0.2, 0.3, 0.4, over, 1.0]
+    rows = [
+        {
+            "mechanism": "A",
+            "load": load,
+            "accepted_load": min(load, 0.45),
+            q.LATENCY.column: 10.0,
+            "unsettled": load in late,
+            "stalled": False,
+            "seed": 1.0,
+        }
+        for load in loads
+    ]
+    return pl.DataFrame(rows)
+
+
+def test_a_point_that_had_not_settled_bounds_a_saturation() -> None:
+    """What is above the knee may be unsettled. Below it, the last load before that point is the lower bound."""
+    assert bounds(_curve(0.5, 1.0), "A") == Saturation(0.45, 0.45)
+    found = bounds(_curve(0.3), "A")
+    assert (found.low, found.high, str(found)) == (0.2, 0.45, "0.200 to 0.450")
+    assert bounds(_curve(0.1), "A").low == 0
+    with pytest.raises(LackingError, match=r"had not settled at load 0\.3"):
+        knee(_curve(0.3), "A")
+
+
+@pytest.mark.parametrize(
+    ("other", "above", "ratios"),
+    [(0.1, True, (2.0, 4.0)), (0.2, None, (1.0, 2.0)), (0.3, None, (2 / 3, 4 / 3)), (0.4, False, (0.5, 1.0))],
+)
+def test_bounds_are_compared_where_they_decide(other: float, above: bool | None, ratios: tuple[float, float]) -> None:
+    ours, theirs = Saturation(0.2, 0.4, "late"), Saturation(other, other)
+    assert ours.above(theirs) is above
+    assert ours.beside(theirs) == pytest.approx(ratios)
+
+
+def test_a_trend_that_some_runs_leave_open_is_missed_where_another_part_fails() -> None:
+    open_ = rules.Undecided("A had not settled")
+    failed = rules.trend("more", lambda _: [open_, rules.Part(holds=False, text="B")]).judge(NOTHING)
+    assert (failed.answer, failed.measured) == ("missed", "B")
+    with pytest.raises(LackingError, match="A had not settled"):
+        rules.trend("more", lambda _: [open_, rules.Part(holds=True, text="B")]).judge(NOTHING)
 
 
 def test_what_fig_15_leaves_out_is_named_as_the_cause() -> None:

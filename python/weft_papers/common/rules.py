@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Literal
 from weft_papers.common.measured import LackingError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from weft_papers.common.measured import Measured
 
@@ -80,6 +80,21 @@ class Part:
     holds: bool
     text: str
     cause: str = ""
+
+
+@dataclass(frozen=True)
+class Undecided:
+    """A part of a trend that the runs don't decide.
+
+    A trend is missed where another part fails. Else it has no verdict.
+
+    Attributes
+    ----------
+    because : str
+        What is not known.
+    """
+
+    because: str
 
 
 @dataclass(frozen=True)
@@ -201,15 +216,22 @@ def change_words(printed: float) -> str:
 
 
 def trend(
-    words: str, of: Callable[[Measured], tuple[bool, str] | list[Part]], *needs: str, cause: str = UNKNOWN
+    words: str,
+    of: Callable[[Measured], tuple[bool, str] | Sequence[Part | Undecided]],
+    *needs: str,
+    cause: str = UNKNOWN,
 ) -> Rule:
     """An inequality; the function gives the parts: whether it holds there, and what was measured."""
     stated(cause)
 
     def judge(measured: Measured) -> Finding:
         found = of(measured)
-        parts = found if isinstance(found, list) else [Part(*found)]
+        every = [Part(*found)] if isinstance(found, tuple) else found
+        parts = [each for each in every if isinstance(each, Part)]
         failed = [part for part in parts if not part.holds]
+        open_ = [each.because for each in every if isinstance(each, Undecided)]
+        if open_ and not failed:
+            raise LackingError("; ".join(dict.fromkeys(open_)))
         shown, off = ("; ".join(part.text for part in some) for some in (parts, failed))
         causes = "; ".join(dict.fromkeys(part.cause or cause for part in failed))
         return _found(not failed, shown, None, f"{off}; asked: {words}", causes)

@@ -19,7 +19,7 @@ from weft_papers.common import bar_figures
 from weft_papers.common.measured import LackingError
 from weft_papers.common.questions import beside, ratio, steady
 from weft_papers.common.rules import WITHIN, WITHIN_LATENCY
-from weft_papers.flex.network_saturation import knee, known
+from weft_papers.flex.network_saturation import bounds, knee, known
 from weft_papers.flex.networks import FAT_TREE, FLEX
 from weft_papers.flex.performance_frame import LBR, MINIMAL, PARAMETERS, READINGS, mechanism
 
@@ -112,14 +112,17 @@ def mean_latency(rows: Mapping[str, pl.DataFrame], routing: str = LBR) -> tuple[
     return fmean(means.values()), f"by pattern {text}"
 
 
-def mean_gain(rows: Mapping[str, pl.DataFrame], routing: str = LBR) -> tuple[float, str]:
-    """Saturation of FleX over that under minimal routing, the mean of the patterns."""
+def mean_gain(rows: Mapping[str, pl.DataFrame], routing: str = LBR) -> tuple[float, float, str]:
+    """Saturation of FleX over that under minimal routing, the mean of the patterns: its two bounds, and it in words."""
     found = {
-        pattern: knee(points, mechanism(FLEX, routing)) / knee(points, mechanism(FLEX, MINIMAL))
+        pattern: bounds(points, mechanism(FLEX, routing)).beside(bounds(points, mechanism(FLEX, MINIMAL)))
         for pattern, points in rows.items()
     }
-    text = ", ".join(f"{name} {times:.2f}" for name, times in found.items())
-    return fmean(found.values()), f"by pattern {text}"
+    text = ", ".join(
+        f"{name} {low:.2f}" if low == high else f"{name} {low:.2f} to {high:.2f}" for name, (low, high) in found.items()
+    )
+    low, high = (fmean(each[end] for each in found.values()) for end in (0, 1))
+    return low, high, f"by pattern {text}"
 
 
 @dataclass(frozen=True)
@@ -172,7 +175,10 @@ def _gain(measured: Measured, reading: str) -> float:
     rows = by_pattern(measured)
     if len(rows) < len(PATTERNS):
         raise LackingError("a mean of all patterns needs all of them")
-    return mean_gain(rows, reading)[0]
+    low, high, _ = mean_gain(rows, reading)
+    if low != high:
+        raise LackingError("some points had not settled")
+    return low
 
 
 QUANTITIES = (

@@ -1,12 +1,14 @@
 """Saturation of a network in the experiments of the paper, as a reader takes it from a curve of latency over load.
 
 It is the highest accepted load, up to the lowest load of which less than 95 % is accepted. If the latency is three
-times the least at a lower load, it is that load. The windows of quick runs are too short for it.
+times the least at a lower load, it is that load. The windows of quick runs are too short for it. Where a point below
+had not settled, saturation is between the last load that had settled and that value.
 """
 
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import dataclass
 from itertools import pairwise
 from math import inf
 from typing import TYPE_CHECKING
@@ -24,16 +26,46 @@ if TYPE_CHECKING:
     from weft_papers.common.measured import Measured
 
 
-def saturation(measured: Measured, pattern: str, network: str, routing: str) -> float:
-    """Saturation of a network [flits per active terminal and cycle].
+@dataclass(frozen=True)
+class Saturation:
+    """Between which loads a network saturates [flits per active terminal and cycle].
+
+    Attributes
+    ----------
+    low, high : float
+        The bounds. They are the same if all points below had settled.
+    late : str
+        Which point had not settled; empty if all had.
+    """
+
+    low: float
+    high: float
+    late: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.low:.3f} to {self.high:.3f}" if self.late else f"{self.high:.3f}"
+
+    def above(self, other: Saturation) -> bool | None:
+        """Whether it is higher than another one; `None` if the bounds don't decide it."""
+        if self.low > other.high:
+            return True
+        return False if self.high <= other.low else None
+
+    def beside(self, other: Saturation) -> tuple[float, float]:
+        """The least and the greatest ratio to another one."""
+        return self.low / other.high, self.high / other.low if other.low else inf
+
+
+def saturation(measured: Measured, pattern: str, network: str, routing: str) -> Saturation:
+    """Saturation of a network.
 
     Raises
     ------
     LackingError
-        If the windows were those of a quick run, if no load was too much, or if points below had not settled.
+        If the windows were those of a quick run, or if no load was too much.
     """
     refuse_short(measured)
-    return knee(measured[pattern], mechanism(network, routing))
+    return bounds(measured[pattern], mechanism(network, routing))
 
 
 def refuse_short(measured: Measured) -> None:
@@ -43,14 +75,29 @@ def refuse_short(measured: Measured) -> None:
 
 
 def knee(rows: pl.DataFrame, curve: str) -> float:
-    """The highest accepted load up to the lowest load that saturates; at most the load where latency becomes steep.
-
-    Beyond saturation some networks accept less than before: then it is what they carried of the load below.
+    """The saturation of a curve of which all points below had settled.
 
     Raises
     ------
     LackingError
         If no load was too much, or if points below had not settled.
+    """
+    found = bounds(rows, curve)
+    if found.late:
+        raise LackingError(found.late)
+    return found.high
+
+
+def bounds(rows: pl.DataFrame, curve: str) -> Saturation:
+    """The highest accepted load up to the lowest load that saturates; at most the load where latency becomes steep.
+
+    Beyond saturation some networks accept less than before: then it is what they carried of the load below. A point
+    that had not settled may be saturated. Then the lower bound is what was accepted at the last load before it.
+
+    Raises
+    ------
+    LackingError
+        If no load was too much.
     """
     # `of` sorts by load. A claim asks for hundreds of curves, so a curve is one query, and its rows are few.
     columns = ("load", "accepted_load", q.LATENCY.column, UNSETTLED)
@@ -66,9 +113,10 @@ def knee(rows: pl.DataFrame, curve: str) -> float:
     below = [(load, latency, late) for load, _, latency, late in points if load < over]
     most = min(found, _steep([(load, latency) for load, latency, _ in below if latency is not None]))
     late = next((load for load, _, unsettled in below if unsettled and load < most), None)
-    if late is not None:
-        raise LackingError(f"{curve} had not settled at load {late:g}")
-    return float(most)
+    if late is None:
+        return Saturation(most, most)
+    least = max((accepted for load, accepted, *_ in points if load < late), default=0.0)
+    return Saturation(min(least, most), most, f"{curve} had not settled at load {late:g}")
 
 
 def known(rows: pl.DataFrame, curve: str) -> float | None:
