@@ -137,7 +137,8 @@ PAPER = Paper(
     figures=FIGURES,
     rules=RULES,
     frame=frame,
-    judging="Significant is 10 %; differences below 1 % count as none. Means over seeds are compared. Every point is "
+    judging="Significant is 10 %; differences below 1 % count as none. Means over seeds are compared. "
+    "Numbers of the paper, and its comparisons of networks, are judged on networks of its sizes only. Every point is "
     "saturated, because the hot node is sent far more than it takes: a latency is that of the packets that arrive in "
     "the window, and grows with its length where sources can't send all. Applications are generated; a claim on them "
     "is met only if it holds with gaps of half, once and twice their length.",

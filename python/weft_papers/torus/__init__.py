@@ -111,8 +111,9 @@ PAPER = Paper(
     frame=frame,
     judging="Applications are generated; the published traces are not available. A claim on them is met only if it "
     "holds with gaps between messages of half, once and twice their length. Run times that differ by less than 3 % do "
-    "not differ significantly. Losses and savings are compared within 3 points, other numbers within 10 %. Energies of "
-    "sets are means over seeds.",
+    "not differ significantly. Losses and savings are compared within 3 points, energies of the network without the "
+    "policy within 3 %, other numbers within 10 %. Networks are compared without the policy where a claim does not "
+    "name it. Energies of sets are means over seeds.",
     quick="Smaller problems, fewer loads and shorter windows. Sets and the figure causes run only where named: "
     "sets with smaller problems and one seed.",
 )

@@ -119,6 +119,7 @@ def changed(measured: Measured) -> pl.DataFrame:
 _WHERE = "in a quick run at gaps x 1 (figure causes)"
 _CHANGE_TIME = f"the time that links take to change, {_WHERE}:"
 _TRIED = f"not isolated: tried {_WHERE}:"
+_RUN_TIMES = "run times, in a quick run: without the policy E_net is the ratio of ports times the run time:"
 _MATCHES = f"not isolated: tried {_WHERE}; the allocator of big switches is a part of it:"
 _ON_256 = (
     "not isolated: tried 64 nodes in place of 256, where the cost of the policy comes from the time that links take to "
@@ -129,15 +130,17 @@ CAUSES_OF: dict[str, str] = {
     "R-017": f"{_TRIED} 61.4 % with 10 steps, 57.1 % with links that change in a tenth of the time",
     "R-019": f"runs are shorter than a trunk of 16 takes to go to sleep. {_WHERE.capitalize()}: 34.1 % with 10 steps, "
     "and 35.1 % with links that change in a tenth of the time",
+    "R-020": f"{_RUN_TIMES} 78.6 and 74.1 % at gaps x 0.5 and 1 are 71.4 % of run times of +10.1 and +3.8 % (R-034)",
     "R-021": f"{_TRIED} 55.1 % with links that change in a tenth of the time",
+    "R-022": f"{_RUN_TIMES} 46.8 % at gaps x 0.5 is 42.9 % of a run time of +9.2 % (R-034)",
     "R-023": f"{_CHANGE_TIME} 33.6 % with a tenth of it",
+    "R-026": f"{_RUN_TIMES} 39.4 to 40.9 % are 42.9 % of run times of -8.0 to -4.5 % (R-034)",
     "R-029": f"{_CHANGE_TIME} 48.9 % with a tenth of it",
+    "R-030": f"{_RUN_TIMES} 46.3 and 44.7 % at gaps x 0.5 and 1 are 42.9 % of run times of +8.1 and +4.3 % (R-033)",
     "R-031": f"{_CHANGE_TIME} 32.5 % with a tenth of it",
-    "R-032": f"{_CHANGE_TIME} +0.6 % under the policy with a tenth of it",
-    "R-033": "not isolated: tried no policy, and longer gaps, with which it is less. Links that change in a tenth of "
-    "the time do not move it: +10.6 % under the policy",
-    "R-034": "not isolated: tried no policy, where Gromacs takes longer on trunks, and Linpack less on 1D-16X. The "
-    "rest is the cost of the policy (R-035)",
+    "R-033": "the length of gaps: +2.3 % at gaps x 2 meets it, +8.1 and +4.3 % at gaps x 0.5 and 1 do not",
+    "R-034": "not isolated: tried gaps x 0.5, 1 and 2: Gromacs takes 10.1 and 3.8 % longer on 2D-4X at gaps x 0.5 and "
+    "1, and Linpack 8.0 to 4.5 % less on 1D-16X",
     "R-035": f"on 2D-4X {_CHANGE_TIME} with a tenth of it Namd loses 1.4 %, Gromacs 0.5 %, MPIRA 0.6 %. On 1D-16X "
     "it is not isolated: Namd loses 5.0 %, Gromacs 1.8 %, MPIRA 6.0 %, Linpack 7.8 % then",
     "R-036": f"{_MATCHES} packets of 1 flit give 140 % without the policy; gaps of a twentieth give 102 %",
@@ -154,4 +157,6 @@ CAUSES_OF: dict[str, str] = {
     "R-047": _ON_256,
     "R-062": "the cost of the policy in run time (R-035)",
     "R-063": f"{_MATCHES} with packets of 1 flit 2D-4X takes 0.97 and 1.00 times as much",
+    "R-065": "not isolated: tried packets of 1 flit in place of 8: 3D-1X accepts 0.995, 2D-4X 0.988 and 1D-16X 0.692",
+    "R-066": _ON_256,
 }
