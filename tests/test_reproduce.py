@@ -90,7 +90,7 @@ def lines(axes: Axes) -> dict[str, list[float]]:
 
 
 def test_every_claim_has_a_rule_and_every_rule_a_claim() -> None:
-    paper_checks.check_rules(PAPER, (f"T-{number:03}" for number in range(1, 89)))
+    paper_checks.check_rules(PAPER, (f"T-{number:03}" for number in range(1, 92)))
     fewer = dataclasses.replace(PAPER, rules={key: rule for key, rule in PAPER.rules.items() if key != "T-033"})
     with pytest.raises(WeftError, match="T-033"):
         scoreboard.judge(fewer, NOTHING)
@@ -127,7 +127,7 @@ def test_the_other_answers() -> None:
     def lacking(_: Measured) -> float:
         raise LackingError("no load near 0.05 was run")
 
-    one = {"T-001": approx(1.0, lacking)} | {f"T-{number:03}": untestable("") for number in range(2, 89)}
+    one = {"T-001": approx(1.0, lacking)} | {f"T-{number:03}": untestable("") for number in range(2, 92)}
     row, *_ = scoreboard.judge(dataclasses.replace(PAPER, rules=one), NOTHING)
     assert row.verdict == "not run because no load near 0.05 was run"
 
@@ -417,7 +417,7 @@ def test_odd_values_never_end_a_report(experiment: str, value: float | str | Non
     """Whatever a mechanism's numbers are, claims are answered, and figures drawn or said to be absent."""
     mechanisms = (BASELINE, TCEP, SLAC)
     for measured in check_report(PAPER, ideal(), experiment, mechanisms, value):
-        assert len(judged(measured)) == 88
+        assert len(judged(measured)) == 91
 
 
 def test_a_throughput_that_no_load_reached_is_not_judged() -> None:
@@ -572,7 +572,7 @@ def test_the_command_writes_figures_scoreboard_and_page(tmp_path: Path, capsys: 
     assert main(["reproduce", "tcep", "--only", "3", "5", "--out", str(out), "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
     assert document == json.loads((out / "scoreboard-3-5.json").read_text())
-    assert sum(document["count"].values()) == len(document["claims"]) == 88
+    assert sum(document["count"].values()) == len(document["claims"]) == 91
     assert {path.name for path in (out / "figures").iterdir()} == {
         f"fig{n}.{f}" for n in (3, 5) for f in (*line_figures.FORMATS, "csv")
     }
