@@ -38,7 +38,8 @@ class Response:
     @property
     def final(self) -> float:
         """Mean latency at the end [cycles]."""
-        tail = self._after()[-max(1, round(END * len(self._after()))) :]
+        after = self._after()
+        tail = after[-max(1, round(END * len(after))) :]
         return sum(latency for _, latency in tail) / len(tail)
 
     @property
@@ -49,7 +50,8 @@ class Response:
     @property
     def adapted(self) -> float:
         """Middle of the last bin that is off; 0 if none is [cycles]."""
-        off = [time for time, latency in self._after() if abs(latency / self.final - 1) > OFF]
+        final = self.final
+        off = [time for time, latency in self._after() if abs(latency / final - 1) > OFF]
         return off[-1] if off else 0.0
 
     def _before(self) -> list[float]:
