@@ -1,8 +1,15 @@
 """The site: Sphinx with MyST; pages of models, keys and commands are made from the code when it is built."""
 
+from __future__ import annotations
+
 import sys
+from functools import partial
 from importlib.metadata import version as version_of
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
 
 sys.path.insert(0, str(Path(__file__).parent))
 
@@ -40,3 +47,18 @@ html_theme_options = {
     "light_css_variables": {"color-brand-primary": "#0b5394", "color-brand-content": "#0b5394"},
     "dark_css_variables": {"color-brand-primary": "#7ab8f5", "color-brand-content": "#7ab8f5"},
 }
+
+
+def setup(app: Sphinx) -> None:
+    """Shorten the sidebar before the theme, at priority 500, makes it."""
+    app.connect("html-page-context", _shorten, priority=400)
+
+
+def _shorten(_app: Sphinx, _page: str, _template: str, context: dict[str, Any], _tree: object) -> None:
+    """Leave out the pages below other pages of the sidebar. All 150 pages on each page took a quarter of the build."""
+    if "toctree" in context:
+        context["toctree"] = partial(_collapsed, context["toctree"])
+
+
+def _collapsed(whole: Any, **options: Any) -> str:
+    return str(whole(**options | {"collapse": True}))
