@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from paper_checks import check_findings
 from turns import in_turn
 from weft_papers.common import line_figures
 from weft_papers.common.frames import SCHEMA
@@ -23,8 +24,8 @@ ODD = [None, 0.0, "stalled"]
 
 def check_report(
     paper: Paper, ideal: Measured, experiment: str, mechanisms: Iterable[str], value: float | str | None
-) -> Iterable[Measured]:
-    """Draw the figures that need an experiment, with each mechanism odd in it; give what its claims are judged by.
+) -> None:
+    """Draw the figures that need an experiment and judge the claims that read it, with each mechanism odd in it.
 
     In `make test` one of the mechanisms is odd, by turns.
     """
@@ -44,4 +45,4 @@ def check_report(
                 with suppress(LackingError):
                     shown = figure.rows(measured) if figure.rows else line_figures.drawn(figure, measured).numbers
                     assert shown is not None
-        yield measured
+        check_findings(paper, ideal, measured, experiment)

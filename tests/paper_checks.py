@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -17,7 +18,7 @@ from weft_papers.common.measured import LackingError, Measured
 from weft_papers.registry import paper as registered
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
     from weft._engine import Point
     from weft_papers.common.paper import Experiment, Paper
@@ -31,6 +32,44 @@ def judged(paper: Paper, measured: Measured) -> dict[str, scoreboard.Row]:
     for name, row in rows.items():
         assert row.finding.answer != "missed" or rules.tells(row.finding.cause), f"{name}: {row.finding.cause!r}"
     return rows
+
+
+class Noted(Mapping[str, pl.DataFrame]):
+    """Frames, and the names of those that were read or searched."""
+
+    def __init__(self, frames: Mapping[str, pl.DataFrame]) -> None:
+        self.frames, self.read = frames, set[str]()
+
+    def __getitem__(self, name: str) -> pl.DataFrame:
+        self.read.add(name)
+        return self.frames[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.frames)
+
+    def __len__(self) -> int:
+        return len(self.frames)
+
+
+_READ: dict[str, dict[str, set[str]]] = {}
+
+
+def check_findings(paper: Paper, printed: Measured, measured: Measured, experiment: str) -> None:
+    """Judge the claims that read an experiment, where it alone differs from what the paper prints.
+
+    All other claims read nothing that differs. Each miss has a number as its cause, or says what was tried.
+    """
+    if paper.name not in _READ:
+        _READ[paper.name] = {}
+        for claim, rule in paper.rules.items():
+            frames = Noted(printed.frames)
+            scoreboard.finding(paper, rule, dataclasses.replace(printed, frames=frames))
+            _READ[paper.name][claim] = frames.read
+    reads = [claim for claim, read in _READ[paper.name].items() if experiment in read]
+    assert reads or not any(experiment in rule.needs for rule in paper.rules.values())
+    for claim in reads:
+        found = scoreboard.finding(paper, paper.rules[claim], measured)
+        assert found.answer != "missed" or rules.tells(found.cause), f"{claim}: {found.cause!r}"
 
 
 def changed(printed: Measured, experiment: str, change: Callable[[pl.DataFrame], pl.DataFrame]) -> Measured:

@@ -91,10 +91,11 @@ def judge(paper: Paper, measured: Measured) -> list[Row]:
     if odd := {claim.id for claim in printed} ^ paper.rules.keys():
         what = f"{paper.name}: claims and rules do not pair: {', '.join(sorted(odd))}"
         raise WeftError.saying(what, "give every claim of claims.csv one rule")
-    return [Row(claim, rule := paper.rules[claim.id], _finding(paper, rule, measured)) for claim in printed]
+    return [Row(claim, rule := paper.rules[claim.id], finding(paper, rule, measured)) for claim in printed]
 
 
-def _finding(paper: Paper, rule: Rule, measured: Measured) -> Finding:
+def finding(paper: Paper, rule: Rule, measured: Measured) -> Finding:
+    """Judge one claim."""
     lacking = [name for name in rule.needs if name not in measured.frames]
     if lacking:
         listed = " and ".join(f"{name}.yaml" for name in lacking)
