@@ -17,6 +17,7 @@ from test_job_queue import QUEUE
 from test_phases import DAY
 from test_plot_kinds import BATCHES, FEW, ONE, row, suitable
 from test_rank_states import SLEEPY
+from turns import in_turn
 from weft.cli import main
 from weft.plot import limits
 from weft.plot.appearance import LEGENDS, WIDTHS
@@ -45,6 +46,7 @@ NO_CURVES = {
     "schedule",
 }
 DRAWN = sorted(KINDS.keys() - {"control_packets"})
+SIZED = {"width": 4.5, "height": 5, "title": "What it shows"}
 
 
 @pytest.fixture(scope="module")
@@ -135,19 +137,26 @@ def test_in_a_column_nothing_is_clipped_and_the_legend_is_small(of_kind: Any, ki
         assert box.height < drawing.bbox.height / 2.5, "with the title"
 
 
-@pytest.mark.parametrize("legend", LEGENDS)
 @pytest.mark.parametrize("kind", DRAWN)
-def test_every_kind_obeys_size_title_and_legend(of_kind: Any, kind: str, legend: str) -> None:
-    asked = {"width": 4.5, "height": 5, "title": "What it shows", "legend": legend}
-    if legend == "direct" and kind in NO_CURVES:
+def test_every_kind_obeys_size_title_and_legend(of_kind: Any, kind: str) -> None:
+    """In `make test` a kind takes one of the places next to its panels, by turns. Labels at curves follow."""
+    for legend in in_turn(DRAWN.index(kind), [each for each in LEGENDS if each != "direct"]):
+        drawing = of_kind(kind, **SIZED, legend=legend)
+        assert list(drawing.get_size_inches()) == [4.5, 5]
+        assert drawing.legends[0].get_title().get_text() == "What it shows"
+        assert (legend == "none") <= (words(drawing) == [])
+
+
+@pytest.mark.parametrize("kind", DRAWN)
+def test_labels_stand_at_curves_and_a_kind_without_curves_says_so(of_kind: Any, kind: str) -> None:
+    if kind in NO_CURVES:
         with pytest.raises(weft.WeftError, match="no curves at which a label could stand") as caught:
-            of_kind(kind, **asked)
+            of_kind(kind, **SIZED, legend="direct")
         assert caught.value.help == "choose above, inside, right, below, none"
         return
-    drawing = of_kind(kind, **asked)
+    drawing = of_kind(kind, **SIZED, legend="direct")
     assert list(drawing.get_size_inches()) == [4.5, 5]
     assert drawing.legends[0].get_title().get_text() == "What it shows"
-    assert (legend == "none") <= (words(drawing) == [])
 
 
 @pytest.mark.parametrize(
