@@ -15,7 +15,9 @@ mod structure;
 #[test]
 fn every_file_of_this_folder_is_a_module_here() {
     let here = include_str!("main.rs");
-    for entry in std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/tests")).expect("the folder of the tests") {
+    for entry in
+        std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../topology/tests")).expect("the folder of the tests")
+    {
         let name = entry.expect("an entry").file_name().into_string().expect("a name");
         let Some(module) = name.strip_suffix(".rs").filter(|module| *module != "main") else { continue };
         assert!(here.lines().any(|line| line == format!("mod {module};")), "add the line `mod {module};` to main.rs");
