@@ -25,7 +25,7 @@ fn ample(mut spec: Spec, pattern: &PatternConfig) -> Spec {
     spec.set_pattern(pattern).expect("a pattern for this network");
     queues(&mut spec, 8, 64);
     router(&mut spec, (1, 0, 3));
-    phases(&mut spec, 3000, 6000);
+    phases(&mut spec, 2000, rounds(3000));
     spec
 }
 

@@ -54,7 +54,7 @@ fn uniform_traffic_keeps_fewer_links_on_than_tcep_and_nothing_waits_for_more() {
         let outs = ["tcep", "fewest_links"].map(|name| {
             let mut spec = under(LINE, &format!(r#"{{"{name}": {long}}}"#));
             spec.set_load(load);
-            phases(&mut spec, 60_000, 20_000);
+            phases(&mut spec, 40_000, 15_000);
             run(&spec)
         });
         let [tcep, ours] = outs.each_ref().map(on);

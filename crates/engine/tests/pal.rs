@@ -8,8 +8,9 @@ use weft_topology::Peer;
 
 #[test]
 fn with_all_links_on_it_is_ugal_p_to_the_last_bit() {
-    for sensor in ["used_credits", "history_window", "output_queue"] {
-        for (pattern_json, load) in [(UNIFORM_SELF, 0.4), (TORNADO, 0.3), (TORNADO, 0.9)] {
+    let traffic = [(UNIFORM_SELF, 0.4), (TORNADO, 0.3), (TORNADO, 0.9)];
+    for (turn, sensor) in ["used_credits", "history_window", "output_queue"].into_iter().enumerate() {
+        for &(pattern_json, load) in in_turn(turn, &traffic) {
             let [pal, ugal_p] = ["pal", "ugal_p"].map(|name| {
                 let mut spec = butterfly(&format!(r#"{{"{name}": {{"sensor": "{sensor}"}}}}"#));
                 pattern(&mut spec, pattern_json);
@@ -90,8 +91,9 @@ fn every_pair_is_reached_over_the_links_that_are_on() {
 /// Where the links that are on are the same in all lines of a dimension, the order of dimensions does not matter.
 #[test]
 fn in_any_order_of_dimensions_every_pair_is_reached_over_the_links_that_are_on() {
-    for routing in [DAL, r#"{"minimal_adaptive": {}}"#, r#"{"minimal_adaptive": {"leave_escape": false}}"#] {
-        (0..2).for_each(|hub| check_links_that_are_on(routing, hub, |_, [a, b]| (a + b) % 3 == 0));
+    let routings = [DAL, r#"{"minimal_adaptive": {}}"#, r#"{"minimal_adaptive": {"leave_escape": false}}"#];
+    for (turn, routing) in routings.into_iter().enumerate() {
+        in_turn(turn, &[0, 1]).for_each(|&hub| check_links_that_are_on(routing, hub, |_, [a, b]| (a + b) % 3 == 0));
     }
 }
 

@@ -353,11 +353,12 @@ fn on_two_rails(choice: &str, eager: &str) -> Spec {
 
 #[test]
 fn interfaces_on_several_routers_change_no_bit_with_blocks_threads_and_checkpoints() {
-    for (choice, eager) in [("striping", "300B"), ("striping", "1MB"), ("hash", "300B")] {
+    for (turn, (choice, eager)) in [("striping", "300B"), ("striping", "1MB"), ("hash", "300B")].into_iter().enumerate()
+    {
         let spec = on_two_rails(choice, eager);
         let one = run(&spec);
         assert_eq!((&one.ending, one.missing_packets), (&Ending::Drained, 0));
-        for (threads, blocks) in [(2, 3), (1, 8)] {
+        for &(threads, blocks) in in_turn(turn, &[(2, 3), (1, 8)]) {
             let what = format!("{choice}, {threads} threads, {blocks} blocks");
             let other = run_as(&spec, Execution::new(threads, blocks));
             assert_same(&one, &other, &what);
@@ -378,13 +379,17 @@ fn on_divided_nodes(choice: &str, eager: &str, host_latency: &str) -> Spec {
 
 #[test]
 fn nodes_in_several_blocks_change_no_bit_with_blocks_threads_and_checkpoints() {
-    for (choice, eager, host) in
-        [("striping", "300B", "3ns"), ("striping", "1MB", "1ns"), ("hash", "1B", "50ns"), ("local_rank", "300B", "2ns")]
-    {
+    let cases = [
+        ("striping", "300B", "3ns"),
+        ("striping", "1MB", "1ns"),
+        ("hash", "1B", "50ns"),
+        ("local_rank", "300B", "2ns"),
+    ];
+    for (turn, (choice, eager, host)) in cases.into_iter().enumerate() {
         let spec = on_divided_nodes(choice, eager, host);
         let one = run_as(&spec, Execution::new(1, 1));
         assert_eq!((&one.ending, one.missing_packets), (&Ending::Drained, 0));
-        for (threads, blocks) in [(1, 3), (2, 8)] {
+        for &(threads, blocks) in in_turn(turn, &[(1, 3), (2, 8)]) {
             let what = format!("{choice}, {eager}, {host}, {threads} threads, {blocks} blocks");
             let other = run_as(&spec, Execution::new(threads, blocks));
             assert_same(&one, &other, &what);

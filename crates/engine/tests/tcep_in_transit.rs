@@ -107,7 +107,7 @@ fn the_links_that_are_on_follow_the_load_and_nothing_is_carried_less() {
                 let mut spec = dragonfly(2, 1, "");
                 pattern(&mut spec, pattern_json);
                 spec.set_load(load);
-                phases(&mut spec, 15_000, 3000);
+                phases(&mut spec, 10_000, 3000);
                 if managed {
                     tcep(&mut spec, QUICK);
                 }
@@ -137,7 +137,7 @@ fn at_saturation_all_links_are_on() {
             let mut spec = dragonfly(2, 1, "");
             pattern(&mut spec, pattern_json);
             spec.set_load(1.0);
-            phases(&mut spec, 12_000, 2000);
+            phases(&mut spec, 6000, 2000);
             spec.phases.drain_limit = 0;
             if managed {
                 tcep(&mut spec, QUICK);

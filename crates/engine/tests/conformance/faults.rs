@@ -181,7 +181,10 @@ fn under_every_policy_what_fails_takes_nothing_with_it_that_is_not_counted() {
             continue;
         };
         check_run(&spec, &what);
-        check_blocks(&spec, &what);
+        // every second one of each length of packets, as above
+        if in_turn(turn / 2, &[true, false]).any(|&blocks| blocks) {
+            check_blocks(&spec, &what);
+        }
         run.push(e.policy.name());
     }
     assert!(run.len() > refused.len() || !all_are_tested());
