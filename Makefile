@@ -42,8 +42,10 @@ install: $(VENV)/.installed
 
 # The Python tests run the sources, with the engine that the Rust tests run: a wheel is a compile of its own, of minutes.
 # Its random tests draw the same cases every time; `make test-all` and `cargo test` draw new ones.
+# Both at once: the one uses the cores while the other waits. The output of each comes in one piece, where make can do that.
 test: export PROPTEST_RNG_SEED ?= 1
-test: ready test-rust test-python
+test: ready
+	@$(MAKE) --no-print-directory --jobs 2 $(if $(filter output-sync,$(.FEATURES)),--output-sync=target) SPARE=0 test-rust test-python
 
 # The compiler needs the interpreter of the environment, and none of its packages: they come meanwhile.
 ready:
@@ -61,9 +63,10 @@ test-model:
 test-all: export WEFT_TEST_ROUNDS := 4
 test-all: test-rust test-installed
 
-# A worker takes the next file in the order of tests/conftest.py, not the one with the most tests. There is one more of them than
-# cores that it may use, as some tests wait: for the disk, a browser, a process that they have killed.
-WORKERS = $(shell $(PYTHON) -c "import os; print((len(os.sched_getaffinity(0)) if hasattr(os, 'sched_getaffinity') else os.cpu_count()) + 1)")
+# A worker takes the next file in the order of tests/conftest.py, not the one with the most tests. Alone there is one more of them
+# than cores that it may use, as some tests wait: for the disk, a browser, a process that they have killed.
+SPARE := 1
+WORKERS = $(shell $(PYTHON) -c "import os; print((len(os.sched_getaffinity(0)) if hasattr(os, 'sched_getaffinity') else os.cpu_count()) + $(SPARE))")
 PYTEST = $(BIN)/python -m pytest --quiet --durations 25 --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder
 
 # TIMINGS=--timings writes a page with the compile time of each crate to target/cargo-timings, as CI does.
@@ -73,7 +76,7 @@ compiled: $(VENV)/.made
 	MAKEFLAGS= $(CARGO) build --workspace --lib --bins --tests --examples --locked --quiet $(TIMINGS)
 
 test-rust: compiled
-	$(CARGO) test --workspace --locked --quiet
+	MAKEFLAGS= $(CARGO) test --workspace --locked --quiet
 
 test-python: compiled $(VENV)/.dev
 	$(BIN)/python tests/named.py
