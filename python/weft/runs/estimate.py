@@ -113,7 +113,8 @@ class Estimate:
             for kind, weight in self._waiting.items()
         )
         rest = [left or 0.0 for _, _, left in flights]
-        return max([(sum(rest) + waiting) / workers, *rest])
+        # the weights of points that wait may leave a rounding error when none is left
+        return max([(sum(rest) + max(0.0, waiting)) / workers, *rest])
 
     def _ratio(self, kind: str) -> float | None:
         """Seconds per weight of points of a kind, or of all points if none of the kind has run."""

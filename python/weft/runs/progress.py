@@ -90,7 +90,8 @@ def words(status: Status, seconds: float) -> str:
     new = status.done + status.running - status.reused
     left = status.left_seconds
     if left is None and new > 0:  # a search does not know how long its rounds take, only how many points are left
-        left = (status.total - status.done - status.running) * seconds / new
+        # a search may run more points than it had planned
+        left = max(0.0, status.total - status.done - status.running) * seconds / new
     rate = f", {60 * new / seconds:.3g} a minute" if new > 0 and seconds > 0 else ""
     return f"{status.done} of {status.total} points{rate}{_left_words(left or None, status.most_left_seconds)}"
 
