@@ -3,7 +3,8 @@
 use crate::common::*;
 use weft_engine::allocation::AllocatorConfig;
 use weft_engine::power::{LinkState, PolicyConfig};
-use weft_engine::spec::FlowControl::VirtualCutThrough;
+use weft_engine::spec::Execution;
+use weft_engine::spec::FlowControl::{VirtualCutThrough, Wormhole};
 use weft_engine::{Outcome, Simulation, Spec};
 
 // ---- what is injected is delivered ----------------------------------------------------------------------------------
@@ -22,6 +23,21 @@ fn an_overloaded_butterfly_drains() {
         pattern(&mut spec, pattern_json);
         spec.set_load(1.0);
         check_drains(&mut spec, 2000);
+    }
+}
+
+/// Heads of long packets are in other blocks while their terminals still inject the bodies. The drain ends in the same cycle in any
+/// number of blocks.
+#[test]
+fn a_drain_ends_in_the_same_cycle_in_any_number_of_blocks() {
+    let mut spec = spec(HYPERX, DOR);
+    packets(&mut spec, 40, Wormhole, 1);
+    spec.set_load(0.05);
+    phases(&mut spec, 250, 600);
+    for seed in 1..4 {
+        spec.seed = seed;
+        check_blocks(&spec, &format!("seed {seed}"));
+        assert_same(&run(&spec), &run_as(&spec, Execution::new(1, 12)), &format!("seed {seed}, 12 blocks"));
     }
 }
 

@@ -42,8 +42,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 }
 
 impl<const W: usize, const V: usize> Block<W, V> {
-    /// Whether all sources have created and injected all packets of their own (those that no delivery causes) that are
-    /// due before cycle `until`.
+    /// Whether all sources have created all packets of their own (those that no delivery causes) that are due before cycle `until`,
+    /// and have begun to inject them.
     pub fn sources_finished(&self, until: u64) -> bool {
         let Reach { routers: Routers { fabric, .. }, interfaces } = &self.reach;
         // packets in queues are counted as created
@@ -57,8 +57,9 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let has_queues = interfaces.queues.each > 0;
         has_queues
             || interfaces.terminals.iter().filter(|terminal| terminal.job != NO_JOB).all(|terminal| {
-                let in_hand =
-                    (terminal.packet != NONE).then(|| &fabric.buffers.packets.items[terminal.packet as usize]);
+                // when the head has left, the record may be in another block
+                let waits = terminal.packet != NONE && terminal.vc == u8::MAX;
+                let in_hand = waits.then(|| &fabric.buffers.packets.items[terminal.packet as usize]);
                 interfaces.sources[usize::from(terminal.job)].all().finished(
                     terminal.source as usize,
                     terminal.due,
