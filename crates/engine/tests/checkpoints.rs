@@ -5,7 +5,7 @@ use crate::common::*;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use weft_engine::outcome::Ending;
-use weft_engine::spec::{Execution, LoadPhase, Stop, Watched};
+use weft_engine::spec::{Execution, FlowControl, LoadPhase, Stop, Watched};
 use weft_engine::{Outcome, Progress, Spec};
 
 /// Makes every checkpoint that can be made.
@@ -101,6 +101,30 @@ fn a_load_that_changes_and_a_policy_that_repeats_itself_go_on() {
     spec.traffic.jobs[0].phases.push(later);
     let out = check_every_phase(&spec, 5, "a timetable and a load that changes");
     assert_eq!(out.phases.len(), 2);
+}
+
+/// The phases of a window that grows are those of the whole window, and their flits add up.
+#[test]
+fn a_load_that_changes_in_a_window_that_grows_goes_on() {
+    let mut spec = spec(TORUS, DOR);
+    packets(&mut spec, 5, FlowControl::VirtualCutThrough, 16);
+    phases(&mut spec, 100, 1000);
+    spec.set_load(0.1);
+    spec.phases.stop = Stop::Confidence { share: 0.005, window: 4000 };
+    let first = spec.traffic.jobs[0].phases[0].clone();
+    // one change within the first window, and one after it
+    for (from, load) in [(400, 0.3), (2000, 0.2)] {
+        let later = LoadPhase { from, load: vec![load; first.load.len()], ..first.clone() };
+        spec.traffic.jobs[0].phases.push(later);
+    }
+    let out = check_every_phase(&spec, 5, "phases in a window that grows");
+    assert_eq!(out.window, 4000);
+    let spans: Vec<_> = out.phases.iter().map(|phase| (phase.from, phase.to)).collect();
+    assert_eq!(spans, [(100, 400), (400, 2000), (2000, 4100)]);
+    let accepted: u64 = out.phases.iter().map(|phase| phase.accepted_flits).sum();
+    assert_eq!(accepted, out.accepted_flits);
+    let offered: Option<u64> = out.phases.iter().map(|phase| phase.offered_flits).sum();
+    assert_eq!(offered, Some(out.offered_flits));
 }
 
 #[test]

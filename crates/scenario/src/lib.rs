@@ -97,6 +97,10 @@ pub use workload::{BatchSize, JobConfig, Phase, TerminalLoad, Traffic};
 
 /// Version of the meaning of results. It is a part of the hash, so results of another model are never taken for these.
 ///
+/// 26: under `stop: confidence` the phases of a load that changes reach to the end of the window. Accepted loads, powers and energies of the last phase
+/// had no meaning where the window grew, and its offered load was too high. A drain ends in the same cycle in any number of blocks. In several blocks it
+/// could end some hundred cycles earlier or later where packets have several flits (`cycles_total`, `flit_hops`).
+///
 /// 25: a node with several interfaces takes packets that are delivered in one cycle in the order of its terminals. The order followed the work of
 /// the loop, so a run without shortcuts could have other numbers. Programs with rails or planes may change.
 ///
@@ -135,4 +139,4 @@ pub use workload::{BatchSize, JobConfig, Phase, TerminalLoad, Traffic};
 /// state, control packets and faults, and `history_window` counts what the link has taken, not what has crossed the switch:
 /// numbers of runs with that sensor change. 4 adds keys to 3 (times, bits, references of energy, mean powers, states of links
 /// over time) and changes no number.
-pub const RESULT_MODEL_VERSION: u32 = 25;
+pub const RESULT_MODEL_VERSION: u32 = 26;

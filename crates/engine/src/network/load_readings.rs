@@ -1,8 +1,9 @@
 //! Readings of a run whose load changes in phases: what was accepted, and the accounts of the link classes, at the cycles
 //! that bound the phases.
 
-use crate::network::spec::Phases;
+use crate::network::spec::{Phases, Stop};
 use weft_api::base::kept::{Kept, Value};
+use weft_api::spec::LATER;
 use weft_api::state::Account;
 
 /// Flits of the jobs that have a rate, from the begin of the window on.
@@ -68,7 +69,9 @@ impl LoadReadings {
         if changes.is_empty() {
             return Self::default();
         }
-        let (begin, end) = phases.first_window();
+        let (begin, planned) = phases.first_window();
+        // a window that ends when enough is known may grow
+        let end = if phases.stop == Stop::Window { planned } else { LATER };
         let starts = || std::iter::once(0).chain(changes.iter().copied());
         let ends = changes.iter().copied().chain([u64::MAX]);
         let spans = starts().zip(ends).map(|(start, next)| Span { start, from: start.max(begin), to: next.min(end) });
