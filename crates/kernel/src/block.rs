@@ -249,6 +249,9 @@ pub struct Interfaces {
     pub next_act: u64,
     /// Packets that are on their way to a terminal and whose workload hears of the delivery.
     pub deliveries: Wheel<Delivery, 32>,
+    /// Scratch: the deliveries of this cycle, and the place of each among them.
+    #[kept(scratch)]
+    pub in_order: Vec<(Delivery, usize)>,
     /// The queues of the terminals; empty if they have none.
     pub queues: Queues,
     /// Flows that congestion control limits.

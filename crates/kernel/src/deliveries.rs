@@ -159,20 +159,21 @@ pub fn deliver<const V: usize>(interfaces: &mut Interfaces, buffers: &mut Buffer
 /// deliveries are sorted by terminal. A shortcut may announce them in another order than the loop, and a node acts on the first one first.
 #[inline(always)]
 fn for_each_due(interfaces: &mut Interfaces, net: &Net, now: u64, mut tell: impl FnMut(&mut Interfaces, Delivery)) {
-    let mut in_order = Vec::new();
+    let mut in_order = std::mem::take(&mut interfaces.in_order);
     while let Some((first, len)) = interfaces.deliveries.due(now) {
         for k in 0..len {
             let delivery = interfaces.deliveries.item(first, k);
             if net.wakes {
-                in_order.push(delivery);
+                in_order.push((delivery, in_order.len()));
             } else {
                 tell(interfaces, delivery);
             }
         }
         interfaces.deliveries.release(now);
     }
-    in_order.sort_by_key(|delivery| delivery.terminal);
-    in_order.into_iter().for_each(|delivery| tell(interfaces, delivery));
+    in_order.sort_unstable_by_key(|&(delivery, place)| (delivery.terminal, place));
+    in_order.drain(..).for_each(|(delivery, _)| tell(interfaces, delivery));
+    interfaces.in_order = in_order;
 }
 
 /// Tells the workload that `packet` is delivered to terminal `t`.

@@ -186,6 +186,7 @@ impl Builder<'_> {
             limits: Limits::default(),
             sources,
             deliveries: Wheel::new(if net.tells { room.horizon + net.router.ejection_delay } else { 2 }, to_deliver),
+            in_order: Vec::with_capacity(if net.wakes { terminals.len() } else { 0 }),
             terminals,
         }
     }
