@@ -52,7 +52,7 @@ impl<const W: usize, const V: usize> Wires<W, V> {
 impl<const W: usize, const V: usize> Fabric<W, V> {
     /// Counts the flits that come for each output from now on, if their number says how many wait. The queues are empty.
     pub(crate) fn count_queued(&mut self, net: &Net) {
-        if net.names_outputs() && !net.router.closes_vcs && !net.maps_queues {
+        if net.counts_at_once() {
             self.wires.came_for = self.wires.outs[..self.buffers.ins.len()].iter().map(|out| out.flits).collect();
         }
     }
@@ -95,6 +95,12 @@ impl Net {
     fn names_outputs(&self) -> bool {
         !self.chooses && self.needs.decides == Decides::Ahead && !self.faults.repair.any()
     }
+
+    /// Whether each flit counts as waiting from the cycle in which it comes: its packet names its output, and no head is kept from
+    /// asking for it.
+    fn counts_at_once(&self) -> bool {
+        self.names_outputs() && !self.router.closes_vcs && !self.maps_queues
+    }
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
@@ -122,11 +128,11 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         waiting.min(most)
     }
 
-    /// Most flits by which `queued_for` can grow in a cycle; `None` if all flits of a queue may count at once. Where routes are known
-    /// as flits come, it grows by the flits that come to the router.
+    /// Most flits by which `queued_for` can grow in a cycle; `None` if all flits of a queue may count at once. Where each flit counts
+    /// as it comes, it grows by the flits that come to the router.
     pub fn queue_growth(&self, net: &Net, o: usize) -> Option<u32> {
         let out = &self.wires.outs[o];
-        if out.is(ChannelEnd::Injection) || !net.names_outputs() {
+        if out.is(ChannelEnd::Injection) || !net.counts_at_once() {
             return None;
         }
         let r = out.router as usize;
