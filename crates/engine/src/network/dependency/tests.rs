@@ -352,6 +352,8 @@ fn packets_that_end_elsewhere_or_nowhere_are_refused() {
             &Toy { next: |_, _| Some(Hop { port: 9, class: 0 }), proof, ..direct() },
             "to port 9, which leads nowhere",
         );
+        let undeclared: fn(u64, &mut Packet) -> Option<Hop> = |at, packet| toward(at, packet.dest, packet, 1);
+        refused(&Toy { next: undeclared, proof, ..direct() }, "on VC class 1 of a dim0 link of router ");
     }
     let circles = Toy { next: |at, packet| toward(at, (at + 1) % 4, packet, 0), proof: proofs[2], ..direct() };
     refused(&circles, "never brings a packet from router 0 to router 0");

@@ -114,8 +114,20 @@ impl<'a> Walks<'a> {
         let wrong = |what: String| Err(Lost::new(what, "look at `next`, `steps`, `escape` and `coordinates`"));
         let name = |router| self.graph.router_name(router);
         let port = hop.port;
-        match self.graph.ports(at).get(usize::from(port)).map(|port| port.peer) {
-            Some(Peer::Router { router, .. }) => Ok(Some(router)),
+        let there = self.graph.ports(at).get(usize::from(port));
+        match there.map(|port| port.peer) {
+            Some(Peer::Router { router, .. }) => {
+                let link = there.map_or(0, |port| usize::from(port.class));
+                let declared = self.needs.classes.get(link).map_or(1, |&classes| classes.max(1));
+                if hop.class < declared {
+                    return Ok(Some(router));
+                }
+                let (at, link) = (name(at), &self.graph.class_names()[link]);
+                let (class, last) = (hop.class, declared - 1);
+                wrong(format!(
+                    "sends a packet on VC class {class} of a {link} link of router {at}, and declares classes 0 to {last} there"
+                ))
+            }
             Some(Peer::Terminal(terminal)) => {
                 let (at, to) = (name(at), name(to));
                 wrong(format!("delivers a packet to router {to} at router {at}, to terminal {terminal}"))
