@@ -9,8 +9,7 @@
 //! cycle, because the number would have to rise all the way round it. For these routings the check only follows some
 //! packets over each router, to see that the statement is true.
 //!
-//! In networks of more than [`MANY_ROUTERS`] routers the legs of a path are not followed between all pairs if their
-//! ranks rise.
+//! Where paths have more than [`MANY_LEGS`] legs, these are not all followed if their ranks rise.
 //!
 //! A cycle is allowed if it is a ring that keeps a bubble ([`rings`]).
 
@@ -34,8 +33,8 @@ mod walks;
 /// the first: a head may take any of them, whichever its routing names, so that it waits for all.
 type Node = u32;
 
-/// With 4,096 routers, legs between all pairs take some seconds.
-const MANY_ROUTERS: u32 = 4096;
+/// The legs between all pairs of 4,096 routers. To follow them takes some seconds.
+const MANY_LEGS: u64 = 1 << 24;
 
 /// The first and the last channels of all legs: `departures` by the router that they leave, `arrivals` by the router
 /// that they lead to.
@@ -135,12 +134,12 @@ impl<'a> Dependencies<'a> {
                 }
             }
             Proof::OneLeg { by_line } => {
-                if !(self.has_many_pairs() && self.legs_rise(&walks, &[0], None)?) {
+                if !(self.has_many_legs(&walks) && self.legs_rise(&walks, &[0], None)?) {
                     self.legs(&walks, 0, by_line)?;
                 }
             }
             Proof::TwoLegs { by_line, minimal_phase } => {
-                if !(self.has_many_pairs() && self.legs_rise(&walks, &[0, 1], minimal_phase)?) {
+                if !(self.has_many_legs(&walks) && self.legs_rise(&walks, &[0, 1], minimal_phase)?) {
                     self.two_legs(&walks, by_line, minimal_phase)?;
                 }
             }
@@ -270,9 +269,10 @@ impl<'a> Dependencies<'a> {
         Ok(true)
     }
 
-    /// Whether there are so many pairs of routers that following all legs would take minutes.
-    fn has_many_pairs(&self) -> bool {
-        self.graph.routers() > MANY_ROUTERS
+    /// Whether there are so many legs that following all would take minutes: one per pair of routers and random choice, such as
+    /// that among parallel links.
+    fn has_many_legs(&self, walks: &Walks) -> bool {
+        u64::from(self.graph.routers()).pow(2) * walks.draws.len() as u64 > MANY_LEGS
     }
 
     /// Whether the rank rises with each hop on all legs that are tried: from every router to some others. The legs of a
