@@ -66,7 +66,7 @@ pub fn check_blocks(spec: &Spec, what: &str) {
 
 /// All that a result says, in words. Of the lowest and the highest value of a histogram, which it keeps beside its counts,
 /// only the bucket is told: they depend on the blocks, too.
-fn text_of(out: &Outcome) -> String {
+pub fn text_of(out: &Outcome) -> String {
     let all = format!("{out:?}");
     let extremes = ["max_value: ", "min_non_zero_value: "];
     extremes.iter().fold(all, |all, extreme| {

@@ -33,6 +33,7 @@ mod planes;
 mod programs;
 mod properties;
 mod queueing;
+mod random;
 mod rank_states;
 mod recn;
 mod refused;

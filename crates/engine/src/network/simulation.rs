@@ -22,7 +22,7 @@ use weft_kernel::face::AnyBlock;
 use weft_kernel::face::views::Output;
 use weft_kernel::face::widths::{AnyAllocator, Compile, Width};
 use weft_kernel::net::{Net, Tables};
-use weft_kernel::shortcuts::profile::Kind;
+use weft_kernel::shortcuts::profile::{Kind, Profile};
 use weft_kernel::tally::Tally;
 use weft_units::Refusal;
 
@@ -243,6 +243,11 @@ impl Simulation {
     /// Packets that were created and have not left the network (for tests of conservation).
     pub fn packets_under_way(&self) -> usize {
         self.blocks.iter().map(|b| b.records().packets.in_use()).sum()
+    }
+
+    /// The shortcuts of each block (for tests).
+    pub fn profiles(&self) -> Vec<Profile> {
+        self.blocks.iter().map(|block| block.shortcuts().profile).collect()
     }
 
     /// Stops the sources, so that the network can drain (for tests, with workloads that do not wait for deliveries).

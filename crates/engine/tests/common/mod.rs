@@ -1,5 +1,6 @@
 //! Shared by the tests: short ways to say a network, ways to run it, and what a result says in numbers.
 
+mod draw;
 mod examples;
 mod recordings;
 
@@ -18,6 +19,7 @@ mod specs;
 pub use accounts::*;
 pub use checkpoints::*;
 pub use compare::*;
+pub use draw::*;
 pub use examples::*;
 pub use members::*;
 pub use recordings::*;

@@ -3,7 +3,6 @@
 //! counted, flits, credits and cycles of the accounts add up. 100 rounds; WEFT_TEST_ROUNDS=100 makes 10,000 of them.
 
 use super::*;
-use rand_pcg::rand_core::Rng;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 use weft_engine::examples::small_networks;
@@ -13,7 +12,6 @@ use weft_engine::routing::RoutingConfig;
 use weft_engine::spec::FlowControl::{VirtualCutThrough, Wormhole};
 use weft_engine::spec::{Execution, Fault, FaultTimes, LoadPhase, Part, Rate};
 use weft_engine::{Outcome, Simulation};
-use weft_traffic::stream;
 use weft_units::Refusal;
 
 /// Every example of every routing on each network that is for it.
@@ -35,27 +33,9 @@ const BUSY: u64 = 1000;
 /// Windows in which all of it is delivered or dropped: mostly, and where a few slow links carry it.
 const WINDOWS: [u64; 2] = [4000, 400_000];
 
-struct Draw<R>(R);
-
-impl<R: Rng> Draw<R> {
-    fn below(&mut self, n: usize) -> usize {
-        self.0.next_u32() as usize % n.max(1)
-    }
-
-    fn of<T: Copy>(&mut self, all: &[T]) -> T {
-        all[self.below(all.len())]
-    }
-
-    /// A time between events that come once in `mean` cycles, at least 1.
-    fn gap(&mut self, mean: f64) -> u64 {
-        let uniform = (f64::from(self.0.next_u32()) + 1.0) / 4_294_967_296.0;
-        (-mean * uniform.ln()).ceil().max(1.0) as u64
-    }
-}
-
 /// A power policy that goes with the routing under faults, one of all by chance; links that are always on where none does.
 /// Why faults are refused under all of them in the other case.
-fn policy_at_random(spec: &mut Spec, draw: &mut Draw<impl Rng>) -> Result<(), Refusal> {
+fn policy_at_random(spec: &mut Spec, draw: &mut Draw) -> Result<(), Refusal> {
     let mut all = PolicyConfig::examples();
     all.push(PolicyConfig::default());
     let turn = draw.below(all.len());
@@ -82,7 +62,7 @@ fn policy_at_random(spec: &mut Spec, draw: &mut Draw<impl Rng>) -> Result<(), Re
 
 /// Links or routers fail once in `mtbf` cycles each, for `mttr` of them on average; a few for ever. What a scenario may not say is
 /// left out.
-fn fail(spec: &mut Spec, draw: &mut Draw<impl Rng>) {
+fn fail(spec: &mut Spec, draw: &mut Draw) {
     let mut links: Vec<Part> = spec.graph.links().map(|link| Part::Link(link.ends.map(|(router, _)| router))).collect();
     links.dedup();
     let routers: Vec<Part> = (0..spec.graph.routers()).map(Part::Router).collect();
@@ -114,7 +94,7 @@ fn fail(spec: &mut Spec, draw: &mut Draw<impl Rng>) {
 /// A spec of this round, or why faults are refused there.
 fn spec_of(round: u64) -> (String, Result<Spec, Refusal>) {
     let pair = &ALL[(round * 7919) as usize % ALL.len()];
-    let mut draw = Draw(stream(13, round, 1));
+    let mut draw = Draw::new(13, round, 1);
     let mut spec = pair.spec();
     let flow = draw.of(&[VirtualCutThrough, VirtualCutThrough, Wormhole]);
     let (flits, buffer) = (draw.of(&[1, 2, 5]), draw.of(&[1, 4, 16]));

@@ -1,0 +1,38 @@
+//! Random choices of tests.
+
+use rand_pcg::Pcg32;
+use rand_pcg::rand_core::Rng;
+use weft_traffic::stream;
+
+/// A stream of choices. Each address has a stream of its own.
+pub struct Draw(Pcg32);
+
+impl Draw {
+    pub fn new(seed: u64, round: u64, purpose: u64) -> Self {
+        Self(stream(seed, round, purpose))
+    }
+
+    /// A number below `n`; 0 if `n` is 0.
+    pub fn below(&mut self, n: usize) -> usize {
+        self.0.next_u32() as usize % n.max(1)
+    }
+
+    /// Whether the one case in `n` is met.
+    pub fn one_in(&mut self, n: usize) -> bool {
+        self.below(n) == 0
+    }
+
+    pub fn of<T: Clone>(&mut self, all: &[T]) -> T {
+        all[self.below(all.len())].clone()
+    }
+
+    /// A number from 0 to 1.
+    pub fn share(&mut self) -> f64 {
+        (f64::from(self.0.next_u32()) + 1.0) / 4_294_967_296.0
+    }
+
+    /// A time between events that come once in `mean` cycles, at least 1.
+    pub fn gap(&mut self, mean: f64) -> u64 {
+        (-mean * self.share().ln()).ceil().max(1.0) as u64
+    }
+}

@@ -1,0 +1,295 @@
+//! Networks in which everything that a scenario can write is together at random: each model comes from the examples of its family, and
+//! a feature that the rest refuses is left out. All results are those of the plain loop in one block, whatever the shortcuts, the
+//! blocks, the threads, and from a checkpoint on. A difference is reported with the fewest features that make it.
+//!
+//! 30 rounds, and 4,000 in `make test-all`. WEFT_TEST_ROUND=N runs round N alone, and
+//! WEFT_TEST_ROUND=N..M a range of them.
+
+mod network;
+mod traffic;
+
+use crate::common::*;
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{LazyLock, Mutex};
+use weft_engine::routing::RoutingConfig;
+use weft_engine::spec::{Execution, FlowControl};
+use weft_engine::{Progress, Simulation, Spec};
+use weft_kernel::shortcuts::profile::{Kind, Set};
+use weft_topology::{Graph, TopologyConfig};
+use weft_units::Refusal;
+
+/// Whether a feature was drawn, or why not.
+type Drawn = Result<(), Refusal>;
+
+/// Name, one network in how many has it, and what it changes.
+type Feature = (&'static str, usize, fn(&mut Spec, &mut Draw) -> Drawn);
+
+const FEATURES: &[Feature] = &[
+    ("links", 2, network::links),
+    ("rates", 6, network::rates),
+    ("router", 2, network::router),
+    ("turn_round", 10, network::turn_round),
+    ("hold_switch", 8, network::hold_switch),
+    ("outputs", 8, network::outputs),
+    ("input_speedup", 8, network::input_speedup),
+    ("priority", 10, network::priority),
+    ("allocator", 3, network::allocator),
+    ("policy", 2, network::policy),
+    ("faults", 4, network::faults),
+    ("bundles", 8, network::bundles),
+    ("pattern", 2, traffic::pattern),
+    ("injection", 4, traffic::injection),
+    ("lengths", 6, traffic::lengths),
+    ("phases", 5, traffic::phases),
+    ("jobs", 5, traffic::jobs),
+    ("workload", 5, traffic::workload),
+    ("programs", 5, traffic::programs),
+    ("batches", 8, traffic::batches),
+    ("classes", 6, traffic::classes),
+    ("interface", 6, traffic::interface),
+    ("scheme", 6, traffic::scheme),
+    ("congestion", 8, traffic::congestion),
+    ("recordings", 3, traffic::recordings),
+    ("decided", 8, traffic::decided),
+    ("watched", 16, traffic::watched),
+];
+
+/// Small networks, those of several planes among them.
+static NETWORKS: LazyLock<Vec<(TopologyConfig, Graph)>> = LazyLock::new(|| {
+    let built = TopologyConfig::examples().into_iter().map(|topology| {
+        let graph = topology.build("topology").expect("an example");
+        (topology, graph)
+    });
+    let is_small = |graph: &Graph| graph.routers() <= 50 && (4..=80).contains(&graph.terminals());
+    built.filter(|(_, graph)| is_small(graph)).collect()
+});
+
+/// A routing with a network that it fits; each kind of topology that fits is as likely as another.
+fn pair(draw: &mut Draw) -> Result<Pair, Refusal> {
+    let example = draw.of(&RoutingConfig::examples());
+    let routing = example.config;
+    if let Some(networks) = example.networks {
+        return Ok(Pair { topology: draw.of(&networks), routing });
+    }
+    let mut kinds: BTreeMap<&str, Vec<&TopologyConfig>> = BTreeMap::new();
+    for (topology, _) in NETWORKS.iter().filter(|(_, graph)| routing.fits(graph)) {
+        kinds.entry(topology.name()).or_default().push(topology);
+    }
+    let kinds: Vec<_> = kinds.into_values().collect();
+    if kinds.is_empty() {
+        return Err(Refusal::new("topology", "no small network fits", "draw another routing"));
+    }
+    let kind = draw.of(&kinds);
+    Ok(Pair { topology: draw.of(&kind).clone(), routing })
+}
+
+/// The network of a round.
+struct Drawing {
+    spec: Spec,
+    /// The features that it has.
+    has: Vec<&'static str>,
+    /// Features that were drawn and do not go with the rest.
+    refused: Vec<(&'static str, Refusal)>,
+    what: String,
+}
+
+/// The network of a round with these features, as far as they go together.
+fn drawing(round: u64, among: &[&'static str]) -> Result<Drawing, Refusal> {
+    let mut draw = Draw::new(35, round, 0);
+    let pair = pair(&mut draw)?;
+    let mut spec = Spec::new(&pair.topology, pair.routing.clone())?;
+    spec.seed = round;
+    let flits = draw.of(&[1, 1, 2, 5, 8, 12, 20, 40]);
+    let flow = draw.of(&[FlowControl::VirtualCutThrough, FlowControl::VirtualCutThrough, FlowControl::Wormhole]);
+    packets(&mut spec, flits, flow, draw.of(&[1, 4, 16, 60]));
+    spec.set_load(draw.of(&[0.01, 0.05, 0.1, 0.3, 0.6, 1.0]));
+    crate::common::phases(&mut spec, draw.below(400) as u64, 500 + draw.below(1000) as u64);
+    spec.phases.drain_limit = 4_000;
+    weft_engine::check(&spec)?;
+    let mut order: Vec<usize> = (0..FEATURES.len()).collect();
+    (1..order.len()).for_each(|k| order.swap(k, draw.below(k + 1)));
+    // few features leave most shortcuts
+    let rarer = draw.of(&[1, 2, 4]);
+    let (mut has, mut refused) = (Vec::new(), Vec::new());
+    for k in order {
+        let (name, one_in, change) = FEATURES[k];
+        let mut draw = Draw::new(35, round, 1 + k as u64);
+        if !draw.one_in(one_in * rarer) || !among.contains(&name) {
+            continue;
+        }
+        let before = spec.clone();
+        match change(&mut spec, &mut draw).and_then(|()| weft_engine::check(&spec)) {
+            Ok(()) => has.push(name),
+            Err(refusal) => {
+                refused.push((name, refusal));
+                spec = before;
+            }
+        }
+    }
+    let what = format!("{pair}, {flits} flits, {}, {:?}", as_written(&spec.policy), spec.faults);
+    Ok(Drawing { spec, has, refused, what })
+}
+
+/// Keeps the first checkpoint that can be made from a cycle on.
+#[derive(Debug)]
+struct KeepsOne {
+    from: u64,
+    kept: Mutex<Option<Vec<u8>>>,
+}
+
+impl Progress for KeepsOne {
+    fn tick(&self, _: u64, _: u64) -> bool {
+        true
+    }
+
+    fn wants_checkpoint(&self, now: u64) -> bool {
+        now >= self.from && self.kept.lock().expect("no panic while it keeps").is_none()
+    }
+
+    fn keep(&self, checkpoint: Vec<u8>) {
+        *self.kept.lock().expect("no panic while it keeps") = Some(checkpoint);
+    }
+}
+
+/// Which of flits that are alone, streams and steady flows take shortcuts.
+type Row = [bool; 3];
+
+/// The rows that runs have, with all shortcuts that they can take.
+const ROWS: usize = 6;
+
+/// All that a run tells, the row of its first block, and a checkpoint.
+struct Ran {
+    text: String,
+    cycles: u64,
+    row: Row,
+    checkpoint: Option<Vec<u8>>,
+}
+
+fn ran(spec: &Spec, how: Execution, from: u64) -> Ran {
+    let simulation = Simulation::new(spec, how).expect("a spec that was checked");
+    let profile = simulation.profiles()[0];
+    let row = [Kind::Uncontended, Kind::Streams, Kind::Steady].map(|kind| profile.has(kind));
+    let keeper = KeepsOne { from, kept: Mutex::default() };
+    let out = simulation.run(spec, &keeper);
+    let checkpoint = keeper.kept.into_inner().expect("no panic while it kept");
+    Ran { text: text_of(&out), cycles: out.cycles, row, checkpoint }
+}
+
+fn resumed(spec: &Spec, how: Execution, checkpoint: &[u8]) -> String {
+    let mut out = weft_engine::resume(spec, how, &(), checkpoint).expect("a checkpoint of this run");
+    out.fullest = None;
+    text_of(&out)
+}
+
+/// The rows from whose runs a checkpoint was continued, and how often.
+type Rows = BTreeMap<Row, u64>;
+
+/// The first difference from the plain loop in one block.
+fn difference(spec: &Spec, round: u64, rows: &mut Rows) -> Option<String> {
+    let mut draw = Draw::new(36, round, 0);
+    let plain = ran(spec, ONE.plain(), u64::MAX);
+    let from = 1 + draw.below(plain.cycles as usize) as u64;
+    let differs = |text: &str, what: String| {
+        (plain.text != text).then(|| {
+            let same = plain.text.bytes().zip(text.bytes()).take_while(|(a, b)| a == b).count();
+            let part = |all: &str| all[same.saturating_sub(80)..all.len().min(same + 120)].to_owned();
+            format!("{what}: {}\nand not {}", part(text), part(&plain.text))
+        })
+    };
+    let mask = draw.below(1 << Kind::ALL.len());
+    let some = Set::of(|kind| mask >> kind as usize & 1 != 0);
+    let (threads, blocks) = (1 + usize::from(draw.one_in(8)), draw.of(&[2, 3, 4, 7]));
+    let hows = [
+        Execution::new(1, 1),
+        Execution::new(threads, blocks),
+        Execution { shortcuts: some, ..Execution::new(1, draw.of(&[1, 3])) },
+        Execution::new(1, 3).plain(),
+    ];
+    // half of them, at few rounds
+    let turn = round as usize % 2;
+    let hows = if rounds(1) > 1 { &hows[..] } else { &hows[2 * turn..2 * turn + 2] };
+    for &how in hows {
+        let run = ran(spec, how, from);
+        if let Some(difference) = differs(&run.text, format!("{how:?}")) {
+            return Some(difference);
+        }
+        let Some(checkpoint) = run.checkpoint else { continue };
+        let threads = Execution { threads: 1 + usize::from(draw.one_in(8)), ..how };
+        if let Some(difference) =
+            differs(&resumed(spec, threads, &checkpoint), format!("{how:?}, from a checkpoint at {from}"))
+        {
+            return Some(difference);
+        }
+        if how.shortcuts == Set::ALL {
+            *rows.entry(run.row).or_default() += 1;
+        }
+    }
+    None
+}
+
+/// The same; a panic is a difference, too.
+fn difference_or_panic(spec: &Spec, round: u64, rows: &mut Rows) -> Option<String> {
+    catch_unwind(AssertUnwindSafe(|| difference(spec, round, rows))).unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<String>().map(String::as_str);
+        let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
+        Some(format!("a panic: {}", text.unwrap_or("without words")))
+    })
+}
+
+/// Leaves out all features without which the run still differs, and tells what is left.
+fn fewest(round: u64, mut has: Vec<&'static str>, mut found: String) -> String {
+    for name in has.clone() {
+        let fewer: Vec<_> = has.iter().copied().filter(|&other| other != name).collect();
+        let Ok(drawing) = drawing(round, &fewer) else { continue };
+        if let Some(difference) = difference_or_panic(&drawing.spec, round, &mut Rows::new()) {
+            (has, found) = (drawing.has, difference);
+        }
+    }
+    let what = drawing(round, &has).map_or_else(|refusal| refusal.to_string(), |drawing| drawing.what);
+    format!("round {round} with {has:?}: {what}\n{found}")
+}
+
+/// How often each feature was drawn together with the rest, and why it was refused for the last time.
+#[derive(Debug, Default)]
+struct Tried {
+    has: u64,
+    refused: u64,
+    why: String,
+}
+
+/// The rounds of WEFT_TEST_ROUND, which is a number or a range such as `100..200`.
+fn chosen_rounds() -> Option<Range<u64>> {
+    let text = std::env::var("WEFT_TEST_ROUND").ok()?;
+    let number = |text: &str| text.parse::<u64>().expect("WEFT_TEST_ROUND is a number or a range");
+    Some(match text.split_once("..") {
+        Some((from, to)) => number(from)..number(to),
+        None => number(&text)..number(&text) + 1,
+    })
+}
+
+#[test]
+fn shortcuts_blocks_and_checkpoints_change_nothing_in_networks_at_random() {
+    let all = chosen_rounds().unwrap_or(if rounds(1) > 1 { 0..1_000 * rounds(1) } else { 0..30 });
+    let among: Vec<&str> = FEATURES.iter().map(|&(name, ..)| name).collect();
+    let (mut rows, mut tried, mut found) = (Rows::new(), BTreeMap::<&str, Tried>::new(), Vec::new());
+    for round in all.clone() {
+        let Ok(Drawing { spec, has, refused, .. }) = drawing(round, &among) else { continue };
+        has.iter().for_each(|name| tried.entry(name).or_default().has += 1);
+        for (name, refusal) in refused {
+            let tried = tried.entry(name).or_default();
+            (tried.refused, tried.why) = (tried.refused + 1, refusal.to_string());
+        }
+        if let Some(difference) = difference_or_panic(&spec, round, &mut rows) {
+            found.push(fewest(round, has, difference));
+            println!("{}", found[found.len() - 1]);
+        }
+    }
+    println!("{tried:#?}\nrows whose checkpoints went on, and how often: {rows:?}");
+    assert!(found.is_empty(), "{} of the rounds {all:?} differ, the first: {}", found.len(), found[0]);
+    if all.end > 1_000 {
+        assert!(among.iter().all(|name| tried.get(name).is_some_and(|tried| tried.has > 10)), "{tried:#?}");
+        assert_eq!(rows.len(), ROWS, "a checkpoint of each row of the table in `shortcuts/profile.rs`: {rows:?}");
+    }
+}
