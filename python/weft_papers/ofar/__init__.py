@@ -102,7 +102,7 @@ _BY_READING = {
 EXPERIMENTS = (
     _sweep("uniform", 0.1, 0.2, 0.3, 0.4, 0.6, 0.7, 0.8, 1.0),
     _sweep("adv2", 0.1, 0.2, 0.3, 0.4, 0.5, 0.6),
-    _sweep("advh", 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, **{"traffic.pattern.group_shift.shift": QUICK_H}),
+    _sweep("advh", 0.05, 0.1, 0.2, 0.25, 0.3, 0.35, 0.4, 0.5, 0.6, **{"traffic.pattern.group_shift.shift": QUICK_H}),
     Experiment(
         "saturation",
         ({"measure.warmup": "1500cycles", "measure.window": "1500cycles", "sweep.seed": [1]},),
