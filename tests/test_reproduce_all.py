@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -15,8 +17,6 @@ from weft_papers.common.reproduction import reproduce_all
 from weft_papers.common.rules import given
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from weft_papers.common.paper import Paper
     from weft_papers.common.reproduced import AllReproduced
 
@@ -49,6 +49,17 @@ def test_the_counts_are_those_of_each_scoreboard(whole: AllReproduced) -> None:
     document = json.loads((whole.root / "scoreboard.json").read_text(encoding="utf-8"))
     assert [each["count"] for each in document["papers"]] == [scoreboard.count(each.rows) for each in whole.papers]
     assert all(sum(each["count"].values()) == len(each["claims"]) for each in document["papers"])
+
+
+def test_the_page_of_boards_counts_every_claim() -> None:
+    """A line per paper, whose counts by verdict add up to its claims."""
+    page = (Path(__file__).parent.parent / "docs" / "boards.md").read_text(encoding="utf-8")
+    lines = [line.strip("| ").split(" | ") for line in page.splitlines() if "(`" in line.split(" | ")[0]]
+    counts = {re.findall(r"`(\w+)`", name)[0]: [int(cell) for cell in cells[1:-1]] for name, *cells in lines}
+    assert counts.keys() == set(registry.PAPERS)
+    for name, (*by_verdict, claimed) in counts.items():
+        assert len(by_verdict) == len(rules.WORDS)
+        assert sum(by_verdict) == claimed == len(registry.paper(name).rules), name
 
 
 def test_a_cause_has_a_number_or_says_what_was_tried() -> None:
