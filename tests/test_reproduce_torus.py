@@ -178,9 +178,10 @@ def test_each_change_differs_in_one_factor_from_a_quick_run() -> None:
         for work, (made,) in zip(change.works, change.jobs(name), strict=True):
             usual = applications.job(work, 8, 1.0, quick=True)
             assert made["name"] == f"{work} with {name} 1"
+            assert {key for key in made if made[key] != usual[key]} <= {"name", "workload", *change.job}
             (own,), (plain,) = (job["workload"]["programs"]["program"].values() for job in (made, usual))
             differ = {key for key in own if own[key] != plain[key]}
-            assert len(differ) + len(change.sets) == 1, (name, work)
+            assert len(differ) + len(change.sets) + len(change.job) == 1, (name, work)
 
 
 def test_a_table_has_every_change_beside_none() -> None:
