@@ -426,3 +426,17 @@ def test_the_command_prints_tables_for_people_and_programs(capsys: pytest.Captur
     assert len(capsys.readouterr().out.splitlines()) == 1 + 5 * 10
     assert cli.main(["design", "prices"]) == 0
     assert "128 k + 15029 $" in capsys.readouterr().out
+
+
+def test_every_form_of_a_fat_tree_is_compared() -> None:
+    forms = {
+        "leaves and spines": {"fat_tree": {"radix": 6, "levels": 2}},
+        "uneven": {"fat_tree": {"radix": 8, "levels": 2, "oversubscription": [3.0], "terminals": 22}},
+        "three levels": {"fat_tree": {"radix": 6, "levels": 3, "oversubscription": [2.0]}},
+        "pods": {"fat_tree": {"radix": 4}},
+    }
+    designs = compare(forms, Assumptions(seeds=2)).designs
+    # 6 ports: 3 down and 3 up, so 6 leaves of 3 terminals; 3 leaves on either side cut 9 links
+    assert (designs[0].row["terminals"], designs[0].bisection["bisection_links"]) == (18, 9)
+    assert [design.plan is not None for design in designs] == [True, True, False, True]
+    assert designs[3].bisection == one({"fat_tree": {"k": 4}}, seeds=2).bisection

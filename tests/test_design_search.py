@@ -94,7 +94,7 @@ def test_a_budget_that_nothing_meets_is_reported_by_how_much() -> None:
 
 
 def test_limits_that_can_only_be_kept_alone_are_reported() -> None:
-    message = refused(terminals=1000, radix_ports=36, budget_usd=1.2e6, diameter_hops=2)
+    message = refused(terminals=1000, radix_ports=36, budget_usd=1.2e6, bisection_links=300)
     assert "each limit can be kept alone, but not all of them together" in message.what
     assert "misses cost by" in message.what
     message = refused(terminals=1000, radix_ports=36, bisection_links=1e6)
@@ -172,3 +172,11 @@ def test_the_command_searches(capsys: pytest.CaptureFixture[str], tmp_path: Path
     assert "Candidates" in page.read_text(encoding="utf-8")
     assert cli.main([*asked, "--budget", "1"]) == 2
     assert "misses 1 $ by" in capsys.readouterr().err
+
+
+def test_a_search_knows_leaves_and_spines() -> None:
+    # 32 ports: 16 down and 16 up, so 32 leaves and 16 spines; 16 leaves with 16 links up each are cut
+    found = search(Wanted(512, 32, bisection_links=256), most_measured_links=0).front
+    cheapest = found.row(0, named=True)
+    assert cheapest["topology"] == "fat_tree(radix 32, levels 2, terminals 512)"
+    assert (cheapest["routers"], cheapest["bisection_links"], cheapest["bisection_is"]) == (48, 256, EXACT)

@@ -1,4 +1,4 @@
-"""Fat trees of pods by formula.
+"""Fat trees by formula: those of k pods, and those of leaves and spines (`leaf_spine`).
 
 Source: M. Al-Fares, A. Loukissas, A. Vahdat, "A Scalable, Commodity Data Center Network Architecture", SIGCOMM'08; a
 rack per pod, which also holds its share of the cores, is ours.
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from weft.design.families import leaf_spine
 from weft.design.packaging import Layout, in_racks, square, square_pairs
 from weft.design.plan import EXACT, Plan
 
@@ -18,8 +19,10 @@ if TYPE_CHECKING:
 
 
 def plan(parameters: Mapping[str, Any]) -> Plan:
-    """Numbers of a fat tree."""
-    k = parameters["k"]
+    """Numbers of leaves and spines, or of pods; `MeasuredDesign` drops them where the graph is another tree."""
+    if leaf_spine.is_one(parameters):
+        return leaf_spine.plan(parameters)
+    k = parameters.get("k") or parameters["radix"]
     half = k // 2
     inside, distance = _core_cables(k)
     return Plan(
@@ -56,13 +59,18 @@ def _core_cables(k: int) -> tuple[int, int]:
     return len(racks), int((counts * distances).sum())
 
 
-def layout(parameters: Mapping[str, Any]) -> Layout:
-    """A rack per pod, with its share of the cores."""
+def layout(parameters: Mapping[str, Any]) -> Layout | None:
+    """A rack per pod, with its share of the cores; or a rack per leaf."""
+    if leaf_spine.is_one(parameters):
+        return leaf_spine.layout(parameters)
+    if "k" not in parameters:
+        return None
     k = parameters["k"]
     pods = np.arange(k * k // 2, dtype=np.int64) // (k // 2)
     return in_racks(np.concatenate([pods, pods, _core_racks(k)]), "a rack per pod, with its share of the cores")
 
 
 def candidates(terminals: int, radix: int) -> Iterator[dict[str, Any]]:
-    """All fat trees with enough terminals."""
-    return ({"k": k} for k in range(4, radix + 1, 2) if k**3 // 4 >= terminals)
+    """All fat trees of pods with enough terminals, and all trees of leaves and spines."""
+    yield from ({"k": k} for k in range(4, radix + 1, 2) if k**3 // 4 >= terminals)
+    yield from leaf_spine.candidates(terminals, radix)

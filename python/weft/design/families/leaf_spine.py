@@ -1,0 +1,101 @@
+"""Fat trees of leaves and spines by formula: the form of `fat_tree` with `radix` and two levels.
+
+Source: the arithmetic of `crates/topology/src/models/fat_tree.rs`, which names its papers. The layout is ours: a rack
+per leaf, and the spines spread over these racks.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from weft.design.packaging import Layout, in_racks, square
+from weft.design.plan import CUT, EXACT, Plan
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+LEVELS = 2
+
+
+class Sizes(NamedTuple):
+    """Leaves, links up of each, spines, parallel links between a leaf and a spine, terminals of all leaves."""
+
+    leaves: int
+    up: int
+    spines: int
+    trunk: int
+    terminals: int
+
+
+def is_one(parameters: Mapping[str, Any]) -> bool:
+    """Whether parameters of a fat tree say that it has leaves and spines only."""
+    return parameters.get("levels") == LEVELS
+
+
+def _split(radix: int, ratio: float) -> tuple[int, int]:
+    """Links down and up of a leaf, for so many links down per link up."""
+    up = math.ceil(radix / (1 + ratio))
+    return min(math.floor(up * ratio), radix - up), up
+
+
+def _sizes(parameters: Mapping[str, Any]) -> Sizes:
+    radix = parameters["radix"]
+    ratio = next(iter(parameters.get("oversubscription") or []), 1)
+    down, up = _split(radix, ratio)
+    terminals = parameters.get("terminals") or down * radix
+    leaves = math.ceil(terminals / down)
+    # fewer spines where each has ports for several links to each leaf
+    trunk = max(width for width in range(1, up + 1) if up % width == 0 and (width == 1 or width * leaves <= radix))
+    return Sizes(leaves, up, up // trunk, trunk, terminals)
+
+
+def plan(parameters: Mapping[str, Any]) -> Plan:
+    """Numbers of leaves and spines."""
+    leaves, up, spines, trunk, terminals = _sizes(parameters)
+    most = math.ceil(terminals / leaves)
+    at = square(leaves)
+    apart = np.abs(at[_spine_racks(leaves, spines)][:, None, :] - at[None, :, :]).sum(axis=2)
+    return Plan(
+        routers=leaves + spines,
+        terminals=terminals,
+        radix=max(most + up, trunk * leaves),
+        most_terminals=most,
+        links=leaves * up,
+        degree=max(up, trunk * leaves),
+        diameter=2 if leaves > 1 or spines > 1 else 1,
+        # half of the leaves, rounded down, are in the smaller part; where their sizes differ, fewer may be enough
+        bisection=up * (leaves // 2),
+        bisection_kind=EXACT if terminals % leaves == 0 else CUT,
+        inside=trunk * spines,
+        distance=trunk * int(apart.sum()),
+        longest=int(apart.max()),
+        racks=leaves,
+    )
+
+
+def _spine_racks(leaves: int, spines: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    """The rack of each spine."""
+    return np.arange(spines, dtype=np.int64) * leaves // spines
+
+
+def layout(parameters: Mapping[str, Any]) -> Layout:
+    """A rack per leaf, with its share of the spines."""
+    sizes = _sizes(parameters)
+    racks = [np.arange(sizes.leaves, dtype=np.int64), _spine_racks(sizes.leaves, sizes.spines)]
+    return in_racks(np.concatenate(racks), "a rack per leaf, with its share of the spines")
+
+
+def candidates(terminals: int, radix: int) -> Iterator[dict[str, Any]]:
+    """Trees for exactly so many terminals, with every whole ratio of links down to links up."""
+    for ports in range(3, radix + 1):
+        seen = set()
+        for ratio in range(1, ports):
+            split = _split(ports, ratio)
+            leaves = math.ceil(terminals / split[0])
+            if split not in seen and 1 < leaves <= ports:
+                more = {} if ratio == 1 else {"oversubscription": [ratio]}
+                yield {"radix": ports, "levels": LEVELS, **more, "terminals": terminals}
+            seen.add(split)
