@@ -13,7 +13,6 @@ import paper_checks
 import weft
 from reproduced_congestion import ideal
 from weft.design.comparison_of_designs import compare
-from weft_papers.common import line_figures
 from weft_papers.common.measured import LackingError
 from weft_papers.common.reproduction import reproduce
 from weft_papers.common.shared_programs import SCALES
@@ -294,7 +293,7 @@ def few() -> list[Experiment]:
 
 def test_every_experiment_runs_is_drawn_and_judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """All of it in small."""
-    monkeypatch.setattr(line_figures, "FORMATS", ("svg",))
+    paper_checks.save_few_pictures(monkeypatch)
     done = reproduce(dataclasses.replace(PAPER, experiments=few()), out=tmp_path)
     assert not [each.figure.name for each in done.shown if each.absent]
     assert {row.finding.answer for row in done.rows if row.rule.needs} <= {"met", "missed", "not run"}

@@ -369,7 +369,7 @@ def tiny(each: Experiment) -> Experiment:
 
 def test_every_experiment_runs_is_drawn_and_judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """All of it in small."""
-    monkeypatch.setattr(line_figures, "FORMATS", ("svg",))
+    paper_checks.save_few_pictures(monkeypatch)
     done = reproduce(dataclasses.replace(PAPER, experiments=[tiny(each) for each in PAPER.experiments]), out=tmp_path)
     assert [each.figure.name for each in done.shown if each.absent] == ["paths", "concentration"], (
         "nothing saturates at load 0.5"

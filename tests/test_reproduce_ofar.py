@@ -393,7 +393,7 @@ def test_every_experiment_runs_is_drawn_and_judged_and_is_not_run_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """All of it in small; the second time what is there is not run again, but what is damaged is."""
-    monkeypatch.setattr(line_figures, "FORMATS", ("svg",))
+    paper_checks.save_few_pictures(monkeypatch)
     small = dataclasses.replace(PAPER, experiments=[tiny(each) for each in PAPER.experiments])
     done = reproduce(small, out=tmp_path)
     assert [each.figure.name for each in done.shown if each.absent] == ["7a", "7b"], "bursts of other sizes"
