@@ -165,7 +165,7 @@ fn a_ring_that_keeps_a_bubble_does_not_stall_where_one_that_does_not_stalls() {
 
 // ---- legal routings never stall -------------------------------------------------------------------------------------
 
-/// 6,000 cycles (100,000 in `make test-all`) at full load with as few VCs and as little buffer as the routing and the
+/// 4,000 cycles (100,000 in `make test-all`) at full load with as few VCs and as little buffer as the routing and the
 /// packets allow.
 fn check_never_stalls(mut spec: Spec, flits: u32, flow_control: FlowControl, hold_switch: bool) {
     let what = format!("{:?} on {:?}, {flits} flits", spec.routing, spec.graph.topology_name());
@@ -177,7 +177,7 @@ fn check_never_stalls(mut spec: Spec, flits: u32, flow_control: FlowControl, hol
         (link.latency, link.credit_latency) = (1, 1);
     }
     spec.set_load(1.0);
-    let cycles = if rounds(1) > 1 { 100_000 } else { 6000 };
+    let cycles = if rounds(1) > 1 { 100_000 } else { 4000 };
     phases(&mut spec, 1000, cycles - 1000);
     spec.phases.stall_limit = 1000;
     // no share of the network is stuck either: `run` looks for packets that can never move when a run is saturated
