@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+import lzma
 import shutil
 import tarfile
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from weft.cli import main
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 DATA = Path(__file__).parent / "data" / "traces"
 RING = DATA / "sst_dumpi_selftest"
@@ -159,6 +164,25 @@ def test_a_trace_without_all_its_files_is_refused(tmp_path: Path, capsys: pytest
         tar.add(RING, "ring")
     archive.write_bytes(archive.read_bytes()[:5000])
     assert "can't be unpacked" in _refused(capsys, "info", archive)
+
+
+@pytest.mark.parametrize(("ending", "pack"), [(".gz", gzip.compress), (".xz", lzma.compress)])
+def test_the_files_of_ranks_may_be_packed(
+    ending: str, pack: Callable[[bytes], bytes], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "ring"
+    shutil.copytree(RING, folder)
+    for file in folder.glob("*.bin"):
+        (folder / f"{file.name}{ending}").write_bytes(pack(file.read_bytes()))
+        file.unlink()
+    with tarfile.open(tmp_path / "ring.tar", "w") as tar:
+        tar.add(folder, "ring")
+    wanted = _json(capsys, "info", RING)
+    for name in (folder, folder / f"testtrace-0001.bin{ending}", folder / "testtrace.meta", tmp_path / "ring.tar"):
+        assert _json(capsys, "info", name) == wanted, name
+    cut = folder / f"testtrace-0002.bin{ending}"
+    cut.write_bytes(cut.read_bytes()[:100])
+    assert f"{cut.name} can't be unpacked" in _refused(capsys, "info", folder)
 
 
 def test_a_damaged_packed_archive_is_one_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-import gzip
-import lzma
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from weft import _engine
 from weft.errors import ProgramError
 from weft.programs import otf2_archive, traces
 from weft.results.store import replaced
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-# First bytes of packed files, and the functions that unpack them.
-_PACKED: dict[bytes, Callable[[bytes], bytes]] = {b"\xfd7zXZ\x00": lzma.decompress, b"\x1f\x8b": gzip.decompress}
 _PARAMETERS = (".yaml", ".yml")
 
 
@@ -74,7 +66,7 @@ def attached(name: str, content: bytes) -> _engine.Program:
     """
     if Path(name).suffix in _PARAMETERS:
         return _engine.make_program(name, content.decode(errors="surrogateescape"))
-    return _engine.read_program(name, _unpacked(name, content))
+    return _engine.read_program(name, traces.unpacked(name, content))
 
 
 def _without_clock(file: str, clock: str | None) -> None:
@@ -97,18 +89,8 @@ def _found(path: Path, clock: str | None) -> tuple[traces.Trace | None, bytes]:
     trace = traces.of_archive(path) or otf2_archive.in_tar(path, clock)
     if trace is not None:
         return trace, b""
-    content = _unpacked(str(path), path.read_bytes())
+    content = traces.unpacked(str(path), path.read_bytes())
     return traces.beside(path, content), content
-
-
-def _unpacked(file: str, content: bytes) -> bytes:
-    for head, unpack in _PACKED.items():
-        if content.startswith(head):
-            try:
-                content = unpack(content)
-            except traces.DAMAGED as problem:
-                raise traces.unpacking_failed(file, problem) from problem
-    return content
 
 
 def save(program: _engine.Program, path: Path) -> None:

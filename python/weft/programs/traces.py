@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import lzma
 import tarfile
 import zlib
@@ -20,6 +21,10 @@ _HEAD = 64
 # The ending of a file that describes a trace, and what divides the name of a trace from the rank.
 _META = ".meta"
 _DIVIDERS = "-._"
+
+# First bytes of packed files, and the functions that unpack them; the endings of their names.
+_PACKED: dict[bytes, Callable[[bytes], bytes]] = {b"\xfd7zXZ\x00": lzma.decompress, b"\x1f\x8b": gzip.decompress}
+_ENDINGS = (".xz", ".gz")
 
 # Exceptions of the packages for packed files and archives where these are damaged.
 DAMAGED = (OSError, EOFError, lzma.LZMAError, zlib.error, tarfile.TarError)
@@ -93,6 +98,23 @@ def unpacking_failed(path: str | Path, problem: Exception) -> ProgramError:
     return ProgramError.saying(f"{path} can't be unpacked: {problem}", "copy the file again")
 
 
+def unpacked(file: str, content: bytes) -> bytes:
+    """The content of a file that may be packed by xz or gzip.
+
+    Raises
+    ------
+    ProgramError
+        If the packing is damaged.
+    """
+    for head, unpack in _PACKED.items():
+        if content.startswith(head):
+            try:
+                content = unpack(content)
+            except DAMAGED as problem:
+                raise unpacking_failed(file, problem) from problem
+    return content
+
+
 def of_archive(path: Path) -> Trace | None:
     """The trace in a tar archive, packed or not; ``None`` if the file is no archive, or has no trace.
 
@@ -131,19 +153,25 @@ def beside(path: Path, content: bytes) -> Trace | None:
     content : bytes
         What is in it, unpacked.
     """
-    form = _engine.trace_format(path.name, content[:_HEAD])
+    form = _engine.trace_format(_plain(path.name), content[:_HEAD])
     if form is None:
         return None
     family = _family(path.name)
     paths = sorted(other for other in path.parent.iterdir() if other.is_file() and _family(other.name) == family)
     if len(paths) <= 1:
-        return Trace(form, [path.name], lambda _: content)
-    return Trace(form, [other.name for other in paths], lambda place: paths[place].read_bytes())
+        return Trace(form, [_plain(path.name)], lambda _: content)
+    names = [_plain(other.name) for other in paths]
+    return Trace(form, names, lambda place: unpacked(paths[place].name, paths[place].read_bytes()))
+
+
+def _plain(name: str) -> str:
+    """A name without the ending of its packing."""
+    return next((name.removesuffix(ending) for ending in _ENDINGS if name.endswith(ending)), name)
 
 
 def _family(name: str) -> str:
     """What the names of the files of a trace have in common."""
-    stem, _, ending = name.rpartition(".")
+    stem, _, ending = _plain(name).rpartition(".")
     return stem if f".{ending}" == _META else stem.rstrip("0123456789").rstrip(_DIVIDERS)
 
 
@@ -152,8 +180,14 @@ def _of_paths(paths: Sequence[Path]) -> Trace | None:
 
 
 def _of_files(names: list[str], load: Callable[[int], bytes], close: Callable[[], None] = lambda: None) -> Trace | None:
-    for place, name in enumerate(names):
-        form = _engine.trace_format(name, load(place)[:_HEAD])
+    """The trace of files, each of which may be packed."""
+    plain = [_plain(name) for name in names]
+
+    def read(place: int) -> bytes:
+        return unpacked(names[place], load(place))
+
+    for place, name in enumerate(plain):
+        form = _engine.trace_format(name, read(place)[:_HEAD])
         if form is not None:
-            return Trace(form, names, load, close)
+            return Trace(form, plain, read, close)
     return None
