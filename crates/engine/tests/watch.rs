@@ -2,9 +2,10 @@
 //! watching changes nothing.
 
 use crate::common::*;
+use weft_engine::classes::Queueing;
 use weft_engine::outcome::{Journey, Outcome};
 use weft_engine::spec::FlowControl::{VirtualCutThrough, Wormhole};
-use weft_engine::spec::{Execution, Rate, Watched};
+use weft_engine::spec::{Execution, Fault, InputSpeedup, Part, Rate, Watched};
 use weft_engine::{Spec, imply};
 
 /// Watches everything that is created in a small window.
@@ -347,4 +348,59 @@ fn a_decision_without_a_detour_is_not_reported_as_a_comparison() {
         compared += usize::from(costs > 0);
     }
     assert!(compared > 100 && plain > 10, "{compared} comparisons, {plain} without");
+}
+
+/// What watched packets do is the same in any number of blocks and in the plain loop.
+fn check_journeys(spec: &Spec, what: &str) -> Vec<Journey> {
+    let one = run_as(spec, ONE.plain()).journeys;
+    for blocks in [1, 3, 6] {
+        let other = run_as(spec, Execution::new(1, blocks)).journeys;
+        assert!(one == other, "{what}: other journeys in {blocks} blocks");
+    }
+    one
+}
+
+/// In several blocks a packet may get the number of one whose head has left for another block, and whose tail is in the same terminal.
+#[test]
+fn packets_in_queues_of_terminals_are_told_apart_in_several_blocks() {
+    let mut spec = spec(HYPERX, DOR);
+    packets(&mut spec, 20, VirtualCutThrough, 40);
+    spec.set_load(0.6);
+    phases(&mut spec, 100, 600);
+    (spec.interface.queueing, spec.interface.queues) = (Queueing::PerDestination, 8);
+    spec.watched = Watched::First(60);
+    assert!(check_journeys(&spec, "queues per destination").len() == 60);
+}
+
+/// A head that waits until a slow link has taken the flit of another VC asks once more, and is the same head.
+#[test]
+fn a_head_that_asks_once_more_is_noted_once() {
+    let mut spec = spec(DRAGONFLY, r#"{"dragonfly_valiant": {}}"#);
+    packets(&mut spec, 8, VirtualCutThrough, 16);
+    spec.set_load(0.3);
+    phases(&mut spec, 100, 600);
+    spec.router.input_speedup = InputSpeedup::Vcs;
+    spec.links.iter_mut().for_each(|link| link.rate = Rate::new(1, 2, "links").expect("a rate"));
+    spec.watched = Watched::First(60);
+    for journey in check_journeys(&spec, "slow links") {
+        let life = journey.life.expect("it was created");
+        let crossed = life.routers.iter().filter_map(|visit| visit.exit.as_ref());
+        let tails: Vec<_> = crossed.map(|exit| exit.tail_crossed_cycle.expect("a tail")).collect();
+        assert!(tails.is_sorted(), "packet {} of terminal {}: {tails:?}", journey.seq, journey.terminal);
+    }
+}
+
+/// A routing that names hops ahead makes no choice at a head, also where it has named none: there is no way to a router that has failed.
+#[test]
+fn packets_are_watched_where_a_router_has_failed() {
+    for rebuild_delay in [0, 30] {
+        let mut spec = spec(r#"{"polarfly": {"q": 2, "terminals_per_router": 2}}"#, SHORTEST);
+        packets(&mut spec, 12, VirtualCutThrough, 24);
+        spec.set_load(0.6);
+        phases(&mut spec, 100, 600);
+        spec.faults = vec![Fault { what: Part::Router(2), at: 170, until: None }];
+        spec.fault_times.rebuild_delay = rebuild_delay;
+        spec.watched = Watched::First(100_000);
+        check_journeys(&spec, "a router that has failed");
+    }
 }

@@ -6,6 +6,7 @@
 
 use crate::block::{Fabric, Interfaces, Observers, PolicySide, queues_at};
 use crate::net::Net;
+use crate::parts::queues::{Queue, Queues, Ready};
 use crate::parts::watch::{Birth, Decision, Live, Reason, Stay, Watch};
 use crate::spy::{Spy, Weighed};
 use weft_api::compiled::Here;
@@ -25,16 +26,19 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         packet.flags |= WATCHED;
         let packet = *packet;
         let ahead = decided_ahead(net, net.terminal_at[packet.src as usize].0, &packet, self.now);
-        let (first, injected, tail_injected) = (self.now, None, None);
+        let (first, injected, tail_injected, entry) = (self.now, None, None, None);
         observers.watch.pending.push(observers.watch.births.len());
         let (left, vc, terminal) = (None, 0, t);
-        observers.watch.births.push(Birth { packet, first, injected, left, vc, tail_injected, ahead, terminal, id });
+        let birth = Birth { packet, first, injected, left, vc, tail_injected, ahead, terminal, id, entry };
+        observers.watch.births.push(birth);
     }
 
     /// The head of packet `id`, which terminal `t` sends now, is on its link in cycle `left`.
     pub fn watch_injection(&mut self, observers: &mut Observers, t: usize, id: u32, left: u64) {
         let Watch { pending, births, .. } = &mut observers.watch;
-        if let Some(&n) = pending.iter().find(|&&n| (births[n].terminal, births[n].id) == (t, id)) {
+        // the number of a packet whose head has left may be that of another one
+        let is_it = |birth: &Birth| (birth.terminal, birth.id, birth.injected) == (t, id, None);
+        if let Some(&n) = pending.iter().find(|&&n| is_it(&births[n])) {
             births[n].left = Some(left);
         }
     }
@@ -46,8 +50,15 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
             return;
         }
         let port = &self.buffers.ins[i];
-        let asks = key == UNDECIDED && net.needs.decides != Decides::EachStep;
-        let decisions = asks.then(|| self.decide(net, port.router as usize, &packet)).into_iter().collect();
+        let asks = key == UNDECIDED && net.needs.decides == Decides::AtHead;
+        let decision = asks.then(|| self.decide(net, port.router as usize, &packet));
+        let live = observers.watch.live.iter().find(|live| (live.i, live.v, live.sends) == (i, v, false));
+        if let Some(&Live { stay, .. }) = live {
+            // the head asks again
+            decision.into_iter().for_each(|decision| observers.watch.stays[stay].decide(decision));
+            return;
+        }
+        let decisions = decision.into_iter().collect();
         observers.watch.live.push(Live { i, v, stay: observers.watch.stays.len(), sends: false });
         observers.watch.stays.push(Stay {
             name: (packet.src, packet.seq),
@@ -141,13 +152,13 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
     fn has_left(&self, interfaces: &Interfaces, birth: &mut Birth) -> bool {
         let terminal = &interfaces.terminals[birth.terminal];
         let queued = interfaces.queues.each > 0;
-        let in_hand = if queued {
-            interfaces.queues.vc_of(birth.terminal, birth.id)
+        let (waits, sends) = if queued {
+            waits_or_sends(&interfaces.queues, birth)
         } else {
-            (terminal.packet == birth.id && terminal.packet != NONE).then_some(terminal.vc)
+            let sends = terminal.packet == birth.id && terminal.packet != NONE;
+            (sends && terminal.vc == u8::MAX, sends)
         };
-        let sends = in_hand.is_some();
-        if in_hand == Some(u8::MAX) {
+        if waits {
             return false;
         }
         if birth.injected.is_none() {
@@ -251,6 +262,32 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         }
         observers.watch = watch;
     }
+}
+
+/// Whether a watched packet waits in the queues of its terminal, and whether its tail has not left. As soon as its head has left for another
+/// block, its number may be that of another packet. From then on its entry in a queue tells.
+fn waits_or_sends(queues: &Queues, birth: &mut Birth) -> (bool, bool) {
+    let (t, id, ready) = (birth.terminal, birth.id, &queues.ready.items);
+    let own = &queues.of[t * queues.each..(t + 1) * queues.each];
+    if birth.injected.is_none() {
+        let pending = queues.streams[queues.streams_of(t)].iter().any(|stream| stream.pending == id);
+        let waiting = own.iter().find_map(|queue| {
+            let mut at = if queue.is_amid() { ready[queue.first as usize].next } else { queue.first };
+            while at != NONE && ready[at as usize].packet != id {
+                at = ready[at as usize].next;
+            }
+            (at != NONE).then_some(at)
+        });
+        birth.entry = waiting.or(birth.entry);
+        if pending || waiting.is_some() {
+            return (true, true);
+        }
+        // it may have come into a queue and begun to leave in one cycle
+        let begins = |first: &Ready, left: u16| first.packet == id && left + 1 == first.flits;
+        let begun = |queue: &&Queue| queue.is_amid() && begins(&ready[queue.first as usize], queue.left);
+        birth.entry = birth.entry.or_else(|| own.iter().find(begun).map(|queue| queue.first));
+    }
+    (false, own.iter().any(|queue| queue.is_amid() && Some(queue.first) == birth.entry))
 }
 
 /// The decision about the hop at `router`, which the packet will reach next; `None` if that depends on queues.

@@ -291,24 +291,6 @@ impl Queues {
         self.flits[t] - gone.sum::<u64>()
     }
 
-    /// VC of packet `id`, which is at terminal `t`; `u8::MAX` if its head has not left, and `None` if its tail has.
-    pub fn vc_of(&self, t: usize, id: u32) -> Option<u8> {
-        if self.streams[self.streams_of(t)].iter().any(|stream| stream.pending == id) {
-            return Some(u8::MAX);
-        }
-        self.of[t * self.each..(t + 1) * self.each].iter().find_map(|queue| {
-            let (mut at, mut vc) = (queue.first, queue.vc);
-            while at != NONE {
-                let ready = self.ready.items[at as usize];
-                if ready.packet == id {
-                    return Some(vc);
-                }
-                (at, vc) = (ready.next, u8::MAX);
-            }
-            None
-        })
-    }
-
     /// A packet of `flits` flits keeps its place on VC `vc` of the buffer of terminal `t`.
     pub fn keep(&mut self, t: usize, vc: u8, flits: u16) {
         let id = self.kept.add(Keeps { next: NONE, flits, vc });

@@ -74,6 +74,8 @@ pub struct Birth {
     pub ahead: Option<Decision>,
     pub terminal: usize,
     pub id: u32,
+    /// Its entry in a queue of the terminal, if that has queues.
+    pub entry: Option<u32>,
 }
 
 /// The packet in a router, from when it became the head of its VC.
