@@ -97,11 +97,9 @@ pub use workload::{BatchSize, JobConfig, Phase, TerminalLoad, Traffic};
 
 /// Version of the meaning of results. It is a part of the hash, so results of another model are never taken for these.
 ///
-/// 26: under `stop: confidence` the phases of a load that changes reach to the end of the window. Accepted loads, powers and energies of the last phase
-/// had no meaning where the window grew, and its offered load was too high. A drain ends in the same cycle in any number of blocks, and does not
-/// wait for packets of the warm-up whose heads have left their terminals. Where packets have several flits it could end some hundred cycles earlier or later
-/// (`cycles_total`, `flit_hops`). The lives of watched packets have the
-/// right cycles with queues at terminals in several blocks, and with `input_speedup` on slow links.
+/// 26: under `stop: confidence` the last phase of a load ends with the window. Where the window grew, its accepted load, power, energy and offered load
+/// were wrong. A drain ends in the same cycle in any number of blocks (`cycles_total`, `flit_hops`). It does not wait for packets of the warm-up whose heads
+/// have left their terminals. Lives of watched packets are right with `input_speedup` on slow links, and in several blocks with queues at terminals.
 ///
 /// 25: a node with several interfaces takes packets that are delivered in one cycle in the order of its terminals. The order followed the work of
 /// the loop, so a run without shortcuts could have other numbers. Programs with rails or planes may change.

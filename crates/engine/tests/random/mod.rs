@@ -53,7 +53,7 @@ const FEATURES: &[Feature] = &[
     ("congestion", 8, traffic::congestion),
     ("recordings", 3, traffic::recordings),
     ("decided", 8, traffic::decided),
-    ("watched", 16, traffic::watched),
+    ("watched", 8, traffic::watched),
 ];
 
 /// Small networks, those of several planes among them.

@@ -158,7 +158,7 @@ pub fn programs(spec: &mut Spec, draw: &mut Draw) -> Drawn {
     if draw.one_in(2) {
         // interfaces of a node on several sides of the network
         let terminals = &mut spec.traffic.jobs[job].terminals;
-        if planes == 1 {
+        if planes == 1 && terminals.len() > 1 {
             let half = terminals.len() / 2;
             let (first, last) = terminals.split_at(half);
             let mixed: Vec<u32> = first.iter().zip(last).flat_map(|(&a, &b)| [a, b]).collect();
