@@ -1,6 +1,6 @@
 //! Dotted paths: puts a value at a path, and finds the value at a path. Also checks keys and names of models.
 
-use crate::diagnostic::{Diagnostic, Span, suggestion};
+use crate::diagnostic::{Diagnostic, Span, nearest, suggestion};
 use crate::schema::{self, Schema, View};
 use crate::tree::{Entry, Kind, Node};
 use crate::yaml;
@@ -65,7 +65,7 @@ impl Target<'_> {
             View::Keys { keys, .. } => ("keys", keys.iter().map(|(name, _)| *name).collect()),
             View::Map(_) | View::Words(_) | View::Items(_) | View::Plain => ("keys", Vec::new()),
         };
-        let help = elsewhere(name, &format!("the {kind} of {place}"), &valid);
+        let help = elsewhere(name, done, &format!("the {kind} of {place}"), &valid);
         self.refuse(&format!("{place} has no `{name}`"), &help)
     }
 
@@ -195,7 +195,7 @@ pub(crate) fn check(node: &mut Node, key_span: &Span, schema: &Schema, path: &st
                 let Some((_, schema)) = keys.iter().find(|(name, _)| *name == entry.key) else {
                     let what = format!("unknown key `{}`", entry.key);
                     let here = if path.is_empty() { "a scenario".to_owned() } else { format!("`{path}`") };
-                    let help = elsewhere(&entry.key, &format!("the keys of {here}"), &names);
+                    let help = elsewhere(&entry.key, path, &format!("the keys of {here}"), &names);
                     return Err(Diagnostic::at(&entry.key_span, &below, &what, &help, &notes));
                 };
                 check(&mut entry.value, &entry.key_span, schema, &below)?;
@@ -300,16 +300,19 @@ fn check_model(
         let what = format!("unknown model `{}`", entry.key);
         let help = match schema.model_meant_by(&entry.key) {
             Some(meant) => format!("write `{meant}`; all of them: {}", names.join(", ")),
-            None => elsewhere(&entry.key, "write one of", &names),
+            None => elsewhere(&entry.key, "", "write one of", &names),
         };
         return Err(Diagnostic::at(&entry.key_span, path, &what, &help, notes));
     };
     check(&mut entry.value, &entry.key_span, schema, &join(path, &entry.key))
 }
 
-/// The help line of an unknown key: where a key of this name belongs, or else the nearest name, then all.
-fn elsewhere(name: &str, what: &str, valid: &[&str]) -> String {
-    match belongs(name, "") {
+/// The help line of an unknown key of the section at `path`. It names a key of a section around it, or where a key of this name
+/// belongs, or the nearest name. Then it names all.
+fn elsewhere(name: &str, path: &str, what: &str, valid: &[&str]) -> String {
+    let around = || schema::near(name, path).map(|other| format!("did you mean `{other}`?"));
+    let here = nearest(name, valid.iter().copied());
+    match here.is_none().then(around).flatten().or_else(|| belongs(name, "")) {
         Some(place) => format!("{place} {what}: {}", valid.join(", ")),
         None => suggestion(name, what, valid),
     }

@@ -178,6 +178,23 @@ pub(crate) fn places(name: &str) -> Vec<String> {
     found.into_iter().filter(|place| Some(place.len()) == least).map(|place| place.join(".")).collect()
 }
 
+/// Dotted path of a key nearly of this name in the sections around `path`, or in a section below one of them. The innermost comes
+/// first.
+pub(crate) fn near(name: &str, path: &str) -> Option<String> {
+    let around: Vec<&str> = path.match_indices('.').map(|(end, _)| &path[..end]).collect();
+    around.into_iter().rev().find_map(|section| {
+        let schema = section.split('.').try_fold(Schema::root(), |schema, name| schema.child(name))?;
+        let View::Keys { keys, .. } = schema.view() else { return None };
+        if let Some(key) = nearest(name, keys.iter().map(|(key, _)| *key)) {
+            return Some(format!("{section}.{key}"));
+        }
+        keys.iter().find_map(|(below, schema)| {
+            let View::Keys { keys, .. } = schema.view() else { return None };
+            nearest(name, keys.iter().map(|(key, _)| *key)).map(|key| format!("{section}.{below}.{key}"))
+        })
+    })
+}
+
 fn collect(schema: Schema, place: &mut Vec<&'static str>, name: &str, found: &mut Vec<Vec<&'static str>>) {
     let below = match schema.view() {
         View::Keys { keys, .. } => {

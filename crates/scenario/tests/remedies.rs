@@ -500,6 +500,11 @@ fn a_key_at_the_wrong_level_is_refused_with_where_it_belongs() {
         ("vcs", "4", "`vcs` belongs under `links.default`: did you mean `links.default.vcs`?"),
         ("links.vcs", "4", "`vcs` belongs under `links.default`: did you mean `links.default.vcs`?"),
         (
+            "traffic.workload.programs.program.collective.algorithm",
+            "ring",
+            "did you mean `traffic.workload.programs.collectives.algorithms`? the keys of ",
+        ),
+        (
             "traffic.warmup",
             "1us",
             "`warmup` belongs under `measure`: did you mean `measure.warmup`? the keys of `traffic`: ",
