@@ -92,6 +92,9 @@ struct Head {
     ranks: u32,
     messages: u32,
     comms: u32,
+    collectives: u32,
+    /// Tasks of all collectives: a line for each.
+    parts: u64,
 }
 
 impl Reader<'_> {
@@ -124,6 +127,7 @@ impl Reader<'_> {
             comms.push(self.comm(lines.next().unwrap_or_default(), number, head.ranks)?);
         }
         let mut ranks: Vec<Rank> = (0..head.ranks).map(|_| Rank::default()).collect();
+        let mut parts = 0;
         let (mut messages, mut collectives) = (0, Collectives { known: HashMap::new(), of_comm: vec![0; comms.len()] });
         for line in lines {
             self.line += 1;
@@ -131,16 +135,27 @@ impl Reader<'_> {
                 continue;
             }
             match line.strip_prefix('G') {
-                Some(rest) => self.collective(rest, &comms, &mut collectives, &mut ranks)?,
+                Some(rest) => {
+                    self.collective(rest, &comms, &mut collectives, &mut ranks)?;
+                    parts += 1;
+                }
                 None => {
                     self.message(line, messages, &mut ranks)?;
                     messages += 1;
                 }
             }
         }
-        if messages != head.messages {
-            let what = format!("the file has {messages} messages, and its first line says {}", head.messages);
-            return Err(self.damaged(&what));
+        let found = collectives.known.len() as u64;
+        for (found, said, name) in [
+            (messages.into(), head.messages.into(), "messages"),
+            (found, head.collectives.into(), "collectives"),
+            (parts, head.parts, "records of tasks in collectives"),
+        ] {
+            if found != said {
+                self.line = 1;
+                let what = format!("the file has {found} {name}, and its first line says {said}");
+                return Err(self.damaged(&what));
+            }
         }
         let mut programs = Vec::with_capacity(ranks.len());
         for (number, rank) in (0..).zip(ranks) {
@@ -163,12 +178,12 @@ impl Reader<'_> {
         let ranks: u32 = self.number(words.next(), "the number of tasks")?;
         let messages = self.number(words.next(), "the number of messages")?;
         let comms = self.number(words.next(), "the number of communicators")?;
-        let _global: u32 = self.number(words.next(), "the number of collectives")?;
-        let _local: u32 = self.number(words.next(), "the number of participations")?;
+        let collectives = self.number(words.next(), "the number of collectives")?;
+        let parts = self.number(words.next(), "the number of participations")?;
         if ranks == 0 || comms == 0 {
             return Err(self.damaged("a trace has 1 or more tasks, and communicator 0 of all of them"));
         }
-        Ok(Head { ranks, messages, comms })
+        Ok(Head { ranks, messages, comms, collectives, parts })
     }
 
     fn comm(&self, line: &str, number: u32, ranks: u32) -> Result<Arc<[u32]>, Refusal> {

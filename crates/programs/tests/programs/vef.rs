@@ -121,7 +121,7 @@ fn wrong_lines_are_refused_with_their_number() {
         ("VEF 2 1 1 0 0 TRUE\nC0 0 1\n0 0 1 8 0\n", "file:3: a time [ns] is missing"),
         ("VEF 2 1 1 0 0 TRUE\nC0 0 1\n0 0 1 8 4 0 -1\n", "file:3: 4 is no kind of dependency (0 to 3)"),
         ("VEF 2 1 1 0 0 TRUE\nC0 0 1\n1 0 1 8 0 0 -1\n", "file:3: message 1 stands where 0 follows"),
-        ("VEF 2 2 1 0 0 TRUE\nC0 0 1\n0 0 1 8 0 0 -1\n", "file:3: the file has 1 messages, and its first line says 2"),
+        ("VEF 2 2 1 0 0 TRUE\nC0 0 1\n0 0 1 8 0 0 -1\n", "file:1: the file has 1 messages, and its first line says 2"),
         ("VEF 2 1 1 0 0 TRUE\nC0 0 1\n0 0 1 8 1 5 0\n", "file, task 0: a record waits for itself"),
         (
             "VEF 2 1 1 0 0 TRUE\nC0 0 1\n0 0 1 8 2 5 0\n",
@@ -129,6 +129,11 @@ fn wrong_lines_are_refused_with_their_number() {
         ),
         ("VEF 2 0 1 0 0 TRUE\nC0 0 1\nG0 0 9 0 0 0 0 0 -1\n", "file:3: 9 is no collective (0 to 7)"),
         ("VEF 2 0 1 0 0 TRUE\nC0 0 1\nG0 1 6 0 0 0 0 0 -1\n", "file:3: communicator 1 has no line"),
+        ("VEF 2 0 1 1 0 TRUE\nC0 0 1\n", "file:1: the file has 0 collectives, and its first line says 1"),
+        (
+            "VEF 2 0 1 1 2 TRUE\nC0 0 1\nG0 0 6 0 0 0 0 0 -1\n",
+            "file:1: the file has 1 records of tasks in collectives, and its first line says 2",
+        ),
         ("VEF 2 0 1 1 1 TRUE\nC0 0 1\nG0 0 6 0 0 0 0 0 -1\n", "rank 1: collective 0 of communicator 0 is none here"),
     ];
     for (text, start) in wrong {
@@ -136,7 +141,9 @@ fn wrong_lines_are_refused_with_their_number() {
         assert!(found.starts_with(start), "{text}: {found}");
     }
     for length in 0..EXAMPLE.len() - 1 {
-        let _ = Vef.read("file", &EXAMPLE.as_bytes()[..length]);
+        let read = Vef.read("file", &EXAMPLE.as_bytes()[..length]);
+        // the head counts all lines, so that none can be cut off unseen
+        assert!(read.is_err() || EXAMPLE[length..].trim_end().bytes().all(|byte| byte.is_ascii_digit()), "{length}");
     }
 }
 
