@@ -12,7 +12,8 @@
 //! edges too. A written file is read as the same program.
 //!
 //! # Not modelled
-//! Dependencies between ranks, which the language has not.
+//! Dependencies between ranks, which the language has not. Tags above 32 bits, as ATLAHS writes them: their lower 32 bits count, and
+//! a file in which two tags share them is refused.
 //!
 //! # Validation
 //! `programs/tests/programs.rs`: files of LogGOPSim against its binary files, damaged files, random text.
@@ -29,6 +30,9 @@ use weft_units::Refusal;
 /// The format.
 pub struct Goal;
 
+/// First bytes that show whether a file is text.
+const HEAD: usize = 64;
+
 impl Format for Goal {
     fn name(&self) -> &'static str {
         "goal"
@@ -40,6 +44,10 @@ impl Format for Goal {
     }
 
     fn read(&self, file: &str, bytes: &[u8]) -> Result<Program, Refusal> {
+        if bytes.iter().take(HEAD).any(|&byte| byte < b'\t') {
+            let what = "the file is no text, and none of the binary formats of programs and traces";
+            return Err(Refusal::new(file, what, "name a program or a trace; unpack a .zip archive first"));
+        }
         let mut reader = Reader::new(file, bytes);
         let mut ranks: Vec<RankProgram> = Vec::new();
         let mut wanted: Option<u32> = None;
@@ -83,7 +91,9 @@ impl Format for Goal {
             let what = format!("the file ends after {} of {count} ranks", ranks.len());
             return Err(reader.refusal(&what, "the file is cut off, or num_ranks is too large: correct either"));
         }
-        Ok(Program { ranks })
+        let program = Program { ranks };
+        check_tags(&reader, &program)?;
+        Ok(program)
     }
 
     fn write(&self, program: &Program) -> Result<Vec<u8>, Refusal> {
@@ -112,6 +122,23 @@ impl Format for Goal {
         }
         Ok(text.into_bytes())
     }
+}
+
+/// Refuses a file in which a tag is the lower 32 bits of another.
+fn check_tags(reader: &Reader, program: &Program) -> Result<(), Refusal> {
+    if reader.folded.is_empty() {
+        return Ok(());
+    }
+    let mut left = reader.folded.clone();
+    let messages = program.ranks.iter().flat_map(|rank| rank.ops.ops()).filter(|op| op.kind() != Kind::Compute);
+    for op in messages {
+        let Some((tag, count)) = op.tag().and_then(|tag| left.get_mut(&tag)) else { continue };
+        *count = count.checked_sub(1).ok_or_else(|| {
+            let Refusal { what, help, .. } = reader.two_tags(*tag, u64::from(*tag as u32));
+            Refusal::new(reader.file, what, help)
+        })?;
+    }
+    Ok(())
 }
 
 fn statement(text: &mut String, place: usize, peer: u32, op: &Op) {

@@ -3,7 +3,8 @@
 use crate::support::{DEFAULTS, data, read, run};
 use std::sync::Arc;
 use weft_programs::collectives::Rules;
-use weft_programs::loggops::run_machines;
+use weft_programs::form::Kind;
+use weft_programs::loggops::{Parameters, run_machines};
 use weft_programs::rank::Machine;
 use weft_programs::readers::{self, Format, goal::Goal, goal_binary, goal_binary::GoalBinary};
 
@@ -37,6 +38,20 @@ fn text_becomes_the_bytes_of_txt2bin_and_comes_back() {
         assert_eq!(read(&Goal.write(&program).unwrap()), program, "{name}");
     }
     assert_eq!(readers::named("goal").map(Format::name), Some("goal"));
+}
+
+/// Made by ATLAHS of two ranks: a send of 1 MiB in 8 messages, and a ring all-reduce of 1 MiB in 4 of each rank. Its tags count
+/// the messages in steps of 10^9, so that they exceed 32 bits.
+#[test]
+fn a_program_of_nccl_has_its_bytes_and_ends() {
+    let program = read(&data("nccl_2gpus.goal"));
+    let messages = |kind: Kind| {
+        let ops = program.ranks.iter().flat_map(|rank| rank.ops.ops()).filter(move |op| op.kind() == kind);
+        ops.fold((0, 0), |(count, bytes), op| (count + 1, bytes + op.size()))
+    };
+    assert_eq!([Kind::Send, Kind::Receive].map(messages), [(16, 3 << 20); 2]);
+    let eager = Parameters { eager: 1 << 20, ..DEFAULTS };
+    assert!([DEFAULTS, eager].into_iter().all(|at| run(&program, at).is_ok()));
 }
 
 #[test]

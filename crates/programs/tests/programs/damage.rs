@@ -39,11 +39,22 @@ fn a_wrong_line_is_reported_with_its_number_and_what_was_expected() {
             "num_ranks 1\nrank 0 {\ncalc 99999999999999999999\n}\n",
             "file:3: 99999999999999999999 is too large for a time [ns]",
         ),
+        ("num_ranks 1\nrank 0 {\nsend 1b to 0 tag 4294967295\n}\n", "file:3: tag 4294967295 stands for any"),
+        ("num_ranks 1\nrank 0 {\nsend 1b to 0 tag 8589934591\n}\n", "file:3: tag 8589934591 stands for any"),
+        (
+            "num_ranks 1\nrank 0 {\nsend 1b to 0 tag 4294967299\nsend 1b to 0 tag 8589934595\n}\n",
+            "file:4: tags 8589934595 and 4294967299 have the same lower 32 bits",
+        ),
+        (
+            "num_ranks 1\nrank 0 {\nsend 1b to 0 tag 3\nsend 1b to 0 tag 4294967299\ncalc 3\n}\n",
+            "file: tags 4294967299 and 3 have the same lower 32 bits",
+        ),
         ("num_ranks 1\nrank 0 {\ncalc 1 cpu 256\n}\n", "file:3: 256 is too large for a processor (0 to 255)"),
         ("num_ranks 1\nrank 0 {\ncalc 1", "file:3: the file ends inside the block of a rank"),
         ("num_ranks 1\n/* no end", "file:2: the comment that begins here has no end"),
         ("num_ranks 0\n", "file:1: a program needs at least 1 rank"),
         ("", "file:1: the file has no num_ranks"),
+        ("PK\x03\x04\x14\x00\x00\x00", "file: the file is no text, and none of the binary formats"),
     ];
     for (text, expected) in wrong {
         let found = refused(text.as_bytes()).unwrap_or_default();

@@ -1,6 +1,7 @@
 //! Lines and words of a GOAL text.
 
 use crate::form::{Op, When};
+use std::collections::BTreeMap;
 use weft_units::Refusal;
 
 /// A statement outside of the blocks of ranks.
@@ -18,15 +19,17 @@ pub enum Statement<'a> {
 
 /// A place in a GOAL text.
 pub struct Reader<'a> {
-    file: &'a str,
+    pub file: &'a str,
     text: &'a [u8],
     at: usize,
     line: usize,
+    /// Tags above 32 bits: for each remainder the tag and how many operations have it.
+    pub folded: BTreeMap<u32, (u64, u64)>,
 }
 
 impl<'a> Reader<'a> {
     pub fn new(file: &'a str, text: &'a [u8]) -> Self {
-        Self { file, text, at: 0, line: 1 }
+        Self { file, text, at: 0, line: 1, folded: BTreeMap::new() }
     }
 
     /// A refusal at this line.
@@ -123,7 +126,7 @@ impl<'a> Reader<'a> {
             let (cpu, nic) = (op.cpu(), op.nic());
             op = match self.word() {
                 b"" => break,
-                b"tag" if is_message => op.tagged(self.number_or_any("a tag")?.unwrap_or(u32::MAX)),
+                b"tag" if is_message => op.tagged(self.tag()?),
                 b"cpu" => op.on(self.number("a processor (0 to 255)")?, nic),
                 b"nic" if is_message => op.on(cpu, self.number("an interface (0 to 255)")?),
                 _ => {
@@ -171,6 +174,36 @@ impl<'a> Reader<'a> {
                 .refusal(&format!("{number} stands for any"), &format!("write -1 for any, or {what} below {number}")));
         }
         Ok(Some(number))
+    }
+
+    /// A tag; the largest number is any. Of a larger tag the lower 32 bits count, as for `txt2bin`, if no other tag has them.
+    fn tag(&mut self) -> Result<u32, Refusal> {
+        self.skip_blanks()?;
+        if self.text[self.at..].starts_with(b"-1") {
+            self.at += 2;
+            return Ok(u32::MAX);
+        }
+        let tag: u64 = self.number("a tag")?;
+        let small = tag as u32;
+        if small == u32::MAX {
+            let what = format!("tag {tag} stands for any");
+            return Err(self.refusal(&what, &format!("write -1 for any, or a tag below {}", u32::MAX)));
+        }
+        if tag > u64::from(u32::MAX) {
+            let (known, count) = self.folded.entry(small).or_insert((tag, 0));
+            *count += 1;
+            if *known != tag {
+                let known = *known;
+                return Err(self.two_tags(tag, known));
+            }
+        }
+        Ok(small)
+    }
+
+    /// The refusal of two tags with the same lower 32 bits.
+    pub fn two_tags(&self, tag: u64, other: u64) -> Refusal {
+        let what = format!("tags {tag} and {other} have the same lower 32 bits, by which messages are matched");
+        self.refusal(&what, &format!("give the messages of the file tags below {}", u32::MAX))
     }
 
     /// A whole number that fits into `T`.
