@@ -66,6 +66,8 @@ weft_units::words! {
         /// A control dependency of a rank whose control and data dependencies form a circle, because a call contains its callees: it
         /// is left out.
         ControlLeftOut = "control_left_out",
+        /// A rank of a trace that does not say how many ranks it has: those whose files are there are all.
+        RanksOfFiles = "ranks_of_files",
         /// A call that gives its rank another place among all ranks than the name of the file: that of the file holds.
         PlaceOfFile = "place_of_file",
     }
@@ -105,6 +107,7 @@ impl Assumed {
             Self::ControlLeftOut => {
                 "control dependencies lead from calls to their callees and back: they are left out, and data dependencies hold"
             }
+            Self::RanksOfFiles => "ranks have files, and the trace does not say how many ranks it has: these are all",
             Self::PlaceOfFile => "calls give the rank another place than the name of its file: that of the file holds",
             Self::NoClock => "calls have no times: the computations before them take no time",
         }

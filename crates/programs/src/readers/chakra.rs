@@ -54,6 +54,7 @@ impl TraceFormat for Chakra {
         let (mut ranks, mut assumptions, mut groups) = (Vec::new(), Assumptions::new(), BTreeSet::new());
         for &place in &places {
             let bytes = files.load(place)?;
+            *assumptions.entry(Assumed::RanksOfFiles).or_default() += 1;
             let reader = Reader { file: &names[place], bytes: &bytes, ranks: places.len() as u64 };
             ranks.push(RankProgram::new(reader.rank(&mut assumptions, &mut groups)?));
         }
@@ -155,12 +156,23 @@ impl Reader<'_> {
         let number = |name: &str| node.number(name).ok_or_else(|| lacks(name));
         let small =
             |name: &str| u32::try_from(number(name)?).ok().filter(|&small| small < u32::MAX).ok_or_else(|| lacks(name));
+        let peer = |name: &str| {
+            small(name).and_then(|peer| {
+                let what = || {
+                    format!("node {} ({}) names rank {peer}, and there are files of {}", node.id, node.name, self.ranks)
+                };
+                let is_there = u64::from(peer) < self.ranks;
+                is_there
+                    .then_some(peer)
+                    .ok_or_else(|| (what(), "copy the files of all ranks into one folder".to_owned()))
+            })
+        };
         let tag = || if node.value("comm_tag").is_some() { small("comm_tag") } else { Ok(0) };
         let is_on_host = node.number("is_cpu_op") != Some(0);
         let cpu = u8::from(!is_on_host);
         Ok(match node.kind {
-            5 => Op::send(small("comm_dst")?, number("comm_size")?, Some(tag()?)).on(cpu, 0),
-            6 => Op::receive(Some(small("comm_src")?), number("comm_size")?, Some(tag()?)).on(cpu, 0),
+            5 => Op::send(peer("comm_dst")?, number("comm_size")?, Some(tag()?)).on(cpu, 0),
+            6 => Op::receive(Some(peer("comm_src")?), number("comm_size")?, Some(tag()?)).on(cpu, 0),
             7 if node.value("comm_type").is_some() && node.value("comm_size").is_some() => {
                 if let Some(group) = node.value("pg_name") {
                     groups.insert(group.text());

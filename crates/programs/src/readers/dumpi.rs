@@ -13,7 +13,7 @@
 //!
 //! # Not modelled
 //! One-sided communication, communicators between programs and calls to files. The first two are refused, with the calls.
-//! Versions before 0.6.9, whose records have errors. MPI-3 calls, which DUMPI does not record.
+//! Versions before 0.6.9, whose records have errors, and those after 13. MPI-3 calls, which DUMPI does not record.
 //!
 //! # Validation
 //! `programs/tests/programs/dumpi.rs`: the reference dump of sst-dumpi record by record, damaged files. Sends against receives of
@@ -25,7 +25,7 @@ pub mod stream;
 mod types;
 
 use super::traces::{Clock, Files, TraceFormat, by_rank, number_of};
-use crate::mpi::{self, Converted};
+use crate::mpi::{self, Assumed, Converted};
 use stream::MAGIC;
 use weft_units::Refusal;
 
@@ -64,6 +64,9 @@ impl TraceFormat for Dumpi {
         for place in places {
             let bytes = files.load(place)?;
             recorders.push(convert::rank(&names[place], &bytes, clock)?);
+        }
+        if wanted.is_none() {
+            recorders.iter_mut().for_each(|recorder| recorder.assume(Assumed::RanksOfFiles));
         }
         mpi::assemble(recorders)
     }

@@ -80,8 +80,8 @@ fn nodes_keep_their_dependencies_and_collectives_their_sizes() {
     assert_eq!([later(0), later(1), later(2), later(3)], [vec![1], vec![2], vec![3], vec![]]);
     assert_eq!(program.ranks[1].ops.op(1), Op::receive(Some(0), 100, Some(3)).on(1, 0));
     let counted = |assumed: Assumed| assumptions.get(&assumed).copied();
-    use Assumed::{DependencyMissing, NoDuration, NoSize};
-    assert_eq!([DependencyMissing, NoDuration, NoSize].map(counted), [Some(2); 3]);
+    use Assumed::{DependencyMissing, NoDuration, NoSize, RanksOfFiles};
+    assert_eq!([DependencyMissing, NoDuration, NoSize, RanksOfFiles].map(counted), [Some(2); 4]);
 }
 
 #[test]
@@ -90,6 +90,10 @@ fn what_can_not_be_converted_is_refused_with_place_and_remedy() {
     // the head has 1 + 7 bytes
     assert!(
         message_of(&[node(1, 5, &[], 0, &[])]).starts_with("step.0.et, byte 8: node 1 () has no comm_dst that fits")
+    );
+    let missing = message_of(&[node(1, 5, &[], 0, &[("comm_dst", 1), ("comm_size", 8)])]);
+    assert!(
+        missing.contains("names rank 1, and there are files of 1") && missing.contains("copy the files of all ranks")
     );
     assert!(message_of(&[node(1, 77, &[], 0, &[])]).contains("node 1 () has kind 77"));
     // 5 is the field of data dependencies

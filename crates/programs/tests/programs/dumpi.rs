@@ -184,7 +184,8 @@ fn a_request_that_several_sends_share_is_completed_once_for_each() {
         ranks[1].call(1, &[Arg::Int(1), Arg::Half(8), Arg::Int(0), Arg::Int(tag), Arg::Half(2), Arg::Statuses(&[])]);
     }
     let converted = convert(&Dumpi, &ranks, None).unwrap();
-    assert_eq!(converted.assumptions.keys().collect::<Vec<_>>(), [&Assumed::ProcessorClock]);
+    // a trace without a .meta
+    assert_eq!(converted.assumptions.keys().collect::<Vec<_>>(), [&Assumed::ProcessorClock, &Assumed::RanksOfFiles]);
     assert_eq!(messages(&converted, 1), [Op::receive(Some(0), 8, Some(3)), Op::receive(Some(0), 8, Some(4))]);
 }
 
@@ -292,7 +293,29 @@ fn a_trace_without_a_rank_names_it() {
         files.bytes.push(Vec::new());
     });
     assert!(twice.contains("testtrace-0001.bin and other-0001.bin are both of rank 1"), "{twice}");
+    // without a .meta nothing says that a rank is missing, and the conversion says so
+    let mut files = selftest();
+    (files.names.pop(), files.bytes.pop());
+    let converted = Dumpi.read(&mut files, None).unwrap();
+    assert_eq!(converted.assumptions.get(&Assumed::RanksOfFiles), Some(&4));
     assert!(message_of(|files| files.bytes[4] = b"hostname=x".to_vec()).contains("no line `numprocs=N`"));
+}
+
+#[test]
+fn a_version_whose_layouts_are_not_known_is_refused() {
+    let mut files = selftest();
+    let bytes = &mut files.bytes[1];
+    // the fourth place from the end of the index is that of the header, which begins with the version
+    let place = bytes.len() - 32;
+    let header = u64::from_be_bytes(bytes[place..place + 8].try_into().unwrap()) as usize;
+    for (version, wanted) in
+        [([13, 200, 9], None), ([14, 0, 0], Some("13 is the last")), ([0, 6, 8], Some("0.6.9 is the first"))]
+    {
+        files.bytes[1][header..header + 3].copy_from_slice(&version);
+        let found = Dumpi.read(&mut files, None).err().map(|refused| refused.to_string());
+        assert_eq!(found.is_some(), wanted.is_some());
+        assert!(found.unwrap_or_default().contains(wanted.unwrap_or_default()), "{version:?}");
+    }
 }
 
 #[test]

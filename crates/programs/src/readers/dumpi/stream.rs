@@ -13,6 +13,8 @@ const THREAD: u8 = 0x40;
 const COUNTERS: u8 = 0x80;
 /// The oldest version whose records are read: earlier ones have errors that depend on the version.
 const OLDEST: [u8; 3] = [0, 6, 9];
+/// The newest major version whose layouts are known. Records have no lengths, so another layout could be read as wrong numbers.
+const NEWEST: u8 = 13;
 
 /// When a call began and when it ended \[ns\].
 pub type Times = [u64; 2];
@@ -114,8 +116,12 @@ impl<'a> Stream<'a> {
         let [sizes, header, body] = index;
         stream.at = header;
         stream.version = [stream.u8()?, stream.u8()?, stream.u8()?];
+        let [major, minor, patch] = stream.version;
+        if major > NEWEST {
+            let what = format!("the file has version {major}.{minor}.{patch}, and {NEWEST} is the last that is known");
+            return Err(stream.refusal(header, &what, "record the program again with sst-dumpi 13"));
+        }
         if stream.version < OLDEST {
-            let [major, minor, patch] = stream.version;
             let what = format!("the file has version {major}.{minor}.{patch}, and 0.6.9 is the first that is read");
             return Err(stream.refusal(header, &what, "record the program again with a newer DUMPI"));
         }
