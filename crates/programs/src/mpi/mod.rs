@@ -25,6 +25,8 @@ weft_units::words! {
     pub enum Assumed {
         /// A cancelled receive, or one whose completion has no status after a cancel, received nothing: it is a computation of 0 ns.
         Cancelled = "cancelled",
+        /// A cancelled receive without a status that fits a send without a receive: the message came before the cancel.
+        CancelledLate = "cancelled_late",
         /// An operation that no recorded call completes: nothing waits for its end.
         NeverCompleted = "never_completed",
         /// A completion of a request whose start is not recorded: it is left out.
@@ -78,6 +80,9 @@ impl Assumed {
     pub const fn text(self) -> &'static str {
         match self {
             Self::Cancelled => "receives were cancelled: each is a computation of 0 ns",
+            Self::CancelledLate => {
+                "receives were cancelled after their message had come: a send that no other receive meets fits each"
+            }
             Self::NeverCompleted => "operations have no recorded completion: nothing waits for their ends",
             Self::StartNotRecorded => "completions are of requests whose start is not recorded: they are left out",
             Self::WildcardKept => {

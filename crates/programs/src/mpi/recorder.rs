@@ -58,6 +58,8 @@ pub struct Recorder {
     pub(super) own: Option<u16>,
     pub(super) comms: u16,
     pub(super) assumptions: Assumptions,
+    /// Cancelled receives whose completion has no status: the place of each among the calls, and the receive.
+    pub(super) cancelled: Vec<(u32, Op)>,
     /// Communicators whose creation the trace does not name.
     pub(super) unnamed: Vec<Unnamed>,
     handles: Handles,
@@ -77,6 +79,7 @@ impl Recorder {
             own: None,
             comms: 0,
             assumptions: Assumptions::new(),
+            cancelled: Vec::new(),
             unnamed: Vec::new(),
             handles,
             numbers: HashMap::from([(handles.world, 0)]),
@@ -305,7 +308,10 @@ impl Recorder {
         let op = self.calls.ops()[index as usize];
         let receive = match done {
             Some(done) if is_cancelled && done.is_cancelled => None,
-            None if is_cancelled => None,
+            None if is_cancelled => {
+                self.cancelled.push((index, op));
+                None
+            }
             Some(done) => match done.peer {
                 Peer::Rank(peer) if op.peer().is_none_or(|known| known == peer) => {
                     let tag = op.tag().unwrap_or(done.tag);

@@ -160,6 +160,42 @@ fn wildcards_get_the_source_of_their_status_and_cancelled_receives_are_left_out(
     assert_eq!(converted.assumptions.get(&Assumed::WildcardKept), Some(&1));
 }
 
+/// HPC Challenge cancels receives from any source and ignores their statuses. A message may have come before.
+#[test]
+fn a_cancelled_receive_without_a_status_takes_the_send_that_no_other_receive_meets() {
+    let mut ranks = [Rank::new(), Rank::new()];
+    for request in [5, 6] {
+        ranks[0].call(IRECV, &irecv(-1, -1, 2, request));
+    }
+    for request in [5, 6] {
+        ranks[0].call(24, &[Arg::Int(request)]).call(WAIT, &[Arg::Int(request), Arg::Statuses(&[])]);
+    }
+    ranks[1].call(0, &irecv(0, 3, 2, 0)[..5]);
+    let converted = convert(&Dumpi, &ranks, None).unwrap();
+    assert_eq!(messages(&converted, 0), [Op::receive(Some(1), 8, Some(3))]);
+    assert_eq!(messages(&converted, 1), [Op::send(0, 8, Some(3))]);
+    let counted = |assumed: Assumed| converted.assumptions.get(&assumed).copied();
+    use Assumed::{Cancelled, CancelledLate, SendUnmatched};
+    assert_eq!([Cancelled, CancelledLate, SendUnmatched].map(counted), [Some(1), Some(1), None]);
+    // of two that fit, the first would wait for a send behind the barrier
+    let mut ranks = [Rank::new(), Rank::new()];
+    for request in [5, 6] {
+        ranks[0].call(IRECV, &irecv(-1, -1, 2, request)).call(24, &[Arg::Int(request)]);
+        ranks[0].call(WAIT, &[Arg::Int(request), Arg::Statuses(&[])]).call(52, &[Arg::Half(2)]);
+    }
+    ranks[1].call(52, &[Arg::Half(2)]).call(0, &irecv(0, 3, 2, 0)[..5]).call(52, &[Arg::Half(2)]);
+    let converted = convert(&Dumpi, &ranks, None).unwrap();
+    assert_eq!(messages(&converted, 0)[1], Op::receive(Some(1), 8, Some(3)));
+    // a receive of another tag takes none
+    let mut ranks = [Rank::new(), Rank::new()];
+    ranks[0].call(IRECV, &irecv(-1, 4, 2, 5)).call(24, &[Arg::Int(5)]);
+    ranks[0].call(WAIT, &[Arg::Int(5), Arg::Statuses(&[])]);
+    ranks[1].call(0, &irecv(0, 3, 2, 0)[..5]);
+    let converted = convert(&Dumpi, &ranks, None).unwrap();
+    assert_eq!(converted.assumptions.get(&SendUnmatched), Some(&1));
+    assert!(messages(&converted, 0).is_empty() && messages(&converted, 1).is_empty());
+}
+
 #[test]
 fn operations_without_their_other_end_or_their_completion_are_counted() {
     let mut ranks = [Rank::new(), Rank::new()];
