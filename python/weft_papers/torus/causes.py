@@ -169,13 +169,16 @@ CAUSES_OF: dict[str, str] = {
     "R-033": f"how often a switch matches inputs and outputs, {_WHERE}: +4.3 % with two matches per cycle, in place of "
     "+14.9 %; and the length of gaps: +7.8 % at gaps x 2. With one delay for all switches it is +14.4 %",
     "R-034": f"how often a switch matches inputs and outputs, {_WHERE}: with two matches per cycle Namd takes 0.1 and "
-    "0.5 % less on 2D-4X and 1D-16X, in place of 6.1 and 8.8 % more. Linpack takes 4.7 % less on 1D-16X, and 5.2 % "
-    "with one delay for all switches: not isolated",
+    "0.5 % less on 2D-4X and 1D-16X, in place of 6.1 and 8.8 % more. With nodes in random order "
+    "Gromacs takes 3.0 and 4.4 % more, in place of 8.9 and 7.0 %. Linpack takes 4.7 % less on 1D-16X, and 5.2 % with "
+    "one delay for all switches: not isolated",
     "R-035": f"on 2D-4X {_CHANGE_TIME} with a tenth of it Namd loses 2.7 %, Gromacs -0.1 %, MPIRA 1.2 %. On 1D-16X it "
     "is not isolated: Namd loses 4.4 %, Gromacs 2.0 %, MPIRA 13.7 %, Linpack 12.9 % then. 4 members at a time make it "
     "worse: Namd loses 17.2 %",
-    "R-036": f"{_MATCHES} 122 % and 259 % without the policy. With two matches per cycle it is 102 %",
-    "R-037": f"{_MATCHES} +5.4 % and +65.3 %. With two matches per cycle it is +0.5 %",
+    "R-036": f"{_MATCHES} 122 % and 259 % without the policy. With two matches per cycle it is 102 %, with gaps of "
+    "a twentieth 128 %, at scale 20 140 %",
+    "R-037": f"{_MATCHES} +5.4 % and +65.3 %. With two matches per cycle it is +0.5 %, with gaps of a twentieth "
+    "+10.3 %, at scale 20 +9.3 %",
     "R-038": f"{_MATCHES} 2D-4X saves 24.7 % and -18.1 % without the policy, 31.3 % and -2.3 % with it",
     "R-039": f"run times (R-037), {_WHERE}: with packets of 1 flit 2D-4X takes 65.3 % longer and never saves, with 8 "
     "flits it saves below 0.801",

@@ -87,7 +87,7 @@ def over_idle_share(experiment: str, title: str) -> Callable[[Measured], Drawing
                 Series(label(network, saves=saves), _IDLE_SHARES, _beside(found[network, saves], reference))
                 for network, saves in _names(experiment)
             ]
-        return line_figures.panels(title, panels, "Idle share of a node [1]", "E_cluster [reference]")
+        return line_figures.panels(title, panels, "Idle share [1]", "E_cluster [reference]")
 
     return draw
 
