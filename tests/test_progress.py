@@ -11,6 +11,7 @@ from rich.console import Console
 
 import weft
 from weft.runs import progress
+from weft.runs.durations import may_end_earlier
 from weft.runs.estimate import Estimate
 from weft.runs.execute import Flight, Status, _Board
 from weft.runs.progress import Bar, flight_words, words
@@ -46,6 +47,26 @@ def test_what_points_take_that_wait_is_in_no_longest_time_before_any_has_run(poi
     shown = board.status()
     assert shown.flying[0].most_left_seconds == pytest.approx(5988)
     assert shown.most_left_seconds == (None if most is None else pytest.approx(most))
+
+
+def test_a_limit_of_a_program_is_no_time_that_is_left() -> None:
+    """Programs end long before the limit of 10^11 cycles, so no time follows from it; others of the kind tell one."""
+    measure = {"stop": {"complete": {"max_window": "100000000000cycles"}}}
+    resolved = {"topology": "t", "seed": 1, "traffic": {}, "measure": measure}
+    programs = [cast("Point", SimpleNamespace(resolved=resolved, hash=str(n), coordinates={})) for n in range(2)]
+    assert may_end_earlier(programs[0])
+    board = _Board(programs, reused=0, workers=1)
+    board.controls[0] = cast("Any", SimpleNamespace(cycle=750_000, cycles=10**11))
+    board.begin(0, cast("Any", SimpleNamespace(seconds=10.0)))
+    for _ in range(3):
+        shown = board.status()
+    assert (shown.left_seconds, shown.most_left_seconds) == (None, None)
+    assert words(shown, 10.0) == "0 of 2 points"
+    assert flight_words(shown.flying[0]) == "750000 cycles at 75 kcycles/s"
+    board.end(0, done=True)
+    board.controls[1] = cast("Any", SimpleNamespace(cycle=0, cycles=10**11))
+    board.begin(1, cast("Any", SimpleNamespace(seconds=4.0)))
+    assert board.status().left_seconds == pytest.approx(6.0), "as long as the other, 10 s"
 
 
 def test_points_are_weighed_by_their_load() -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from weft._engine import Control
 from weft.runs import memory
-from weft.runs.estimate import Estimate, kind_of, offered
+from weft.runs.estimate import Estimate, ends_when_done, kind_of, offered
 from weft.runs.pace import Pace
 from weft.text.labels import at
 
@@ -29,6 +29,7 @@ _LOOK_SECONDS = 0.02
 def expected(points: Sequence[Point], store: Store, *, threads: int, blocks: int) -> list[float | None]:
     """Seconds that each point takes on a machine like this one; ``None`` if nothing is known.
 
+    A point that runs until its programs or batches are done is not tried: its beginning does not tell when that is.
     Trials take half a minute together. The last one takes as long as its network takes to build, which can't be
     interrupted: seconds for a million terminals.
 
@@ -60,7 +61,11 @@ def expected(points: Sequence[Point], store: Store, *, threads: int, blocks: int
 def may_end_earlier(point: Point) -> bool:
     """Whether a point decides by itself how long it runs; the result of `expected` is then the time up to its limit."""
     measure = point.resolved.get("measure", {})
-    return at(point.resolved, "measure.warmup") == "auto" or not isinstance(measure.get("window"), str)
+    return (
+        at(point.resolved, "measure.warmup") == "auto"
+        or "stop" in measure
+        or not isinstance(measure.get("window"), str)
+    )
 
 
 def _heaviest(points: Sequence[Point], known: Collection[str]) -> list[int]:
@@ -68,6 +73,8 @@ def _heaviest(points: Sequence[Point], known: Collection[str]) -> list[int]:
     found: dict[str, int] = {}
     for place, point in enumerate(points):
         key = kind_of(point)
+        if ends_when_done(point):
+            continue
         if key not in known and (key not in found or offered(point) > offered(points[found[key]])):
             found[key] = place
     return list(found.values())

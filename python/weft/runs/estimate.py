@@ -36,6 +36,7 @@ class Estimate:
         self._weights = [_IDLE + offered(point) for point in points]
         self._kinds = [kind_of(point) for point in points]
         self._ends_by_itself = [at(point.resolved, "measure.warmup") == "auto" for point in points]
+        self._ends_when_done = [ends_when_done(point) for point in points]
         self._waiting: dict[str, float] = defaultdict(float)
         for kind, weight in zip(self._kinds, self._weights, strict=True):
             self._waiting[kind] += weight
@@ -49,8 +50,12 @@ class Estimate:
 
     def pace(self, place: int, seconds: float | None) -> None:
         """Note how long all of a running point takes by the pace of its first cycles; ``None`` if they do not tell."""
-        if seconds is not None:
+        if seconds is not None and not self._ends_when_done[place]:
             self._paced[place] = seconds
+
+    def fraction(self, place: int, cycles: int, of: int) -> float:
+        """Part of the cycles of a running point that is done; 0 where only a limit to its cycles is known."""
+        return 0.0 if self._ends_when_done[place] else min(1.0, cycles / max(1, of))
 
     def learn(self, place: int, seconds: float) -> None:
         """Note how long a point took."""
@@ -120,6 +125,11 @@ class Estimate:
         """Seconds per weight of points of a kind, or of all points if none of the kind has run."""
         key = kind if kind in self._learned else ""
         return self._seconds[key] / self._learned[key] if key in self._learned else None
+
+
+def ends_when_done(point: Point) -> bool:
+    """Whether a point runs until its batches or programs are done: its number of cycles is a limit, often a far one."""
+    return at(point.resolved, "measure.stop.complete") is not None
 
 
 def offered(point: Point) -> float:

@@ -36,7 +36,8 @@ class Flight:
     hash, words : str
         Name of its folder, and the coordinates that set it apart.
     fraction : float
-        Part of warm-up and window that is done; 1 while the last packets are delivered.
+        Part of warm-up and window that is done; 1 while the last packets are delivered. 0 where a point runs until its
+        programs or batches are done.
     cycles : int
         Cycles done of warm-up and window.
     seconds : float
@@ -128,7 +129,7 @@ class _Board:
             cycles = {place: self.controls[place].cycle for place in self._clocks}
             of = {place: self.controls[place].cycles for place in cycles}
             running = [
-                (place, min(1.0, cycle / max(1, of[place])), self._clocks[place].seconds)
+                (place, self._estimate.fraction(place, cycle, of[place]), self._clocks[place].seconds)
                 for place, cycle in cycles.items()
             ]
             for place, _, seconds in running:

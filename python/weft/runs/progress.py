@@ -111,7 +111,8 @@ def flight_words(flight: Flight) -> str:
         return f"{flight.cycles} cycles, delivering the last packets, {clock(flight.seconds)} so far"
     rate = f" at {flight.cycles / flight.seconds / 1000:.3g} kcycles/s" if flight.cycles and flight.seconds else ""
     left = _left_words(flight.left_seconds, flight.most_left_seconds)
-    return f"{100 * flight.fraction:.0f} %, {flight.cycles} cycles{rate}{left}"
+    share = f"{100 * flight.fraction:.0f} %, " if flight.fraction > 0 else ""
+    return f"{share}{flight.cycles} cycles{rate}{left}"
 
 
 def _slowest(status: Status) -> list[str]:
