@@ -239,3 +239,23 @@ training_step:
     operations, compute = zip(*made.work(), strict=True)
     assert sum(operations) == answer["operations"]
     assert list(compute) == [each["compute_ns"] for each in answer["ranks"]]
+
+
+def test_bounds_that_differ_name_their_points(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Points of the same bounds share a table; where there are several tables each says of which points it is."""
+    scenario = tmp_path / "sizes.yaml"
+    scenario.write_text(
+        "topology: {torus: {widths: [2, 2], terminals_per_router: 1}}\nrouting: dimension_order\n"
+        "links: {default: {buffer: 64flits}}\n"
+        "traffic: {packet: 4flits, workload: {programs: "
+        "{program: {collective: {operation: all_reduce, ranks: 4, bytes: 1KiB}}}}}\n"
+        "sweep: {traffic.workload.programs.program.collective.bytes: [1KiB, 64KiB], seed: [1, 2]}\n"
+    )
+    key = "traffic.workload.programs.program.collective.bytes"
+    assert main(["check", str(scenario)]) == 0
+    shown = capsys.readouterr().out.splitlines()
+    heads = [shown[at - 1] for at, line in enumerate(shown) if line.startswith("least run time of job")]
+    assert heads == [f"{key} = 1KiB", f"{key} = 64KiB"]
+    assert main(["check", str(scenario), "--set", f"sweep.{key}=[1KiB]"]) == 0
+    shown = capsys.readouterr().out.splitlines()
+    assert [shown[at - 1] for at, line in enumerate(shown) if line.startswith("least run time of job")] == [""]

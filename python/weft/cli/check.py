@@ -16,6 +16,7 @@ from weft.text.labels import label
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Sequence
 
     from weft._engine import Point
     from weft.api.sweep import Implied, Sweep
@@ -27,7 +28,7 @@ _HEADS = {
     "radix_ports": "radix [ports]",
     "links": "links",
     "diameter_hops": "diameter [hops]",
-    "mean_distance_hops": "mean distance [hops]",
+    "mean_distance_hops": "mean distance of routers [hops]",
     "vc_classes": "VC classes",
     "bandwidth": "what a channel carries [flits/cycle]",
     "vc_limit": "most that one VC carries: its buffer over the round trip of a credit [flits/cycle]",
@@ -169,9 +170,25 @@ def _programs(sweep: Sweep, *, estimate: bool) -> list[str]:
 
     with slowly("computing the least run time of programs"):
         found = bounds.of_sweep(sweep.points, estimate=estimate)
-    shown = dict.fromkeys("\n".join(["", *bounds.lines(each)]) for each in found.values() if each)
+    alike: dict[str, list[Point]] = {}
+    for point in sweep.points:
+        if found[point.hash]:
+            alike.setdefault("\n".join(bounds.lines(found[point.hash])), []).append(point)
+    shown = []
+    for text, points in alike.items():
+        shown += ["", *([_which(points, sweep.points)] if len(alike) > 1 else []), text]
     silent = dict.fromkeys(line for point in sweep.points for line in bounds.lines_without(point))
     return [*shown, *(["", *silent] if silent else [])]
+
+
+def _which(points: Sequence[Point], of: Sequence[Point]) -> str:
+    """Which of the points of a sweep these are: the coordinates that not all values of the sweep are among."""
+    parts = []
+    for path in of[0].coordinates:
+        values, every = (dict.fromkeys(label(each.coordinates[path], path) for each in group) for group in (points, of))
+        if len(values) < len(every):
+            parts.append(f"{path} = {' or '.join(values)}")
+    return ", ".join(parts)
 
 
 def _sweep(sweep: Sweep) -> list[str]:
