@@ -197,6 +197,13 @@ def test_the_command_prints_rows_and_refuses_what_it_cannot_price(
     ):
         assert main(["analyse", "machine", folder, *words]) == 2
         assert shown in capsys.readouterr().err
+    capsys.readouterr()
+    # what the watts are of is said, as the prices of the run may be others
+    assert main(["analyse", "machine", folder, "--catalogue", "100Gb/s", "--price-per-kwh", "1"]) == 0
+    shown = capsys.readouterr().out
+    assert "energy cost" in shown.splitlines()[0]
+    assert "watts: catalogue, 100Gb/s, dac between switches, dac to terminals" in shown
+    assert "in the results themselves energy and power are priced by: links of the TCEP paper" in shown
     assert main(["analyse", "machine", folder, "--reference", "7x64"]) == 0
     assert main(["analyse", "machine", folder, "--node-idle", "0.5"]) == 0
 

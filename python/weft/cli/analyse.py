@@ -61,7 +61,7 @@ _HEADS = {
     "power_nodes_w": "nodes [W]",
     "power_machine_w": "machine [W]",
     "energy_machine_kwh": "[kWh]",
-    "energy_cost": "energy",
+    "energy_cost": "energy cost",
     "switches_usd": "switches [$]",
     "fast_enough": "fast enough",
     "time_change": "time",

@@ -9,7 +9,7 @@ from weft.cli import arguments
 from weft.errors import WeftError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     import polars as pl
 
@@ -67,8 +67,21 @@ def answer(options: argparse.Namespace) -> tuple[pl.DataFrame, Sequence[str]]:
         _hardware(options),
     )
     others = None if options.reference_results is None else folders.opened(options.reference_results)
-    frame = folders.opened(options.results).machine(machine, options.reference, others=others)
-    return frame, notes(frame)
+    results = folders.opened(options.results)
+    frame = results.machine(machine, options.reference, others=others)
+    return frame, [*notes(frame), *_sources(machine.hardware, results.summaries)]
+
+
+def _sources(hardware: Hardware | None, summaries: Sequence[Mapping[str, Any]]) -> list[str]:
+    """What the watts are priced by, and what the run was priced by: the two may differ."""
+    from weft.results import price_source
+
+    if hardware is None:
+        return []
+    cables = f"{hardware.cables} between switches, {hardware.terminal_cables} to terminals"
+    own = price_source.lines(summaries)
+    apart = [f"in the results themselves {own[0]}"] if own else []
+    return [f"watts: catalogue, {hardware.speed}, {cables} (`--cables`, `--terminal-cables`)", *apart]
 
 
 def notes(frame: pl.DataFrame) -> list[str]:
