@@ -14,6 +14,7 @@ import pytest
 import weft
 from conftest import made
 from weft.cli import main
+from weft.cli.compare import _signed
 from weft.results.choose import Chosen
 from weft.results.comparison import COMPARED, compare
 from weft.results.confidence import Mean, quantile95
@@ -145,6 +146,11 @@ def test_a_set_equals_itself(swept: Path, capsys: pytest.CaptureFixture[str]) ->
     assert document["differ"] == {}
     assert {row["difference"] for row in document["rows"]} == {0, None}
     assert not any(row["significant"] for row in document["rows"])
+
+
+def test_a_difference_that_rounds_to_zero_has_no_sign() -> None:
+    shown = [_signed(value, 4) for value in (-0.00001667, 0.00001667, 0.0, -0.00005001, 0.0737, None)]
+    assert shown == ["0.0000", "0.0000", "0.0000", "-0.0001", "+0.0737", "-"]
 
 
 @pytest.mark.parametrize(

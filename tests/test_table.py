@@ -97,6 +97,12 @@ def test_remarks_name_the_points_they_are_about(made_up: Results) -> None:
     ]
 
 
+def test_sources_that_all_inject_the_same_have_one_index(made_up: Results) -> None:
+    for summary in made_up.summaries:
+        summary["source_fairness_jain"] = 1 - 1e-7
+    assert notes.lines(made_up) == ["Jain index of the sources: 1 at all points"]
+
+
 def test_packets_that_were_dropped_are_reported(made_up: Results) -> None:
     for row, summary in enumerate(made_up.summaries):
         summary |= {"dropped_packets": {2: 30, 5: 12}.get(row, 0), "packets": 120}

@@ -205,4 +205,7 @@ def _value(value: float | None, ending: str, digits: int) -> str:
 
 
 def _signed(value: float | None, digits: int) -> str:
-    return "-" if value is None else f"{round(value, digits) + 0.0:+.{digits}f}"  # + 0.0: no negative zero
+    """A difference with its sign; one that rounds to zero has none."""
+    if value is None:
+        return "-"
+    return f"{value:+.{digits}f}" if round(value, digits) else f"{0:.{digits}f}"

@@ -221,6 +221,8 @@ def _fairness(results: ResultSet) -> list[str]:
     if not known:
         return []
     least, row = min(known)
+    if len(known) > 1 and f"{least:.4g}" == "1":
+        return ["Jain index of the sources: 1 at all points"]
     where = f" ({results.describe(row)})" if len(known) > 1 else ""
     return [f"Jain index of the sources: {'at least ' if len(known) > 1 else ''}{least:.4g}{where}"]
 
