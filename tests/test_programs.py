@@ -179,3 +179,33 @@ def test_parameters_that_do_not_fit_are_refused_at_their_line(
         message = _refused(capsys, "make", file)
         assert what in message, message
         assert str(file) in message
+
+
+@pytest.mark.parametrize(("option", "value", "remedy"), [("--o", "0", "0ns"), ("--G", "5parsecs", "5ns")])
+def test_a_refused_time_names_its_option_and_its_remedy_works(
+    option: str, value: str, remedy: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = DATA / "binary_tree_32.goal"
+    message = _refused(capsys, "loggops", file, option, value)
+    assert message.startswith(f"error: {option}: ")
+    assert "units: " in message
+    assert main(["trace", "loggops", str(file), option, remedy]) == 0
+
+
+def test_a_scenario_in_the_place_of_a_program_is_refused_as_such(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    program = "program: {collective: {operation: all_reduce, ranks: 4, bytes: 1KiB}}"
+    scenario = tmp_path / "scenario.yaml"
+    scenario.write_text(
+        "name: ring\ntopology: {torus: {widths: [2, 2], terminals_per_router: 1}}\nrouting: dimension_order\n"
+        f"traffic: {{packet: 4flits, workload: {{programs: {{{program}}}}}}}\n"
+    )
+    message = _refused(capsys, "info", scenario)
+    assert "scenario.yaml is a scenario, where a program belongs" in message
+    # both remedies: `program` in a file of its own, and `weft check`
+    alone = tmp_path / "alone.yaml"
+    alone.write_text(program + "\n")
+    assert main(["trace", "info", str(alone)]) == 0
+    assert main(["check", str(scenario)]) == 0
+    assert "least run time of job all" in capsys.readouterr().out

@@ -217,8 +217,20 @@ def _whole(text: str) -> int:
     return int(text)
 
 
+# A program that ends at once: each parameter is tried on it, so that a refusal names its option.
+_EMPTY = b"num_ranks 1\nrank 0 {\n}\n"
+
+
 def _parameters(options: argparse.Namespace) -> str:
+    from weft import _engine
+
     given: dict[str, Any] = {name: getattr(options, name) for name in _DEFAULTS}
+    empty = _engine.read_program("empty.goal", _EMPTY)
+    for name, value in given.items():
+        try:
+            empty.loggops(json.dumps(_DEFAULTS | {name: value}))
+        except ProgramError as problem:
+            raise ProgramError.saying(problem.what, problem.help, f"--{name}") from problem
     return json.dumps(given)
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from weft import _engine
-from weft.errors import ProgramError
+from weft.errors import ProgramError, ScenarioError
 from weft.programs import otf2_archive, traces
 from weft.results.store import replaced
 
@@ -37,7 +38,7 @@ def program(file: str, clock: str | None = None) -> _engine.Program:
     """
     if Path(file).suffix in _PARAMETERS:
         _without_clock(file, clock)
-        return _engine.make_program(file, _engine.read(file))
+        return _made(file, _engine.read(file))
     try:
         trace, content = _found(Path(file), clock)
     except OSError as problem:
@@ -47,6 +48,21 @@ def program(file: str, clock: str | None = None) -> _engine.Program:
         return trace.read(clock)
     _without_clock(file, clock)
     return _engine.read_program(file, content)
+
+
+def _made(file: str, text: str) -> _engine.Program:
+    """The program of parameters in YAML; a scenario that was named in their place is refused as such."""
+    try:
+        return _engine.make_program(file, text)
+    except ScenarioError as problem:
+        if not re.search(r"^topology *:", text, re.MULTILINE):
+            raise
+        what = f"{file} is a scenario, where a program belongs"
+        remedy = (
+            "copy `program` and `collectives` of its workload into a file of their own; `weft check` says the least "
+            "run time of the programs of a scenario"
+        )
+        raise ScenarioError.saying(what, remedy) from problem
 
 
 def attached(name: str, content: bytes) -> _engine.Program:
