@@ -203,3 +203,18 @@ def test_many_points_are_asked_at_once(kept: Results, tmp_path: Path) -> None:
         "select number, sum(flits) from channels join points using (point) group by all"
     )
     assert answer.height == 500
+
+
+def test_ranks_and_collectives_of_a_program_are_tables(tmp_path: Path) -> None:
+    scenario = tmp_path / "ring.yaml"
+    scenario.write_text(
+        "topology: {single_router: {terminals: 4}}\nrouting: dimension_order\nlinks: {default: {buffer: 64flits}}\n"
+        "traffic: {packet: 4flits, workload: {programs: {"
+        "program: {collective: {operation: all_reduce, ranks: 4, bytes: 1KiB}}, "
+        "collectives: {algorithms: {all_reduce: {ring: {}}}}}}}\n"
+    )
+    results = weft.load(scenario).run(tmp_path / "ring", jobs=1)
+    sent = results.query("select point, sum(sent_bytes) as bytes from ranks group by point")
+    # each of 4 ranks sends a quarter of the vector in each of 2 (4 - 1) steps
+    assert sent.rows() == [(0, 4 * 6 * 256)]
+    assert results.query("select operation, calls from collectives").rows() == [("all_reduce", 1)]

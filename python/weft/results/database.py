@@ -40,6 +40,12 @@ _FILES = (
     {"channels": "a row per point and channel: flits, cycles per power state, energy"}
     | {name: meaning for name, meaning in engine_words.RECORD_MEANINGS.items() if name not in SUMMARIES}
     | {"groups": "a row per point and group (`power.groups`): flits, cycles asleep, energy"}
+    | {
+        "ranks": "a row per point and rank of a program: computation, waits, messages",
+        "collectives": "a row per point and collective of a program: bytes, times, bandwidths",
+        "schedule": "a row per point and program of a queue: when and where it ran",
+        "utilisation": "what ran and waited over the time of a point with a queue of programs",
+    }
 )
 TABLES = SUMMARIES | _FILES | of_sweep.TABLES
 # Names that people search among the tables, which an analysis of a finished run gives.
