@@ -74,8 +74,8 @@ _CAUSES_OF = {
     "T-061": "not isolated: tried both mappings: 3.19 times with linear and 2.06 times with random mapping",
     "T-062": "the mapping moves it: -54 % with linear and -10 % with random mapping, with the printed number "
     "between both",
-    "T-064": "not isolated: tried both mappings: SLaC's latency is 1.92 times TCEP's with linear and 1.11 times "
-    "with random mapping",
+    "T-064": "not isolated: tried both mappings and 8 cycles: SLaC's latency is 1.92 times TCEP's with linear mapping, "
+    "2.02 times with 8 cycles, and 1.11 times with random mapping",
     "T-068": "the mapping moves it: -42 % with linear and -6 % with random mapping, with the printed number between "
     "both",
     "T-069": "the mapping moves it: -37 % with linear and -6 % with random mapping, with the printed number between "
