@@ -259,3 +259,24 @@ def test_bounds_that_differ_name_their_points(tmp_path: Path, capsys: pytest.Cap
     assert main(["check", str(scenario), "--set", f"sweep.{key}=[1KiB]"]) == 0
     shown = capsys.readouterr().out.splitlines()
     assert [shown[at - 1] for at, line in enumerate(shown) if line.startswith("least run time of job")] == [""]
+
+
+@pytest.mark.parametrize("size", ["1KiB", "3KiB", "20KiB"])
+def test_the_energy_of_a_program_covers_at_most_32_cycles_more_than_its_run_time(size: str, tmp_path: Path) -> None:
+    """Links that are always on draw 2.8 W each: 4 terminals have 8 channels."""
+    scenario = {
+        "topology": {"single_router": {"terminals": 4}},
+        "routing": "dimension_order",
+        "links": {"default": {"buffer": "64flits"}},
+        "power": {"prices": {"on": {"static": "2.8W", "per_bit": "0fJ/bit"}}},
+        "traffic": {
+            "packet": "4flits",
+            "workload": {
+                "programs": {"program": {"collective": {"operation": "all_reduce", "ranks": 4, "bytes": size}}}
+            },
+        },
+    }
+    (summary,) = weft.load(scenario).run(tmp_path / "out", jobs=1).summaries
+    more = summary["window_cycles"] - summary["completion_cycles"]
+    assert 0 < more <= 32
+    assert summary["energy_total_j"] == pytest.approx(8 * 2.8 * (summary["solution_seconds"] + more * 1e-9))
