@@ -340,6 +340,9 @@ COLLECTIVE(alltoallw, ialltoallw, (BOTH_SIDES), (BOTH_GIVEN), all_to_all_of_type
 REFUSED(win_create, SIX, SIX_GIVEN, "MPI_Win_create")
 REFUSED(win_allocate, SIX, SIX_GIVEN, "MPI_Win_allocate")
 REFUSED(win_allocate_shared, SIX, SIX_GIVEN, "MPI_Win_allocate_shared")
+/* `MPI_Win_allocate` by the interface `mpi`, where the address is a `C_PTR` */
+REFUSED(win_allocate_cptr, SIX, SIX_GIVEN, "MPI_Win_allocate")
+REFUSED(win_allocate_shared_cptr, SIX, SIX_GIVEN, "MPI_Win_allocate_shared")
 REFUSED(win_create_dynamic, THREE, THREE_GIVEN, "MPI_Win_create_dynamic")
 REFUSED(intercomm_create, SIX, SIX_GIVEN, "MPI_Intercomm_create")
 REFUSED(intercomm_merge, THREE, THREE_GIVEN, "MPI_Intercomm_merge")

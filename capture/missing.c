@@ -15,6 +15,8 @@
     FORTRAN_NAME(NAME##_, #NAME "_", HELP) FORTRAN_NAME(NAME##_f08_, #NAME "_f08_", HELP) \
     FORTRAN_NAME(NAME##_f08ts_, #NAME "_f08ts_", HELP)
 #ifdef OPEN_MPI
+FORTRAN_NAME(mpi_init_f08ts_, "mpi_init_f08ts_", "record it with sst-dumpi")
+FORTRAN_NAME(mpi_init_thread_f08ts_, "mpi_init_thread_f08ts_", "record it with sst-dumpi")
 #define FORTRAN_TEXTS(NAME) FORTRAN(NAME, "run it without this call")
 FORTRAN_TEXTS(mpi_comm_spawn)
 FORTRAN_TEXTS(mpi_comm_spawn_multiple)

@@ -163,15 +163,31 @@ def test_a_program_in_fortran_is_recorded_as_in_c(
 @pytest.mark.skipif(
     shutil.which("mpif90") is None or shutil.which("gfortran") is None, reason="needs mpif90 and gfortran"
 )
-@pytest.mark.parametrize(("body", "call"), [("call MPI_Mprobe(me, 1, MPI_COMM_WORLD, matched, s, e)", "MPI_Mprobe")])
+@pytest.mark.parametrize(
+    ("body", "call"),
+    [
+        (
+            "call MPI_Mprobe(me, 1, MPI_COMM_WORLD, matched, s, e)\ncall MPI_Mrecv(one, 1, MPI_INTEGER, matched, s, e)",
+            "MPI_Mprobe",
+        ),
+        (
+            (
+                "call MPI_Win_allocate(size, 1, MPI_INFO_NULL, MPI_COMM_WORLD, at, w, e)\ncall MPI_Win_free(w, e)\n"
+                "call MPI_Recv(one, 1, MPI_INTEGER, me, 1, MPI_COMM_WORLD, s, e)"
+            ),
+            "MPI_Win_allocate",
+        ),
+    ],
+)
 def test_a_call_from_fortran_that_is_not_recorded_is_named(
     body: str, call: str, library: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     source = tmp_path / "program.f90"
     source.write_text(
-        "program p\nuse mpi\ninteger :: me, e, r, matched, one, s(MPI_STATUS_SIZE)\none = 1\ncall MPI_Init(e)\n"
+        "program p\nuse mpi\nuse iso_c_binding\ninteger :: me, e, r, matched, one, w, s(MPI_STATUS_SIZE)\n"
+        "integer(kind=MPI_ADDRESS_KIND) :: size\ntype(c_ptr) :: at\none = 1\nsize = 8\ncall MPI_Init(e)\n"
         "call MPI_Comm_rank(MPI_COMM_WORLD, me, e)\ncall MPI_Isend(one, 1, MPI_INTEGER, me, 1, MPI_COMM_WORLD, r, e)\n"
-        f"{body}\ncall MPI_Mrecv(one, 1, MPI_INTEGER, matched, s, e)\ncall MPI_Wait(r, s, e)\n"
+        f"{body}\ncall MPI_Wait(r, s, e)\n"
         "call MPI_Finalize(e)\nend program\n"
     )
     subprocess.run(["mpif90", "-o", tmp_path / "program", source], check=True, cwd=tmp_path)
