@@ -36,7 +36,7 @@ def is_one(parameters: Mapping[str, Any]) -> bool:
 
 
 def _split(radix: int, ratio: float) -> tuple[int, int]:
-    """Links down and up of a leaf, for so many links down per link up."""
+    """Links down and up of a leaf whose ratio of links down to links up is at most this one."""
     up = math.ceil(radix / (1 + ratio))
     return min(math.floor(up * ratio), radix - up), up
 
@@ -89,7 +89,7 @@ def layout(parameters: Mapping[str, Any]) -> Layout:
 
 
 def candidates(terminals: int, radix: int) -> Iterator[dict[str, Any]]:
-    """Trees for exactly so many terminals, with every whole ratio of links down to links up."""
+    """Trees with exactly these terminals, for every whole ratio of links down to links up."""
     for ports in range(3, radix + 1):
         seen = set()
         for ratio in range(1, ports):
