@@ -182,7 +182,7 @@ def _programs(sweep: Sweep, *, estimate: bool) -> list[str]:
 
 
 def _which(points: Sequence[Point], of: Sequence[Point]) -> str:
-    """Which of the points of a sweep these are: the coordinates that not all values of the sweep are among."""
+    """Which points of a sweep these are: their values of the coordinates, except where they have all values."""
     parts = []
     for path in of[0].coordinates:
         values, every = (dict.fromkeys(label(each.coordinates[path], path) for each in group) for group in (points, of))

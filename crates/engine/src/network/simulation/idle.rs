@@ -51,7 +51,7 @@ fn skipped_idle_time_changes_nothing_under_any_policy() {
             if assemble::net(&spec).is_err() || spec.check_policy().is_err() {
                 continue;
             }
-            // `conformance` runs each policy in both numbers of blocks
+            // by turns: a policy has several networks here
             let blocks = [1, 3][(turn + case) as usize % 2];
             let what = format!("{policy:?}, {topology}, {routing}, {blocks} blocks");
             trials::assert_same(&outcome_of(&spec, blocks, |_| ()), &plain_outcome(&spec, blocks), &what);
