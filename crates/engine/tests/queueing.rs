@@ -3,6 +3,7 @@
 use crate::common::*;
 use weft_engine::classes::Queueing;
 use weft_engine::queueing::QueueingConfig;
+use weft_engine::spec::{Fault, FaultTimes, Part};
 use weft_engine::{LaneCounts, Spec};
 use weft_units::Refusal;
 
@@ -202,4 +203,19 @@ fn schemes_are_refused_where_they_have_nothing_to_go_by() {
     assert!(refusal.help.contains("names all its hops ahead"), "{refusal}");
     weft_engine::check(&under(torus, DOR, r#"{"voqsw": {}}"#)).expect("as the remedy says");
     weft_engine::check(&under(torus, r#"{"minimal_adaptive": {}}"#, r#"{"dbbm": {}}"#)).expect("as the remedy says");
+}
+
+/// A scheme with one queue changes nothing, also where paths around faults need more VC classes than those of the whole network.
+#[test]
+fn one_queue_changes_nothing_where_paths_grow_longer() {
+    let mut one = spec(r#"{"slim_fly": {"q": 3, "terminals_per_router": 2}}"#, ECMP);
+    queues(&mut one, 8, 16);
+    let broken = |ends, at, until| Fault { what: Part::Link(ends), at, until: Some(until) };
+    one.faults = vec![broken([9, 14], 700, 900), broken([8, 15], 300, 800)];
+    one.fault_times = FaultTimes { patience: 40, rebuild_delay: 50 };
+    phases(&mut one, 100, 1000);
+    one.set_load(0.3);
+    one.queueing = scheme(r#"{"dbbm": {"queues": 1}}"#);
+    let none = Spec { queueing: QueueingConfig::default(), ..one.clone() };
+    assert_same(&run(&one), &run(&none), "one queue");
 }

@@ -49,7 +49,9 @@ impl VcSets {
         if own.is_empty() {
             (of_class, own) = (vec![0], vec![None]);
         }
-        let lanes = Lanes::of(spec, routing, needs)?;
+        // one lane changes nothing, and a class too many has none
+        let counts = |lanes: &Lanes| lanes.divide() || lanes.ideal().is_some() || !spare;
+        let lanes = Lanes::of(spec, routing, needs)?.filter(counts);
         let links: Vec<OfLink> = match &lanes {
             Some(lanes) => lanes.counts.iter().map(|counts| OfLink::of(counts)).collect(),
             None => {

@@ -133,7 +133,7 @@ impl Lanes {
     }
 
     /// Whether some channel has more than one.
-    fn divide(&self) -> bool {
+    pub(crate) fn divide(&self) -> bool {
         self.from_terminals > 1 || self.counts.iter().flatten().any(|&lanes| lanes > 1)
     }
 

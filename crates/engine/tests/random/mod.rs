@@ -229,26 +229,35 @@ fn difference(spec: &Spec, round: u64, rows: &mut Rows) -> Option<String> {
     None
 }
 
-/// The same; a panic is a difference, too.
-fn difference_or_panic(spec: &Spec, round: u64, rows: &mut Rows) -> Option<String> {
-    catch_unwind(AssertUnwindSafe(|| difference(spec, round, rows))).unwrap_or_else(|panic| {
+/// What `work` gives, or the words of its panic.
+fn caught<T>(work: impl FnOnce() -> T) -> Result<T, String> {
+    catch_unwind(AssertUnwindSafe(work)).map_err(|panic| {
         let text = panic.downcast_ref::<String>().map(String::as_str);
         let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
-        Some(format!("a panic: {}", text.unwrap_or("without words")))
+        format!("a panic: {}", text.unwrap_or("without words"))
     })
+}
+
+/// The same of a round with these features, and which of them it has. A panic is a difference, too.
+fn difference_with(round: u64, among: &[&'static str]) -> Option<(Vec<&'static str>, String)> {
+    let drawing = match caught(|| drawing(round, among)) {
+        Ok(drawing) => drawing.ok()?,
+        Err(panic) => return Some((among.to_vec(), panic)),
+    };
+    let found = caught(|| difference(&drawing.spec, round, &mut Rows::new()));
+    found.unwrap_or_else(Some).map(|found| (drawing.has, found))
 }
 
 /// Leaves out all features without which the run still differs, and tells what is left.
 fn fewest(round: u64, mut has: Vec<&'static str>, mut found: String) -> String {
     for name in has.clone() {
         let fewer: Vec<_> = has.iter().copied().filter(|&other| other != name).collect();
-        let Ok(drawing) = drawing(round, &fewer) else { continue };
-        if let Some(difference) = difference_or_panic(&drawing.spec, round, &mut Rows::new()) {
-            (has, found) = (drawing.has, difference);
+        if let Some(still) = difference_with(round, &fewer) {
+            (has, found) = still;
         }
     }
-    let what = drawing(round, &has).map_or_else(|refusal| refusal.to_string(), |drawing| drawing.what);
-    format!("round {round} with {has:?}: {what}\n{found}")
+    let what = caught(|| drawing(round, &has).map_or_else(|refusal| refusal.to_string(), |drawing| drawing.what));
+    format!("round {round} with {has:?}: {}\n{found}", what.unwrap_or_default())
 }
 
 /// How often each feature was drawn together with the rest, and why it was refused for the last time.
@@ -275,13 +284,21 @@ fn shortcuts_blocks_and_checkpoints_change_nothing_in_networks_at_random() {
     let among: Vec<&str> = FEATURES.iter().map(|&(name, ..)| name).collect();
     let (mut rows, mut tried, mut found) = (Rows::new(), BTreeMap::<&str, Tried>::new(), Vec::new());
     for round in all.clone() {
-        let Ok(Drawing { spec, has, refused, .. }) = drawing(round, &among) else { continue };
+        let Drawing { spec, has, refused, .. } = match caught(|| drawing(round, &among)) {
+            Ok(Ok(drawing)) => drawing,
+            Ok(Err(_)) => continue,
+            Err(panic) => {
+                found.push(fewest(round, among.clone(), panic));
+                println!("{}", found[found.len() - 1]);
+                continue;
+            }
+        };
         has.iter().for_each(|name| tried.entry(name).or_default().has += 1);
         for (name, refusal) in refused {
             let tried = tried.entry(name).or_default();
             (tried.refused, tried.why) = (tried.refused + 1, refusal.to_string());
         }
-        if let Some(difference) = difference_or_panic(&spec, round, &mut rows) {
+        if let Some(difference) = caught(|| difference(&spec, round, &mut rows)).unwrap_or_else(Some) {
             found.push(fewest(round, has, difference));
             println!("{}", found[found.len() - 1]);
         }
