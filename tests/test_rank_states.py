@@ -316,6 +316,10 @@ def test_a_report_shows_ranks_and_the_answer_of_programs(page: Page) -> None:
     assert page.ask(f"{line}.x[{line}.x.length - 1]") == RUN_TIME
     assert page.ask("document.getElementById('load-charts').hidden")
     assert not page.ask("document.getElementById('chart-solution').hidden")
+    # a few points have a marker and a name each
+    chart = "document.getElementById('chart-solution').data.filter(({mode}) => mode === 'markers')"
+    named = page.ask(f"{chart}.map(({{name, x}}) => [name, x.length])")
+    assert [count for name, count in named if name] == [1] * len(named)
     shown = page.texts(".findings li")
     assert any("Least run time" in sentence for sentence in shown)
     # 788 cycles, of which 50 are computed

@@ -237,6 +237,9 @@ function references(id, title, label, unit, curve, offered, names, axis) {
   draw(id, title, OFFERED, `${label} [${shared.unit}]`, withHollow([curve], traces), { xaxis: { rangemode: "tozero" }, yaxis: axis(names.flatMap(scaled)) });
 }
 
+// Markers of points that the legend names: as many as there are colours of classes.
+const SOLUTION_SYMBOLS = ["circle", "square", "triangle-up", "diamond", "triangle-down", "cross"];
+
 // Energy to solution against time to solution of programs, a marker per point; a line joins those than which none is better in both.
 function solutionChart() {
   const known = report.points.words.map((words, point) => ({ words, point, time: valueOf("solution_seconds", point), energy: valueOf("energy_total_j", point) }))
@@ -246,9 +249,12 @@ function solutionChart() {
   let least = Infinity;
   const best = known.filter(({ energy }) => energy < least && ((least = energy), true));
   const hovertemplate = `%{text}: %{x:.5g} ${times.unit}, %{y:.5g} ${energies.unit}<extra></extra>`;
+  const dots = (each, name, colour, symbol) => ({ ...xy(each), name, mode: "markers", type: "scatter", marker: { size: 9, color: legible(colour), symbol }, hovertemplate });
+  // a few points have their names in the legend; more of them would be longer than the chart
+  const markers = known.length <= SOLUTION_SYMBOLS.length ? known.map((each, k) => dots([each], plain(each.words) || "points", CLASS_COLOURS[k], SOLUTION_SYMBOLS[k])) : [dots(known, "points", BLUE, "circle")];
   draw("chart-solution", "Energy to solution and run time", `Time to solution [${times.unit}]`, `Energy to solution [${energies.unit}]`, known.length ? [
     { ...xy(best), name: "none is better in both", mode: "lines", type: "scatter", line: { shape: "hv", dash: "dash", width: 1, color: css("--dim") }, hoverinfo: "skip" },
-    { ...xy(known), name: "points", mode: "markers", type: "scatter", marker: { size: 9, color: legible(BLUE) }, hovertemplate },
+    ...markers,
   ] : [], { xaxis: { rangemode: "tozero" } });
 }
 
