@@ -14,7 +14,7 @@ use std::fmt::Debug;
 pub unsafe trait Allocator: Debug + Clone + Send + Sync + 'static {
     /// Matches inputs to `outputs`, of which each has a head that may get a VC or a flit that may cross the switch, and enters
     /// what has won as a move ([`Ports::enter`], [`Ports::cross_from`]). Each input and each output is matched once at most.
-    /// Flits that are alone at their input and at their output have crossed before (`kernel/src/shortcuts/uncontended.rs`). So an
+    /// Uncontended flits have crossed before (`kernel/src/shortcuts/uncontended.rs`). So an
     /// allocator must match such a pair in its first iteration. The turns of input, output and VC then go past it (`take_turns` there).
     /// Returns the number of moves. `HEADS`: some head may get a VC. `SINGLE`: all packets have one flit. `AGE`: the oldest packet wins
     /// wherever there is a choice. The function is to be inlined, so that the ports need not be laid out in memory. The loop calls

@@ -109,7 +109,7 @@ pub struct Needs {
     /// It asks which outputs were granted to a head in this cycle ([`View::was_granted`]).
     pub sees_grants: bool,
     /// `each_step` names the port of [`Routing::candidates`] that ranks highest by the credits of this VC class, if one of
-    /// them is open, and writes nothing into the packet then. Where links stand alone the engine compares them itself,
+    /// them is open, and writes nothing into the packet then. Where no links form trunks the engine compares them itself,
     /// and asks `each_step` only if none is open.
     pub compares_credits_of: Option<u8>,
 }

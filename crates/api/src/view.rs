@@ -108,7 +108,7 @@ pub struct Grants<'a> {
 #[derive(Debug)]
 pub struct Queues<'a, const V: usize> {
     outs: &'a [OutputUnit<V>],
-    /// The trunk of each output; empty where every link stands alone.
+    /// The trunk of each output; empty where no links form trunks.
     trunks: &'a [Trunk],
     /// First output of the router.
     base: usize,

@@ -2,7 +2,7 @@
 
 use crate::block::{Fabric, PolicySide, Routers, queues_at};
 use crate::net::Net;
-use crate::parts::fresh::FreshFlit;
+use crate::parts::bypass::BypassFlit;
 use crate::parts::profile::{HeadPath, Kind};
 use weft_api::agents::{Arrivals, Detour};
 use weft_api::base::arrays::At;
@@ -27,8 +27,7 @@ impl<const W: usize, const V: usize> Routers<W, V> {
             if self.fabric.counts_queued() {
                 self.fabric.count_arrivals(net, (first, len));
             }
-            match (!SINGLE && self.beside.shortcuts.streams.are_on(), self.beside.shortcuts.uncontended_trial.heads_try)
-            {
+            match (!SINGLE && self.beside.shortcuts.streams.are_on(), self.beside.shortcuts.bypass_trial.heads_try) {
                 (false, true) if net.chooses => self.receive_chunk::<SINGLE, true, true>(net, (first, len)),
                 (false, true) => self.receive_chunk::<SINGLE, true, false>(net, (first, len)),
                 (false, false) => self.receive_chunk::<SINGLE, false, false>(net, (first, len)),
@@ -80,10 +79,10 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 }
 
 impl<const W: usize, const V: usize> Routers<W, V> {
-    /// Receives the `len` flits of the chunk that starts at `first`. `UNCONTENDED`: heads may cross uncontended. `CHOOSE`: heads choose
+    /// Receives the `len` flits of the chunk that starts at `first`. `BYPASS`: heads may bypass the allocator. `CHOOSE`: heads choose
     /// in every step. This is a function of its own, because inside the loop over all phases it would have fewer registers.
     #[inline(never)]
-    fn receive_chunk<const SINGLE: bool, const UNCONTENDED: bool, const CHOOSE: bool>(
+    fn receive_chunk<const SINGLE: bool, const BYPASS: bool, const CHOOSE: bool>(
         &mut self,
         net: &Net,
         (first, len): (u32, usize),
@@ -91,7 +90,7 @@ impl<const W: usize, const V: usize> Routers<W, V> {
         for k in 0..len {
             // SAFETY: the chunk has `len` items, and is not released meanwhile.
             let flit = unsafe { self.fabric.wires.flits.hot_item(first, k) };
-            self.receive::<SINGLE, UNCONTENDED, CHOOSE>(net, flit);
+            self.receive::<SINGLE, BYPASS, CHOOSE>(net, flit);
         }
     }
 
@@ -119,20 +118,16 @@ impl<const W: usize, const V: usize> Routers<W, V> {
     }
 
     #[inline(always)]
-    fn receive<const SINGLE: bool, const UNCONTENDED: bool, const CHOOSE: bool>(&mut self, net: &Net, flit: Flit) {
+    fn receive<const SINGLE: bool, const BYPASS: bool, const CHOOSE: bool>(&mut self, net: &Net, flit: Flit) {
         if SINGLE || flit.packet != NONE {
-            self.receive_head::<SINGLE, UNCONTENDED, CHOOSE>(net, flit);
+            self.receive_head::<SINGLE, BYPASS, CHOOSE>(net, flit);
         } else {
             self.receive_body::<false>(net, flit.to);
         }
     }
 
     #[inline(always)]
-    pub fn receive_head<const SINGLE: bool, const UNCONTENDED: bool, const CHOOSE: bool>(
-        &mut self,
-        net: &Net,
-        flit: Flit,
-    ) {
+    pub fn receive_head<const SINGLE: bool, const BYPASS: bool, const CHOOSE: bool>(&mut self, net: &Net, flit: Flit) {
         let (i, v) = port_and_vc::<V>(flit.to);
         let id = if SINGLE {
             flit.packet
@@ -148,12 +143,12 @@ impl<const W: usize, const V: usize> Routers<W, V> {
         };
         // SAFETY: a flit names an input (`assert_numbers`).
         let before = unsafe { self.fabric.buffers.ins.hot_mut(i) }.join(v, id);
-        if SINGLE && !(UNCONTENDED && before == NONE) {
+        if SINGLE && !(BYPASS && before == NONE) {
             self.fabric.begin_segment(id, flit.key);
         }
         if before == NONE {
-            let tries_alone = self.new_head::<SINGLE, UNCONTENDED, CHOOSE>(net, i, v, flit.packet, flit.key);
-            if SINGLE && UNCONTENDED && !tries_alone {
+            let may_bypass = self.new_head::<SINGLE, BYPASS, CHOOSE>(net, i, v, flit.packet, flit.key);
+            if SINGLE && BYPASS && !may_bypass {
                 self.fabric.begin_segment(id, flit.key);
             }
         } else {
@@ -164,7 +159,7 @@ impl<const W: usize, const V: usize> Routers<W, V> {
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// One-flit packet `id` has come to a queue: its segment begins. Nobody reads the segment of one that crosses alone.
+    /// One-flit packet `id` has come to a queue: its segment begins. Nobody reads the segment of one that bypasses the allocator.
     #[inline(always)]
     pub fn begin_segment(&mut self, id: u32, key: u16) {
         // SAFETY: a one-flit packet has a segment of its number (`assert_numbers`).
@@ -205,7 +200,7 @@ impl<const W: usize, const V: usize> Routers<W, V> {
             if out.vcs_with_credit >> vc & 1 == 0 {
                 // it waits for a credit
             } else if self.beside.shortcuts.profile.has(Kind::Uncontended) {
-                self.beside.shortcuts.fresh_flits.push(FreshFlit {
+                self.beside.shortcuts.bypass_flits.push(BypassFlit {
                     at: to,
                     out: o as u32,
                     segment: tail,
@@ -218,10 +213,10 @@ impl<const W: usize, const V: usize> Routers<W, V> {
         }
     }
 
-    /// A packet has become the head of VC `v` of input `i`: it starts to ask for an output VC. `UNCONTENDED`: it has come in this cycle,
-    /// and may cross alone; `CHOOSE`: even if it has to choose first. Returns whether it is among the fresh flits, which try that.
+    /// A packet has become the head of VC `v` of input `i`: it starts to ask for an output VC. `BYPASS`: it has come in this cycle,
+    /// and may bypass the allocator; `CHOOSE`: even if it has to choose first. Returns whether it may do so.
     #[inline(always)]
-    pub fn new_head<const SINGLE: bool, const UNCONTENDED: bool, const CHOOSE: bool>(
+    pub fn new_head<const SINGLE: bool, const BYPASS: bool, const CHOOSE: bool>(
         &mut self,
         net: &Net,
         i: usize,
@@ -236,7 +231,7 @@ impl<const W: usize, const V: usize> Routers<W, V> {
                 key = self.fabric.route_here(&mut self.beside.policy, net, r as usize, packet);
             }
             HeadPath::Candidates if key == UNDECIDED => {
-                if !(UNCONTENDED && CHOOSE) {
+                if !(BYPASS && CHOOSE) {
                     self.fabric.let_compare(net, i, v, packet);
                     return false;
                 }
@@ -248,7 +243,7 @@ impl<const W: usize, const V: usize> Routers<W, V> {
                 self.interrupt(net, base + net.port(key));
             }
             HeadPath::Asked if self.fabric.is_to_choose(net, i, key) => {
-                if !(UNCONTENDED && CHOOSE) {
+                if !(BYPASS && CHOOSE) {
                     // SAFETY: as above.
                     *unsafe { self.fabric.buffers.ins.hot_mut(i) }.requests.at_mut(v) = UNDECIDED;
                     self.fabric.let_choose(net, i, v);
@@ -267,18 +262,18 @@ impl<const W: usize, const V: usize> Routers<W, V> {
         // SAFETY: a packet becomes the head of a queue of an input (`assert_numbers`).
         let port = unsafe { self.fabric.buffers.ins.hot_mut(i) };
         let (o, asks, r) = (port.base(i) + p, (port.router, port.port), port.router as usize);
-        if !UNCONTENDED {
+        if !BYPASS {
             *port.requests.at_mut(v) = key;
         }
         let is_open = self.fabric.note_request::<SINGLE>(net, (o, class), asks);
-        if UNCONTENDED && is_open {
+        if BYPASS && is_open {
             // SAFETY: as above.
             let segment = *unsafe { self.fabric.buffers.ins.hot(i) }.head.at(v);
             let (at, out) = ((i << 4 | v) as u32, o as u32);
-            self.beside.shortcuts.fresh_flits.push(FreshFlit { at, out, segment, key, chooses: false });
+            self.beside.shortcuts.bypass_flits.push(BypassFlit { at, out, segment, key, chooses: false });
             return true;
         }
-        if UNCONTENDED {
+        if BYPASS {
             // SAFETY: as above.
             *unsafe { self.fabric.buffers.ins.hot_mut(i) }.requests.at_mut(v) = key;
         } else if is_open {

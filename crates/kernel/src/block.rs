@@ -1,10 +1,10 @@
 //! A block of routers and all its state. Blocks share nothing; they exchange mail between windows.
 
+use crate::parts::bypass::BypassFlit;
+use crate::parts::bypass::BypassTrial;
 use crate::parts::control::Control;
 use crate::parts::deliveries::Delivery;
 use crate::parts::faults::Faults;
-use crate::parts::fresh::FreshFlit;
-use crate::parts::fresh::UncontendedTrial;
 use crate::parts::ideal::{IdealQueues, Place};
 use crate::parts::limits::Limits;
 use crate::parts::pace::{Paces, Slowed};
@@ -126,7 +126,7 @@ pub struct Beside {
 pub struct Wires<const W: usize, const V: usize> {
     #[kept(each)]
     pub outs: Vec<OutputUnit<V>>,
-    /// The trunk of each output of a router; empty where every link stands alone.
+    /// The trunk of each output of a router; empty where no links form trunks.
     #[kept(fixed)]
     pub trunks: Vec<Trunk>,
     pub flits: Wheel<Flit, 64>,
@@ -226,7 +226,7 @@ pub struct Switch<const W: usize> {
     pub vc_accepts: Vec<u16>,
     #[kept(each)]
     pub vc_grants: Vec<u16>,
-    pub fresh: PerPort<u16, W>,
+    pub taken_vcs: PerPort<u16, W>,
     /// Most ports of a router.
     #[kept(fixed)]
     pub radix: usize,
@@ -284,15 +284,15 @@ pub struct Shortcuts {
     /// What is skipped: `Net::shortcuts`, as far as the agents are not told of it.
     #[kept(fixed)]
     pub profile: Profile,
-    /// Body flits that follow each other and are alone; off unless packets are long.
+    /// Uncontended body flits that follow each other; off unless packets are long.
     pub streams: Streams,
-    /// Scratch: the flits of this cycle that may cross the switch alone.
+    /// Scratch: the flits of this cycle that may bypass the allocator.
     #[kept(scratch)]
-    pub fresh_flits: Vec<FreshFlit>,
-    /// Scratch: agents act in this cycle before routers allocate. So fresh heads that choose do so after that.
+    pub bypass_flits: Vec<BypassFlit>,
+    /// Scratch: agents act in this cycle before routers allocate. So heads that choose and may bypass the allocator choose after that.
     #[kept(scratch)]
     pub chooses_late: bool,
-    pub uncontended_trial: UncontendedTrial,
+    pub bypass_trial: BypassTrial,
 }
 
 /// A source of a job, or a part of it, at a terminal.

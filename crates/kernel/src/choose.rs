@@ -5,7 +5,7 @@
 //! class: of its candidates that have a free VC with room, the one with the most credits. A hash of the cycle decides
 //! ties. If no candidate can be taken now, the head asks for its last resort (the escape hop, or the first candidate).
 //! A sleeping link then wakes up. It chooses again when a credit, a VC or a link becomes available at its router. A
-//! head that may cross alone chooses as it comes (`uncontended.rs`), and is marked only if it does not cross.
+//! head that may bypass the allocator chooses as it comes (`uncontended.rs`), and is marked only if it does not cross.
 //!
 //! A routing may say that a head stays with its choice until a flit leaves by that output (`HopNote::Stays`). The head is then
 //! marked in `InputUnit::settled`, and not asked before (`unsettle`).

@@ -82,7 +82,7 @@ fn wake<const W: usize, const V: usize>(
 ) {
     let r = out.router as usize;
     if out.is(ChannelEnd::Injection) {
-        interfaces.stop_waiting(r);
+        interfaces.unblock(r);
         return;
     }
     // SAFETY: an output names its router (`assert_numbers`).

@@ -30,7 +30,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         for &Place { port, queue, .. } in &due {
             let out = &self.routers.fabric.wires.outs[port as usize];
             if out.is(ChannelEnd::Injection) {
-                self.interfaces.stop_waiting(out.router as usize);
+                self.interfaces.unblock(out.router as usize);
             } else {
                 self.routers.offer_places::<SINGLE>(net, rules, (port as usize, queue));
             }

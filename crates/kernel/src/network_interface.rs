@@ -38,8 +38,8 @@ pub(crate) enum Sent {
 impl Interfaces {
     /// Terminal `t`, if it waits for a credit or for its link, tries again. Returns whether it has waited.
     #[inline(always)]
-    pub(crate) fn stop_waiting(&mut self, t: usize) -> bool {
-        let waited = std::mem::take(&mut self.terminals[t].waiting);
+    pub(crate) fn unblock(&mut self, t: usize) -> bool {
+        let waited = std::mem::take(&mut self.terminals[t].blocked);
         if waited {
             self.busy.set(t);
         }
@@ -85,9 +85,9 @@ impl Interfaces {
     }
 
     /// Terminal `t` waits for a credit, or for its link.
-    fn wait(&mut self, t: usize) -> Sent {
+    fn set_blocked(&mut self, t: usize) -> Sent {
         // SAFETY: the loop names terminals (`assert_numbers`).
-        unsafe { self.terminals.hot_mut(t) }.waiting = true;
+        unsafe { self.terminals.hot_mut(t) }.blocked = true;
         self.busy.clear(t);
         Sent::Nothing
     }
@@ -97,7 +97,7 @@ impl Interfaces {
         // A terminal with a stream is neither busy nor does it wait. Without queues it has a packet. With queues `packet` is `NONE`: then
         // this is asked only while the network is empty, so that there is no stream.
         let terminal = &self.terminals[t];
-        !self.busy.contains(t) && !terminal.waiting && terminal.packet == NONE
+        !self.busy.contains(t) && !terminal.blocked && terminal.packet == NONE
     }
 
     /// Terminal `t` sends packet `id` of so many flits next.
@@ -197,7 +197,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
     ) -> Sent {
         let slow_path = net.slow.injection;
         if slow_path && !self.link_takes_flit(net, t) {
-            return self.interfaces.wait(t);
+            return self.interfaces.set_blocked(t);
         }
         let fabric = &mut self.routers.fabric;
         // SAFETY: the caller has a terminal, which names its injection channel (`assert_numbers`).
@@ -210,7 +210,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         let vc = if head {
             let open = out.available_vcs::<SINGLE>() & if QUEUED { vcs } else { u16::MAX };
             if open == 0 {
-                return self.interfaces.wait(t);
+                return self.interfaces.set_blocked(t);
             }
             let vc = pick16(open, out.rr_vc);
             terminal.vc = vc;
@@ -220,7 +220,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
             terminal.vc as usize
         };
         if !SINGLE && out.vcs_with_credit >> vc & 1 == 0 {
-            return self.interfaces.wait(t);
+            return self.interfaces.set_blocked(t);
         }
         out.spend::<SINGLE>(vc, net.router.room);
         let mut flit = Flit::of_body(out.peer << 4 | vc as u32);

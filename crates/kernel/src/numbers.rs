@@ -168,7 +168,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         ensure(place.is_some_and(|&(router, _)| (router as usize) < net.coords.len()), "a terminal is at a router")?;
         let sources = self.reach.interfaces.sources.len();
         ensure(terminal.job == NO_JOB || usize::from(terminal.job) < sources, "a terminal is in a job")?;
-        let is_quiet = terminal.due == NOT_DUE && !terminal.waiting && !self.reach.interfaces.busy.contains(t);
+        let is_quiet = terminal.due == NOT_DUE && !terminal.blocked && !self.reach.interfaces.busy.contains(t);
         // those with queues name their sources in `Queues::streams`
         let has_source = terminal.job != NO_JOB || net.interface.is_some();
         ensure(has_source || is_quiet, "a terminal without a job sends nothing")?;

@@ -178,7 +178,7 @@ pub fn keep<const W: usize, const V: usize>(
                     let out = unsafe { outs.hot(output as usize) };
                     let r = out.router as usize;
                     if out.is(ChannelEnd::Injection) {
-                        interfaces.stop_waiting(r);
+                        interfaces.unblock(r);
                     } else {
                         // SAFETY: an output names its router, and each router has a mask of full outputs (`assert_numbers`).
                         let (router, full) = unsafe { (requests.routers.hot(r), paces.full.hot_mut(r)) };

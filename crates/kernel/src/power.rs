@@ -260,7 +260,7 @@ fn look_again<const W: usize, const V: usize>(
     woken: &mut Vec<u32>,
 ) -> bool {
     if out.is(ChannelEnd::Injection) {
-        let waited = interfaces.stop_waiting(out.router as usize);
+        let waited = interfaces.unblock(out.router as usize);
         if waited {
             woken.push(out.router);
         }

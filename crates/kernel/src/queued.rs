@@ -156,11 +156,11 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         let base = self.requests.routers[r].base as usize;
         let end = self.requests.routers.get(r + 1).map_or(self.buffers.ins.len(), |next| next.base as usize);
         let leaves_by_it = |key: u16| key != NO_REQUEST && key < UNDECIDED && net.port(key) == o - base;
-        let fresh = shortcuts.fresh_flits.iter().filter(|fresh| {
-            let (i, ..) = fresh.places::<V>();
-            (base..end).contains(&i) && !fresh.chooses && leaves_by_it(fresh.key)
+        let flit = shortcuts.bypass_flits.iter().filter(|flit| {
+            let (i, ..) = flit.places::<V>();
+            (base..end).contains(&i) && !flit.chooses && leaves_by_it(flit.key)
         });
-        let fresh: u32 = fresh.map(|fresh| left(&self.buffers.segments.items[fresh.segment as usize])).sum();
+        let flit: u32 = flit.map(|flit| left(&self.buffers.segments.items[flit.segment as usize])).sum();
         let asking = (base..end).map(|i| {
             let port = &self.buffers.ins[i];
             let heads = !matching(&port.requests, NO_REQUEST) & occupied(&port.head);
@@ -171,7 +171,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
                 (0..V).filter(|v| port.queued >> v & 1 != 0).map(|v| self.behind(i, v, leaves_by_it)).sum();
             heads + behind
         });
-        fresh + asking.sum::<u32>()
+        flit + asking.sum::<u32>()
     }
 
     /// Flits of the first packets of VCs of input `i` of which no packet may ask for its output, if such are their route keys.

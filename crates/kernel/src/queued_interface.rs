@@ -17,7 +17,7 @@ use weft_api::workload::NOT_DUE;
 impl Interfaces {
     /// Terminal `t` looks at its queues and sources in this cycle.
     pub(crate) fn look_at_queues(&mut self, t: usize) {
-        self.terminals[t].waiting = false;
+        self.terminals[t].blocked = false;
         self.busy.set(t);
     }
 
@@ -73,7 +73,7 @@ impl Interfaces {
             due = held.filter(|&opens| opens > now).fold(due, u64::min);
         }
         let terminal = &mut self.terminals[t];
-        (terminal.due, terminal.waiting) = (due, is_blocked);
+        (terminal.due, terminal.blocked) = (due, is_blocked);
         self.busy.clear(t);
         let at = due.min(now + self.alarms.horizon() - 1);
         if self.needs_alarm(t, now, at) {

@@ -201,7 +201,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
     ) {
         let out = &self.wires.outs[o];
         if out.is(ChannelEnd::Injection) {
-            interfaces.stop_waiting(out.router as usize);
+            interfaces.unblock(out.router as usize);
             return;
         }
         let (r, lanes) = (out.router as usize, *rules.between(out.class));
@@ -266,7 +266,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
             let (is_cut, peer) = (out.is(ChannelEnd::Remote), out.peer);
             let at = self.now + net.router.after_grant + net.links.of(out.class).latency;
             if out.is(ChannelEnd::Injection) {
-                interfaces.stop_waiting(out.router as usize);
+                interfaces.unblock(out.router as usize);
             }
             self.send_note(is_cut, peer, at, Note { port: 0, root, returns: true });
         }
@@ -340,7 +340,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 
     /// Packet `id` is about to leave on VC `vc` of channel `o`. Marks the first packet there since the queue was set aside.
     fn mark_if_first(&mut self, rules: &SetAsideRules, (o, vc): (usize, usize), id: u32) {
-        let first = self.line_of(rules, o, vc).is_some_and(|line| line.fresh >> vc & 1 != 0);
+        let first = self.line_of(rules, o, vc).is_some_and(|line| line.unused >> vc & 1 != 0);
         let flags = &mut self.buffers.packets.items[id as usize].flags;
         *flags = if first { *flags | FENCED } else { *flags & !FENCED };
     }
@@ -348,7 +348,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
     /// A packet has begun to leave on VC `vc` of channel `o`: the next one is not the first.
     fn has_begun(&mut self, rules: &SetAsideRules, (o, vc): (usize, usize)) {
         if let Some(line) = self.line_of(rules, o, vc) {
-            line.fresh &= !(1 << vc);
+            line.unused &= !(1 << vc);
         }
     }
 

@@ -18,7 +18,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         if !SINGLE && self.routers.beside.shortcuts.streams.are_on() {
             self.flow(net);
             self.send_uncontended_flits::<SINGLE, true, false>(net);
-        } else if !self.routers.beside.shortcuts.fresh_flits.is_empty() {
+        } else if !self.routers.beside.shortcuts.bypass_flits.is_empty() {
             if net.chooses {
                 self.send_uncontended_flits::<SINGLE, false, true>(net);
             } else {
@@ -26,7 +26,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
             }
         }
         if self.routers.beside.shortcuts.profile.has(Kind::Uncontended) {
-            self.routers.beside.shortcuts.uncontended_trial.decide(self.routers.fabric.now);
+            self.routers.beside.shortcuts.bypass_trial.decide(self.routers.fabric.now);
         }
         for word in 0..self.routers.fabric.requests.active.0.len() {
             let mut bits = self.routers.fabric.requests.active.0[word];
@@ -54,7 +54,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
                 let router = unsafe { fabric.requests.routers.hot(r) };
                 let nothing_asked = router.vc_requests.is_empty() && router.switch_requests.is_empty();
                 if nothing_asked || net.slow.crossing && fabric.waits_for_links(net, r) {
-                    // Heads that choose look again if a flit has moved: a VC may have become free. (One that has crossed alone is not
+                    // Heads that choose look again if a flit has moved: a VC may have become free. (One that has bypassed is not
                     // counted here. Then all heads that wait have just chosen an open output, so that one of them has moved.)
                     let news = net.chooses && !router.choosing.is_empty() && beside.observers.tally.flit_hops != moved;
                     if !news {

@@ -28,9 +28,9 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         let router = &mut self.routers.fabric.requests.routers[r];
         while let Some(p) = taken.take_first() {
             let out = &mut self.routers.fabric.wires.outs[router.base as usize + p];
-            let fresh = std::mem::take(&mut self.routers.fabric.switch.fresh[p]);
-            out.vcs_with_flit |= fresh;
-            if fresh & out.vcs_with_credit != 0 {
+            let vcs = std::mem::take(&mut self.routers.fabric.switch.taken_vcs[p]);
+            out.vcs_with_flit |= vcs;
+            if vcs & out.vcs_with_credit != 0 {
                 router.switch_requests.set(p);
             }
         }
@@ -154,5 +154,5 @@ fn accept_vc<const W: usize, const V: usize>(
     let out = &mut wires.outs[base + p];
     out.hold(vc, i, v as u8);
     out.vcs_with_flit &= !(1 << vc);
-    switch.fresh[p] |= 1 << vc;
+    switch.taken_vcs[p] |= 1 << vc;
 }

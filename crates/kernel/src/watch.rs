@@ -72,7 +72,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
             vc_taken: None,
             output: None,
             head: None,
-            head_alone: 0,
+            head_if_free: 0,
             tail: None,
             ahead: None,
         });
@@ -242,13 +242,13 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
             let segment = &self.buffers.segments.items[self.buffers.ins[i].head[v] as usize];
             let (live, out) = (&mut watch.live[n], &self.wires.outs[o]);
             let stay = &mut watch.stays[live.stay];
-            let (alone, depart) = self.departure(net, i, o, self.now + net.router.after_grant);
+            let (if_free, depart) = self.departure(net, i, o, self.now + net.router.after_grant);
             if !live.sends {
                 live.sends = true;
                 stay.stops_waiting(self.now);
                 stay.vc_taken.get_or_insert(self.now);
                 (stay.output, stay.head) = (Some((m.p, m.vc)), Some((self.now, depart)));
-                stay.head_alone = alone;
+                stay.head_if_free = if_free;
                 if !out.is(ChannelEnd::Ejection) {
                     let packet = &self.buffers.packets.items[segment.packet as usize];
                     let there = Packet { links_crossed: packet.links_crossed + 1, ..*packet };

@@ -550,8 +550,8 @@ pub struct Terminal {
     pub brought_about: u32,
     /// VC of the packet that it injects, `u8::MAX` before the head has left.
     pub vc: u8,
-    /// It waits for a credit.
-    pub waiting: bool,
+    /// It has a flit to send, and waits for a credit, a VC or its link. Then it is not looked at.
+    pub blocked: bool,
 }
 
 /// A flit on a link.

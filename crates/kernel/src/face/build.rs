@@ -9,7 +9,7 @@ use crate::block::{
     Switch, Wires,
 };
 use crate::net::Net;
-use crate::parts::fresh::UncontendedTrial;
+use crate::parts::bypass::BypassTrial;
 use crate::parts::ideal::IdealQueues;
 use crate::parts::pace::{Paces, Rates};
 use crate::parts::profile::Kind;
@@ -32,7 +32,7 @@ use weft_topology::Trunk;
 pub struct Plan {
     pub routers: Vec<Place>,
     pub ports: Vec<Port>,
-    /// The trunk of each output of a router; empty where every link stands alone.
+    /// The trunk of each output of a router; empty where no links form trunks.
     pub trunks: Vec<Trunk>,
     /// Mail for each block, with its memory.
     pub outbox: Vec<Mail>,
@@ -286,7 +286,7 @@ fn switch<const W: usize, const V: usize>(net: &Net, routers: &[Router<W>], inpu
         vc_turns: vec![0; of_vcs(inputs)],
         vc_accepts: vec![0; of_vcs(inputs)],
         vc_grants: vec![0; of_vcs(radix)],
-        fresh: PerPort::new(0),
+        taken_vcs: PerPort::new(0),
         radix,
     }
 }
@@ -296,8 +296,8 @@ fn shortcuts(net: &Net, inputs: usize, outputs: usize) -> Shortcuts {
     Shortcuts {
         profile,
         streams: if profile.has(Kind::Streams) { Streams::new(inputs, outputs) } else { Streams::default() },
-        fresh_flits: Vec::with_capacity(if profile.has(Kind::Uncontended) { inputs } else { 0 }),
+        bypass_flits: Vec::with_capacity(if profile.has(Kind::Uncontended) { inputs } else { 0 }),
         chooses_late: false,
-        uncontended_trial: UncontendedTrial::default(),
+        bypass_trial: BypassTrial::default(),
     }
 }

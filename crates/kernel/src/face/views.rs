@@ -22,7 +22,7 @@ pub struct Records<'a> {
     /// For each output: the router behind it (numbered in the whole network).
     pub next_router: &'a [u32],
     pub cuts: &'a [Cut],
-    /// The trunk of each output; empty where every link stands alone.
+    /// The trunk of each output; empty where no links form trunks.
     pub trunks: &'a [Trunk],
 }
 

@@ -1,10 +1,10 @@
 //! What the parts of a block are made of. They own their state, and know nothing of the block.
 
 pub mod broken;
+pub mod bypass;
 pub mod control;
 pub mod deliveries;
 pub mod faults;
-pub mod fresh;
 pub mod ideal;
 pub mod limits;
 pub mod pace;

@@ -63,13 +63,13 @@ pub struct Line {
     /// Tokens given upstream because of it that have not been returned.
     pub tokens: u32,
     /// VCs on which it has sent no packet yet.
-    pub fresh: u16,
+    pub unused: u16,
     /// The last cycle in which it was not empty.
     pub used: u64,
 }
 
 impl Line {
-    const FREE: Self = Self { root: NOBODY, tokens: 0, fresh: 0, used: 0 };
+    const FREE: Self = Self { root: NOBODY, tokens: 0, unused: 0, used: 0 };
 
     fn is_free(&self) -> bool {
         self.root == NOBODY
@@ -122,7 +122,7 @@ impl Lines {
     /// If all queues are set aside: then the receiver gave more tokens than there are queues.
     pub fn assign(&mut self, o: usize, root: Root, now: u64) {
         let free = self.of(o).iter().position(Line::is_free).expect("a queue for each token");
-        self.all[o * self.each + free] = Line { root, tokens: 0, fresh: u16::MAX, used: now };
+        self.all[o * self.each + free] = Line { root, tokens: 0, unused: u16::MAX, used: now };
         self.count[o] += 1;
         self.in_use.push((o as u32, free as u8 + 1));
     }

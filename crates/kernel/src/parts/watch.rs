@@ -97,7 +97,7 @@ pub struct Stay {
     pub output: Option<(u16, u8)>,
     pub head: Option<(u64, u64)>,
     /// First cycle of the head on the link if no other flit had been before it.
-    pub head_alone: u64,
+    pub head_if_free: u64,
     pub tail: Option<(u64, u64)>,
     /// The decision about the hop at the next router, if that does not depend on queues.
     pub ahead: Option<Decision>,

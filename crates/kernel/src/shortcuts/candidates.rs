@@ -2,7 +2,7 @@
 //!
 //! # When it applies
 //!
-//! Where the routing compares nothing but credits (`Needs::compares_credits_of`), and links stand alone. The routing names the
+//! Where the routing compares nothing but credits (`Needs::compares_credits_of`), and no links form trunks. The routing names the
 //! candidates once per head, as a mask of ports. The comparison is in `choose.rs`.
 //!
 //! # What it hands back, and when it is settled

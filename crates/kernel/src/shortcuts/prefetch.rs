@@ -7,7 +7,7 @@ use super::Shortcut;
 use super::facts::Facts;
 use crate::block::{Fabric, Interfaces, Shortcuts};
 use crate::net::Net;
-use crate::parts::fresh::FreshFlit;
+use crate::parts::bypass::BypassFlit;
 use weft_api::base::arrays::At;
 use weft_api::base::bits::Bits;
 use weft_api::base::unchecked::Hot;
@@ -38,7 +38,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
             } else {
                 prefetch(&self.buffers.ins, (flit.to >> 4) as usize);
             }
-            if net.single && !shortcuts.uncontended_trial.heads_try {
+            if net.single && !shortcuts.bypass_trial.heads_try {
                 prefetch(&self.buffers.segments.items, flit.packet as usize);
             }
         }
@@ -63,22 +63,22 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         }
     }
 
-    /// For a fresh flit that will soon be looked at: what `bring_for_flits` has brought, which other flits may have pushed out of the
+    /// For a flit that may bypass and will soon be looked at: what `bring_for_flits` has brought, which other flits may have pushed out of the
     /// nearest cache, and what is written when it crosses.
     #[inline(always)]
-    pub fn bring_for_fresh<const SINGLE: bool>(&self, net: &Net, fresh: &FreshFlit) {
-        let o = fresh.out as usize;
-        prefetch_first_line(&self.buffers.ins, (fresh.at >> 4) as usize);
+    pub fn bring_for_bypass<const SINGLE: bool>(&self, net: &Net, flit: &BypassFlit) {
+        let o = flit.out as usize;
+        prefetch_first_line(&self.buffers.ins, (flit.at >> 4) as usize);
         prefetch(&self.wires.outs, o);
         prefetch(
             &self.requests.requesters,
-            net.slot(o, if fresh.key == NO_REQUEST { 0 } else { split(fresh.key, net.class_bits).1 }),
+            net.slot(o, if flit.key == NO_REQUEST { 0 } else { split(flit.key, net.class_bits).1 }),
         );
         prefetch(&self.wires.next_router, o);
         if SINGLE {
-            prefetch(&self.buffers.packets.items, fresh.segment as usize);
+            prefetch(&self.buffers.packets.items, flit.segment as usize);
         } else {
-            prefetch(&self.buffers.segments.items, fresh.segment as usize);
+            prefetch(&self.buffers.segments.items, flit.segment as usize);
         }
     }
 

@@ -102,7 +102,7 @@ mod tests {
         }
     }
 
-    /// Whether flits that are alone cross, in streams, and whether steady flows are skipped.
+    /// Whether uncontended flits bypass the allocator, in streams, and whether steady flows are skipped.
     fn row(facts: &Facts, probes: Probes) -> [bool; 3] {
         let profile = Profile::of(facts).beside(probes);
         [Kind::Uncontended, Kind::Streams, Kind::Steady].map(|kind| profile.has(kind))

@@ -12,7 +12,7 @@
 //!
 //! # When a stream opens, closes and is settled
 //!
-//! A stream opens (`streams/open.rs`) with a flit of a run that crosses the switch alone (`uncontended.rs`), if enough flits are to come.
+//! A stream opens (`streams/open.rs`) with an uncontended flit of a run (`uncontended.rs`), if enough flits are to come.
 //! It closes (`streams/close.rs`) when anybody else asks for its output, when its credits run out, or with its run, which is over
 //! before the tail comes. Nobody else can ask for its input: what else waits there has no flit, and gets none while the run has the
 //! channel. While a stream is open nothing is done for it in a cycle (`streams/cycle.rs`), but that its output spends credits as long
@@ -21,10 +21,10 @@
 //!
 //! # Why results are the same
 //!
-//! A flit that is alone crosses in the cycle in which it comes, whatever the allocator, and input and output take turns as after the
+//! An uncontended flit crosses in the cycle in which it comes, whatever the allocator, and input and output take turns as after the
 //! flit before. So a stream does what its flits would do one by one, and whoever might see a difference closes it first, in the same
 //! cycle. It may open and close at any time. Nobody reads what is not settled: `profile.rs` has no streams where agents are told of
-//! flits, with a board, and wherever flits that are alone do not cross without the allocator. Agents that read or change a channel find
+//! flits, with a board, and wherever uncontended flits do not bypass the allocator. Agents that read or change a channel find
 //! its counts as without a stream ([`unsettled`](crate::block::Fabric::unsettled), [`settle_channel`](crate::block::Routers::settle_channel)).
 //! Before they close it, or send a control packet on it, its stream is closed. Credits need not be settled: the far end of a channel
 //! that carries a flit in each cycle is not empty.

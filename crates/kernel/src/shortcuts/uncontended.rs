@@ -1,10 +1,10 @@
-//! Flits that are alone: each allocator lets them cross, so none is asked.
+//! Uncontended flits bypass the allocator: every allocator would let them cross.
 //!
 //! A flit that comes to an empty queue crosses the switch in the same cycle if nobody else wants its output or leaves its input,
 //! and it has an output VC with a credit: a body flit or a tail the VC that its packet holds, a head one that is open to it. Most
-//! flits do. All others are left to the allocator. A head that chooses in every step (`choose.rs`) chooses before flits that are alone
-//! cross. It must find the state of the first step, so no flit leaves a router alone before all heads of that router have chosen. A
-//! body flit that is alone may be the first of a stream (`streams.rs`).
+//! flits do. All others are left to the allocator. A head that chooses in every step (`choose.rs`) chooses before uncontended
+//! flits cross. It must find the state of the first step, so no flit bypasses in a router before all heads of that router have chosen. An
+//! uncontended body flit may be the first of a stream (`streams.rs`).
 //!
 //! # When it applies
 //!
@@ -19,7 +19,7 @@
 use crate::block::{Fabric, Observers, Reach, Routers, Shortcuts};
 use crate::depart::{Crossing, free_vc};
 use crate::net::Net;
-use crate::parts::fresh::FreshFlit;
+use crate::parts::bypass::BypassFlit;
 use crate::parts::profile::Kind;
 use crate::requests::has_open_vc;
 use crate::shortcuts::Shortcut;
@@ -46,7 +46,7 @@ impl Shortcut for Uncontended {
         let heads_see_no_moves = if facts.slow_heads {
             false
         } else if facts.chooses() {
-            // Of the heads that have chosen and did not cross alone, one has to leave in the first step, or their router would sleep
+            // Of the heads that have chosen and did not bypass, one has to leave in the first step, or their router would sleep
             // too early. So none may have chosen an output that is kept for another packet, is full, or lacks the room to enter a ring.
             let any_can_leave = !facts.hold_switch && !facts.paced_links && facts.needs.ring_entries.is_empty();
             any_can_leave && !facts.needs.sees_grants && !facts.needs.reads_group
@@ -66,7 +66,7 @@ impl Shortcut for Uncontended {
     }
 }
 
-/// So many fresh flits ahead the loop asks for what it will need.
+/// Prefetch distance [flits].
 const AHEAD: usize = 12;
 
 /// A flit of VC `v` of input unit `i` crosses to output unit `o`: all take turns as if an allocator had matched them.
@@ -77,43 +77,43 @@ fn take_turns<const V: usize>(port: &mut InputUnit<V>, out: &mut OutputUnit<V>, 
 }
 
 impl<const W: usize, const V: usize> Reach<W, V> {
-    /// Sends those of the fresh flits of this cycle that are alone, and leaves the others to the allocator. `STREAMS`: a body flit
-    /// that is alone may open a stream. `CHOOSE`: heads choose in every step.
+    /// Sends the uncontended flits of this cycle, and leaves the others to the allocator. `STREAMS`: an uncontended body flit may open
+    /// a stream. `CHOOSE`: heads choose in every step.
     #[inline(never)]
     pub fn send_uncontended_flits<const SINGLE: bool, const STREAMS: bool, const CHOOSE: bool>(&mut self, net: &Net) {
         let Routers { fabric, beside } = &mut self.routers;
-        debug_assert!(beside.shortcuts.fresh_flits.len() <= fabric.buffers.ins.len(), "an input has two fresh flits");
+        debug_assert!(beside.shortcuts.bypass_flits.len() <= fabric.buffers.ins.len(), "an input has two flit flits");
         if CHOOSE && beside.shortcuts.chooses_late {
             fabric.choose_for_fresh::<SINGLE>(&mut beside.shortcuts, net);
         }
         let (earliest, hops) = (fabric.now + net.router.after_grant, beside.observers.tally.flit_hops);
-        let mut fresh_flits = std::mem::take(&mut beside.shortcuts.fresh_flits);
-        for (k, &fresh) in fresh_flits.iter().enumerate() {
+        let mut bypass_flits = std::mem::take(&mut beside.shortcuts.bypass_flits);
+        for (k, &flit) in bypass_flits.iter().enumerate() {
             if net.shortcuts.has(Kind::Prefetch)
-                && let Some(later) = fresh_flits.get(k + AHEAD)
+                && let Some(later) = bypass_flits.get(k + AHEAD)
             {
-                self.routers.fabric.bring_for_fresh::<SINGLE>(net, later);
+                self.routers.fabric.bring_for_bypass::<SINGLE>(net, later);
             }
             if SINGLE {
-                self.send_if_uncontended_head::<true, CHOOSE>(net, fresh, earliest);
-            } else if fresh.key != NO_REQUEST {
-                self.begin_if_uncontended::<CHOOSE>(net, fresh, earliest);
+                self.send_if_uncontended_head::<true, CHOOSE>(net, flit, earliest);
+            } else if flit.key != NO_REQUEST {
+                self.begin_if_uncontended::<CHOOSE>(net, flit, earliest);
             } else {
-                self.send_if_uncontended_body::<STREAMS, CHOOSE>(net, fresh, earliest);
+                self.send_if_uncontended_body::<STREAMS, CHOOSE>(net, flit, earliest);
             }
         }
         let beside = &mut self.routers.beside;
-        beside.shortcuts.uncontended_trial.tried += fresh_flits.len() as u64;
-        beside.shortcuts.uncontended_trial.crossed += beside.observers.tally.flit_hops - hops;
-        fresh_flits.clear();
-        beside.shortcuts.fresh_flits = fresh_flits;
+        beside.shortcuts.bypass_trial.tried += bypass_flits.len() as u64;
+        beside.shortcuts.bypass_trial.crossed += beside.observers.tally.flit_hops - hops;
+        bypass_flits.clear();
+        beside.shortcuts.bypass_flits = bypass_flits;
     }
 }
 
 impl<const W: usize, const V: usize> Routers<W, V> {
     /// The head that has come to VC `v` of input `i` in this cycle with this route key chooses its output as in the first step.
     /// All credits of the cycle have come by now, and nothing has left a router. If agents act before that step, it waits until they have.
-    /// Returns whether it is among the fresh flits.
+    /// Returns whether it may bypass.
     #[inline(always)]
     pub(crate) fn let_choose_alone<const SINGLE: bool>(
         &mut self,
@@ -124,67 +124,68 @@ impl<const W: usize, const V: usize> Routers<W, V> {
     ) -> bool {
         // SAFETY: a head waits at an input (`assert_numbers`).
         let segment = *unsafe { self.fabric.buffers.ins.hot(i) }.head.at(v);
-        let mut fresh = FreshFlit { at: (i << 4 | v) as u32, out: NONE, segment, key, chooses: true };
-        let tries = self.beside.shortcuts.chooses_late || self.fabric.choose_alone::<SINGLE>(net, &mut fresh, packet);
+        let mut flit = BypassFlit { at: (i << 4 | v) as u32, out: NONE, segment, key, chooses: true };
+        let tries =
+            self.beside.shortcuts.chooses_late || self.fabric.choose_for_bypass::<SINGLE>(net, &mut flit, packet);
         if tries {
-            self.beside.shortcuts.fresh_flits.push(fresh);
+            self.beside.shortcuts.bypass_flits.push(flit);
         }
         tries
     }
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// Agents are about to act. Fresh heads that have chosen take their requests back, and choose after the agents have acted. So the agents
+    /// Agents are about to act. Heads that may bypass and have chosen take their requests back, and choose after the agents have acted. So the agents
     /// find the requests of the plain loop.
     #[inline(never)]
     pub(crate) fn take_choices_back(&mut self, shortcuts: &mut Shortcuts, net: &Net) {
         shortcuts.chooses_late = true;
-        for fresh in shortcuts.fresh_flits.iter_mut().filter(|fresh| fresh.chooses && fresh.out != NONE) {
-            let (i, _, _) = fresh.places::<V>();
+        for flit in shortcuts.bypass_flits.iter_mut().filter(|flit| flit.chooses && flit.out != NONE) {
+            let (i, _, _) = flit.places::<V>();
             let r = self.buffers.ins[i].router as usize;
-            self.withdraw(net, r, i, fresh.key);
-            (fresh.out, fresh.key) = (NONE, self.buffers.segments.items[fresh.segment as usize].key);
+            self.withdraw(net, r, i, flit.key);
+            (flit.out, flit.key) = (NONE, self.buffers.segments.items[flit.segment as usize].key);
         }
     }
 
-    /// Fresh heads that choose do so now that agents have acted. Those that find no open VC are left to the first step.
+    /// Heads that may bypass choose now that agents have acted. Those that find no open VC are left to the first step.
     #[inline(never)]
     fn choose_for_fresh<const SINGLE: bool>(&mut self, shortcuts: &mut Shortcuts, net: &Net) {
         let mut kept = 0;
-        for k in 0..shortcuts.fresh_flits.len() {
-            let mut fresh = shortcuts.fresh_flits[k];
-            if fresh.chooses {
+        for k in 0..shortcuts.bypass_flits.len() {
+            let mut flit = shortcuts.bypass_flits[k];
+            if flit.chooses {
                 let packet =
-                    if SINGLE { fresh.segment } else { self.buffers.segments.items[fresh.segment as usize].packet };
-                if !self.choose_alone::<SINGLE>(net, &mut fresh, packet) {
+                    if SINGLE { flit.segment } else { self.buffers.segments.items[flit.segment as usize].packet };
+                if !self.choose_for_bypass::<SINGLE>(net, &mut flit, packet) {
                     continue;
                 }
             }
-            shortcuts.fresh_flits[kept] = fresh;
+            shortcuts.bypass_flits[kept] = flit;
             kept += 1;
         }
-        shortcuts.fresh_flits.truncate(kept);
+        shortcuts.bypass_flits.truncate(kept);
     }
 
     /// Such a head chooses an output, and asks for it if a VC there is open. Else it will choose in the first step, and this returns
     /// false.
     #[inline(always)]
-    fn choose_alone<const SINGLE: bool>(&mut self, net: &Net, fresh: &mut FreshFlit, packet: u32) -> bool {
-        let (i, v) = port_and_vc::<V>(fresh.at);
+    fn choose_for_bypass<const SINGLE: bool>(&mut self, net: &Net, flit: &mut BypassFlit, packet: u32) -> bool {
+        let (i, v) = port_and_vc::<V>(flit.at);
         if SINGLE {
-            self.begin_segment(fresh.segment, fresh.key);
+            self.begin_segment(flit.segment, flit.key);
         }
-        if let Some((p, class)) = self.first_choice::<SINGLE>(net, (i, v), packet, fresh.key) {
-            // SAFETY: a fresh flit names an input (`assert_numbers`).
+        if let Some((p, class)) = self.first_choice::<SINGLE>(net, (i, v), packet, flit.key) {
+            // SAFETY: a flit that may bypass names an input (`assert_numbers`).
             let port = unsafe { self.buffers.ins.hot(i) };
             let (o, asks) = (port.base(i) + p, (port.router, port.port));
             if has_open_vc::<V, SINGLE>(net, &self.wires.outs[o], class) {
                 self.note_request::<SINGLE>(net, (o, class), asks);
-                (fresh.out, fresh.key) = (o as u32, net.key(p, class));
+                (flit.out, flit.key) = (o as u32, net.key(p, class));
                 return true;
             }
         }
-        // SAFETY: a fresh flit names an input (`assert_numbers`).
+        // SAFETY: a flit that may bypass names an input (`assert_numbers`).
         *unsafe { self.buffers.ins.hot_mut(i) }.requests.at_mut(v) = UNDECIDED;
         self.let_choose(net, i, v);
         false
@@ -194,35 +195,35 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 impl<const W: usize, const V: usize> Reach<W, V> {
     /// For the head of a packet of any length. (Inlined, this and `send_uncontended_tail` would take registers from body flits.)
     #[inline(never)]
-    fn begin_if_uncontended<const CHOOSE: bool>(&mut self, net: &Net, fresh: FreshFlit, earliest: u64) {
-        self.send_if_uncontended_head::<false, CHOOSE>(net, fresh, earliest);
+    fn begin_if_uncontended<const CHOOSE: bool>(&mut self, net: &Net, flit: BypassFlit, earliest: u64) {
+        self.send_if_uncontended_head::<false, CHOOSE>(net, flit, earliest);
     }
 
     #[inline(always)]
     fn send_if_uncontended_head<const SINGLE: bool, const CHOOSE: bool>(
         &mut self,
         net: &Net,
-        fresh: FreshFlit,
+        flit: BypassFlit,
         earliest: u64,
     ) {
         let fabric = &mut self.routers.fabric;
-        let (i, v, o) = fresh.places::<V>();
-        let class = if net.class_bits == 0 { 0 } else { split(fresh.key, net.class_bits).1 };
-        // SAFETY: a fresh flit names an input (`assert_numbers`).
+        let (i, v, o) = flit.places::<V>();
+        let class = if net.class_bits == 0 { 0 } else { split(flit.key, net.class_bits).1 };
+        // SAFETY: a flit that may bypass names an input (`assert_numbers`).
         let waits = CHOOSE && fabric.heads_are_to_choose(unsafe { fabric.buffers.ins.hot(i) }.router as usize);
         let room = if waits { 0 } else { fabric.room_for_uncontended_head::<SINGLE>(net, (i, v), o, class) };
         if room != 0 {
-            self.send_uncontended_head::<SINGLE>(net, fresh, class, room, earliest);
+            self.send_uncontended_head::<SINGLE>(net, flit, class, room, earliest);
             return;
         }
-        if CHOOSE && fresh.chooses {
+        if CHOOSE && flit.chooses {
             fabric.let_choose_after(net, (i, v));
         } else if SINGLE {
-            fabric.begin_segment(fresh.segment, fresh.key);
+            fabric.begin_segment(flit.segment, flit.key);
         }
-        // SAFETY: a fresh flit names an input (`assert_numbers`).
+        // SAFETY: a flit that may bypass names an input (`assert_numbers`).
         let port = unsafe { fabric.buffers.ins.hot_mut(i) };
-        *port.requests.at_mut(v) = fresh.key;
+        *port.requests.at_mut(v) = flit.key;
         fabric.requests.ask_for_vc(port.router as usize, o - port.base(i));
     }
 }
@@ -236,7 +237,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         !router.choosing.is_empty() && !self.requests.have_chosen.contains(r)
     }
 
-    /// A head of VC `v` of input `i` has chosen, and did not cross alone: it stays with its choice in the first step of this cycle if
+    /// A head of VC `v` of input `i` has chosen, and did not bypass: it stays with its choice in the first step of this cycle if
     /// no head of its router has one to make there, and chooses again after it.
     #[inline(always)]
     fn let_choose_after(&mut self, net: &Net, (i, v): (usize, usize)) {
@@ -253,12 +254,12 @@ impl<const W: usize, const V: usize> Reach<W, V> {
     fn send_if_uncontended_body<const STREAMS: bool, const CHOOSE: bool>(
         &mut self,
         net: &Net,
-        fresh: FreshFlit,
+        flit: BypassFlit,
         earliest: u64,
     ) {
         let Routers { fabric, beside } = &mut self.routers;
-        let (i, v, o) = fresh.places::<V>();
-        // SAFETY: a fresh flit names an input and an output (`assert_numbers`).
+        let (i, v, o) = flit.places::<V>();
+        // SAFETY: a flit that may bypass names an input and an output (`assert_numbers`).
         let (port, out) = unsafe { (fabric.buffers.ins.hot(i), fabric.wires.outs.hot(o)) };
         let (p, vc) = port_and_vc::<V>((*port.output_vc.at(v)).into());
         let r = port.router as usize;
@@ -266,16 +267,16 @@ impl<const W: usize, const V: usize> Reach<W, V> {
             || out.requested != 0
             || out.is_closed()
             || net.links.of(out.class).paced
-            || !fabric.leaves_alone(port, i, v)
+            || !fabric.is_input_uncontended(port, i, v)
             || CHOOSE && fabric.heads_are_to_choose(r)
         {
             fabric.requests.ask_for_switch(r, p);
             return;
         }
-        // SAFETY: a fresh flit names its segment (`assert_numbers`).
-        let segment = unsafe { fabric.buffers.segments.items.hot(fresh.segment as usize) };
+        // SAFETY: a flit that may bypass names its segment (`assert_numbers`).
+        let segment = unsafe { fabric.buffers.segments.items.hot(flit.segment as usize) };
         if segment.arrived == segment.len {
-            self.send_uncontended_tail(net, fresh, vc, earliest);
+            self.send_uncontended_tail(net, flit, vc, earliest);
         } else if STREAMS && fabric.may_open_stream(&beside.shortcuts, net, (i, v), (o, vc)) {
             self.routers.open_stream(net, (i, v), (p, vc));
         } else {
@@ -286,9 +287,9 @@ impl<const W: usize, const V: usize> Reach<W, V> {
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
     /// Whether no VC of input `i`, which is `port`, other than `v` may send a flit or take an output VC now. None of the others has a
-    /// fresh flit.
+    /// flit that may bypass.
     #[inline(always)]
-    fn leaves_alone(&self, port: &InputUnit<V>, i: usize, v: usize) -> bool {
+    fn is_input_uncontended(&self, port: &InputUnit<V>, i: usize, v: usize) -> bool {
         let mut others = occupied(&port.head) & !(1 << v);
         while others != 0 {
             let other = others.trailing_zeros() as usize;
@@ -316,7 +317,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         o: usize,
         class: usize,
     ) -> u16 {
-        // SAFETY: a fresh flit names an input and an output, and its key a class of that (`assert_numbers`).
+        // SAFETY: a flit that may bypass names an input and an output, and its key a class of that (`assert_numbers`).
         let (port, out, requesters) = unsafe {
             let requesters = self.requests.requesters.hot(net.slot(o, class));
             (self.buffers.ins.hot(i), self.wires.outs.hot(o), requesters)
@@ -329,7 +330,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
             || *requesters != only
             || others_send
             || link.paced
-            || if SINGLE { occupied(&port.head) != 1 << v } else { !self.leaves_alone(port, i, v) }
+            || if SINGLE { occupied(&port.head) != 1 << v } else { !self.is_input_uncontended(port, i, v) }
         {
             return 0;
         }
@@ -344,14 +345,14 @@ impl<const W: usize, const V: usize> Reach<W, V> {
     fn send_uncontended_head<const SINGLE: bool>(
         &mut self,
         net: &Net,
-        fresh: FreshFlit,
+        flit: BypassFlit,
         class: usize,
         room: u16,
         earliest: u64,
     ) {
-        let (i, v, o) = fresh.places::<V>();
+        let (i, v, o) = flit.places::<V>();
         let fabric = &mut self.routers.fabric;
-        // SAFETY: a fresh flit names an input and an output, and its key a class of that (`assert_numbers`).
+        // SAFETY: a flit that may bypass names an input and an output, and its key a class of that (`assert_numbers`).
         let (port, out, requesters) = unsafe {
             let requesters = fabric.requests.requesters.hot_mut(net.slot(o, class));
             (fabric.buffers.ins.hot_mut(i), fabric.wires.outs.hot_mut(o), requesters)
@@ -362,10 +363,10 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         *requesters = Bits::default();
         let depart = out.depart(earliest);
         let (packet, len) = if SINGLE {
-            (fresh.segment, 1)
+            (flit.segment, 1)
         } else {
-            // SAFETY: a fresh flit names its segment (`assert_numbers`).
-            let segment = unsafe { fabric.buffers.segments.items.hot_mut(fresh.segment as usize) };
+            // SAFETY: a flit that may bypass names its segment (`assert_numbers`).
+            let segment = unsafe { fabric.buffers.segments.items.hot_mut(flit.segment as usize) };
             segment.sent = 1;
             (segment.packet, segment.len)
         };
@@ -377,11 +378,11 @@ impl<const W: usize, const V: usize> Reach<W, V> {
             out.hold(vc, port.port.into(), v as u8);
             out.vcs_with_flit = 0;
         }
-        let crossing = Crossing { packet, segment: fresh.segment, len, head: true, tail };
+        let crossing = Crossing { packet, segment: flit.segment, len, head: true, tail };
         self.traverse::<SINGLE>(net, (o, usize::from(vc)), depart, crossing);
         let Routers { fabric, beside } = &mut self.routers;
         if !SINGLE && tail {
-            fabric.buffers.segments.remove(fresh.segment);
+            fabric.buffers.segments.remove(flit.segment);
         }
         fabric.return_credit(net, i, v);
         beside.observers.tally.flit_hops += 1;
@@ -390,12 +391,12 @@ impl<const W: usize, const V: usize> Reach<W, V> {
     /// A tail, which is the only flit of its VC, crosses to VC `vc` of its output, and its packet leaves both. Nobody waits for the
     /// output.
     #[inline(never)]
-    fn send_uncontended_tail(&mut self, net: &Net, fresh: FreshFlit, vc: usize, earliest: u64) {
-        let (i, v, o) = fresh.places::<V>();
+    fn send_uncontended_tail(&mut self, net: &Net, flit: BypassFlit, vc: usize, earliest: u64) {
+        let (i, v, o) = flit.places::<V>();
         let Routers { fabric, beside } = &mut self.routers;
-        // SAFETY: a fresh flit names an input, an output and its segment (`assert_numbers`).
+        // SAFETY: a flit that may bypass names an input, an output and its segment (`assert_numbers`).
         let (port, out, segment) = unsafe {
-            let segment = fabric.buffers.segments.items.hot(fresh.segment as usize);
+            let segment = fabric.buffers.segments.items.hot(flit.segment as usize);
             (fabric.buffers.ins.hot_mut(i), fabric.wires.outs.hot_mut(o), segment)
         };
         let Segment { packet, len, .. } = *segment;
@@ -404,10 +405,10 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         out.vcs_with_flit = 0;
         free_vc(&mut beside.policy.power, out, o, vc);
         let depart = out.depart(earliest);
-        let crossing = Crossing { packet, segment: fresh.segment, len, head: false, tail: true };
+        let crossing = Crossing { packet, segment: flit.segment, len, head: false, tail: true };
         self.traverse::<false>(net, (o, vc), depart, crossing);
         let Routers { fabric, beside } = &mut self.routers;
-        fabric.buffers.segments.remove(fresh.segment);
+        fabric.buffers.segments.remove(flit.segment);
         fabric.return_credit(net, i, v);
         beside.observers.tally.flit_hops += 1;
     }

@@ -291,7 +291,7 @@ impl Builder<'_> {
             made: 0,
             brought_about: 0,
             vc: u8::MAX,
-            waiting: false,
+            blocked: false,
         }
     }
 

@@ -122,7 +122,7 @@ mod tests {
         let spoiled: [(&str, Spoil); 4] = [
             ("it is busy", |block| block.reach.interfaces.busy.set(7)),
             ("its source is due", |block| block.reach.interfaces.terminals[7].due = 200),
-            ("it waits for a credit", |block| block.reach.interfaces.terminals[7].waiting = true),
+            ("it waits for a credit", |block| block.reach.interfaces.terminals[7].blocked = true),
             ("an alarm wakes it", |block| block.reach.interfaces.alarms.push(150, 151, 7)),
         ];
         let job = |block: &mut Block<1, 8>| assert_eq!(block.reach.interfaces.terminals[7].job, NO_JOB);

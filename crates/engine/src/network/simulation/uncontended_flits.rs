@@ -5,7 +5,7 @@ use crate::network::simulation::Simulation;
 use crate::network::spec::{Execution, Spec};
 use weft_api::age::Priority;
 use weft_api::spec::FlowControl;
-use weft_kernel::parts::fresh::UncontendedTrial;
+use weft_kernel::parts::bypass::BypassTrial;
 use weft_kernel::shortcuts::profile::{Kind, Set};
 use weft_models::allocation::AllocatorConfig;
 
@@ -24,7 +24,7 @@ fn outcome_of(spec: &Spec, blocks: usize, uncontended: bool) -> String {
                 "both runs would be the same anyway"
             );
             if uncontended {
-                block.shortcuts_mut().uncontended_trial = UncontendedTrial::without_end();
+                block.shortcuts_mut().bypass_trial = BypassTrial::without_end();
             }
         }
     })
@@ -112,7 +112,7 @@ fn heads_that_choose_cross_alone() {
         let spec = spec(topology, routing, 1, 0.1);
         let mut simulation = Simulation::new(&spec, Execution::new(1, 1)).expect("a simulation");
         simulation.advance(100); // less than the first trial lasts
-        let (crossed, hops) = (simulation.blocks[0].shortcuts().uncontended_trial.crossed, simulation.flit_hops());
+        let (crossed, hops) = (simulation.blocks[0].shortcuts().bypass_trial.crossed, simulation.flit_hops());
         // at fewer than half of the routers that a packet crosses it has no choice, since its terminal is there
         assert!(hops > 300 && crossed * 2 > hops, "{topology}, {routing}: {crossed} of {hops} crossed alone");
     }

@@ -89,14 +89,14 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 }
 
 impl<const W: usize, const V: usize> Routers<W, V> {
-    /// Receives the `len` flits of the chunk that starts at `first`, of which some may begin or end runs. `UNCONTENDED`: heads may cross alone.
+    /// Receives the `len` flits of the chunk that starts at `first`, of which some may begin or end runs. `BYPASS`: heads may bypass the allocator.
     #[inline(never)]
-    pub fn receive_among_streams<const UNCONTENDED: bool>(&mut self, net: &Net, (first, len): (u32, usize)) {
+    pub fn receive_among_streams<const BYPASS: bool>(&mut self, net: &Net, (first, len): (u32, usize)) {
         for k in 0..len {
             // SAFETY: the chunk has `len` items, and is not released meanwhile.
             let flit = unsafe { self.fabric.wires.flits.hot_item(first, k) };
             if flit.packet != NONE {
-                self.receive_head::<false, UNCONTENDED, false>(net, flit);
+                self.receive_head::<false, BYPASS, false>(net, flit);
             } else if flit.key == BODY {
                 self.receive_body::<true>(net, flit.to);
             } else {

@@ -47,7 +47,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         true
     }
 
-    /// Whether the flit that is about to cross alone, from VC `v` of input `i` to VC `vc` of output `o`, opens a stream.
+    /// Whether the uncontended flit that is about to cross from VC `v` of input `i` to VC `vc` of output `o`, opens a stream.
     #[inline(always)]
     pub fn may_open_stream(
         &self,
@@ -81,7 +81,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 }
 
 impl<const W: usize, const V: usize> Routers<W, V> {
-    /// The only flit of VC `v` of input `i` crosses alone to VC `vc` of output port `p`, as the first of a stream.
+    /// The only flit of VC `v` of input `i` crosses uncontended to VC `vc` of output port `p`, as the first of a stream.
     #[inline(never)]
     pub fn open_stream(&mut self, net: &Net, (i, v): (usize, usize), (p, vc): (usize, usize)) {
         let at = self.fabric.send_uncontended::<true>(

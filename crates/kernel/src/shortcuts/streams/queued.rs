@@ -67,7 +67,7 @@ impl Interfaces {
     #[inline(never)]
     fn sleep_beside_stream(&mut self, t: usize, now: u64) {
         self.rest(t, now);
-        self.terminals[t].waiting = false;
+        self.terminals[t].blocked = false;
     }
 
     /// A flit of the stream of terminal `t` has left the only queue that holds packets.

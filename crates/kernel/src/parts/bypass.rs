@@ -1,12 +1,13 @@
-//! Flits that have come in this cycle and may cross the switch alone, and whether heads try that.
+//! Flits that may bypass the allocator in the cycle in which they come, and the trial whether heads gain by that.
 
 use weft_api::base::kept::Kept;
 use weft_api::state::port_and_vc;
 
-/// A flit that has come in this cycle, is the only one of its queue, and may cross the switch alone. There is
-/// one per input unit at most, since a link carries one flit per cycle where flits cross alone.
+/// A flit that has come in this cycle, is the only one of its queue, and may bypass the allocator. It does if it is uncontended: no other
+/// flit requests its output or leaves its input. There is one per input unit at most, since a link carries one flit per cycle where flits
+/// bypass.
 #[derive(Debug, Clone, Copy)]
-pub struct FreshFlit {
+pub struct BypassFlit {
     /// Input unit * 16 + VC.
     pub at: u32,
     /// The output unit by which it will leave.
@@ -19,7 +20,7 @@ pub struct FreshFlit {
     pub chooses: bool,
 }
 
-impl FreshFlit {
+impl BypassFlit {
     /// Its input unit, the VC there, and the output unit by which it will leave.
     #[inline(always)]
     pub fn places<const V: usize>(self) -> (usize, usize, usize) {
@@ -28,18 +29,18 @@ impl FreshFlit {
     }
 }
 
-/// Whether heads try to cross alone. It changes no result: where many flits meet others, the allocator does the same for less.
+/// Whether heads try to bypass the allocator. It changes no result: where many flits are contended, the allocator does the same for less.
 #[derive(Debug, Clone, Default, Kept)]
-pub struct UncontendedTrial {
+pub struct BypassTrial {
     pub heads_try: bool,
     /// When this is decided again.
     pub until: u64,
-    /// Flits of any kind that could have crossed alone since it was decided, and how many have.
+    /// Flits of any kind that could have bypassed since it was decided, and how many have.
     pub tried: u64,
     pub crossed: u64,
 }
 
-impl UncontendedTrial {
+impl BypassTrial {
     /// Heads try in all cycles (for tests).
     pub fn without_end() -> Self {
         Self { heads_try: true, until: u64::MAX, ..Self::default() }
@@ -61,7 +62,7 @@ mod tests {
     use super::*;
 
     /// Whether heads try in each of these cycles, if so many of 10 flits cross in a cycle.
-    fn tries(trial: &mut UncontendedTrial, cycles: std::ops::Range<u64>, crossed: u64) -> Vec<bool> {
+    fn tries(trial: &mut BypassTrial, cycles: std::ops::Range<u64>, crossed: u64) -> Vec<bool> {
         let mut try_in = |now| {
             trial.decide(now);
             (trial.tried, trial.crossed) = (trial.tried + 10, trial.crossed + crossed);
@@ -71,8 +72,8 @@ mod tests {
     }
 
     #[test]
-    fn heads_try_while_most_are_alone_and_make_short_trials_otherwise() {
-        let mut trial = UncontendedTrial::default();
+    fn heads_try_while_most_are_uncontended_and_make_short_trials_otherwise() {
+        let mut trial = BypassTrial::default();
         assert!(tries(&mut trial, 0..10_000, 6).into_iter().all(|tries| tries));
         let busy = tries(&mut trial, 10_000..60_000, 5);
         let short = busy.iter().filter(|&&tries| tries).count();
