@@ -79,9 +79,9 @@ impl Phases {
     /// The window when the run begins.
     pub fn first_window(&self) -> (u64, u64) {
         match (self.auto_warmup, self.stop) {
-            (true, _) => (LATER, LATER),
+            (true, Stop::Window | Stop::Confidence { .. } | Stop::Complete) => (LATER, LATER),
             (false, Stop::Complete) => (self.warmup, LATER),
-            (false, _) => (self.warmup, self.warmup + self.window),
+            (false, Stop::Window | Stop::Confidence { .. }) => (self.warmup, self.warmup + self.window),
         }
     }
 
@@ -89,7 +89,7 @@ impl Phases {
     pub fn most_batches(&self, batch: u64) -> usize {
         match self.stop {
             Stop::Confidence { window, .. } => (window.max(self.window)).div_ceil(batch) as usize,
-            _ => self.batches as usize,
+            Stop::Window | Stop::Complete => self.batches as usize,
         }
     }
 }

@@ -54,7 +54,7 @@ fn entries(root: Node, file_name: &str) -> Result<Vec<Entry>, Diagnostic> {
         Kind::Mapping(_) => {
             Err(Diagnostic::at(&designs.key_span, "designs", "there are no designs under `designs`", EXAMPLE, &[]))
         }
-        _ => {
+        Kind::Scalar(_) | Kind::Sequence(_) => {
             let what = format!("`designs` is {}, not topologies by name", designs.value.describe());
             Err(Diagnostic::at(&designs.key_span, "designs", &what, EXAMPLE, &[]))
         }

@@ -66,7 +66,7 @@ pub fn expand_with(
             return Err(Diagnostic::nowhere("", &format!("{file_name} is empty: there is no scenario in it"), help));
         }
         Kind::Mapping(_) => {}
-        _ => {
+        Kind::Scalar(_) | Kind::Sequence(_) => {
             let what = format!("a scenario is a mapping, not {}", root.describe());
             return Err(Diagnostic::at(&root.span, "", &what, "write `key: value` lines", &[]));
         }

@@ -25,7 +25,7 @@ impl Target<'_> {
             node = match schema.view() {
                 View::Items(_) => self.item(node, name, &done)?,
                 View::Models(_) => self.model(node, name, &done)?,
-                _ => self.entry(node, name)?,
+                View::Keys { .. } | View::Map(_) | View::Words(_) | View::Plain => self.entry(node, name)?,
             };
             schema = below;
             done = join(&done, name);
@@ -260,7 +260,7 @@ fn entries<'n>(node: &'n mut Node, path: &str, kind: &str, valid: &[&str]) -> Re
     }
     match &mut node.kind {
         Kind::Mapping(entries) => Ok(entries),
-        _ => {
+        Kind::Scalar(_) | Kind::Sequence(_) => {
             let keys = if valid.is_empty() { "none".to_owned() } else { valid.join(", ") };
             let what = format!("expected a mapping, found {describe}");
             let (parent, name) = path.rsplit_once('.').unwrap_or(("", path));

@@ -10,7 +10,6 @@ use weft_api::routing::Classes;
 use weft_api::state::{DETOUR, Packet};
 use weft_api::walk::{Cost, Step};
 use weft_kernel::net::Net;
-use weft_topology::Peer;
 use weft_units::Refusal;
 
 /// Most paths that are listed, and most paths that are followed to count them.
@@ -177,13 +176,13 @@ impl Explainer<'_> {
         let each = 1.0 / choices.len() as f64;
         for Step { hop, after, cost } in choices {
             let share = share.filter(|_| cost.is_none()).map(|s| s * each);
-            match self.spec.graph.ports(at)[hop.port as usize].peer {
-                Peer::Router { router, .. } => {
+            match self.neighbour(at, hop.port) {
+                Some(router) => {
                     hops.push((at, hop.port, hop.class));
                     self.follow(router, after, share, hops);
                     hops.pop();
                 }
-                _ => self.arrive(share, after.flags & DETOUR == 0, hops),
+                None => self.arrive(share, after.flags & DETOUR == 0, hops),
             }
         }
     }
@@ -232,10 +231,7 @@ impl Explainer<'_> {
     }
 
     fn neighbour(&self, router: u32, port: u16) -> Option<u32> {
-        match self.spec.graph.ports(router)[port as usize].peer {
-            Peer::Router { router, .. } => Some(router),
-            _ => None,
-        }
+        self.spec.graph.neighbour(router, port).map(|(router, _)| router)
     }
 
     fn explanation(self, from: u32, to: u32, classes: &Classes) -> Explanation {

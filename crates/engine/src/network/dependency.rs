@@ -21,7 +21,7 @@ use weft_api::coordinates::Lines;
 use weft_api::routing::{AnyRouting, Classes, Hop, RingEntry};
 use weft_api::state::Packet;
 use weft_api::walk::{Ports, Proof};
-use weft_topology::{Graph, Grid, MAX_RADIX, Peer};
+use weft_topology::{Graph, Grid, MAX_RADIX};
 use weft_units::Refusal;
 
 mod checks;
@@ -190,10 +190,7 @@ impl<'a> Dependencies<'a> {
     }
 
     fn neighbour(&self, router: u32, port: u16) -> Option<u32> {
-        match self.graph.ports(router)[port as usize].peer {
-            Peer::Router { router, .. } => Some(router),
-            _ => None,
-        }
+        self.graph.neighbour(router, port).map(|(router, _)| router)
     }
 
     /// Adds an edge from `from`, which leads to a router, to (port, class) of that router.

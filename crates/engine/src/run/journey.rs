@@ -7,7 +7,7 @@ use weft_kernel::face::AnyBlock;
 use weft_kernel::net::Net;
 use weft_kernel::parts::watch::{Birth, Decision, Stay, Wait};
 use weft_kernel::spy::Weighed;
-use weft_topology::{Graph, Peer};
+use weft_topology::Graph;
 
 /// One watched packet: number `seq` of those that `terminal` created.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -261,17 +261,11 @@ impl Maker<'_> {
     }
 
     fn neighbour(&self, router: u32, port: u16) -> Option<u32> {
-        match self.graph.ports(router)[port as usize].peer {
-            Peer::Router { router, .. } => Some(router),
-            _ => None,
-        }
+        self.graph.neighbour(router, port).map(|(router, _)| router)
     }
 
     fn far_port(&self, router: u32, port: u32) -> Option<u16> {
-        match self.graph.ports(router)[port as usize].peer {
-            Peer::Router { port, .. } => Some(port),
-            _ => None,
-        }
+        self.graph.neighbour(router, port as u16).map(|(_, port)| port)
     }
 
     /// The router with these coordinates in the plane of router `near`.

@@ -499,7 +499,7 @@ impl Simulation {
     fn explain(&self, ending: Ending) -> Ending {
         match ending {
             Ending::Saturated => stall::find(self).map_or(Ending::Saturated, Ending::Stalled),
-            other => other,
+            Ending::Drained | Ending::Stalled(_) | Ending::Interrupted => ending,
         }
     }
 }

@@ -39,7 +39,11 @@ fn starts(call: &Call) -> Vec<usize> {
     let blocks = match call.operation {
         Operation::AllToAll => n * n,
         Operation::Gather | Operation::Scatter | Operation::AllGather => n,
-        _ => 1,
+        Operation::Barrier
+        | Operation::Broadcast
+        | Operation::Reduce
+        | Operation::AllReduce
+        | Operation::ReduceScatter => 1,
     };
     let size = |block| if blocks == 1 { call.vector() } else { call.size_of(block) };
     let mut starts = vec![0];
@@ -67,10 +71,12 @@ fn given_and_wanted(call: &Call, starts: &[usize], rank: u32) -> (Data, Vec<(usi
         Operation::Reduce | Operation::AllReduce | Operation::ReduceScatter => {
             given.fill(own);
             let share = call.share(rank);
-            let range = match call.operation {
-                Operation::ReduceScatter => share.start as usize..(share.start + share.bytes) as usize,
-                Operation::Reduce if me != root => 0..0,
-                _ => 0..length,
+            let range = if call.operation == Operation::ReduceScatter {
+                share.start as usize..(share.start + share.bytes) as usize
+            } else if call.operation == Operation::AllReduce || me == root {
+                0..length
+            } else {
+                0..0
             };
             wanted.extend(range.map(|byte| (byte, all)));
         }

@@ -8,7 +8,7 @@ pub use generators::check_generator;
 
 use crate::collectives::{AlgorithmConfig, Call, TableConfig, operation};
 use crate::form::Operation;
-use Operation::{AllGather, AllToAll, Gather, ReduceScatter, Scatter};
+use Operation::{AllGather, AllReduce, AllToAll, Barrier, Broadcast, Gather, Reduce, ReduceScatter, Scatter};
 use serde::Serialize;
 
 /// 2 to 65 ranks. Above 33 only some around powers and multiples of 2, unless `make test-all` asks for all (WEFT_TEST_ROUNDS).
@@ -25,8 +25,8 @@ fn call(operation: Operation, ranks: u32, root: u32, bytes: u64) -> Call<'static
 fn sizes(operation: Operation, ranks: u32) -> Vec<u64> {
     match operation {
         AllToAll | Gather | Scatter | AllGather => vec![if ranks > 16 { 1 } else { 3 }],
-        _ if ranks > 40 => vec![u64::from(ranks) + 1],
-        _ => vec![u64::from(ranks) * 2 + 1, 3],
+        Barrier | Broadcast | Reduce | AllReduce | ReduceScatter if ranks > 40 => vec![u64::from(ranks) + 1],
+        Barrier | Broadcast | Reduce | AllReduce | ReduceScatter => vec![u64::from(ranks) * 2 + 1, 3],
     }
 }
 

@@ -184,6 +184,13 @@ impl Graph {
             })
         })
     }
+    /// The router at the far end of a port, and the port there. `None` if the port leads to no router.
+    pub fn neighbour(&self, router: u32, port: u16) -> Option<(u32, u16)> {
+        match self.ports(router)[usize::from(port)].peer {
+            Peer::Router { router, port } => Some((router, port)),
+            Peer::Terminal(_) | Peer::Unused => None,
+        }
+    }
     /// The link class of the channel that comes in by this port.
     pub fn way_back(&self, port: Port) -> u8 {
         match port.peer {

@@ -36,13 +36,18 @@ impl Rings {
 impl Dependencies<'_> {
     /// If there are rings, the check must also see where packets start, because their first hop must enter.
     pub(super) fn seen_from_starts<'p>(&self, proof: Proof<'p>) -> Proof<'p> {
+        if self.ring_entries.is_empty() {
+            return proof;
+        }
         match proof {
-            Proof::Packets { .. } | Proof::Turns(_) | Proof::TurnsTo { .. } | Proof::Escapes
-                if !self.ring_entries.is_empty() =>
-            {
+            Proof::EveryState | Proof::Packets { .. } | Proof::Turns(_) | Proof::TurnsTo { .. } | Proof::Escapes => {
                 Proof::EveryState
             }
-            seen => seen,
+            Proof::Rises { .. }
+            | Proof::OneLeg { .. }
+            | Proof::TwoLegs { .. }
+            | Proof::EscapeRings(_)
+            | Proof::Together(_) => proof,
         }
     }
 

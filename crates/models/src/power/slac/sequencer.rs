@@ -40,7 +40,7 @@ impl Overseer for Sequencer {
     fn next(&self) -> u64 {
         match self.change {
             Some(Change::Warming { until }) => until.min(self.window_end),
-            _ => self.window_end,
+            Some(Change::Draining) | None => self.window_end,
         }
     }
 
@@ -65,7 +65,7 @@ impl Overseer for Sequencer {
                 self.settle(network, now);
             }
             None if window_ends && now >= self.rests_until => self.decide(network, now),
-            _ => {}
+            Some(Change::Warming { .. } | Change::Draining) | None => {}
         }
     }
 

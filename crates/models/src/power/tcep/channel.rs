@@ -15,8 +15,8 @@ impl Team {
     pub(super) fn look(&mut self, channels: &mut dyn Channels, o: usize) {
         let end = &mut self.links[o].end;
         match end.state {
-            LinkState::Waking if !end.ready => {}
-            LinkState::Draining if !end.ready => {
+            LinkState::Waking | LinkState::Draining if end.ready => return,
+            LinkState::Draining => {
                 let unused = channels.free_for(o) >= 0 && OFF.is_unused(channels, o);
                 // if the link has failed, flits that it has brought may have to wait until it is on again, and their
                 // credits come only then
@@ -24,7 +24,9 @@ impl Team {
                     return channels.set_timer(o, channels.now() + DRAIN_LOOK);
                 }
             }
-            _ => return, // the other end has withdrawn meanwhile
+            LinkState::Waking => {}
+            // the other end has withdrawn meanwhile
+            LinkState::On | LinkState::Shadow | LinkState::Off | LinkState::Named(_) => return,
         }
         end.done();
         self.say_ready(channels, o);

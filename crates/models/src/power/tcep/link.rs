@@ -106,7 +106,7 @@ impl End {
         match self.state {
             LinkState::Waking => self.enter(LinkState::Off),
             LinkState::Shadow | LinkState::Draining => self.enter(LinkState::On),
-            _ => {}
+            LinkState::On | LinkState::Off | LinkState::Named(_) => {}
         }
     }
 
@@ -174,7 +174,7 @@ impl End {
             match self.state {
                 LinkState::Draining => self.enter(LinkState::Off),
                 LinkState::Waking => self.enter(LinkState::On),
-                _ => {}
+                LinkState::On | LinkState::Shadow | LinkState::Off | LinkState::Named(_) => {}
             }
         }
     }

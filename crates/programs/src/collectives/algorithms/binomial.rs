@@ -45,7 +45,8 @@ impl Expands for Binomial {
             Operation::Reduce => up(&place(), whole(call), segment, 0, steps),
             Operation::Gather => blocks(call, true, steps),
             Operation::Scatter => blocks(call, false, steps),
-            _ => down(&place(), whole(call), segment, 0, steps),
+            Operation::Broadcast => down(&place(), whole(call), segment, 0, steps),
+            other => unreachable!("{other:?} is not among its operations"),
         }
     }
 

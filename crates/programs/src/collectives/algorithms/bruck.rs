@@ -57,10 +57,11 @@ impl Expands for Bruck {
                     steps.receive(behind, bit, Into::Copy, held(behind));
                     steps.send(ahead, bit, held(call.me));
                 }
-                _ => {
+                Operation::Barrier => {
                     steps.hear(behind, bit);
                     steps.notify(ahead, bit);
                 }
+                other => unreachable!("{other:?} is not among its operations"),
             }
             steps.next();
         }

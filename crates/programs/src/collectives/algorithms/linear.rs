@@ -31,7 +31,8 @@ pub struct Linear {}
 fn data(call: &Call, other: u32) -> Piece {
     match call.operation {
         Operation::Gather | Operation::Scatter => call.block(other.into()),
-        _ => crate::collectives::tree::whole(call),
+        Operation::Broadcast | Operation::Reduce => crate::collectives::tree::whole(call),
+        other => unreachable!("{other:?} is not among its operations"),
     }
 }
 

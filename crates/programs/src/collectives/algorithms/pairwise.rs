@@ -42,10 +42,9 @@ impl Expands for Pairwise {
         for step in 1..call.ranks {
             let (ahead, behind) = (call.ahead(step), call.behind(step));
             let block = |from: u32, to: u32| {
-                std::iter::once(match call.operation {
-                    Operation::AllGather => call.block(from.into()),
-                    _ => call.block(u64::from(from) * u64::from(call.ranks) + u64::from(to)),
-                })
+                let of_pair = u64::from(from) * u64::from(call.ranks) + u64::from(to);
+                let is_gather = call.operation == Operation::AllGather;
+                std::iter::once(call.block(if is_gather { from.into() } else { of_pair }))
             };
             if call.operation == Operation::Barrier {
                 steps.hear(behind, step);

@@ -43,7 +43,8 @@ impl Expands for RecursiveDoubling {
     fn expand(&self, call: &Call, steps: &mut Steps) {
         match call.operation {
             Operation::AllGather => gather(call, steps),
-            _ => fold(call, steps),
+            Operation::Barrier | Operation::AllReduce => fold(call, steps),
+            other => unreachable!("{other:?} is not among its operations"),
         }
     }
 
@@ -68,13 +69,12 @@ fn gather(call: &Call, steps: &mut Steps) {
 /// Exchange of whole vectors; for a barrier, of messages without data.
 fn fold(call: &Call, steps: &mut Steps) {
     let whole = || std::iter::once(crate::collectives::tree::whole(call));
-    let send = |to: u32, round: u32, steps: &mut Steps| match call.operation {
-        Operation::Barrier => steps.notify(to, round),
-        _ => steps.send(to, round, whole()),
+    let is_barrier = call.operation == Operation::Barrier;
+    let send = |to: u32, round: u32, steps: &mut Steps| {
+        if is_barrier { steps.notify(to, round) } else { steps.send(to, round, whole()) }
     };
-    let receive = |from: u32, round: u32, into: Into, steps: &mut Steps| match call.operation {
-        Operation::Barrier => steps.hear(from, round),
-        _ => steps.receive(from, round, into, whole()),
+    let receive = |from: u32, round: u32, into: Into, steps: &mut Steps| {
+        if is_barrier { steps.hear(from, round) } else { steps.receive(from, round, into, whole()) }
     };
     let power = 1 << call.ranks.ilog2();
     let folded = call.ranks - power;

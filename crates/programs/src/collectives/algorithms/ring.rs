@@ -109,10 +109,11 @@ impl Expands for Ring {
         match call.operation {
             Operation::AllGather => _ = circle.all_gather(|place| call.block(place as u64), 0, steps),
             Operation::ReduceScatter => _ = circle.reduce_scatter(share, segment, 0, steps),
-            _ => {
+            Operation::AllReduce => {
                 let rounds = circle.reduce_scatter(share, segment, 0, steps);
                 circle.all_gather(share, rounds, steps);
             }
+            other => unreachable!("{other:?} is not among its operations"),
         }
     }
 

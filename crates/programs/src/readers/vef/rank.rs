@@ -66,7 +66,7 @@ impl Rank {
             let after = steps[0].0;
             let mut anchor = match after {
                 After::Nothing => None,
-                _ => Some(
+                After::Sent(_) | After::Received(_) | After::Collective(_) => Some(
                     events
                         .get(after)
                         .ok_or_else(|| format!("a record follows {}, which is not of this task", named(after)))?,
