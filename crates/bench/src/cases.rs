@@ -232,14 +232,12 @@ const FLEX_UGAL: Routing = Routing {
     name: "ugal",
     config: r#"{"ugal_over": {"minimal": {"flex_minimal": {}}, "sensor": "used_credits"}}"#,
     policy: ALWAYS_ON,
-
     booksim: None,
 };
 const FLEX_LBR: Routing = Routing {
     name: "lbr",
     config: r#"{"lbr": {"minimal": {"flex_minimal": {}}, "sensor": "used_credits", "prefer_min_on_tie": false}}"#,
     policy: ALWAYS_ON,
-
     booksim: None,
 };
 
@@ -250,30 +248,57 @@ impl Routing {
     }
 }
 
+/// A case of a network and a routing beside a policy whose name begins that of the routing. `times`: cycles before the clock starts, and
+/// cycles timed.
+fn case(
+    network: &'static Network,
+    policy: &str,
+    routing: Routing,
+    (packet_flits, load): (u32, f64),
+    (warmup, cycles): (u64, u64),
+) -> Case {
+    let name = format!("{}/{policy}{}/{packet_flits}f/{load:.2}", network.name, routing.name);
+    Case { name, network, routing, load, packet_flits, warmup, cycles }
+}
+
 /// All cases, smallest first.
 pub fn all() -> Vec<Case> {
     let mut cases = Vec::new();
-    let mut add = |network: &'static Network, routing: Routing, packet_flits, load, (warmup, cycles)| {
-        let name = format!("{}/{}/{packet_flits}f/{load:.2}", network.name, routing.name);
-        cases.push(Case { name, network, routing, load, packet_flits, warmup, cycles });
-    };
+    let mut add = |network, routing, packet, times| cases.push(case(network, "", routing, packet, times));
+    each_length_of_packets(&mut add);
+    each_policy(&mut cases);
+    let mut add = |network, routing, packet, times| cases.push(case(network, "", routing, packet, times));
+    each_routing(&mut add);
+    each_size(&mut add);
+    cases
+}
+
+/// Adds a case: its packets as (flits, load), and its cycles as (before the clock starts, timed).
+type Add<'a> = &'a mut dyn FnMut(&'static Network, Routing, (u32, f64), (u64, u64));
+
+/// Packets of several lengths, in VC queues and in mapped queues.
+fn each_length_of_packets(add: Add) {
     for routing in [MINIMAL, UGAL_P] {
         for packet in [1, 8, 64] {
             for (load, cycles) in [(0.05, 200_000), (0.30, 40_000), (0.60, 20_000)] {
-                add(&BUTTERFLY_512, routing, packet, load, (2_000, cycles));
+                add(&BUTTERFLY_512, routing, (packet, load), (2_000, cycles));
             }
         }
     }
     for network in [&BUTTERFLY_1_QUEUE, &BUTTERFLY_8_QUEUES] {
         for packet in [1, 16] {
             for (load, cycles) in [(0.30, 20_000), (0.60, 10_000)] {
-                add(network, MINIMAL, packet, load, (2_000, cycles));
+                add(network, MINIMAL, (packet, load), (2_000, cycles));
             }
         }
     }
     for packet in [1, 8] {
-        add(&BUTTERFLY_MIXED, MINIMAL, packet, 0.3, (2_000, 40_000));
+        add(&BUTTERFLY_MIXED, MINIMAL, (packet, 0.3), (2_000, 40_000));
     }
+}
+
+/// Policies on two networks, and the torus without a policy.
+fn each_policy(cases: &mut Vec<Case>) {
     let policies = [
         ("", ALWAYS_ON),
         ("sleepless/", IDLE_FOR_EVER),
@@ -283,55 +308,56 @@ pub fn all() -> Vec<Case> {
         ("trunk/", TRUNK),
     ];
     for (name, policy) in policies {
-        let mut beside = |network: &'static Network, routing: Routing, packet_flits, load, (warmup, cycles)| {
-            let routing = routing.beside(policy);
-            let name = format!("{}/{name}{}/{packet_flits}f/{load:.2}", network.name, routing.name);
-            cases.push(Case { name, network, routing, load, packet_flits, warmup, cycles });
+        let mut add = |network, routing: Routing, packet, times| {
+            cases.push(case(network, name, routing.beside(policy), packet, times));
         };
         for (load, cycles) in [(0.05, 100_000), (0.30, 40_000)] {
             if !name.is_empty() && policy != TRUNK {
                 for packet in [8, 64] {
-                    beside(&BUTTERFLY_512, MINIMAL, packet, load, (2_000, cycles));
+                    add(&BUTTERFLY_512, MINIMAL, (packet, load), (2_000, cycles));
                 }
             }
-            beside(&TORUS_TRUNKS_OF_4, TORUS_ORDER, 8, load, (1_000, 4 * cycles));
+            add(&TORUS_TRUNKS_OF_4, TORUS_ORDER, (8, load), (1_000, 4 * cycles));
             if name.is_empty() || policy == TRUNK {
-                beside(&TORUS_TRUNKS_OF_4, TORUS_ADAPTIVE, 8, load, (1_000, 4 * cycles));
+                add(&TORUS_TRUNKS_OF_4, TORUS_ADAPTIVE, (8, load), (1_000, 4 * cycles));
             }
         }
     }
-    let mut add = |network: &'static Network, routing: Routing, packet_flits, load, (warmup, cycles)| {
-        let name = format!("{}/{}/{packet_flits}f/{load:.2}", network.name, routing.name);
-        cases.push(Case { name, network, routing, load, packet_flits, warmup, cycles });
-    };
+}
+
+/// Routings of each family of networks.
+fn each_routing(add: Add) {
     for routing in [PAL, TCEP_ALL_ON, TCEP] {
-        add(&BUTTERFLY_512, routing, 1, 0.3, (2_000, 40_000));
+        add(&BUTTERFLY_512, routing, (1, 0.3), (2_000, 40_000));
     }
     for load in [0.2, 0.6] {
-        add(&TORUS, TORUS_ORDER, 1, load, (1_000, 20_000));
-        add(&TORUS, TORUS_ADAPTIVE, 1, load, (1_000, 20_000));
+        add(&TORUS, TORUS_ORDER, (1, load), (1_000, 20_000));
+        add(&TORUS, TORUS_ADAPTIVE, (1, load), (1_000, 20_000));
     }
     for routing in [TORUS_ORDER, TORUS_ADAPTIVE] {
-        add(&TORUS_TRUNKS, routing, 1, 0.2, (1_000, 20_000));
+        add(&TORUS_TRUNKS, routing, (1, 0.2), (1_000, 20_000));
     }
-    add(&TREE, TREE_RANDOM, 1, 0.3, (1_000, 12_000));
-    add(&DRAGONFLY_1K, DRAGONFLY_MINIMAL, 1, 0.3, (1_000, 12_000));
-    add(&DRAGONFLY_MIXED, DRAGONFLY_MINIMAL, 1, 0.3, (1_000, 12_000));
+    add(&TREE, TREE_RANDOM, (1, 0.3), (1_000, 12_000));
+    add(&DRAGONFLY_1K, DRAGONFLY_MINIMAL, (1, 0.3), (1_000, 12_000));
+    add(&DRAGONFLY_MIXED, DRAGONFLY_MINIMAL, (1, 0.3), (1_000, 12_000));
     for routing in [FLEX_MINIMAL, FLEX_UGAL, FLEX_LBR] {
-        add(&FLEX_1080, routing, 1, 0.5, (1_000, 6_000));
+        add(&FLEX_1080, routing, (1, 0.5), (1_000, 6_000));
     }
     // 0.3 phits per cycle
     for routing in [DRAGONFLY_MINIMAL, DRAGONFLY_VALIANT, OFAR] {
-        add(&DRAGONFLY_5K, routing, 1, 0.3 / 8.0, (600, 1_000));
+        add(&DRAGONFLY_5K, routing, (1, 0.3 / 8.0), (600, 1_000));
     }
-    add(&BUTTERFLY_10K, MINIMAL, 1, 0.05, (200, 8_000));
-    add(&BUTTERFLY_10K, MINIMAL, 1, 0.3, (200, 1_500));
-    add(&BUTTERFLY_10K, TCEP, 1, 0.05, (200, 8_000));
-    add(&DRAGONFLY_16K, DRAGONFLY_MINIMAL, 1, 0.3, (400, 800));
-    add(&DRAGONFLY_92K, DRAGONFLY_MINIMAL, 1, 0.2, (300, 300));
-    add(&DRAGONFLY_1M, DRAGONFLY_MINIMAL, 1, 0.1, (100, 900));
-    add(&DRAGONFLY_262K, OFAR, 1, 0.3 / 8.0, (300, 300));
-    cases
+}
+
+/// Networks of 10,000 to a million terminals.
+fn each_size(add: Add) {
+    add(&BUTTERFLY_10K, MINIMAL, (1, 0.05), (200, 8_000));
+    add(&BUTTERFLY_10K, MINIMAL, (1, 0.3), (200, 1_500));
+    add(&BUTTERFLY_10K, TCEP, (1, 0.05), (200, 8_000));
+    add(&DRAGONFLY_16K, DRAGONFLY_MINIMAL, (1, 0.3), (400, 800));
+    add(&DRAGONFLY_92K, DRAGONFLY_MINIMAL, (1, 0.2), (300, 300));
+    add(&DRAGONFLY_1M, DRAGONFLY_MINIMAL, (1, 0.1), (100, 900));
+    add(&DRAGONFLY_262K, OFAR, (1, 0.3 / 8.0), (300, 300));
 }
 
 impl Case {

@@ -14,8 +14,9 @@ use weft_engine::Spec;
 use weft_engine::power::Modes;
 use weft_engine::recording::RecordingConfig;
 use weft_engine::spec::{
-    self, ChannelEnds, FaultTimes, LinkClass, Phases, RouterSpec, StatePrice, StatePrices, Stop, channel_ends,
+    self, ChannelEnds, Fault, FaultTimes, LinkClass, Phases, RouterSpec, StatePrice, StatePrices, Stop, channel_ends,
 };
+use weft_topology::Graph;
 use weft_units::{Cycles, Duration, LinkClasses, Refusal, Time};
 
 impl Scenario {
@@ -34,13 +35,7 @@ impl Scenario {
         self.check_link_speed(clock.cycle_fs)?;
         let mut graph = self.topology.build(&format!("topology.{}", self.topology.name()))?;
         let origins = self.resolve_links(&graph, &clock)?;
-        self.resolve_managed(graph.class_names())?;
-        self.power.resolve_catalogue(graph.radix())?;
-        let modes = modes::table(self.power.modes.as_deref())?;
-        self.power.check_modes(&modes)?;
-        let settles = self.power.policy.settling_period(&graph, &modes, clock.cycle_fs)?;
-        let switches = self.power.manages.as_ref().is_some_and(|LinkClasses(names)| !names.is_empty());
-        self.measure.resolve(&clock, settles.filter(|_| switches), (self.is_steady(), self.has_own_demand()));
+        let modes = self.resolve_power(&graph, &clock)?;
         let links = graph.class_names().iter().map(|class| self.link_class(class, &clock, &origins));
         let links = links.collect::<Result<Vec<_>, _>>()?;
         graph.set_latencies(links.iter().map(|link| link.latency));
@@ -54,13 +49,7 @@ impl Scenario {
         let phases = self.measure.phases(&traffic, &clock)?;
         let grouping = self.power.groups.as_ref().map(|groups| groups.on(&graph)).transpose()?;
         let managed: Vec<bool> = graph.class_names().iter().map(|class| self.manages(class)).collect();
-        let faults = self.faults.iter().enumerate();
-        let faults = faults.map(|(k, fault)| fault.spec(k, &clock, &graph)).collect::<Result<Vec<_>, _>>()?;
-        let fault_times = match &self.fault_model {
-            // nothing fails: the default times, which are no whole cycles of every length, are not used
-            None if faults.is_empty() => FaultTimes::default(),
-            model => model.clone().unwrap_or_default().times(&clock)?,
-        };
+        let (faults, fault_times) = self.stated_faults(&graph, &clock)?;
         let (classes, interface) = self.message_classes(&clock, &graph)?;
         let mut spec = Spec {
             traffic,
@@ -88,27 +77,14 @@ impl Scenario {
             allow_dependency_cycle: self.allow_dependency_cycle,
             graph,
         };
-        spec.prices = match prices {
-            Ok(prices) => prices,
-            Err(missing) => {
-                // no price helps a policy that can't work on this network
-                spec.check_policy()?;
-                return Err(missing);
-            }
-        };
+        // no price helps a policy that can't work on this network
+        spec.prices = prices.or_else(|missing| spec.check_policy().and(Err(missing)))?;
         check_energy(&spec)?;
         spec.bundles = groups::bundles(&spec, grouping.as_ref());
         self.split_ports(&mut spec)?;
         self.check_packet(&spec)?;
         spec.check_warmup()?;
-        if let Some(model) = &self.fault_model {
-            let drawn = model.draw_shares(&spec.faults, &spec, &clock)?;
-            spec.faults.extend(drawn);
-        }
-        if let Some(random) = self.fault_model.as_ref().and_then(|model| model.random.as_ref()) {
-            let drawn = random.draw(&spec, &clock)?;
-            spec.faults.extend(drawn);
-        }
+        self.draw_faults(&mut spec, &clock)?;
         self.check_faults(&spec)?;
         spec.check_recordings()?;
         self.check_classes(&spec)?;
@@ -117,6 +93,43 @@ impl Scenario {
         let remarks = spec.graph.remarks().iter().cloned().map(Warning::from);
         let warnings = remarks.chain(origins.warnings).collect();
         Ok((self, spec, warnings))
+    }
+
+    /// Fills in the defaults of `power`, and those of `measure`, which depend on the time in which the policy settles. Returns the modes.
+    fn resolve_power(&mut self, graph: &Graph, clock: &Clock) -> Result<Modes, Refusal> {
+        self.resolve_managed(graph.class_names())?;
+        self.power.resolve_catalogue(graph.radix())?;
+        let modes = modes::table(self.power.modes.as_deref())?;
+        self.power.check_modes(&modes)?;
+        let settles = self.power.policy.settling_period(graph, &modes, clock.cycle_fs)?;
+        let switches = self.power.manages.as_ref().is_some_and(|LinkClasses(names)| !names.is_empty());
+        self.measure.resolve(clock, settles.filter(|_| switches), (self.is_steady(), self.has_own_demand()));
+        Ok(modes)
+    }
+
+    /// The faults at set times that the scenario states, and the times that hold for all faults.
+    fn stated_faults(&self, graph: &Graph, clock: &Clock) -> Result<(Vec<Fault>, FaultTimes), Refusal> {
+        let faults = self.faults.iter().enumerate();
+        let faults = faults.map(|(k, fault)| fault.spec(k, clock, graph)).collect::<Result<Vec<_>, _>>()?;
+        let times = match &self.fault_model {
+            // nothing fails: the default times, which are no whole cycles of every length, are not used
+            None if faults.is_empty() => FaultTimes::default(),
+            model => model.clone().unwrap_or_default().times(clock)?,
+        };
+        Ok((faults, times))
+    }
+
+    /// Adds the faults that the fault model draws: first its shares, then those at random times.
+    fn draw_faults(&self, spec: &mut Spec, clock: &Clock) -> Result<(), Refusal> {
+        if let Some(model) = &self.fault_model {
+            let drawn = model.draw_shares(&spec.faults, spec, clock)?;
+            spec.faults.extend(drawn);
+        }
+        if let Some(random) = self.fault_model.as_ref().and_then(|model| model.random.as_ref()) {
+            let drawn = random.draw(spec, clock)?;
+            spec.faults.extend(drawn);
+        }
+        Ok(())
     }
 
     fn check_names(&self) -> Result<(), Refusal> {

@@ -93,18 +93,11 @@ impl Finished {
         summary.insert("link_classes".to_owned(), link_classes(&channels, &classes));
         summary.insert("hop_histogram".to_owned(), json!(outcome.hop_counts));
         summary.insert("latency_histogram".to_owned(), json!(pairs(&outcome.latency)));
-        if let Ending::Stalled(stall) = &outcome.ending {
-            summary.insert("stall_packets".to_owned(), json!(stall.packets));
-            summary.insert(
-                "stall_wait_for".to_owned(),
-                stall.wait_for.iter().map(|each| waiting(each, &spec.graph)).collect(),
-            );
-            summary.insert("stall_halted".to_owned(), json!(stall.halted));
-        }
-        let stalled = match &outcome.ending {
-            Ending::Stalled(stall) => Some(stalled(stall, &spec.graph)),
+        let stall = match &outcome.ending {
+            Ending::Stalled(stall) => Some(stall),
             Ending::Drained | Ending::Saturated | Ending::Interrupted => None,
         };
+        summary.extend(stall.into_iter().flat_map(|stall| of_stall(stall, &spec.graph)));
         if let Some(groups) = &point.scenario.power.groups {
             recorded.push(("groups", groups.on(&spec.graph)?.table(&channels, &outcome.asleep, spec)));
         }
@@ -114,11 +107,18 @@ impl Finished {
             channels,
             recorded,
             journeys: routers::rename(json!(outcome.journeys), &spec.graph),
-            stalled,
+            stalled: stall.map(|stall| stalled(stall, &spec.graph)),
             scenario_yaml,
             inputs,
         })
     }
+}
+
+/// The packets or jobs that a stalled network holds up, as keys of the summary.
+fn of_stall(stall: &Stall, graph: &Graph) -> [(String, Value); 3] {
+    let wait_for = stall.wait_for.iter().map(|each| waiting(each, graph)).collect();
+    [("stall_packets", json!(stall.packets)), ("stall_wait_for", wait_for), ("stall_halted", json!(stall.halted))]
+        .map(|(key, value)| (key.to_owned(), value))
 }
 
 /// The packets or jobs that a stalled network holds up, in words.

@@ -188,26 +188,7 @@ pub(crate) fn check(node: &mut Node, key_span: &Span, schema: &Schema, path: &st
         View::Keys { .. } | View::Map(_) if schema.is_map_or_value() && !matches!(node.kind, Kind::Mapping(_)) => {
             Ok(())
         }
-        View::Keys { keys, required } => {
-            let names: Vec<_> = keys.iter().map(|(name, _)| *name).collect();
-            for entry in entries(node, path, "its keys", &names)? {
-                let below = join(path, &entry.key);
-                let Some((_, schema)) = keys.iter().find(|(name, _)| *name == entry.key) else {
-                    let what = format!("unknown key `{}`", entry.key);
-                    let here = if path.is_empty() { "a scenario".to_owned() } else { format!("`{path}`") };
-                    let help = elsewhere(&entry.key, path, &format!("the keys of {here}"), &names);
-                    return Err(Diagnostic::at(&entry.key_span, &below, &what, &help, &notes));
-                };
-                check(&mut entry.value, &entry.key_span, schema, &below)?;
-            }
-            let missing = required.iter().find(|name| !find(node, name).whole);
-            missing.map_or(Ok(()), |name| {
-                let about = keys.iter().find(|(key, _)| key == name).and_then(|(_, schema)| schema.description());
-                let what = format!("the key `{name}` is missing");
-                let help = format!("write `{name}: ...`: {}", about.unwrap_or("it has no default"));
-                Err(Diagnostic::at(key_span, &join(path, name), &what, &help, &notes))
-            })
-        }
+        View::Keys { keys, required } => check_keys((node, key_span), (&keys, &required), path, &notes),
         View::Map(values) => {
             for entry in entries(node, path, "any", &[])? {
                 check(&mut entry.value, &entry.key_span, &values, &join(path, &entry.key))?;
@@ -228,27 +209,62 @@ pub(crate) fn check(node: &mut Node, key_span: &Span, schema: &Schema, path: &st
                 Err(Diagnostic::at(&node.span, path, &what, &help, &notes))
             }
         },
-        View::Items(values) => {
-            if let Kind::Sequence(items) = &mut node.kind {
-                for (i, item) in items.iter_mut().enumerate() {
-                    let span = item.span.clone();
-                    check(item, &span, &values, &join(path, &i.to_string()))?;
-                }
-                return Ok(());
-            }
-            match schema.list_of(path) {
-                Some(_) if node.is_nothing() => {
-                    node.kind = Kind::Sequence(Vec::new());
-                    Ok(())
-                }
-                Some(help) => {
-                    let what = format!("expected a list, found {}", node.describe());
-                    Err(Diagnostic::at(&node.span, path, &what, &help, &notes))
-                }
-                None => Ok(()),
-            }
-        }
+        View::Items(values) => check_items(node, (schema, &values), path, &notes),
         View::Plain => Ok(()),
+    }
+}
+
+/// Checks a mapping with these keys: each key is known, each value fits, and no key that is required is missing.
+fn check_keys(
+    (node, key_span): (&mut Node, &Span),
+    (keys, required): (&[(&'static str, Schema)], &[&'static str]),
+    path: &str,
+    notes: &[String],
+) -> Result<(), Diagnostic> {
+    let names: Vec<_> = keys.iter().map(|(name, _)| *name).collect();
+    for entry in entries(node, path, "its keys", &names)? {
+        let below = join(path, &entry.key);
+        let Some((_, schema)) = keys.iter().find(|(name, _)| *name == entry.key) else {
+            let what = format!("unknown key `{}`", entry.key);
+            let here = if path.is_empty() { "a scenario".to_owned() } else { format!("`{path}`") };
+            let help = elsewhere(&entry.key, path, &format!("the keys of {here}"), &names);
+            return Err(Diagnostic::at(&entry.key_span, &below, &what, &help, notes));
+        };
+        check(&mut entry.value, &entry.key_span, schema, &below)?;
+    }
+    let missing = required.iter().find(|name| !find(node, name).whole);
+    missing.map_or(Ok(()), |name| {
+        let about = keys.iter().find(|(key, _)| key == name).and_then(|(_, schema)| schema.description());
+        let what = format!("the key `{name}` is missing");
+        let help = format!("write `{name}: ...`: {}", about.unwrap_or("it has no default"));
+        Err(Diagnostic::at(key_span, &join(path, name), &what, &help, notes))
+    })
+}
+
+/// Checks the elements of a list; nothing counts as an empty list.
+fn check_items(
+    node: &mut Node,
+    (list, element): (&Schema, &Schema),
+    path: &str,
+    notes: &[String],
+) -> Result<(), Diagnostic> {
+    if let Kind::Sequence(items) = &mut node.kind {
+        for (i, item) in items.iter_mut().enumerate() {
+            let span = item.span.clone();
+            check(item, &span, element, &join(path, &i.to_string()))?;
+        }
+        return Ok(());
+    }
+    match list.list_of(path) {
+        Some(_) if node.is_nothing() => {
+            node.kind = Kind::Sequence(Vec::new());
+            Ok(())
+        }
+        Some(help) => {
+            let what = format!("expected a list, found {}", node.describe());
+            Err(Diagnostic::at(&node.span, path, &what, &help, notes))
+        }
+        None => Ok(()),
     }
 }
 

@@ -41,12 +41,9 @@ fn channel(from: Option<u32>, to: Option<u32>, class: u8, off: u64, flits: u64) 
     ChannelCount { from, from_port: 1, to, to_port: 1, class, cycles, flits, transitions: u64::from(off > 0) }
 }
 
-fn outcome(ending: Ending) -> Outcome {
-    let mut latency = Histogram::new(3).expect("a histogram");
-    for value in [20, 20, 30, 50] {
-        latency.record(value).expect("recorded");
-    }
-    let batch = |packets, latency| PacketSums {
+/// Sums of packets of one flit and one hop.
+fn sums(packets: u64, latency: u64) -> PacketSums {
+    PacketSums {
         packets,
         flits: packets,
         latency,
@@ -54,7 +51,33 @@ fn outcome(ending: Ending) -> Outcome {
         hops: packets,
         minimal: packets,
         kept_back: 0,
-    };
+    }
+}
+
+/// The only job of the run.
+fn job(latency: Histogram<u64>) -> JobOutcome {
+    JobOutcome {
+        name: "all".into(),
+        terminals: 2,
+        offered_flits: 100,
+        injected_flits: 90,
+        accepted_flits: 80,
+        missing_packets: 1,
+        dropped_packets: 0,
+        packets: Measured { sums: sums(4, 120), batches: vec![sums(2, 40), sums(2, 80)], latency },
+        latencies: Vec::new(),
+        progress: Progress::Endless,
+        figures: Vec::new(),
+        usages: None,
+        batch: Some(Batch { delivered: 4, packets: 4, dropped: 0, completed: Some(77) }),
+    }
+}
+
+fn outcome(ending: Ending) -> Outcome {
+    let mut latency = Histogram::new(3).expect("a histogram");
+    for value in [20, 20, 30, 50] {
+        latency.record(value).expect("recorded");
+    }
     Outcome {
         saturated: if ending == Ending::Saturated { Saturation::Yes } else { Saturation::No },
         ending,
@@ -69,12 +92,12 @@ fn outcome(ending: Ending) -> Outcome {
         backlog_packets: 10,
         waiting_packets: 0,
         fullest: None,
-        sums: batch(4, 120),
+        sums: sums(4, 120),
         missing_packets: 1,
         dropped_packets: 0,
         dropped_flits: 0,
         serial_cycles: 0,
-        batches: vec![batch(2, 40), batch(2, 80), batch(0, 0)],
+        batches: vec![sums(2, 40), sums(2, 80), sums(0, 0)],
         network_latency: latency.clone(),
         latency: latency.clone(),
         hop_counts: vec![0, 4],
@@ -87,21 +110,7 @@ fn outcome(ending: Ending) -> Outcome {
             channel(Some(1), Some(0), 1, 100, 0),
         ],
         classes: Vec::new(),
-        jobs: vec![JobOutcome {
-            name: "all".into(),
-            terminals: 2,
-            offered_flits: 100,
-            injected_flits: 90,
-            accepted_flits: 80,
-            missing_packets: 1,
-            dropped_packets: 0,
-            packets: Measured { sums: batch(4, 120), batches: vec![batch(2, 40), batch(2, 80)], latency },
-            latencies: Vec::new(),
-            progress: Progress::Endless,
-            figures: Vec::new(),
-            usages: None,
-            batch: Some(Batch { delivered: 4, packets: 4, dropped: 0, completed: Some(77) }),
-        }],
+        jobs: vec![job(latency)],
         recorded: vec![
             ("link_states", Table::bounded([("channel", Column::Counts(vec![2, 2]))], false)),
             ("control_packets", Table::bounded([("kind", Column::Texts(vec!["ack".into()]))], true)),

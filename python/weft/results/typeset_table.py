@@ -11,7 +11,7 @@ from weft.results.of_sweep import BILL, SATURATION, WIDER
 from weft.text.typeset import FORMS, Section
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from weft.results.database import Database
 
@@ -82,11 +82,11 @@ def typeset(
     chosen = list(columns) or _chosen(database, table, over_seeds.columns(head) if averaged else head, records, units)
     signs = {} if table == SATURATION else _signs(database)
     marks = [signs.get(tuple(map(record.get, _PLACE)), "") for record in records]
-    seeds = 1
+    notes = []
     if averaged:
-        of_row = {id(record): mark for record, mark in zip(records, marks, strict=True)}
         groups = over_seeds.groups(records, database.coordinates)
-        seeds = max(map(len, groups))
+        notes.append(f"means over {max(map(len, groups))} seeds, ± half of their 95 % confidence intervals")
+        of_row = {id(record): mark for record, mark in zip(records, marks, strict=True)}
         marks = [_worst([of_row[id(record)] for record in group]) for group in groups]
         cells = [[_mean(group, column, mark) for column in chosen] for group, mark in zip(groups, marks, strict=True)]
         records = [{column: over_seeds.together(group, column) for column in head} for group in groups]
@@ -94,17 +94,7 @@ def typeset(
         cells = [
             [_cell(record, column, mark) for column in chosen] for record, mark in zip(records, marks, strict=True)
         ]
-    shown = {
-        sign
-        for mark, row in zip(marks, cells, strict=True)
-        for sign in (mark, _mark(mark))
-        if sign and any(_has(cell, sign) for cell in row)
-    }
-    known = of_jobs.MEANINGS | of_flows.MEANINGS | {soundness.OVERLOADED_MARK: soundness.OVERLOADED_MEANING}
-    notes = [f"means over {seeds} seeds, ± half of their 95 % confidence intervals"] if averaged else []
-    notes += [f"{sign}: {meaning}" for sign, meaning in known.items() if sign in shown]
-    if any(_is_over_in_a_phase(record, mark) for record, mark in zip(records, marks, strict=True)) and "sat" in shown:
-        notes.append(_IN_PHASE)
+    notes += _meanings(records, cells, marks)
     if table == SATURATION:
         cells = [
             [_searched(record, column, cell) for column, cell in zip(chosen, row, strict=True)]
@@ -120,6 +110,22 @@ def typeset(
     if any(map(is_priced, heads)):
         notes += price_source.lines(summary for _, _, summary in database.summaries())
     return FORMS[ending](heads, [Section("", cells)], left=left, notes=notes)
+
+
+def _meanings(
+    records: Sequence[Mapping[str, Any]], cells: Sequence[Sequence[str]], marks: Sequence[str]
+) -> Iterator[str]:
+    """Yield the meaning of each sign that some cell shows."""
+    shown = {
+        sign
+        for mark, row in zip(marks, cells, strict=True)
+        for sign in (mark, _mark(mark))
+        if sign and any(_has(cell, sign) for cell in row)
+    }
+    known = of_jobs.MEANINGS | of_flows.MEANINGS | {soundness.OVERLOADED_MARK: soundness.OVERLOADED_MEANING}
+    yield from (f"{sign}: {meaning}" for sign, meaning in known.items() if sign in shown)
+    if any(_is_over_in_a_phase(record, mark) for record, mark in zip(records, marks, strict=True)) and "sat" in shown:
+        yield _IN_PHASE
 
 
 def _chosen(

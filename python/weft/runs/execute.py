@@ -225,14 +225,18 @@ def execute(
         if watch:
             watch(board.status())
 
+    _run_all(runner, sorted(range(len(points)), key=runner.priority), workers, tell)
+
+
+def _run_all(runner: _Runner, places: Sequence[int], workers: int, tell: Callable[[], None]) -> None:
+    """Run the points at these places, in this order, with so many workers at a time."""
     with ThreadPoolExecutor(max_workers=workers) as pool:
         try:
             tell()
-            futures = [pool.submit(runner.run, place) for place in sorted(range(len(points)), key=runner.priority)]
+            futures = [pool.submit(runner.run, place) for place in places]
             _follow(futures, tell)
         except BaseException:
-            for control in board.controls:
-                control.stop()
+            runner.stop()
             pool.shutdown(wait=True, cancel_futures=True)
             raise
     _raise_first(futures)
@@ -280,6 +284,11 @@ class _Runner:
                 done = True
         finally:
             self.board.end(place, done=done)
+
+    def stop(self) -> None:
+        """Have all points in flight stop."""
+        for control in self.board.controls:
+            control.stop()
 
 
 def _words(points: Sequence[Point]) -> list[str]:

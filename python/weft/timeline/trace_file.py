@@ -154,18 +154,29 @@ def record(
         finished.save(Path(folder) / "point")
         states, control, rank_states, messages = (_table(Path(folder) / "point", name) for name in SHOWN)
         channels = wanted.channels(_table(Path(folder) / "point", "channels"))
-    if not states.is_empty():
-        inside = (pl.col("from_cycle") < span.last) & (pl.col("to_cycle") > span.first)
-        states = states.filter(inside & pl.col("channel").is_in(channels["channel"].implode()))
-    if not control.is_empty():
-        came = pl.col("arrived_cycle").fill_null(pl.col("sent_cycle"))
-        control = wanted.packets(control.filter((pl.col("sent_cycle") < span.last) & (came >= span.first)))
+    states, control = _states_within(span, states, channels), _control_within(span, control, wanted)
     lines = [*_ABOUT, *(f"{name}_complete" for name in SHOWN)]
     about = {key: summary[key] for key in lines if summary[key] is not None}
     about |= {"coordinates": {path: label(value) for path, value in point.coordinates.items()}}
     left_out = max(0, control.height - wanted.most)
     tables = (states, channels, control.head(wanted.most), rank_states, messages)
     return Timeline(finished, *tables, left_out, span, about)
+
+
+def _states_within(span: Span, states: pl.DataFrame, channels: pl.DataFrame) -> pl.DataFrame:
+    """States of these channels in the part of the run."""
+    if states.is_empty():
+        return states
+    inside = (pl.col("from_cycle") < span.last) & (pl.col("to_cycle") > span.first)
+    return states.filter(inside & pl.col("channel").is_in(channels["channel"].implode()))
+
+
+def _control_within(span: Span, control: pl.DataFrame, wanted: Wanted) -> pl.DataFrame:
+    """Wanted control packets that were under way in the part of the run."""
+    if control.is_empty():
+        return control
+    came = pl.col("arrived_cycle").fill_null(pl.col("sent_cycle"))
+    return wanted.packets(control.filter((pl.col("sent_cycle") < span.last) & (came >= span.first)))
 
 
 def _table(folder: Path, name: str) -> pl.DataFrame:

@@ -120,8 +120,6 @@ where
     };
     let routers: Vec<Router<W>> = routers.iter().zip(ends).map(router).collect();
     let (inputs, outputs) = (ins.len(), outs.len());
-    let history = (net.needs.sensor == Some(Sensor::HistoryWindow))
-        .then(|| History::new(outputs, net.links.iter().map(|l| l.latency), room.horizon));
     let set_asides = match &net.set_aside {
         None => SetAsides::none(),
         Some(rules) => SetAsides::new(rules.rules.queues.into(), (inputs, outputs), room.horizon, back.clone()),
@@ -144,7 +142,7 @@ where
                         next_router,
                         outbox,
                         cuts,
-                        history,
+                        history: history(net, outputs, room.horizon),
                         granted: vec![u32::MAX; if net.needs.sees_grants { outputs } else { 0 }],
                         came_for: Vec::new(),
                         outs,
@@ -162,18 +160,29 @@ where
         },
         posts: vec![0; net.common.board.as_ref().map_or(0, Board::numbers)],
     };
-    for t in 0..block.reach.interfaces.terminals.len() {
-        if net.interface.is_some() {
-            block.reach.interfaces.busy.set(t);
-        } else if block.reach.interfaces.terminals[t].job != NO_JOB {
-            block.reach.interfaces.sleep(net, t, (block.reach.routers.fabric.now, 0));
-        }
-    }
+    await_sources(net, &mut block.reach.interfaces);
     if net.congestion.is_some() {
         block.reach.routers.fabric.count_queued(net);
     }
     block.assert_numbers(net);
     OfWidths { block, allocator: allocator.clone(), then: None }
+}
+
+/// The terminals look at their queues in the first cycle, or sleep until their sources are due.
+fn await_sources(net: &Net, interfaces: &mut Interfaces) {
+    for t in 0..interfaces.terminals.len() {
+        if net.interface.is_some() {
+            interfaces.busy.set(t);
+        } else if interfaces.terminals[t].job != NO_JOB {
+            interfaces.sleep(net, t, (0, 0));
+        }
+    }
+}
+
+/// The counts of earlier cycles, if the routing reads them.
+fn history(net: &Net, outputs: usize, horizon: u64) -> Option<History> {
+    let is_read = net.needs.sensor == Some(Sensor::HistoryWindow);
+    is_read.then(|| History::new(outputs, net.links.iter().map(|l| l.latency), horizon))
 }
 
 struct Units<const V: usize> {

@@ -133,78 +133,24 @@ pub(super) fn check_call(algorithm: &dyn Expands, call: &Call, name: &str) {
     let starts = starts(call);
     let ranks = ranks_of(algorithm, call, &starts);
     let is_barrier = call.operation == Operation::Barrier;
-    let length = if is_barrier { 1 } else { starts[starts.len() - 1] };
     let given: Vec<Data> = (0..call.ranks)
         .map(|rank| if is_barrier { vec![1 << rank] } else { given_and_wanted(call, &starts, rank).0 })
         .collect();
-    // Data of each receive. A send takes place as soon as the operations that it waits for have finished.
-    let mut got: Vec<HashMap<u32, Data>> = vec![HashMap::new(); ranks.len()];
-    let mut under_way: HashMap<(u32, u32, u32), VecDeque<(u32, Data)>> = HashMap::new();
-    let mut done: Vec<Vec<bool>> = ranks.iter().map(|rank| vec![false; rank.ops.len()]).collect();
-    let held = |rank: usize, before: &[u32], got: &HashMap<u32, Data>| {
-        let mut data = given[rank].clone();
-        for op in before.iter().filter(|op| got.contains_key(op)) {
-            let (bytes, into) = &ranks[rank].watched[op];
-            let bytes = if is_barrier { &vec![0] } else { bytes };
-            for (&byte, &value) in bytes.iter().zip(&got[op]) {
-                match into {
-                    Into::Copy => data[byte] = value,
-                    Into::Sum => {
-                        assert!(is_barrier || data[byte] & value == 0, "{name}: rank {rank} sums data twice");
-                        data[byte] |= value;
-                    }
-                }
-            }
-        }
-        assert_eq!(data.len(), length);
-        data
+    let mut flow = Flow {
+        name,
+        is_barrier,
+        given,
+        got: vec![HashMap::new(); ranks.len()],
+        under_way: HashMap::new(),
+        done: ranks.iter().map(|rank| vec![false; rank.ops.len()]).collect(),
+        ranks: &ranks,
     };
-    let mut left: Vec<Vec<u32>> = ranks.iter().map(|rank| (0..rank.ops.len() as u32).collect()).collect();
-    loop {
-        let mut moved = false;
-        for (me, rank) in ranks.iter().enumerate() {
-            left[me].retain(|&op| !done[me][op as usize]);
-            for &op in &left[me] {
-                if !rank.direct[op as usize].iter().all(|&other| done[me][other as usize]) {
-                    continue;
-                }
-                let (of, peer) = (rank.ops.op(op), rank.ops.op(op).peer().unwrap());
-                let tag = of.tag().unwrap();
-                match of.kind() {
-                    Kind::Send => {
-                        let data = held(me, &rank.before[op as usize], &got[me]);
-                        let bytes = &rank.watched[&op].0;
-                        assert!(
-                            is_barrier || bytes.is_empty() || bytes.len() as u64 == of.size(),
-                            "{name}: bytes of a message"
-                        );
-                        let data = if is_barrier { data } else { bytes.iter().map(|&byte| data[byte]).collect() };
-                        under_way.entry((me as u32, peer, tag)).or_default().push_back((of.size() as u32, data));
-                    }
-                    Kind::Receive => {
-                        let Some((size, data)) =
-                            under_way.get_mut(&(peer, me as u32, tag)).and_then(VecDeque::pop_front)
-                        else {
-                            continue;
-                        };
-                        assert_eq!(u64::from(size), of.size(), "{name}: rank {me} expects another size from {peer}");
-                        got[me].insert(op, data);
-                    }
-                    Kind::Compute | Kind::Collective(_) => panic!("{name}: an algorithm has messages only"),
-                }
-                done[me][op as usize] = true;
-                moved = true;
-            }
-        }
-        if !moved {
-            break;
-        }
-    }
-    assert!(done.iter().flatten().all(|&done| done), "{name}: some ranks wait for ever");
-    assert!(under_way.values().all(VecDeque::is_empty), "{name}: messages that nobody receives");
+    flow.run();
+    assert!(flow.done.iter().flatten().all(|&done| done), "{name}: some ranks wait for ever");
+    assert!(flow.under_way.values().all(VecDeque::is_empty), "{name}: messages that nobody receives");
     for (me, rank) in ranks.iter().enumerate() {
         let all: Vec<u32> = (0..rank.ops.len() as u32).collect();
-        let data = held(me, &all, &got[me]);
+        let data = flow.held(me, &all);
         if is_barrier {
             assert_eq!(data[0], (1 << call.ranks) - 1, "{name}: rank {me} leaves before all have entered");
             continue;
@@ -212,6 +158,91 @@ pub(super) fn check_call(algorithm: &dyn Expands, call: &Call, name: &str) {
         for (byte, whose) in given_and_wanted(call, &starts, me as u32).1 {
             assert_eq!(data[byte], whose, "{name}: byte {byte} at rank {me}");
         }
+    }
+}
+
+/// The messages of a call while they run.
+struct Flow<'a> {
+    name: &'a str,
+    /// A barrier has no data: the ranks that have entered are followed instead, as one byte.
+    is_barrier: bool,
+    ranks: &'a [Rank],
+    /// Data of each rank at first.
+    given: Vec<Data>,
+    /// By rank: data of each receive.
+    got: Vec<HashMap<u32, Data>>,
+    /// By sender, receiver and tag: sizes and data of messages that are not received yet.
+    under_way: HashMap<(u32, u32, u32), VecDeque<(u32, Data)>>,
+    /// By rank: the operations that have finished.
+    done: Vec<Vec<bool>>,
+}
+
+impl Flow<'_> {
+    /// Runs operations until none can finish. A send takes place as soon as the operations that it waits for have finished.
+    fn run(&mut self) {
+        let mut left: Vec<Vec<u32>> = self.ranks.iter().map(|rank| (0..rank.ops.len() as u32).collect()).collect();
+        loop {
+            let mut moved = false;
+            for (me, rank) in self.ranks.iter().enumerate() {
+                left[me].retain(|&op| !self.done[me][op as usize]);
+                for &op in &left[me] {
+                    let waits = rank.direct[op as usize].iter().any(|&other| !self.done[me][other as usize]);
+                    if !waits && self.finish(me, op) {
+                        self.done[me][op as usize] = true;
+                        moved = true;
+                    }
+                }
+            }
+            if !moved {
+                return;
+            }
+        }
+    }
+
+    /// Carries out an operation of rank `me`. Returns false if its message has not been sent yet.
+    fn finish(&mut self, me: usize, op: u32) -> bool {
+        let (name, rank) = (self.name, &self.ranks[me]);
+        let of = rank.ops.op(op);
+        let (peer, tag) = (of.peer().unwrap(), of.tag().unwrap());
+        match of.kind() {
+            Kind::Send => {
+                let data = self.held(me, &rank.before[op as usize]);
+                let bytes = &rank.watched[&op].0;
+                let is_whole = self.is_barrier || bytes.is_empty() || bytes.len() as u64 == of.size();
+                assert!(is_whole, "{name}: bytes of a message");
+                let data = if self.is_barrier { data } else { bytes.iter().map(|&byte| data[byte]).collect() };
+                self.under_way.entry((me as u32, peer, tag)).or_default().push_back((of.size() as u32, data));
+                true
+            }
+            Kind::Receive => {
+                let queue = self.under_way.get_mut(&(peer, me as u32, tag));
+                let Some((size, data)) = queue.and_then(VecDeque::pop_front) else { return false };
+                assert_eq!(u64::from(size), of.size(), "{name}: rank {me} expects another size from {peer}");
+                self.got[me].insert(op, data);
+                true
+            }
+            Kind::Compute | Kind::Collective(_) => panic!("{name}: an algorithm has messages only"),
+        }
+    }
+
+    /// Data of a rank after the operations `before`.
+    fn held(&self, rank: usize, before: &[u32]) -> Data {
+        let (name, got) = (self.name, &self.got[rank]);
+        let mut data = self.given[rank].clone();
+        for op in before.iter().filter(|op| got.contains_key(op)) {
+            let (bytes, into) = &self.ranks[rank].watched[op];
+            let bytes = if self.is_barrier { &vec![0] } else { bytes };
+            for (&byte, &value) in bytes.iter().zip(&got[op]) {
+                match into {
+                    Into::Copy => data[byte] = value,
+                    Into::Sum => {
+                        assert!(self.is_barrier || data[byte] & value == 0, "{name}: rank {rank} sums data twice");
+                        data[byte] |= value;
+                    }
+                }
+            }
+        }
+        data
     }
 }
 

@@ -302,38 +302,34 @@ impl Call<'_> {
 
     /// Messages and collectives; `false` if it is neither.
     fn moves_data(&self, name: &str, recorder: &mut Recorder) -> Result<bool, Problem> {
-        use Operation::{AllGather, AllReduce, AllToAll, Barrier, Broadcast, Gather, Reduce, Scatter};
+        Ok(self.records_message(name, recorder)? || self.records_collective(name, recorder)?)
+    }
+
+    /// Messages and waits for them; `false` if it is neither.
+    fn records_message(&self, name: &str, recorder: &mut Recorder) -> Result<bool, Problem> {
         match name {
             "Send" | "Rsend" | "Ssend" | "Bsend" => {
                 let (peer, bytes, tag) = self.message(1, false)?;
-                {
-                    let comm = self.comm(6, recorder)?;
-                    recorder.send(peer, bytes, tag, comm)
-                }
+                let comm = self.comm(6, recorder)?;
+                recorder.send(peer, bytes, tag, comm)
             }
             "Recv" => {
                 let (peer, bytes, tag) = self.message(1, true)?;
-                {
-                    let comm = self.comm(6, recorder)?;
-                    recorder.receive(peer, bytes, tag, comm, None)
-                }
+                let comm = self.comm(6, recorder)?;
+                recorder.receive(peer, bytes, tag, comm, None)
             }
             "Isend" | "Irecv" => {
                 let is_receive = name == "Irecv";
                 let request = self.int(7)?;
                 // the request is an address: another operation there follows one whose completion is not in the file
                 recorder.free(request);
-                {
-                    let comm = self.comm(6, recorder)?;
-                    recorder.start(is_receive, false, self.message(1, is_receive)?, comm, request)
-                }
+                let comm = self.comm(6, recorder)?;
+                recorder.start(is_receive, false, self.message(1, is_receive)?, comm, request)
             }
             "Sendrecv" => {
                 let (send, receive) = (self.message(1, false)?, self.message(6, true)?);
-                {
-                    let comm = self.comm(11, recorder)?;
-                    recorder.exchange(send, receive, comm, None)
-                }
+                let comm = self.comm(11, recorder)?;
+                recorder.exchange(send, receive, comm, None)
             }
             // a wait for a request that has ended waits for nothing
             "Wait" => {
@@ -345,6 +341,15 @@ impl Call<'_> {
                 recorder.complete_array(first, count, REQUEST);
                 Ok(())
             }
+            _ => return Ok(false),
+        }?;
+        Ok(true)
+    }
+
+    /// Collectives; `false` if it is none.
+    fn records_collective(&self, name: &str, recorder: &mut Recorder) -> Result<bool, Problem> {
+        use Operation::{AllGather, AllReduce, AllToAll, Barrier, Broadcast, Gather, Reduce, Scatter};
+        match name {
             "Barrier" => {
                 let comm = self.comm(1, recorder)?;
                 recorder.collective(Barrier, 0, 0, comm)

@@ -179,73 +179,91 @@ fn assert_settled(spec: &Spec, what: &str) {
     }
 }
 
+/// A number below `below`, drawn for the purpose `what` of a case.
+fn draw(case: u64, what: u64, below: u64) -> u64 {
+    hash(case, what as u32, 0, 23) % below
+}
+
+/// The spec of a case, and its description: a network, its packets and its policy at random.
+fn drawn(case: u64) -> (Spec, String) {
+    let draw = |what: u64, below: u64| draw(case, what, below);
+    let all: Vec<_> = NETWORKS.into_iter().chain(CHOOSING).chain(BY_QUEUES).collect();
+    let (topology, routing) = all[draw(0, all.len() as u64) as usize];
+    let flits = [1, 1, 3, 8, 20, 60][draw(1, 6) as usize];
+    let flits = if flits > 1 { flits + draw(2, 3) as u32 } else { 1 };
+    // one in six without agents
+    let policy = POLICIES.get(draw(3, POLICIES.len() as u64 + 1) as usize).copied().unwrap_or(r#"{"always_on": {}}"#);
+    let mut spec = spec(topology, routing, policy, flits, 0.02 + draw(4, 10) as f64 / 20.0);
+    let is_worm = draw(5, 4) == 0 && !routing.contains("adaptive");
+    draw_router(&mut spec, case, is_worm);
+    draw_links(&mut spec, case, flits, is_worm);
+    if draw(8, 3) == 0 {
+        trials::answer(&mut spec, 1 + draw(9, u64::from(flits)) as u32);
+    }
+    if draw(80, 3) == 0 {
+        let every = 7 + draw(81, 50);
+        let samples = format!(r#"{{"series": {{"every": "{every}cycles", "of": "channel"}}}}"#);
+        let samples: RecordingConfig = serde_json::from_str(&samples).expect("a recording");
+        spec.recordings.push(samples.asked());
+    }
+    if draw(95, 4) == 0 {
+        // silence between two bursts
+        spec.phases.window += 3_000;
+        super::idle::set_loads(&mut spec, &[(0, 0.3), (400 + draw(96, 400), 0.0), (3_000 + draw(97, 900), 0.1)]);
+    }
+    if draw(98, 2) == 0 && NETWORKS.contains(&(topology, routing)) {
+        trials::queue(&mut spec, draw(99, trials::QUEUED));
+    }
+    spec.seed = case;
+    (spec, format!("case {case}: {topology}, {routing}, {policy}, {flits} flits"))
+}
+
+/// Latencies, VCs, buffers and rates of the links at random, and which of them the policy manages.
+fn draw_links(spec: &mut Spec, case: u64, flits: u32, is_worm: bool) {
+    let draw = |what: u64, below: u64| draw(case, what, below);
+    for (k, link) in (0..).zip(&mut spec.links) {
+        link.latency = 1 + draw(10 + k, 12);
+        link.credit_latency = 1 + draw(20 + k, 12);
+        link.vcs = 4 + draw(30 + k, 4) as u8;
+        link.buffer = if is_worm { 2 + draw(40 + k, 30) as u32 } else { flits + draw(40 + k, 60) as u32 };
+        if k > 0 && draw(50 + k, 4) == 0 {
+            let (flits, cycles) = [(1, 2), (1, 3), (2, 3), (3, 4), (5, 7)][draw(60 + k, 5) as usize];
+            link.rate = Rate::new(flits, cycles, "links").expect("a rate");
+        }
+        spec.managed[k as usize] = draw(70 + k, 3) > 0;
+    }
+    spec.managed[0] &= spec.check_policy().is_ok(); // not all switch links of terminals
+    let none_is_managed = !spec.managed.contains(&true);
+    spec.managed[1] |= none_is_managed;
+}
+
+/// Allocator, flow control and pipeline of the routers at random.
+fn draw_router(spec: &mut Spec, case: u64, is_worm: bool) {
+    let draw = |what: u64, below: u64| draw(case, what, below);
+    let allocators = AllocatorConfig::examples();
+    spec.router.allocator = allocators[draw(90, allocators.len() as u64) as usize].clone();
+    if is_worm {
+        spec.router.flow_control = FlowControl::Wormhole;
+    }
+    spec.router.speedup = 1 + draw(6, 3) as u8;
+    spec.router.delay += draw(7, 3);
+    spec.router.vc_realloc = u8::from(draw(91, 8) == 0);
+    if draw(94, 6) == 0 {
+        spec.router.input_speedup = InputSpeedup::Vcs;
+    }
+    spec.router.hold_switch = !is_worm && spec.router.vc_realloc == 0 && draw(92, 6) == 0;
+}
+
 /// Networks, routers, packets, rates and policies at random.
 #[test]
 fn shortcuts_change_nothing_in_networks_at_random() {
     let (mut rows, mut taken) = (BTreeMap::new(), BTreeMap::new());
     for case in 0..cases() {
-        let draw = |what: u64, below: u64| hash(case, what as u32, 0, 23) % below;
-        let all: Vec<_> = NETWORKS.into_iter().chain(CHOOSING).chain(BY_QUEUES).collect();
-        let (topology, routing) = all[draw(0, all.len() as u64) as usize];
-        let flits = [1, 1, 3, 8, 20, 60][draw(1, 6) as usize];
-        let flits = if flits > 1 { flits + draw(2, 3) as u32 } else { 1 };
-        // one in six without agents
-        let policy =
-            POLICIES.get(draw(3, POLICIES.len() as u64 + 1) as usize).copied().unwrap_or(r#"{"always_on": {}}"#);
-        let mut spec = spec(topology, routing, policy, flits, 0.02 + draw(4, 10) as f64 / 20.0);
-        let is_worm = draw(5, 4) == 0 && !routing.contains("adaptive");
-        let allocators = AllocatorConfig::examples();
-        spec.router.allocator = allocators[draw(90, allocators.len() as u64) as usize].clone();
-        if is_worm {
-            spec.router.flow_control = FlowControl::Wormhole;
-        }
-        for (k, link) in (0..).zip(&mut spec.links) {
-            link.latency = 1 + draw(10 + k, 12);
-            link.credit_latency = 1 + draw(20 + k, 12);
-            link.vcs = 4 + draw(30 + k, 4) as u8;
-            link.buffer = if is_worm { 2 + draw(40 + k, 30) as u32 } else { flits + draw(40 + k, 60) as u32 };
-            if k > 0 && draw(50 + k, 4) == 0 {
-                let (flits, cycles) = [(1, 2), (1, 3), (2, 3), (3, 4), (5, 7)][draw(60 + k, 5) as usize];
-                link.rate = Rate::new(flits, cycles, "links").expect("a rate");
-            }
-            spec.managed[k as usize] = draw(70 + k, 3) > 0;
-        }
-        spec.managed[0] &= spec.check_policy().is_ok(); // not all switch links of terminals
-        let none_is_managed = !spec.managed.contains(&true);
-        spec.managed[1] |= none_is_managed;
-        spec.router.speedup = 1 + draw(6, 3) as u8;
-        spec.router.delay += draw(7, 3);
-        spec.router.vc_realloc = u8::from(draw(91, 8) == 0);
-        if draw(94, 6) == 0 {
-            spec.router.input_speedup = InputSpeedup::Vcs;
-        }
-        spec.router.hold_switch = !is_worm && spec.router.vc_realloc == 0 && draw(92, 6) == 0;
-        if draw(8, 3) == 0 {
-            trials::answer(&mut spec, 1 + draw(9, u64::from(flits)) as u32);
-        }
-        if draw(80, 3) == 0 {
-            let every = 7 + draw(81, 50);
-            let samples = format!(r#"{{"series": {{"every": "{every}cycles", "of": "channel"}}}}"#);
-            let samples: RecordingConfig = serde_json::from_str(&samples).expect("a recording");
-            spec.recordings.push(samples.asked());
-        }
-        if draw(95, 4) == 0 {
-            // silence between two bursts
-            spec.phases.window += 3_000;
-            super::idle::set_loads(&mut spec, &[(0, 0.3), (400 + draw(96, 400), 0.0), (3_000 + draw(97, 900), 0.1)]);
-        }
-        if draw(98, 2) == 0 && NETWORKS.contains(&(topology, routing)) {
-            trials::queue(&mut spec, draw(99, trials::QUEUED));
-        }
-        spec.seed = case;
-        let what = format!("case {case}: {topology}, {routing}, {policy}, {flits} flits");
+        let (spec, what) = drawn(case);
+        let draw = |what: u64, below: u64| draw(case, what, below);
         let profile = assert_same(&spec, &what);
-        trials::assert_plain(
-            &spec,
-            1,
-            Set::of(|kind| draw(100 + kind as u64, 2) > 0),
-            &format!("{what}, some shortcuts"),
-        );
+        let some = Set::of(|kind| draw(100 + kind as u64, 2) > 0);
+        trials::assert_plain(&spec, 1, some, &format!("{what}, some shortcuts"));
         if draw(95, 3) == 0 {
             assert_settled(&spec, &what);
         }

@@ -6,30 +6,27 @@ use crate::ai::degrees::Degrees;
 impl TrainingStep {
     /// How the numbers of the step come about.
     pub(super) fn arithmetic(&self) -> Vec<Line> {
-        let (model, layer, m) = (&self.model, self.layer(), self.micro_batches());
-        let Degrees { tensor, context, data, pipeline, .. } = self.degrees;
-        let (t, d) = (f64::from(tensor), self.data_ranks() as f64);
-        let layers = f64::from(model.layers / pipeline);
+        let mut lines = self.computed();
+        lines.extend(self.sent_with_activations());
+        lines.extend(self.held_and_summed());
+        lines.extend(self.sent_to_experts());
+        lines
+    }
+
+    /// Layers of a stage of the pipeline.
+    fn layers_of_stage(&self) -> f64 {
+        f64::from(self.model.layers / self.degrees.pipeline)
+    }
+
+    /// Parameters and computation.
+    fn computed(&self) -> Vec<Line> {
+        let (model, m) = (&self.model, self.micro_batches());
         let passes = if self.recompute == Recompute::Full { 4.0 } else { 3.0 };
         let tokens = (self.batch * self.sequence) as f64;
         let per_token = passes * model.flops(self.sequence);
         let compute = tokens * per_token / f64::from(self.ranks) / self.accelerator.rate.0;
-        let activations = layer.activations() as f64;
-        let (per_layer, how) = match (layer.is_sequence_parallel, self.gathers_again) {
-            (true, false) => (8.0, "8 gathers and scatters"),
-            (true, true) => (10.0, "10 gathers and scatters"),
-            (false, _) => (4.0, "4 all-reduces"),
-        };
-        let is_dense = model.experts.is_none();
-        let per_layer = if is_dense { per_layer } else { per_layer / 2.0 };
-        let collectives = if tensor > 1 { per_layer * layers * m as f64 } else { 0.0 };
-        let each = if layer.is_sequence_parallel { 1.0 } else { 2.0 } * activations * (t - 1.0) / t;
-        let border = layer.border() as f64;
-        let (shared, experts) = self.held();
-        let in_ring = shared as f64 * (d - 1.0) / d;
-        let bubble = self.pipeline().bubble();
-        let memory: f64 = self.memory().iter().sum();
-        let mut lines = vec![
+        let data = self.degrees.data;
+        vec![
             Line::new("parameters", model.parameters() as f64, "", "layers, two embeddings, norms"),
             Line::new(
                 "operations per token",
@@ -44,7 +41,26 @@ impl TrainingStep {
                 format!("batch {} / (micro-batch {} x data {data})", self.batch, self.micro_batch),
             ),
             Line::new("computation", compute, "s", "tokens x operations per token / ranks / rate"),
-            Line::new("bubble", bubble, "", "(p - 1) / (v m) of the computation"),
+            Line::new("bubble", self.pipeline().bubble(), "", "(p - 1) / (v m) of the computation"),
+        ]
+    }
+
+    /// Activations, and the messages of tensor and pipeline parallelism, which carry them.
+    fn sent_with_activations(&self) -> Vec<Line> {
+        let (layer, m) = (self.layer(), self.micro_batches());
+        let Degrees { tensor, context, pipeline, .. } = self.degrees;
+        let t = f64::from(tensor);
+        let activations = layer.activations() as f64;
+        let (per_layer, how) = match (layer.is_sequence_parallel, self.gathers_again) {
+            (true, false) => (8.0, "8 gathers and scatters"),
+            (true, true) => (10.0, "10 gathers and scatters"),
+            (false, _) => (4.0, "4 all-reduces"),
+        };
+        let per_layer = if self.model.experts.is_none() { per_layer } else { per_layer / 2.0 };
+        let collectives = if tensor > 1 { per_layer * self.layers_of_stage() * m as f64 } else { 0.0 };
+        let each = if layer.is_sequence_parallel { 1.0 } else { 2.0 } * activations * (t - 1.0) / t;
+        let border = layer.border() as f64;
+        vec![
             Line::new("activations M", activations, "B", format!("2 s b h / c, c = {context}")),
             Line::new(
                 "tensor collectives",
@@ -59,6 +75,16 @@ impl TrainingStep {
                 "B",
                 "sent per rank of a middle stage: m v each way",
             ),
+        ]
+    }
+
+    /// Parameters at one rank, the bytes that keep its copies equal, and its memory.
+    fn held_and_summed(&self) -> Vec<Line> {
+        let d = self.data_ranks() as f64;
+        let (shared, experts) = self.held();
+        let in_ring = shared as f64 * (d - 1.0) / d;
+        let memory: f64 = self.memory().iter().sum();
+        vec![
             Line::new("parameters held", (shared + experts) as f64, "", "of the layers of a stage, at one rank"),
             Line::new(
                 "gradient bytes",
@@ -79,17 +105,14 @@ impl TrainingStep {
                 format!("of {} parameters", self.bucket()),
             ),
             Line::new("memory", memory, "B", "weights, gradients, optimizer, activations of the first stage"),
-        ];
-        if !is_dense {
-            let e = f64::from(self.degrees.expert);
-            let sent = 4.0 * layers * m as f64 * layer.dispatched() as f64 * (e - 1.0) / e;
-            lines.push(Line::new(
-                "expert bytes",
-                sent,
-                "B",
-                "sent per rank: 4 all-to-alls per layer of 2 T k h (e - 1) / e",
-            ));
-        }
-        lines
+        ]
+    }
+
+    /// The messages to experts and back, if the model has experts.
+    fn sent_to_experts(&self) -> Option<Line> {
+        self.model.experts.as_ref()?;
+        let (e, m) = (f64::from(self.degrees.expert), self.micro_batches());
+        let sent = 4.0 * self.layers_of_stage() * m as f64 * self.layer().dispatched() as f64 * (e - 1.0) / e;
+        Some(Line::new("expert bytes", sent, "B", "sent per rank: 4 all-to-alls per layer of 2 T k h (e - 1) / e"))
     }
 }
