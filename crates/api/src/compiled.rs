@@ -1,8 +1,6 @@
 //! A routing as the loop calls it: one virtual call per hop. Behind that call everything is compiled for this routing
 //! and these ports, so that no other virtual call follows.
 
-use super::in_classes::HeadsInClasses;
-use super::refined::Refined;
 use super::routing::{AnyRouting, Hop, Routing};
 use super::view::{Queues, View};
 use crate::state::{Packet, UNDECIDED, key_of};
@@ -78,14 +76,6 @@ impl<R: Routing, const V: usize> HeadRouting<V> for Compiled<R> {
 /// Gives the form of a routing that is compiled for ports of `V` VCs.
 pub trait ForPorts<const V: usize> {
     fn compiled(routing: &Arc<dyn AnyRouting>) -> Box<dyn HeadRouting<V>>;
-
-    /// The same where VC classes are finer than those of the routing.
-    fn in_classes(routing: &Arc<dyn AnyRouting>, refined: Option<&Arc<Refined>>) -> Box<dyn HeadRouting<V>> {
-        match refined {
-            None => Self::compiled(routing),
-            Some(refined) => Box::new(HeadsInClasses { heads: Self::compiled(routing), refined: refined.clone() }),
-        }
-    }
 }
 
 /// The widths that ports can have.

@@ -2,9 +2,9 @@
 //! classes.
 
 use crate::board::Post;
-use crate::compiled::{Ahead, HeadRouting, Here};
+use crate::compiled::{Ahead, ForPorts, HeadRouting, Here, Widths};
 use crate::refined::Refined;
-use crate::routing::Hop;
+use crate::routing::{AnyRouting, Hop};
 use crate::state::{LinkState, Packet, UNDECIDED, key_of, split};
 use crate::subnetworks::LinkTable;
 use crate::view::{HopNote, Queues, View};
@@ -29,6 +29,21 @@ impl Ahead for AheadInClasses {
                 key_of(hop.port.into(), hop.class.into(), class_bits)
             }
         }
+    }
+}
+
+/// Gives the form of a routing that is compiled for ports of `V` VCs, on the finer VC classes if there are any.
+pub fn in_classes<const V: usize>(
+    routing: &Arc<dyn AnyRouting>,
+    refined: Option<&Arc<Refined>>,
+) -> Box<dyn HeadRouting<V>>
+where
+    Widths: ForPorts<V>,
+{
+    let heads = Widths::compiled(routing);
+    match refined {
+        None => heads,
+        Some(refined) => Box::new(HeadsInClasses { heads, refined: refined.clone() }),
     }
 }
 

@@ -17,6 +17,7 @@ mod run;
 pub use explain::demand::demand;
 pub use explain::imply::{BoundOf, BrokenLinks, Implied, Sampled, imply};
 pub use explain::paths::{self, Explanation, explain};
+pub use network::classes::Protocol;
 pub use network::congestion::{Marking, marking};
 pub use network::lanes::{LaneCounts, lanes};
 pub use network::memory::{Memory, memory};

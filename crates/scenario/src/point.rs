@@ -12,9 +12,10 @@ use crate::{RESULT_MODEL_VERSION, grain, hints, marking, modes, yaml};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
+use weft_engine::Protocol;
 use weft_engine::classes::MessageClass;
 use weft_engine::scaling::Shares;
-use weft_engine::spec::{Execution, Protocol, Watched};
+use weft_engine::spec::{Execution, Watched};
 use weft_engine::{Outcome, Progress, Spec};
 use weft_units::{InputFile, Refusal};
 

@@ -17,6 +17,7 @@ use crate::network::assemble;
 use crate::network::pairs;
 use crate::network::policy;
 use crate::network::rebuild;
+use crate::network::routing::routing;
 use crate::network::spec::{Job, Spec};
 use cuts::Cuts;
 pub(crate) use fullest::fullest;
@@ -110,7 +111,7 @@ pub fn imply(spec: &Spec) -> Result<Implied, Refusal> {
     let mut net = assemble::net(spec)?;
     let policy = policy::build(spec)?;
     let alone = "no block shares the routing";
-    let routing = assemble::routing(spec)?;
+    let routing = routing(spec)?;
     let (first, broken) = (rebuild::first_tables(spec, &*routing)?, rebuild::broken_first(spec));
     let ignored = Some(broken).filter(|&links| links > 0 && first.is_none());
     let broken_links = ignored.map(|links| BrokenLinks { links, cut_off: pairs::rebuilds(spec) });

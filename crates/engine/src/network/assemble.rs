@@ -6,13 +6,14 @@ use crate::network::dependency;
 use crate::network::faults;
 use crate::network::ideal;
 use crate::network::pairs;
-use crate::network::policy;
 use crate::network::rebuild;
+use crate::network::routing::routing;
 use crate::network::set_aside;
-use crate::network::spec::{LinkClass, Spec};
+use crate::network::spec::{Job, LinkClass, Spec};
 pub(crate) use builder::{Builder, blocks};
 pub(crate) use partition::{notes_after, partition, usual_blocks};
 use std::sync::Arc;
+use weft_api::activity::Wanted;
 use weft_api::board::Board;
 use weft_api::common::Common;
 use weft_api::compiled::Ahead;
@@ -22,11 +23,13 @@ use weft_api::routing::{AnyRouting, Needs};
 use weft_api::spec::Watched;
 use weft_api::state::by_class::ByClass;
 use weft_api::state::link_class::Link;
+use weft_api::workload::JobSite;
 use weft_kernel::net::{Net, NetJob, Places, Tables};
 use weft_kernel::shortcuts::profile::Profile;
 use weft_traffic::mix;
 use weft_units::Refusal;
 
+mod agents;
 mod builder;
 mod parameters;
 mod partition;
@@ -34,18 +37,6 @@ mod rules;
 
 /// Purpose of the hashes that routings draw from; the lower numbers are for workloads.
 const ROUTES: u64 = 3;
-
-/// The routing of a run, as it is when the run begins.
-pub(crate) fn routing(spec: &Spec) -> Result<Box<dyn AnyRouting>, Refusal> {
-    let mut routing = spec.routing.build(&spec.graph)?;
-    if let Some(links) = pairs::known_links(spec) {
-        routing.go_by(links);
-    }
-    if let Some(number) = policy::with_site(spec, |site| spec.policy.model().first_published(site)) {
-        routing.begin_with(number);
-    }
-    Ok(routing)
-}
 
 /// Builds and checks everything that blocks only read.
 pub(crate) fn net(spec: &Spec) -> Result<Net, Refusal> {
@@ -225,7 +216,16 @@ pub(crate) fn ahead(routing: &Arc<dyn AnyRouting>, refined: Option<&Arc<Refined>
 
 /// The jobs of the spec, with their workloads.
 pub(crate) fn jobs(spec: &Spec) -> Result<Vec<NetJob>, Refusal> {
-    spec.traffic.jobs.iter().enumerate().map(|(j, job)| job.build(j, spec)).collect()
+    spec.traffic.jobs.iter().enumerate().map(|(j, job)| net_job(spec, j, job)).collect()
+}
+
+/// What the loop needs to know of job number `index`.
+fn net_job(spec: &Spec, index: usize, job: &Job) -> Result<NetJob, Refusal> {
+    let (model, classes) = (job.workload.model(), spec.classes_of(job));
+    let wanted = spec.recordings.iter().map(|asked| asked.model.wants()).fold(Wanted::default(), Wanted::or);
+    let site = job.site(index, classes.len() > 1, &spec.graph, (spec.cycle_fs, spec.flit_bits), spec.seed);
+    let site = JobSite { wanted, ..site };
+    Ok(NetJob { workload: model.build(&site)?, classes, hears_packets: model.awaits().is_some() })
 }
 
 /// Whether packets are watched. Refuses packets of terminals that do not exist.

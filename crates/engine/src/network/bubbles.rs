@@ -5,7 +5,7 @@
 //! packet behind that room can move. The argument counts whole packets: it holds if each packet fits into one buffer,
 //! and all packets are equally long.
 
-use crate::network::assemble;
+use crate::network::routing::routing;
 use crate::network::spec::{FlowControl, Spec};
 use weft_api::routing::{Needs, RingEntry};
 use weft_api::walk::Proof;
@@ -21,7 +21,7 @@ impl Spec {
     /// Room that links of each class need in every buffer under virtual cut-through [flits], and whether the routing also
     /// works with worms, which need less. Refuses a network that the routing does not route.
     pub fn least_buffers(&self) -> Result<(Vec<u32>, bool), Refusal> {
-        let routing = assemble::routing(self)?;
+        let routing = routing(self)?;
         let needs = routing.needs();
         let least = |link: usize| match needs.ring_entries_on(link).next() {
             Some(_) => room_to_enter(self),

@@ -1,6 +1,7 @@
 //! The spans of a run in which something is broken.
 
-use crate::network::spec::{Fault, Spec};
+use crate::network::failures::Fault;
+use weft_api::spec::Phases;
 use weft_kernel::fault_tally::FaultTally;
 use weft_units::Cycles;
 
@@ -32,22 +33,22 @@ pub fn episodes(faults: &[Fault]) -> Vec<Episode> {
 }
 
 /// The first cycle of each episode, and the first one after it.
-pub(crate) fn spans(spec: &Spec) -> Vec<(Cycles, Cycles)> {
-    episodes(&spec.faults).iter().map(|episode| (episode.from, episode.until.unwrap_or(Cycles::MAX))).collect()
+pub(crate) fn spans(faults: &[Fault]) -> Vec<(Cycles, Cycles)> {
+    episodes(faults).iter().map(|episode| (episode.from, episode.until.unwrap_or(Cycles::MAX))).collect()
 }
 
 /// What a block counts of arrivals in a run with these faults.
-pub(crate) fn tally(spec: &Spec) -> FaultTally {
+pub(crate) fn tally(faults: &[Fault], phases: &Phases) -> FaultTally {
     let changes: Vec<Cycles> =
-        episodes(&spec.faults).iter().flat_map(|episode| [Some(episode.from), episode.until]).flatten().collect();
-    let width = (spec.phases.window / BINS).max(1);
-    FaultTally::new(&changes, width, ((spec.phases.warmup + spec.phases.window) / width + 1).min(1 << 16) as usize)
+        episodes(faults).iter().flat_map(|episode| [Some(episode.from), episode.until]).flatten().collect();
+    let width = (phases.window / BINS).max(1);
+    FaultTally::new(&changes, width, ((phases.warmup + phases.window) / width + 1).min(1 << 16) as usize)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::network::spec::Part;
+    use crate::network::failures::Part;
 
     #[test]
     fn faults_that_touch_are_one_episode() {

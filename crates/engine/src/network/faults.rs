@@ -65,187 +65,15 @@
 //! router; small rows where faults meet; links dark while broken; the hub moves; the same results and control packets
 //! on any number of blocks. `power/tcep/link_model.rs`: a fault between any two messages. No rows of a peer.
 
+use crate::network::failures::{FIRST, Fault, Member, Part};
 use crate::network::pairs;
 use crate::network::spec::Spec;
-use weft_api::agents::{Breakage, Cause};
 use weft_api::coordinates;
 use weft_api::routing::Routing;
 use weft_api::state::Packet;
 use weft_api::subnetworks::Subnets;
-use weft_kernel::parts::faults::Event;
-use weft_topology::{Graph, Peer, Port};
+use weft_topology::{Peer, Port};
 use weft_units::{Cycles, Refusal};
-
-/// One fault: what fails, and from when to when.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Fault {
-    pub what: Part,
-    /// First cycle in which it is broken.
-    pub at: Cycles,
-    /// First cycle in which it is whole again.
-    pub until: Option<Cycles>,
-}
-
-/// A part that can fail: the links between two routers, those of one link class between them, one of parallel links, or a router
-/// with all its links.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Part {
-    Link([u32; 2]),
-    LinkOfClass([u32; 2], u8),
-    Member(Member),
-    Router(u32),
-}
-
-/// A single link of the parallel ones between two routers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Member {
-    pub ends: [u32; 2],
-    /// Of the links of this class; of any class where it is `None`.
-    pub class: Option<u8>,
-    /// Its number in its trunk.
-    pub number: u16,
-}
-
-/// A channel between two routers as its sender knows it.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct OwnEnd {
-    pub from: u32,
-    pub to: u32,
-    pub class: u8,
-    /// Number of the link in its trunk.
-    pub member: u16,
-}
-
-impl Part {
-    /// Key in a scenario.
-    fn key(self) -> &'static str {
-        match self {
-            Self::Link(_) | Self::LinkOfClass(..) => "link",
-            Self::Member(_) => "member",
-            Self::Router(_) => "router",
-        }
-    }
-
-    pub fn routers(self) -> Vec<u32> {
-        match self {
-            Self::Link(ends) | Self::LinkOfClass(ends, _) | Self::Member(Member { ends, .. }) => ends.to_vec(),
-            Self::Router(router) => vec![router],
-        }
-    }
-
-    /// The routers of a link, and its class, if only links of that one fail.
-    fn link(self) -> Option<([u32; 2], Option<u8>)> {
-        match self {
-            Self::Link(ends) => Some((ends, None)),
-            Self::LinkOfClass(ends, class) => Some((ends, Some(class))),
-            Self::Member(Member { ends, class, .. }) => Some((ends, class)),
-            Self::Router(_) => None,
-        }
-    }
-
-    /// The number of the only one of parallel links that fails.
-    fn member(self) -> Option<u16> {
-        match self {
-            Self::Member(Member { number, .. }) => Some(number),
-            Self::Link(_) | Self::LinkOfClass(..) | Self::Router(_) => None,
-        }
-    }
-
-    /// For messages: the part in words, with the names of the routers.
-    fn in_words(self, graph: &Graph) -> String {
-        let name = |router| graph.router_name(router);
-        match self {
-            Self::Link([a, b]) => format!("the link between routers {} and {}", name(a), name(b)),
-            Self::LinkOfClass([a, b], _) => format!("one of the links between routers {} and {}", name(a), name(b)),
-            Self::Member(Member { ends: [a, b], number, .. }) => {
-                format!("member {number} of the links between routers {} and {}", name(a), name(b))
-            }
-            Self::Router(router) => format!("router {}", name(router)),
-        }
-    }
-
-    /// Whether both name the same router, or some link in common.
-    pub fn overlaps(self, other: Self) -> bool {
-        match (self.link(), other.link()) {
-            (Some((ends, of)), Some(([a, b], class))) => {
-                let same_link = (ends == [a, b] || ends == [b, a]) && (of.is_none() || class.is_none() || of == class);
-                same_link && self.member().zip(other.member()).is_none_or(|(own, other)| own == other)
-            }
-            (None, None) | (Some(_), None) | (None, Some(_)) => self == other,
-        }
-    }
-}
-
-impl Fault {
-    /// Whether there are cycles in which both faults have broken something.
-    fn overlaps(&self, other: &Self) -> bool {
-        let ends = |fault: &Self| fault.until.unwrap_or(Cycles::MAX);
-        self.at <= ends(other) && other.at <= ends(self)
-    }
-
-    fn is_of(&self, part: Part) -> bool {
-        self.what.overlaps(part)
-    }
-
-    /// The events of this fault at the end of a channel between two routers.
-    pub(crate) fn events(&self, channel: u32, end: OwnEnd) -> impl Iterator<Item = Event> + use<> {
-        let OwnEnd { from, to, class, member } = end;
-        let cause = match self.what {
-            Part::Router(router) if router == from => Some(Cause::OwnRouter),
-            Part::Router(router) if router == to => Some(Cause::FarRouter),
-            Part::Router(_) => None,
-            Part::Member(of) => (of.number == member && self.names(from, to, class)).then_some(Cause::Link),
-            Part::Link(_) | Part::LinkOfClass(..) => self.names(from, to, class).then_some(Cause::Link),
-        };
-        let (at, until) = (self.at, self.until);
-        cause.into_iter().flat_map(move |cause| {
-            let event = move |at, breaks| Event { at, what: Breakage { channel, breaks, cause } };
-            std::iter::once(event(at, true)).chain(until.map(|at| event(at, false)))
-        })
-    }
-
-    /// Whether it breaks something in this cycle.
-    pub(crate) fn is_on(&self, cycle: Cycles) -> bool {
-        self.at <= cycle && self.until.is_none_or(|until| cycle < until)
-    }
-
-    /// Whether it breaks a link of this class between two routers, or all of them.
-    pub(crate) fn names(&self, a: u32, b: u32, class: u8) -> bool {
-        match self.what {
-            Part::Link(_) | Part::LinkOfClass(..) | Part::Member(_) => self.is_of(Part::LinkOfClass([a, b], class)),
-            Part::Router(router) => router == a || router == b,
-        }
-    }
-
-    /// Whether it breaks all links of this class between two routers, so that no packet gets from one to the other there.
-    pub(crate) fn breaks(&self, a: u32, b: u32, class: u8) -> bool {
-        self.what.member().is_none() && self.names(a, b, class)
-    }
-
-    pub(crate) fn is_of_router(&self) -> bool {
-        matches!(self.what, Part::Router(_))
-    }
-}
-
-/// How long it takes until something is done about a fault, where the routing sees to it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct FaultTimes {
-    /// How long a head waits that chooses in every step and has lost its escape; then its packet is discarded.
-    pub patience: Cycles,
-    /// How long it takes until a routing with tables has new ones in all routers. The first tables know what is broken from the
-    /// start.
-    pub rebuild_delay: Cycles,
-}
-
-impl Default for FaultTimes {
-    /// 1 us and 10 us, for cycles of 1 ns.
-    fn default() -> Self {
-        Self { patience: 1000, rebuild_delay: 10_000 }
-    }
-}
-
-/// The first cycle in which a link can carry anything: what fails in it is broken from the start.
-pub(crate) const FIRST: Cycles = 1;
 
 impl Spec {
     /// From which cycle on a routing with tables knows what fails or returns in this one: `FaultTimes::rebuild_delay` later.
@@ -496,7 +324,7 @@ pub(crate) fn check_aim(spec: &Spec, routing: &dyn Routing) -> Result<(), Refusa
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::network::assemble;
+    use crate::network::routing::routing;
     use weft_api::routing::{Hop, Needs};
     use weft_api::walk::Step;
 
@@ -525,7 +353,7 @@ mod tests {
         assert_eq!(check_aim(&spec, &Aimless), Ok(()), "no faults");
         spec.policy = serde_json::from_str(r#"{"tcep": {}}"#).unwrap();
         spec.faults = vec![Fault { what: Part::Link([0, 1]), at: 5, until: None }];
-        assert_eq!(check_aim(&spec, &*assemble::routing(&spec).unwrap()), Ok(()));
+        assert_eq!(check_aim(&spec, &*routing(&spec).unwrap()), Ok(()));
         let refusal = check_aim(&spec, &Aimless).unwrap_err();
         assert!(refusal.what.contains("a packet from router 0 that lost its link would not find another"), "{refusal}");
     }

@@ -3,12 +3,10 @@
 //! A terminal belongs to one job, to several whose packets are of different message classes, or to none; then it sends nothing. Patterns use ranks: the rank of a terminal is its
 //! place in its job.
 
-use crate::network::spec::Spec;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use weft_api::activity::Wanted;
 use weft_api::workload::{JobSite, LoadPhase, Near};
-use weft_kernel::net::NetJob;
 use weft_models::workload::WorkloadConfig;
 use weft_topology::Graph;
 use weft_traffic::{InjectionConfig, Lengths, Pattern, mix};
@@ -205,7 +203,7 @@ impl Job {
     }
 
     /// What the workload of job number `index` gets to know.
-    fn site<'a>(
+    pub(super) fn site<'a>(
         &'a self,
         index: usize,
         apart: bool,
@@ -235,14 +233,5 @@ impl Job {
     /// The remarks of its workload, at the dotted path of the job.
     pub fn remarks(&self, path: &str, graph: &Graph, units: (u128, u64)) -> Result<Vec<Remark>, Refusal> {
         self.workload.model().remarks(&JobSite { path: path.to_owned(), ..self.site(0, false, graph, units, 0) })
-    }
-
-    /// What the loop needs to know of job number `index`.
-    pub(crate) fn build(&self, index: usize, spec: &Spec) -> Result<NetJob, Refusal> {
-        let (model, classes) = (self.workload.model(), spec.classes_of(self));
-        let wanted = spec.recordings.iter().map(|asked| asked.model.wants()).fold(Wanted::default(), Wanted::or);
-        let site = self.site(index, classes.len() > 1, &spec.graph, (spec.cycle_fs, spec.flit_bits), spec.seed);
-        let site = JobSite { wanted, ..site };
-        Ok(NetJob { workload: model.build(&site)?, classes, hears_packets: model.awaits().is_some() })
     }
 }

@@ -5,6 +5,7 @@
 //! packets would take too many steps, every lane of the scheme counts as reached.
 
 use crate::network::reached::Reached;
+use crate::network::routing::routing;
 use crate::network::spec::Spec;
 use std::sync::Arc;
 use weft_api::queueing::{Crossing, Scheme};
@@ -214,7 +215,7 @@ fn ideal_lanes(spec: &Spec, needs: &Needs) -> u32 {
 
 /// The lanes of a spec: one per VC class if it has no queueing scheme. Refuses lanes that have no room on a link.
 pub fn lanes(spec: &Spec) -> Result<LaneCounts, Refusal> {
-    let routing = crate::network::assemble::routing(spec)?;
+    let routing = routing(spec)?;
     let (needs, queues) = (routing.needs(), spec.queueing.model().queues(&spec.graph));
     Ok(match Lanes::of(spec, &*routing, &needs)? {
         Some(lanes) => {

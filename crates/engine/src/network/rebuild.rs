@@ -2,7 +2,7 @@
 //! state of the network, with the cycle from which on it holds. Their tables are checked for deadlock.
 
 use crate::network::dependency;
-use crate::network::faults::FIRST;
+use crate::network::failures::FIRST;
 use crate::network::pairs;
 use crate::network::spec::Spec;
 use weft_api::routing::{AnyRouting, Classes};

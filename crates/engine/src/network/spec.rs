@@ -1,9 +1,8 @@
 //! What the engine is asked to run: plain numbers in cycles and flits. The values of each model have been checked by
 //! themselves.
 
-pub use crate::network::classes::Protocol;
 pub use crate::network::episodes::{Episode, episodes};
-pub use crate::network::faults::{Fault, FaultTimes, Member, Part};
+pub use crate::network::failures::{Fault, FaultTimes, Member, Part};
 pub use crate::network::jobs::{Job, MAX_JOBS, TrafficSpec};
 pub use crate::network::rows::{ChannelEnds, channel_ends};
 use std::sync::Arc;

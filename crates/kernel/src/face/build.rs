@@ -22,6 +22,7 @@ use weft_api::base::bits::{Active, Bits};
 use weft_api::base::wheel::Wheel;
 use weft_api::board::Board;
 use weft_api::compiled::{ForPorts, Widths};
+use weft_api::in_classes::in_classes;
 use weft_api::sensor::{History, Sensor};
 use weft_api::state::{ChannelEnd, InputUnit, Move, NO_JOB, NONE, OutputUnit, Pool, Router};
 use weft_api::subnetworks::Views;
@@ -133,7 +134,7 @@ where
             routers: Routers {
                 fabric: Fabric {
                     now: 0,
-                    routing: Widths::in_classes(&net.routing, net.refined.as_ref()),
+                    routing: in_classes(&net.routing, net.refined.as_ref()),
                     wires: Wires {
                         trunks,
                         flits: Wheel::new(room.horizon, room.flits),

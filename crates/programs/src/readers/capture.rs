@@ -21,7 +21,7 @@
 mod convert;
 pub mod stream;
 
-use super::traces::{Clock, Files, TraceFormat, by_rank, number_of};
+use super::trace_files::{Clock, Files, TraceFormat, by_rank, number_of};
 use crate::mpi::{self, Converted};
 use stream::{Head, MAGIC};
 use weft_units::Refusal;

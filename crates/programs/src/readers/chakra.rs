@@ -22,7 +22,7 @@
 
 mod messages;
 
-use super::traces::{Clock, Files, TraceFormat, by_rank, number_of};
+use super::trace_files::{Clock, Files, TraceFormat, by_rank, number_of};
 use crate::form::{Draft, Op, Operation, Program, RankProgram, When};
 use crate::mpi::{Assumed, Assumptions, Converted, Problem};
 use messages::{GlobalMetadata, Node};

@@ -24,7 +24,7 @@ mod convert;
 pub mod stream;
 mod types;
 
-use super::traces::{Clock, Files, TraceFormat, by_rank, number_of};
+use super::trace_files::{Clock, Files, TraceFormat, by_rank, number_of};
 use crate::mpi::{self, Assumed, Converted};
 use stream::MAGIC;
 use weft_units::Refusal;

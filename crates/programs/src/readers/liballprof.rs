@@ -18,7 +18,7 @@
 //! # Validation
 //! `programs/tests/programs/liballprof.rs`: sends against receives of a run of Sweep3D on 4 ranks, damaged files.
 
-use super::traces::{Clock, Files, TraceFormat, by_rank, number_of};
+use super::trace_files::{Clock, Files, TraceFormat, by_rank, number_of};
 use crate::form::Operation;
 use crate::mpi::{self, Assumed, Converted, Handles, How, Peer, Problem, Recorder};
 use std::collections::BTreeMap;

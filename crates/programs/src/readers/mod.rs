@@ -8,6 +8,7 @@ pub mod goal_binary;
 pub mod liballprof;
 pub mod swf;
 mod timer;
+pub mod trace_files;
 pub mod traces;
 pub mod vef;
 

@@ -1,6 +1,6 @@
 //! The computations of a rank: the times between its calls, by one of the clocks of the trace.
 
-use super::traces::Clock;
+use super::trace_files::Clock;
 use crate::mpi::{Assumed, Problem, Recorder};
 
 /// When a call began and ended \[ns\].

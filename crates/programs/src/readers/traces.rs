@@ -1,46 +1,7 @@
 //! Traces: recordings of several files, often one per rank, which become programs. A format is one file and one line of
 //! [`FORMATS`].
 
-use crate::mpi::Converted;
-use weft_units::Refusal;
-
-weft_units::words! {
-    /// The clock by which computations are timed.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-    pub enum Clock {
-        /// The time that the processor worked for the rank.
-        Processor = "processor",
-        /// The time that passed.
-        Wall = "wall",
-    }
-}
-
-impl Clock {
-    /// The clock of a name.
-    pub fn named(name: &str) -> Option<Self> {
-        [Self::Processor, Self::Wall].into_iter().find(|clock| clock.name() == name)
-    }
-}
-
-/// The files of a trace. They are loaded one at a time, so that one of them is in memory.
-pub trait Files {
-    /// Their names, without folders.
-    fn names(&self) -> &[String];
-
-    /// The bytes of file `place` of the names.
-    fn load(&mut self, place: usize) -> Result<Vec<u8>, Refusal>;
-}
-
-/// A format that is read, and not written.
-pub trait TraceFormat: Sync {
-    fn name(&self) -> &'static str;
-
-    /// Whether a file of this name that begins with `head` belongs to a trace of this format.
-    fn fits(&self, name: &str, head: &[u8]) -> bool;
-
-    /// Reads a trace. Without a `clock` computations are timed by that of the processor, where the trace has it.
-    fn read(&self, files: &mut dyn Files, clock: Option<Clock>) -> Result<Converted, Refusal>;
-}
+pub use super::trace_files::{Clock, Files, TraceFormat};
 
 /// All formats; the first that fits a file reads it.
 pub const FORMATS: &[&dyn TraceFormat] =
@@ -54,40 +15,4 @@ pub fn named(name: &str) -> Option<&'static dyn TraceFormat> {
 /// The format of a file by its name and its first bytes.
 pub fn of(name: &str, head: &[u8]) -> Option<&'static dyn TraceFormat> {
     FORMATS.iter().copied().find(|format| format.fits(name, head))
-}
-
-/// The files of the ranks, in their order: `rank_of` gives the rank in the name of a file. Refuses sets with gaps, and sets of
-/// other sizes than `wanted`.
-pub fn by_rank(
-    names: &[String],
-    wanted: Option<u32>,
-    rank_of: impl Fn(&str) -> Option<u32>,
-) -> Result<Vec<usize>, Refusal> {
-    let mut found: Vec<(u32, usize)> =
-        names.iter().enumerate().filter_map(|(place, name)| Some((rank_of(name)?, place))).collect();
-    found.sort_unstable();
-    if let Some(pair) = found.windows(2).find(|pair| pair[0].0 == pair[1].0) {
-        let what = format!("{} and {} are both of rank {}", names[pair[0].1], names[pair[1].1], pair[0].0);
-        return Err(Refusal::new("the trace", what, "put each trace into a folder of its own, or name its .meta file"));
-    }
-    let has_all = wanted.map_or(u64::from(!found.is_empty()), u64::from) <= found.len() as u64;
-    let gap = (0..).zip(&found).find(|(rank, found)| *rank != found.0).map(|(rank, _)| rank);
-    if let Some(rank) = gap.or_else(|| (!has_all).then_some(found.len() as u32)) {
-        let count = wanted.unwrap_or_else(|| found.last().map_or(1, |last| last.0.saturating_add(1)));
-        let what = format!("the trace has {count} ranks, and the file of rank {rank} is missing");
-        return Err(Refusal::new("the trace", what, "copy the files of all ranks into one folder"));
-    }
-    if let Some(wanted) = wanted.filter(|&wanted| (wanted as usize) < found.len()) {
-        let what = format!("the trace has {wanted} ranks, and there are files of {}", found.len());
-        return Err(Refusal::new("the trace", what, "put each trace into a folder of its own"));
-    }
-    Ok(found.into_iter().map(|(_, place)| place).collect())
-}
-
-/// The number at the end of a name without its ending, and what is before it.
-pub fn number_of<'a>(name: &'a str, ending: &str) -> Option<(&'a str, u32)> {
-    let stem = name.strip_suffix(ending)?;
-    let digits = stem.bytes().rev().take_while(u8::is_ascii_digit).count();
-    let (before, number) = stem.split_at(stem.len() - digits);
-    Some((before, number.parse().ok()?))
 }

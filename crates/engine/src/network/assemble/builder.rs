@@ -270,7 +270,7 @@ impl Builder<'_> {
             here[usize::from(job)] = true;
         }
         let batches = self.spec.phases.most_batches(self.net.times.batch);
-        let faults = episodes::tally(self.spec);
+        let faults = episodes::tally(&self.spec.faults, &self.spec.phases);
         let parts =
             Parts::new(&self.net.jobs, self.spec.classes.len(), batches, &self.net.times.changes, faults, |job| {
                 here[job]

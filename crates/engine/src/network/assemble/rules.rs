@@ -42,7 +42,11 @@ pub(super) fn faults(spec: &Spec, routing: &dyn AnyRouting, tables: Vec<Tables>)
         repair,
         tables,
         patience: spec.fault_times.patience,
-        cut_rings: if matches!(routing.proof(), Proof::EscapeRings(_)) { episodes::spans(spec) } else { Vec::new() },
+        cut_rings: if matches!(routing.proof(), Proof::EscapeRings(_)) {
+            episodes::spans(&spec.faults)
+        } else {
+            Vec::new()
+        },
         routers_fail: repair == Repair::ByPolicy && spec.faults.iter().any(Fault::is_of_router),
     }
 }

@@ -2,7 +2,7 @@
 
 use super::Simulation;
 use super::trials::{self, HYPERX, NETWORKS, TORUS};
-use crate::network::faults::{Fault, Part};
+use crate::network::failures::{Fault, Part};
 use crate::network::spec::{Execution, Spec};
 use weft_api::base::hash::hash;
 use weft_api::base::kept::{Kept, Reader, Writer};

@@ -2,6 +2,7 @@
 
 use super::Simulation;
 use crate::network::assemble;
+use crate::network::routing::routing;
 use crate::network::spec::{Execution, Spec, Stop};
 use crate::run::outcome::{Ending, Outcome};
 use std::collections::VecDeque;
@@ -99,7 +100,7 @@ fn run_on(relay: Relay, how: Execution) -> Outcome {
     spec.set_packet(3);
     (spec.phases.warmup, spec.phases.window, spec.phases.stop) = (0, 100_000, Stop::Complete);
     let job = NetJob { workload: Arc::new(relay), classes: vec![0], hears_packets: true };
-    let net = assemble::net_with(&spec, assemble::routing(&spec).unwrap().into(), |_| Ok(vec![job])).unwrap();
+    let net = assemble::net_with(&spec, routing(&spec).unwrap().into(), |_| Ok(vec![job])).unwrap();
     Simulation::of(net, &spec, how, spec.width()).unwrap().run(&spec, &())
 }
 

@@ -1,6 +1,5 @@
 //! The messages under way, as both ends know them, and the packets that the interface of a node has to send.
 
-use super::site::Site;
 use std::collections::BTreeMap;
 use weft_api::activity::{self, Cause};
 use weft_api::base::kept::{Kept, Reader, Unreadable, Value, Writer};
@@ -306,13 +305,6 @@ pub struct Outgoing {
     pub since: u64,
     /// The begin of the transfer that ends for the sender when they have left.
     pub cause: Cause,
-}
-
-impl Outgoing {
-    /// Packets of at most the length of the site that are left.
-    pub fn packets(&self, site: &Site) -> u64 {
-        site.packets(self.flits)
-    }
 }
 
 #[cfg(test)]

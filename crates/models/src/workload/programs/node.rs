@@ -443,7 +443,7 @@ impl Node {
     pub fn backlog(&self, site: &Site, rail: usize, until: u64, window: (u64, u64)) -> Backlog {
         let mut backlog = Backlog::default();
         for outgoing in self.rails[rail].waiting(until) {
-            let packets = outgoing.packets(site);
+            let packets = site.packets(outgoing.flits);
             (backlog.packets, backlog.flits) = (backlog.packets + packets, backlog.flits + outgoing.flits);
             if (window.0..window.1).contains(&outgoing.since) {
                 backlog.in_window += Amount { packets, flits: outgoing.flits };

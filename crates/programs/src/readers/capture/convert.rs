@@ -4,7 +4,7 @@ use super::stream::{Kind, Record, Stream};
 use crate::form::Operation;
 use crate::mpi::{Assumed, Completion, Handles, On, Peer, Problem, Recorder};
 use crate::readers::timer::{Clocks, Timer};
-use crate::readers::traces::Clock;
+use crate::readers::trace_files::Clock;
 use std::collections::BTreeMap;
 use weft_units::Refusal;
 

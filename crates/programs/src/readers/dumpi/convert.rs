@@ -5,7 +5,7 @@ use super::types::Types;
 use crate::form::Operation;
 use crate::mpi::{Assumed, Completion, Group, Handles, How, Peer, Problem, Recorder};
 use crate::readers::timer::{Clocks, Timer};
-use crate::readers::traces::Clock;
+use crate::readers::trace_files::Clock;
 use std::collections::BTreeMap;
 use weft_units::Refusal;
 

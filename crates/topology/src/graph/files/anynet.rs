@@ -1,8 +1,7 @@
 //! BookSim's `anynet` text: lines such as `router 0 node 0 node 1 router 1 15 router 2`: a router or node, then what it is
 //! joined to, each with an optional latency. Routers are taken in ascending order of their ids.
 
-use super::draft::{DEFAULT_CLASS, Draft, Link, Names, Parallel, Problem, Router, Stated};
-use super::sheet::Count;
+use super::draft::{Count, DEFAULT_CLASS, Draft, Link, Names, Parallel, Problem, Router, Stated};
 use crate::graph::facts::{Facts, Latency};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::iter::Peekable;

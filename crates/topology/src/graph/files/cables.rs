@@ -2,9 +2,9 @@
 //! devices. A list of edges with a heading, such as `source,target`, is also a table of cables.
 
 use super::asked::{Attributes, BandwidthFrom, LatencyFrom};
-use super::draft::{Draft, Parallel, Problem, Stated};
+use super::draft::{Count, Draft, Parallel, Place, Problem, Stated};
 use super::headings::{Column, columns};
-use super::sheet::{Asked, Count, Field, Place, Sheet};
+use super::sheet::{Asked, Field, Sheet};
 use super::values;
 use csv::{ReaderBuilder, StringRecord, Trim};
 use std::collections::{HashMap, HashSet};

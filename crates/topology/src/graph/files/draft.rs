@@ -1,7 +1,6 @@
 //! The result of the readers of graph files: routers and links as the file states them, each with its place in the
 //! file.
 
-use super::sheet::{Count, Place};
 use crate::graph::facts::Facts;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use weft_units::Remark;
@@ -212,4 +211,33 @@ pub fn known_end(names: &Names, name: &str, place: impl FnOnce() -> String) -> R
             "state the node, or correct its id",
         )
     })
+}
+
+/// The meaning of the number of an edge.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Count {
+    /// Lines of the file.
+    Lines,
+    /// The elements of this list.
+    List(&'static str),
+    /// The edges of a file that was made of the author's file: they say nothing to its author.
+    Converted,
+}
+
+/// The place of an edge in its file.
+#[derive(Debug, Clone, Copy)]
+pub struct Place<'a> {
+    pub count: Count,
+    pub number: u32,
+    pub ends: [&'a str; 2],
+}
+
+impl std::fmt::Display for Place<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        match self.count {
+            Count::List(list) => write!(f, "{list}[{}]", self.number),
+            Count::Lines => write!(f, "line {}", self.number),
+            Count::Converted => write!(f, "edge ({}, {})", self.ends[0], self.ends[1]),
+        }
+    }
 }

@@ -1,7 +1,7 @@
 //! GraphML: one `graph` of `node` and `edge` elements, with `data` for their attributes.
 
-use super::draft::{Draft, Parallel, Problem, Stated};
-use super::sheet::{Asked, Count, Field, Place, Sheet};
+use super::draft::{Count, Draft, Parallel, Place, Problem, Stated};
+use super::sheet::{Asked, Field, Sheet};
 use roxmltree::{Document, Node, ParsingOptions};
 use std::collections::HashMap;
 

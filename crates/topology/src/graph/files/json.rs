@@ -1,7 +1,7 @@
 //! NetworkX node-link JSON: `nodes` with `id`, and `links` or `edges` with `source` and `target`.
 
-use super::draft::{Draft, Parallel, Problem, Stated};
-use super::sheet::{Asked, Count, Field, Place, Sheet};
+use super::draft::{Count, Draft, Parallel, Place, Problem, Stated};
+use super::sheet::{Asked, Field, Sheet};
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Unexpected, Visitor};
 use serde_json::Value;

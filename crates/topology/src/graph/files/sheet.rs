@@ -1,7 +1,9 @@
 //! Collects the nodes and edges of a graph file with their attributes, and gives these their meaning.
 
 use super::asked::{Attributes, Hosts};
-use super::draft::{DEFAULT_CLASS, Draft, Link, Names, Parallel, Problem, Router, Stated, known_end, new_router};
+use super::draft::{
+    Count, DEFAULT_CLASS, Draft, Link, Names, Parallel, Place, Problem, Router, Stated, known_end, new_router,
+};
 use super::hosts::{self, Mark};
 use super::unused::Seen;
 use super::values;
@@ -127,35 +129,6 @@ impl<'a> Sheet<'a> {
         };
         hosts::settle(&mut draft, &marks, asked, &seen)?;
         Ok(draft)
-    }
-}
-
-/// The meaning of the number of an edge.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Count {
-    /// Lines of the file.
-    Lines,
-    /// The elements of this list.
-    List(&'static str),
-    /// The edges of a file that was made of the author's file: they say nothing to its author.
-    Converted,
-}
-
-/// The place of an edge in its file.
-#[derive(Debug, Clone, Copy)]
-pub struct Place<'a> {
-    pub count: Count,
-    pub number: u32,
-    pub ends: [&'a str; 2],
-}
-
-impl std::fmt::Display for Place<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
-        match self.count {
-            Count::List(list) => write!(f, "{list}[{}]", self.number),
-            Count::Lines => write!(f, "line {}", self.number),
-            Count::Converted => write!(f, "edge ({}, {})", self.ends[0], self.ends[1]),
-        }
     }
 }
 

@@ -1,0 +1,138 @@
+//! Sets the policy up in the blocks: its agents, their control packets, and the faults that they notice.
+
+use super::builder::Builder;
+use crate::network::failures::{Fault, OwnEnd};
+use weft_api::agents::{BlockSite, ChannelSite, RouterSite};
+use weft_api::state::{ChannelEnd, LinkState};
+use weft_api::subnetworks::Views;
+use weft_kernel::face::AnyBlock;
+use weft_kernel::face::build::{Far, Port as Planned};
+use weft_kernel::face::views::{Output, Place as RouterPlace};
+use weft_kernel::net::Repair;
+use weft_kernel::parts::control::{Control, Place};
+use weft_kernel::parts::faults::Faults;
+use weft_topology::{Peer, Port, Trunk};
+
+impl Builder<'_> {
+    /// What the ends of links in this block will notice of the faults.
+    pub(super) fn faults(&self, routers: &[RouterPlace], ports: &[Planned]) -> Faults {
+        if !self.net.faults.repair.any() {
+            return Faults::default();
+        }
+        let events = (0..).zip(ports).flat_map(|(channel, port)| {
+            let from = routers[port.router as usize].id;
+            let number = (self.spec.graph.port_base(routers[0].id) + channel - self.spec.graph.port_base(from)) as u16;
+            // what a channel leads to; one to a terminal fails with its router, unless the policy sees to its links itself
+            let to = match port.far {
+                Far::Here { router, .. } | Far::Away { router, .. } => Some(router),
+                Far::Terminal(_) => (self.net.faults.repair != Repair::ByPolicy).then_some(from),
+                Far::Nowhere => None,
+            };
+            // a link is known by the class of either channel
+            let named = move |f: &&Fault, to| f.names(from, to, port.back) && !f.names(from, to, port.class);
+            let trunk = self.spec.graph.trunk(from, number);
+            let member = trunk.members().position(|member| member == number).unwrap_or(0) as u16;
+            let events = move |to| {
+                self.spec.faults.iter().flat_map(move |f| {
+                    let class = if named(&f, to) { port.back } else { port.class };
+                    f.events(channel, OwnEnd { from, to, class, member })
+                })
+            };
+            to.into_iter().flat_map(events)
+        });
+        Faults::new(events.collect(), ports.len(), routers.len(), self.allocator.width().vcs())
+    }
+
+    /// What the service for control packets must know of the block. `queue`: most packets that may wait for one link.
+    fn place(&self, queue: u64) -> Place {
+        let graph = &*self.spec.graph;
+        let place = |r: u32| {
+            let number = self.bounds.partition_point(|&first| first <= r) - 1;
+            (number as u32, graph.port_base(r) - graph.port_base(self.bounds[number]))
+        };
+        let longest = self.net.links.iter().map(|l| 2 * l.latency + l.credit_latency + u64::from(l.capacity)).max();
+        Place {
+            block: self.b as u32,
+            places: (0..graph.routers()).map(place).collect(),
+            horizon: self.net.router.after_grant + 80 + queue + longest.unwrap_or(0),
+        }
+    }
+
+    /// Sets the policy up in a block: link states in cycle 0, control packets and agents.
+    pub(super) fn add_policy(&self, block: &mut dyn AnyBlock) {
+        self.switch_off(block);
+        let router = |r: RouterPlace| RouterSite { id: r.id, coords: self.net.coords[r.id as usize], base: r.base };
+        let graph = &self.spec.graph;
+        let trunks = |id: u32| (0..).zip(graph.ports(id)).map(move |(number, port)| (port, graph.trunk(id, number)));
+        let ports = block.places().flat_map(|r| trunks(r.id));
+        let channel = |(out, (port, trunk)): (Output<'_>, (&Port, Trunk))| ChannelSite {
+            router: out.router,
+            state: LinkState::of(out.state),
+            peer: port.peer,
+            class: out.class,
+            trunk,
+            managed: self.manages(&out),
+            buffer: self.net.links[usize::from(out.class)].capacity,
+        };
+        // their channels are told only of where they are managed, which costs other networks no memory
+        let injection = |out: Output<'_>| {
+            let id = block.interfaces().terminals[out.router as usize].id;
+            let (router, _) = self.spec.graph.terminal_at(id);
+            let router = router - block.router(0).id;
+            let port = Port { peer: Peer::Terminal(id), class: out.class };
+            channel((Output { router, ..out }, (&port, Trunk::at(&[], 0, 0))))
+        };
+        let injections = block.outs().skip(block.inputs()).filter(|out| self.manages(out)).map(injection);
+        let site = BlockSite {
+            routers: block.places().map(router).collect(),
+            channels: block.outs().zip(ports).map(channel).chain(injections).collect(),
+            single: self.net.single,
+            faults: self.net.faults.repair == Repair::ByPolicy,
+        };
+        if let Some(plan) = self.policy.control() {
+            block.policy_mut().control =
+                Control::new(plan, self.place(plan.queue), site.channels.len(), site.routers.len());
+        }
+        block.observers_mut().recorders = self.recorders(block);
+        let bundles = self.members.as_ref().map(|members| members.of_block(block)).unwrap_or_default();
+        block.policy_mut().power.bundles = bundles;
+        block.add_agents(self.net, self.policy, &site);
+    }
+
+    pub(in crate::network) fn manages(&self, out: &Output<'_>) -> bool {
+        self.spec.managed[usize::from(out.class)] && out.kind != ChannelEnd::Unused
+    }
+
+    /// Sets the links that are not on in cycle 0 to their state, and enters them in the link-state tables of the
+    /// routers.
+    fn switch_off(&self, block: &mut dyn AnyBlock) {
+        for o in 0..block.inputs() {
+            let out = block.output(o);
+            if !out.is_between_routers() || !self.manages(&out) {
+                continue;
+            }
+            let from = block.router(out.router as usize).id;
+            let state = self.policy.first_state(from, block.records().next_router[o]);
+            if state != LinkState::On {
+                block.begin_in(o, state);
+            }
+        }
+        let Some(nets) = &self.net.subnets else { return };
+        let routers = block.routers();
+        *block.views_mut() = Views::new(nets, routers, self.policy.hub());
+        for r in 0..routers {
+            let router = block.router(r).id;
+            let at = self.net.coords[router as usize];
+            for d in (0..nets.count).filter(|&d| self.spec.managed[usize::from(nets.classes[d])]) {
+                let own = nets.member(at, d);
+                for a in 0..nets.widths[d] {
+                    for b in nets.others(d, a).filter(|&b| b > a) {
+                        let [from, to] = [a, b].map(|c| nets.router(router, d, own, c));
+                        let state = self.policy.first_state(from, to);
+                        block.views_mut().set(nets, r, d, (a, b), state == LinkState::On);
+                    }
+                }
+            }
+        }
+    }
+}

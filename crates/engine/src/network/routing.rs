@@ -1,0 +1,19 @@
+//! The routing of a run.
+
+use crate::network::pairs;
+use crate::network::policy;
+use crate::network::spec::Spec;
+use weft_api::routing::AnyRouting;
+use weft_units::Refusal;
+
+/// The routing of a run, as it is when the run begins.
+pub(crate) fn routing(spec: &Spec) -> Result<Box<dyn AnyRouting>, Refusal> {
+    let mut routing = spec.routing.build(&spec.graph)?;
+    if let Some(links) = pairs::known_links(spec) {
+        routing.go_by(links);
+    }
+    if let Some(number) = policy::with_site(spec, |site| spec.policy.model().first_published(site)) {
+        routing.begin_with(number);
+    }
+    Ok(routing)
+}
