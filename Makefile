@@ -32,7 +32,7 @@ unexport PYTHONPATH
 # Images of containers set this variable.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run install test test-all test-model ready compiled test-rust test-python test-installed test-slurm test-mpi test-capture lint format bench docs wheel lock clean
+.PHONY: run install test test-all test-model ready compiled quick-compiled test-rust test-python test-installed test-slurm test-mpi test-capture lint format bench docs wheel lock clean
 
 # Runs what is installed, or else a build with less optimisation, which takes a fraction of the time to compile.
 run: $(VENV)/$(if $(wildcard $(VENV)/.installed),.installed,.quick)
@@ -159,6 +159,9 @@ $(VENV)/.base: python/requirements.lock $(VENV)/.made
 	@$(PIP_INSTALL) --requirement python/requirements.lock
 	@touch $@
 
+quick-compiled: $(VENV)/.made
+	@MAKEFLAGS= $(CARGO) build --profile quick --lib --package weft-python --locked --quiet
+
 $(VENV)/.dev: python/requirements-dev.lock $(VENV)/.base
 	@$(PIP_INSTALL) --requirement python/requirements-dev.lock
 	@$(PIP) check
@@ -170,7 +173,9 @@ $(VENV)/.installed: $(SOURCES) $(VENV)/.base
 	@$(INSTALL)
 	@touch $@
 
-$(VENV)/.quick: $(SOURCES) $(VENV)/.base
+# All but the bindings is compiled while the packages come.
+$(VENV)/.quick: $(SOURCES) python/requirements.lock $(VENV)/.made
 	@echo "building weft (profile quick): runs are slower than after 'make install'"
+	@$(MAKE) --no-print-directory --jobs 2 quick-compiled $(VENV)/.base
 	@MATURIN_PEP517_ARGS="--profile quick" $(INSTALL)
 	@touch $@
