@@ -13,8 +13,8 @@ use weft_units::Refusal;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum Preset {
     /// F. J. Andujar et al., "Energy efficient torus networks with on/off links", JPDC 130, 2019, Section 3.1. A clock of 625 MHz, flits
-    /// of 16 bytes, 4 VCs of 256 flits, virtual cut-through and three-stage allocation. A hop takes about 50 ns, the allocator
-    /// ceil(log2 ports) cycles of them (Table 2). The paper prints no more of the hop. So it is ours that 28 cycles are left, 1 of them for
+    /// of 16 bytes, 4 VCs of 256 flits, virtual cut-through and three-stage allocation. The crossbar delivers a flit per cycle and port.
+    /// A hop takes about 50 ns, the allocator ceil(log2 ports) cycles of them (Table 2). The paper prints no more of the hop. So it is ours that 28 cycles are left, 1 of them for
     /// the link. Its packets have 8 flits: write `traffic.packet: 8flits`.
     #[serde(rename = "torus_2019")]
     Torus2019,
@@ -31,6 +31,7 @@ impl Preset {
                 "router": {
                     "delay": "27cycles",
                     "delay_per_doubling": "1cycle",
+                    "speedup": 1,
                     "flow_control": "virtual_cut_through",
                     "allocator": {"three_stage": {}},
                 },

@@ -40,7 +40,7 @@ fn the_delay_of_the_paper_follows_the_ports() {
         assert_eq!((spec.graph.radix(), spec.graph.routers()), (ports, routers));
         assert!(1u32 << allocator >> 1 < ports && ports <= 1 << allocator, "ceil(log2 {ports}) is {allocator}");
         // 27 cycles and the allocator in the router, 1 on the link
-        assert_eq!((spec.router.delay, spec.links[1].latency), (27 + allocator, 1));
+        assert_eq!((spec.router.delay, spec.links[1].latency, spec.router.speedup), (27 + allocator, 1, 1));
         let hop_ns = (spec.router.delay + spec.links[1].latency) as f64 * spec.cycle_fs as f64 / 1e6;
         assert!((49.0..55.0).contains(&hop_ns), "{hop_ns} ns");
         assert_eq!((spec.cycle_fs, spec.flit_bits, spec.links[0].vcs, spec.links[1].buffer), (1_600_000, 128, 4, 256));
