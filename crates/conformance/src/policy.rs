@@ -45,7 +45,8 @@ pub fn check_placed(placed: &[&PolicyExample]) {
 
 type Check = fn(&Spec, &str);
 
-/// Networks from which on a policy takes the checks that run a network several times by turns in `make test`.
+/// A policy with fewer networks takes all checks on each of them; others take the checks that run a network several times by turns in
+/// `make test`.
 const FEW: usize = 6;
 
 /// The example with packets of 5 flits, at `load` in all of the window.

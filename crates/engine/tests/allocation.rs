@@ -162,9 +162,9 @@ fn no_allocation_with_jobs_and_replies() {
 }
 
 /// Ranks of nodes with three interfaces send each other messages. Deliveries are sorted, as a node takes the first one first. Only lists of
-/// messages grow: 26 times in 2,000 cycles, and most cycles have deliveries.
+/// messages grow, and most cycles have deliveries.
 #[test]
-fn deliveries_to_nodes_of_several_interfaces_allocate_nothing() {
+fn deliveries_to_nodes_of_several_interfaces_allocate_less_than_once_in_20_cycles() {
     let program = r#"{"programs": {"program": {"collective": {"operation": "all_to_all", "ranks": 24, "bytes": "7KB", "repeat": 9}},
         "overhead": "20ns", "eager": "1MB", "collectives": {"algorithms": {"all_to_all": {"linear": {}}}}}}"#;
     let network = format!(r#"{{"planes": {{"count": 3, "of": {HYPERX}}}}}"#);

@@ -382,7 +382,9 @@ fn a_head_that_asks_once_more_is_noted_once() {
     spec.router.input_speedup = InputSpeedup::Vcs;
     spec.links.iter_mut().for_each(|link| link.rate = Rate::new(1, 2, "links").expect("a rate"));
     spec.watched = Watched::First(60);
-    for journey in check_journeys(&spec, "slow links") {
+    let journeys = check_journeys(&spec, "slow links");
+    assert_eq!(journeys.len(), 60);
+    for journey in journeys {
         let life = journey.life.expect("it was created");
         let crossed = life.routers.iter().filter_map(|visit| visit.exit.as_ref());
         let tails: Vec<_> = crossed.map(|exit| exit.tail_crossed_cycle.expect("a tail")).collect();

@@ -207,16 +207,16 @@ fn difference(spec: &Spec, round: u64, rows: &mut Rows) -> Option<String> {
         Execution { shortcuts: some, ..Execution::new(1, draw.of(&[1, 3])) },
         Execution::new(1, 3).plain(),
     ];
-    // half of them, at few rounds
-    let turn = round as usize % 2;
-    let hows = if rounds(1) > 1 { &hows[..] } else { &hows[2 * turn..2 * turn + 2] };
-    for &how in hows {
+    // half of them in `make test`
+    let takes_all = rounds(1) > 1 || chosen_rounds().is_some();
+    for (k, how) in hows.into_iter().enumerate().filter(|(k, _)| takes_all || k / 2 == round as usize % 2) {
         let run = ran(spec, how, from);
         if let Some(difference) = differs(&run.text, format!("{how:?}")) {
             return Some(difference);
         }
         let Some(checkpoint) = run.checkpoint else { continue };
-        let threads = Execution { threads: 1 + usize::from(draw.one_in(8)), ..how };
+        let takes_two = Draw::new(36, round, 1 + k as u64).one_in(8);
+        let threads = Execution { threads: 1 + usize::from(takes_two), ..how };
         if let Some(difference) =
             differs(&resumed(spec, threads, &checkpoint), format!("{how:?}, from a checkpoint at {from}"))
         {
@@ -283,6 +283,7 @@ fn shortcuts_blocks_and_checkpoints_change_nothing_in_networks_at_random() {
     let all = chosen_rounds().unwrap_or(if rounds(1) > 1 { 0..1_000 * rounds(1) } else { 0..30 });
     let among: Vec<&str> = FEATURES.iter().map(|&(name, ..)| name).collect();
     let (mut rows, mut tried, mut found) = (Rows::new(), BTreeMap::<&str, Tried>::new(), Vec::new());
+    let mut compared = 0;
     for round in all.clone() {
         let Drawing { spec, has, refused, .. } = match caught(|| drawing(round, &among)) {
             Ok(Ok(drawing)) => drawing,
@@ -293,6 +294,7 @@ fn shortcuts_blocks_and_checkpoints_change_nothing_in_networks_at_random() {
                 continue;
             }
         };
+        compared += 1;
         has.iter().for_each(|name| tried.entry(name).or_default().has += 1);
         for (name, refusal) in refused {
             let tried = tried.entry(name).or_default();
@@ -305,7 +307,14 @@ fn shortcuts_blocks_and_checkpoints_change_nothing_in_networks_at_random() {
     }
     println!("{tried:#?}\nrows whose checkpoints went on, and how often: {rows:?}");
     assert!(found.is_empty(), "{} of the rounds {all:?} differ, the first: {}", found.len(), found[0]);
-    if all.end > 1_000 {
+    if chosen_rounds().is_some() {
+        return;
+    }
+    assert!(
+        2 * compared > all.end && !rows.is_empty(),
+        "{compared} of the rounds {all:?} had a network, rows {rows:?}"
+    );
+    if all.end >= 1_000 {
         assert!(among.iter().all(|name| tried.get(name).is_some_and(|tried| tried.has > 10)), "{tried:#?}");
         assert_eq!(rows.len(), ROWS, "a checkpoint of each row of the table in `shortcuts/profile.rs`: {rows:?}");
     }
