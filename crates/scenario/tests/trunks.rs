@@ -89,6 +89,20 @@ fn a_member_that_fails_is_one_of_a_trunk() {
     );
 }
 
+/// Nothing is lost with a member, so a program may go on.
+#[test]
+fn members_fail_while_programs_run() {
+    let ring = "{programs: {program: {collective: {operation: all_reduce, ranks: 64, bytes: 1KiB}}}}";
+    let program = [("traffic.workload", ring), ("traffic.pattern", "null"), ("traffic.load", "null")];
+    let failing = |faults| [&program[..], &[("faults", faults)]].concat();
+    assert_eq!(said(&failing("[{link: [0, 1], member: 0, at: 1us, until: 2us}]")), None);
+    check(
+        &failing("[{link: [0, 1], at: 1us, until: 2us}]"),
+        &["packets are lost with it, and job", "write member: 0"],
+        &[&[("faults", "[{link: [0, 1], member: 0, at: 1us, until: 2us}]")], &[("faults", "null")]],
+    );
+}
+
 #[test]
 fn a_width_needs_modes_and_thresholds_that_rest() {
     let width = ("power.policy", "{width: {}}");
