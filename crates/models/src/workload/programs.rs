@@ -40,6 +40,7 @@
 mod agenda;
 mod answers;
 mod compute;
+mod counted;
 mod interface;
 mod messages;
 mod node;
@@ -267,7 +268,12 @@ impl Programs {
 
     /// Terminals that the ranks of the program need. Refuses at `path`, the dotted path of this workload.
     pub(super) fn terminals_needed(&self, path: &str) -> Result<u32, Refusal> {
-        Ok(self.make(path)?.0.len().div_ceil(self.ranks_per_terminal.max(1)))
+        let make = || Ok(self.make(path)?.0.len());
+        let ranks = match (&self.file, &self.program) {
+            (None, Some(program)) => counted::ranks(program, &self.collectives, make)?,
+            (Some(_), _) | (None, None) => make()?,
+        };
+        Ok(ranks.div_ceil(self.ranks_per_terminal.max(1)))
     }
 
     /// Interfaces of each node. `planes`: those of the network.
