@@ -208,6 +208,7 @@ PATTERNS = {
     "cite/bibliography.py": "the source in the header of a model",
     "cli/arguments.py": "an option with a unit",
     "plot/appearance.py": "an option, and the words of a figure that are replaced by the user's",
+    "programs/program_files.py": "a file that is a scenario",
     "results/bill_keys.py": "a price of the scenario",
     "results/choose.py": "an option that chooses points",
     "results/database.py": "the user's SQL, and messages of DuckDB",
