@@ -12,12 +12,12 @@ use weft_api::state::{Flit, NO_REQUEST, NONE, Segment, UNDECIDED, port_and_vc};
 use weft_api::view::HopNote;
 
 impl<const W: usize, const V: usize> Routers<W, V> {
-    pub fn receive_flits<const SINGLE: bool>(&mut self, net: &Net) {
+    pub(crate) fn receive_flits<const SINGLE: bool>(&mut self, net: &Net) {
         if net.fast_links || net.maps_queues {
             self.fabric.collect_flits(&mut self.beside.policy);
         }
         if net.chooses {
-            self.beside.shortcuts.chooses_late = self.beside.policy.agents_act(self.fabric.now);
+            self.beside.shortcuts.choose_late_if(self.beside.policy.agents_act(self.fabric.now));
         }
         while let Some((first, len)) = self.fabric.wires.flits.due(self.fabric.now) {
             self.fabric.tell_of_arrivals(&mut self.beside.policy, (first, len));
@@ -27,7 +27,7 @@ impl<const W: usize, const V: usize> Routers<W, V> {
             if self.fabric.counts_queued() {
                 self.fabric.count_arrivals(net, (first, len));
             }
-            match (!SINGLE && self.beside.shortcuts.streams.are_on(), self.beside.shortcuts.bypass_trial.heads_try) {
+            match (!SINGLE && self.beside.shortcuts.has_streams(), self.beside.shortcuts.heads_try_to_bypass()) {
                 (false, true) if net.chooses => self.receive_chunk::<SINGLE, true, true>(net, (first, len)),
                 (false, true) => self.receive_chunk::<SINGLE, true, false>(net, (first, len)),
                 (false, false) => self.receive_chunk::<SINGLE, false, false>(net, (first, len)),
@@ -36,7 +36,7 @@ impl<const W: usize, const V: usize> Routers<W, V> {
             }
             self.fabric.wires.flits.release(self.fabric.now);
         }
-        if !SINGLE && self.beside.shortcuts.streams.are_on() {
+        if !SINGLE && self.beside.shortcuts.has_streams() {
             self.receive_runs(net);
         }
         if net.maps_queues {
@@ -127,7 +127,11 @@ impl<const W: usize, const V: usize> Routers<W, V> {
     }
 
     #[inline(always)]
-    pub fn receive_head<const SINGLE: bool, const BYPASS: bool, const CHOOSE: bool>(&mut self, net: &Net, flit: Flit) {
+    pub(crate) fn receive_head<const SINGLE: bool, const BYPASS: bool, const CHOOSE: bool>(
+        &mut self,
+        net: &Net,
+        flit: Flit,
+    ) {
         let (i, v) = port_and_vc::<V>(flit.to);
         let id = if SINGLE {
             flit.packet
@@ -161,7 +165,7 @@ impl<const W: usize, const V: usize> Routers<W, V> {
 impl<const W: usize, const V: usize> Fabric<W, V> {
     /// One-flit packet `id` has come to a queue: its segment begins. Nobody reads the segment of one that bypasses the allocator.
     #[inline(always)]
-    pub fn begin_segment(&mut self, id: u32, key: u16) {
+    pub(crate) fn begin_segment(&mut self, id: u32, key: u16) {
         // SAFETY: a one-flit packet has a segment of its number (`assert_numbers`).
         let segment = unsafe { self.buffers.segments.items.hot_mut(id as usize) };
         (segment.next, segment.key) = (NONE, key);
@@ -171,7 +175,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 impl<const W: usize, const V: usize> Routers<W, V> {
     /// `STREAMS`: a stream may leave by the output that the packet of the flit holds.
     #[inline(always)]
-    pub fn receive_body<const STREAMS: bool>(&mut self, net: &Net, to: u32) {
+    pub(crate) fn receive_body<const STREAMS: bool>(&mut self, net: &Net, to: u32) {
         let (i, v) = port_and_vc::<V>(to);
         // SAFETY: a flit names an input (`assert_numbers`).
         let tail = unsafe { self.fabric.buffers.ins.hot(i) }.last(v);
@@ -199,8 +203,8 @@ impl<const W: usize, const V: usize> Routers<W, V> {
             out.vcs_with_flit |= 1 << vc;
             if out.vcs_with_credit >> vc & 1 == 0 {
                 // it waits for a credit
-            } else if self.beside.shortcuts.profile.has(Kind::Uncontended) {
-                self.beside.shortcuts.bypass_flits.push(BypassFlit {
+            } else if self.beside.shortcuts.has(Kind::Uncontended) {
+                self.beside.shortcuts.may_bypass(BypassFlit {
                     at: to,
                     out: o as u32,
                     segment: tail,
@@ -216,7 +220,7 @@ impl<const W: usize, const V: usize> Routers<W, V> {
     /// A packet has become the head of VC `v` of input `i`: it starts to ask for an output VC. `BYPASS`: it has come in this cycle,
     /// and may bypass the allocator; `CHOOSE`: even if it has to choose first. Returns whether it may do so.
     #[inline(always)]
-    pub fn new_head<const SINGLE: bool, const BYPASS: bool, const CHOOSE: bool>(
+    pub(crate) fn new_head<const SINGLE: bool, const BYPASS: bool, const CHOOSE: bool>(
         &mut self,
         net: &Net,
         i: usize,
@@ -270,7 +274,7 @@ impl<const W: usize, const V: usize> Routers<W, V> {
             // SAFETY: as above.
             let segment = *unsafe { self.fabric.buffers.ins.hot(i) }.head.at(v);
             let (at, out) = ((i << 4 | v) as u32, o as u32);
-            self.beside.shortcuts.bypass_flits.push(BypassFlit { at, out, segment, key, chooses: false });
+            self.beside.shortcuts.may_bypass(BypassFlit { at, out, segment, key, chooses: false });
             return true;
         }
         if BYPASS {
@@ -286,7 +290,7 @@ impl<const W: usize, const V: usize> Routers<W, V> {
 impl<const W: usize, const V: usize> Fabric<W, V> {
     /// Computes the route key of a packet at router `r`, where it is the head of its VC, by the queues there.
     #[inline(never)]
-    pub fn route_here(&mut self, policy: &mut PolicySide, net: &Net, r: usize, id: u32) -> u16 {
+    pub(crate) fn route_here(&mut self, policy: &mut PolicySide, net: &Net, r: usize, id: u32) -> u16 {
         // SAFETY: an input names its router, and that its place in the network; a segment names a packet (`assert_numbers`).
         let (base, router, at, packet) = unsafe {
             let router = self.requests.routers.hot(r);

@@ -1,7 +1,5 @@
 //! A block of routers and all its state. Blocks share nothing; they exchange mail between windows.
 
-use crate::parts::bypass::BypassFlit;
-use crate::parts::bypass::BypassTrial;
 use crate::parts::control::Control;
 use crate::parts::deliveries::Delivery;
 use crate::parts::faults::Faults;
@@ -9,22 +7,22 @@ use crate::parts::ideal::{IdealQueues, Place};
 use crate::parts::limits::Limits;
 use crate::parts::pace::{Paces, Slowed};
 use crate::parts::power::Power;
-use crate::parts::profile::Profile;
 use crate::parts::queues::Queues;
 use crate::parts::set_aside::{Note, SetAsides};
-use crate::parts::streams::Streams;
+use crate::parts::switch::Switch;
+use crate::parts::vc_stage::VcStage;
 use crate::parts::watch::Watch;
 use crate::recorders::Recorders;
+use crate::shortcuts::Shortcuts;
 use crate::tally::Tally;
-use weft_api::agents::{Agents, Departure};
-use weft_api::base::arrays::PerPort;
+use weft_api::agents::Agents;
 use weft_api::base::bits::{Active, Bits};
 use weft_api::base::kept::Kept;
 use weft_api::base::wheel::Wheel;
 use weft_api::compiled::HeadRouting;
 use weft_api::control::Arrival;
 use weft_api::sensor::History;
-use weft_api::state::{Flit, InputUnit, Move, NO_JOB, NONE, OutputUnit, Packet, Pool, Router, Segment, Terminal};
+use weft_api::state::{Flit, InputUnit, NO_JOB, NONE, OutputUnit, Packet, Pool, Router, Segment, Terminal};
 use weft_api::subnetworks::Views;
 use weft_api::workload::JobSources;
 use weft_topology::Trunk;
@@ -41,18 +39,18 @@ pub struct Cut {
 #[derive(Debug, Clone, Default, Kept)]
 pub struct Mail {
     /// (arrival, flit); a head's `packet` is an index into `packets`.
-    pub flits: Vec<(u64, Flit)>,
-    pub packets: Vec<Packet>,
+    pub(crate) flits: Vec<(u64, Flit)>,
+    pub(crate) packets: Vec<Packet>,
     /// (arrival, output port * 16 + VC).
-    pub credits: Vec<(u64, u32)>,
+    pub(crate) credits: Vec<(u64, u32)>,
     /// (from when on, what comes into an input of the other block).
-    pub slowed: Vec<(u64, Slowed)>,
+    pub(crate) slowed: Vec<(u64, Slowed)>,
     /// Control packets: (arrival, packet).
-    pub messages: Vec<(u64, Arrival)>,
+    pub(crate) messages: Vec<(u64, Arrival)>,
     /// (arrival, note about a queue that is set aside).
-    pub notes: Vec<(u64, Note)>,
+    pub(crate) notes: Vec<(u64, Note)>,
     /// (arrival, places in an ideal queue that have become free).
-    pub places: Vec<(u64, Place)>,
+    pub(crate) places: Vec<(u64, Place)>,
 }
 
 /// The outputs of router `$r` as a routing sees them. (A function would borrow the whole fabric.)
@@ -74,87 +72,88 @@ pub(crate) use queues_at;
 
 #[derive(Debug, Kept)]
 pub struct Block<const W: usize, const V: usize> {
-    pub reach: Reach<W, V>,
+    pub(crate) reach: Reach<W, V>,
     /// Scratch: the numbers that a router posts on the board.
     #[kept(scratch)]
-    pub posts: Vec<u32>,
+    pub(crate) posts: Vec<u32>,
 }
 
 /// Everything that agents may read and write: routers and network interfaces.
 #[derive(Debug, Kept)]
 pub struct Reach<const W: usize, const V: usize> {
-    pub routers: Routers<W, V>,
-    pub interfaces: Interfaces,
+    pub(crate) routers: Routers<W, V>,
+    pub(crate) interfaces: Interfaces,
 }
 
 /// The fabric with the power policy, the counts and the shortcuts. Flits that arrive change nothing else.
 #[derive(Debug, Kept)]
 pub struct Routers<const W: usize, const V: usize> {
-    pub fabric: Fabric<W, V>,
-    pub beside: Beside,
+    pub(crate) fabric: Fabric<W, V>,
+    pub(crate) beside: Beside,
 }
 
 /// The routers and the channels between them, with all that is in them, and the memory of the switch allocator.
 #[derive(Debug, Kept)]
 pub struct Fabric<const W: usize, const V: usize> {
-    pub now: u64,
+    pub(crate) now: u64,
     /// The routing, compiled for the ports of this block.
     #[kept(fixed)]
-    pub routing: Box<dyn HeadRouting<V>>,
-    pub wires: Wires<W, V>,
-    pub buffers: Buffers<V>,
-    pub requests: Requests<W>,
-    pub switch: Switch<W>,
+    pub(crate) routing: Box<dyn HeadRouting<V>>,
+    pub(crate) wires: Wires<W, V>,
+    pub(crate) buffers: Buffers<V>,
+    pub(crate) requests: Requests<W>,
+    pub(crate) switch: Switch<W>,
+    pub(crate) vc_stage: VcStage<W>,
     /// The states of the links of subnetworks, as each router knows them.
-    pub views: Views,
+    pub(crate) views: Views,
     /// Queues that are set aside for congested outputs; empty if there are none.
-    pub set_asides: SetAsides,
+    pub(crate) set_asides: SetAsides,
     /// Queues per destination beside the VCs; empty if there are none.
-    pub ideal: IdealQueues,
+    pub(crate) ideal: IdealQueues,
 }
 
 /// The parts that act and count beside the fabric.
 #[derive(Debug, Kept)]
 pub struct Beside {
-    pub policy: PolicySide,
-    pub observers: Observers,
-    pub shortcuts: Shortcuts,
+    pub(crate) policy: PolicySide,
+    pub(crate) observers: Observers,
+    pub(crate) shortcuts: Shortcuts,
 }
 
 /// The channels: the units that send on them, what is under way on them, and where they lead.
 #[derive(Debug, Kept)]
 pub struct Wires<const W: usize, const V: usize> {
     #[kept(each)]
-    pub outs: Vec<OutputUnit<V>>,
+    pub(crate) outs: Vec<OutputUnit<V>>,
     /// The trunk of each output of a router; empty where no links form trunks.
     #[kept(fixed)]
-    pub trunks: Vec<Trunk>,
-    pub flits: Wheel<Flit, 64>,
-    pub credits: Wheel<u32, 128>,
-    pub paces: Paces<W>,
+    pub(crate) trunks: Vec<Trunk>,
+    pub(crate) flits: Wheel<Flit, 64>,
+    pub(crate) credits: Wheel<u32, 128>,
+    pub(crate) paces: Paces<W>,
     /// For each output: the router behind it (numbered in the whole network).
     #[kept(fixed)]
-    pub next_router: Vec<u32>,
+    pub(crate) next_router: Vec<u32>,
     #[kept(fixed)]
-    pub cuts: Vec<Cut>,
+    pub(crate) cuts: Vec<Cut>,
     /// Mail per destination block.
     #[kept(each)]
-    pub outbox: Vec<Mail>,
+    pub(crate) outbox: Vec<Mail>,
     #[kept(each)]
-    pub history: Option<History>,
+    pub(crate) history: Option<History>,
     /// By output: the last cycle (low 32 bits) in which it was granted to a head; empty unless the routing asks for it.
     #[kept(each)]
-    pub granted: Vec<u32>,
+    pub(crate) granted: Vec<u32>,
     /// By output of a router: the number of flits that have come to the router for it, the low 32 bits. Empty unless they are counted
     /// (`queued.rs`).
     #[kept(each)]
-    pub came_for: Vec<u32>,
+    pub(crate) came_for: Vec<u32>,
 }
 
 impl<const W: usize, const V: usize> Wires<W, V> {
     /// The mail to the block at the far end of channel `cut`, one of those that lead to other blocks, and the port there.
     #[inline(always)]
-    pub fn mail_to(&mut self, cut: u32) -> (&mut Mail, u32) {
+    pub(crate) fn mail_to(&mut self, cut: u32) -> (&mut Mail, u32) {
         let Cut { block, port } = self.cuts[cut as usize];
         (&mut self.outbox[block as usize], port)
     }
@@ -164,72 +163,42 @@ impl<const W: usize, const V: usize> Wires<W, V> {
 #[derive(Debug, Kept)]
 pub struct Buffers<const V: usize> {
     #[kept(each)]
-    pub ins: Vec<InputUnit<V>>,
-    pub segments: Pool<Segment>,
-    pub packets: Pool<Packet>,
+    pub(crate) ins: Vec<InputUnit<V>>,
+    pub(crate) segments: Pool<Segment>,
+    pub(crate) packets: Pool<Packet>,
     /// `opens`, by input * V + VC: the first cycle in which a head may ask for an output. `turning`: the heads that
     /// wait for that (input * 16 + VC). See `closed_vcs.rs`.
     #[kept(each)]
-    pub opens: Vec<u64>,
-    pub turning: Wheel<u32, 128>,
+    pub(crate) opens: Vec<u64>,
+    pub(crate) turning: Wheel<u32, 128>,
 }
 
 /// What the heads and flits of each router ask for.
 #[derive(Debug, Kept)]
 pub struct Requests<const W: usize> {
     #[kept(each)]
-    pub routers: Vec<Router<W>>,
+    pub(crate) routers: Vec<Router<W>>,
     /// For each (output, VC class): the inputs whose heads ask for it.
     #[kept(each)]
-    pub requesters: Vec<Bits<W>>,
+    pub(crate) requesters: Vec<Bits<W>>,
     /// Routers with something to allocate; terminals with something to send.
-    pub active: Active,
+    pub(crate) active: Active,
     /// By router: inputs with a head that chooses and has not settled, or that have had one; empty unless the routing asks which
     /// outputs were granted.
     #[kept(each)]
-    pub asking: Vec<Bits<W>>,
+    pub(crate) asking: Vec<Bits<W>>,
     /// By input * V + VC: ports that the head may take, if it chooses by their credits (`Profile::compares_credits_of`).
     #[kept(each)]
-    pub candidates: Vec<Bits<W>>,
+    pub(crate) candidates: Vec<Bits<W>>,
     /// By input * V + VC: when its head packet was created or injected; used if arbiters go by age.
     #[kept(each)]
-    pub ages: Vec<u64>,
+    pub(crate) ages: Vec<u64>,
     /// Scratch: closed outputs that heads have asked for. The agents are told of them between the steps of a phase (`ask_for_closed`).
     #[kept(scratch)]
-    pub of_closed: Vec<u32>,
+    pub(crate) of_closed: Vec<u32>,
     /// Scratch: routers whose heads have all chosen before the first step of this cycle.
     #[kept(scratch)]
-    pub have_chosen: Active,
-}
-
-/// The switch allocator, and VC allocation where that is a stage of its own.
-#[derive(Debug, Kept)]
-pub struct Switch<const W: usize> {
-    /// Scratch of the switch allocator: outputs that granted each input.
-    #[kept(scratch)]
-    pub grants: PerPort<Bits<W>, W>,
-    /// Scratch of the switch allocator: the output that each input would accept.
-    #[kept(scratch)]
-    pub offers: PerPort<u16, W>,
-    /// Scratch of the switch allocator: the flits that cross in this step.
-    #[kept(scratch)]
-    pub moves: PerPort<Move, W>,
-    /// Scratch: the departing flits, as the agents are told of them.
-    #[kept(scratch)]
-    pub departures: Vec<Departure>,
-    /// Used if VC allocation is a stage of its own. `vc_turns`: for each output VC, which input VC is next (input * V +
-    /// VC). `vc_accepts`: for each input VC, which output VC is next (output * 16 + VC). Scratch: the output VCs that
-    /// granted each input VC; and for each output the VCs taken in this step, which may send from the next step on.
-    #[kept(each)]
-    pub vc_turns: Vec<u16>,
-    #[kept(each)]
-    pub vc_accepts: Vec<u16>,
-    #[kept(each)]
-    pub vc_grants: Vec<u16>,
-    pub taken_vcs: PerPort<u16, W>,
-    /// Most ports of a router.
-    #[kept(fixed)]
-    pub radix: usize,
+    pub(crate) have_chosen: Active,
 }
 
 /// The network interfaces of the terminals.
@@ -278,23 +247,6 @@ pub struct Observers {
     pub watch: Watch,
 }
 
-/// The shortcuts of the block, and their state.
-#[derive(Debug, Kept)]
-pub struct Shortcuts {
-    /// What is skipped: `Net::shortcuts`, as far as the agents are not told of it.
-    #[kept(fixed)]
-    pub profile: Profile,
-    /// Uncontended body flits that follow each other; off unless packets are long.
-    pub streams: Streams,
-    /// Scratch: the flits of this cycle that may bypass the allocator.
-    #[kept(scratch)]
-    pub bypass_flits: Vec<BypassFlit>,
-    /// Scratch: agents act in this cycle before routers allocate. So heads that choose and may bypass the allocator choose after that.
-    #[kept(scratch)]
-    pub chooses_late: bool,
-    pub bypass_trial: BypassTrial,
-}
-
 /// A source of a job, or a part of it, at a terminal.
 #[derive(Debug, Clone, Copy)]
 pub struct AtTerminal {
@@ -324,17 +276,50 @@ impl Interfaces {
     }
 }
 
+/// How much of each kind mail has memory for.
+#[derive(Debug, Clone, Copy)]
+pub struct MailRoom {
+    pub flits: usize,
+    pub packets: usize,
+    pub credits: usize,
+    pub slowed: usize,
+    pub messages: usize,
+    pub notes: usize,
+    pub places: usize,
+}
+
 impl Mail {
+    /// Empty mail with memory.
+    pub fn with_capacity(room: MailRoom) -> Self {
+        Self {
+            flits: Vec::with_capacity(room.flits),
+            packets: Vec::with_capacity(room.packets),
+            credits: Vec::with_capacity(room.credits),
+            slowed: Vec::with_capacity(room.slowed),
+            messages: Vec::with_capacity(room.messages),
+            notes: Vec::with_capacity(room.notes),
+            places: Vec::with_capacity(room.places),
+        }
+    }
+
     /// Empty mail that has as much memory reserved as `mail`.
     pub fn with_capacity_of(mail: &Self) -> Self {
-        Self {
-            flits: Vec::with_capacity(mail.flits.capacity()),
-            packets: Vec::with_capacity(mail.packets.capacity()),
-            credits: Vec::with_capacity(mail.credits.capacity()),
-            slowed: Vec::with_capacity(mail.slowed.capacity()),
-            messages: Vec::with_capacity(mail.messages.capacity()),
-            notes: Vec::with_capacity(mail.notes.capacity()),
-            places: Vec::with_capacity(mail.places.capacity()),
-        }
+        Self::with_capacity(MailRoom {
+            flits: mail.flits.capacity(),
+            packets: mail.packets.capacity(),
+            credits: mail.credits.capacity(),
+            slowed: mail.slowed.capacity(),
+            messages: mail.messages.capacity(),
+            notes: mail.notes.capacity(),
+            places: mail.places.capacity(),
+        })
+    }
+
+    /// Bytes of its contents.
+    pub fn bytes(&self) -> u64 {
+        let Self { flits, packets, credits, slowed, messages, notes, places } = self;
+        let of_data = size_of_val(&flits[..]) + size_of_val(&packets[..]) + size_of_val(&credits[..]);
+        let of_rates = size_of_val(&slowed[..]) + size_of_val(&messages[..]);
+        (of_data + of_rates + size_of_val(&notes[..]) + size_of_val(&places[..])) as u64
     }
 }

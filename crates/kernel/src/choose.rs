@@ -27,7 +27,14 @@ impl<const W: usize, const V: usize> Routers<W, V> {
     /// A packet has become the head of VC `v` of input `i`, in a network where more has to be done than to look at its
     /// route key. Returns the key if the head has no choice to make.
     #[inline(never)]
-    pub fn new_head_slow_path(&mut self, net: &Net, i: usize, v: usize, mut packet: u32, mut key: u16) -> Option<u16> {
+    pub(crate) fn new_head_slow_path(
+        &mut self,
+        net: &Net,
+        i: usize,
+        v: usize,
+        mut packet: u32,
+        mut key: u16,
+    ) -> Option<u16> {
         if net.router.closes_vcs && !self.fabric.buffers.is_open(i, v, self.fabric.now) {
             return None;
         }
@@ -91,7 +98,7 @@ impl<const W: usize, const V: usize> Routers<W, V> {
 impl<const W: usize, const V: usize> Fabric<W, V> {
     /// Packet `packet`, the head of VC `v` of input `i`, chooses by the credits of its candidates in the next step.
     #[inline(always)]
-    pub fn let_compare(&mut self, net: &Net, i: usize, v: usize, packet: u32) {
+    pub(crate) fn let_compare(&mut self, net: &Net, i: usize, v: usize, packet: u32) {
         let ports = self.candidates_of(net, i, packet);
         // SAFETY: a head waits at an input, and there are candidates for each VC of each input (`assert_numbers`).
         unsafe {
@@ -140,7 +147,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 
     /// Whether a head at input `i` with this route key chooses in every step: the key names no hop, or one over a trunk.
     #[inline(always)]
-    pub fn is_to_choose(&self, net: &Net, i: usize, key: u16) -> bool {
+    pub(crate) fn is_to_choose(&self, net: &Net, i: usize, key: u16) -> bool {
         let is_trunk = |o: usize| !self.wires.trunks.is_empty() && self.wires.trunks[o].width > 1;
         // SAFETY: a head waits at an input (`assert_numbers`).
         key == UNDECIDED || is_trunk(unsafe { self.buffers.ins.hot(i) }.base(i) + net.port(key))
@@ -171,7 +178,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 
     /// The head of VC `v` of input `i` chooses in the next step.
     #[inline(always)]
-    pub fn let_choose(&mut self, net: &Net, i: usize, v: usize) {
+    pub(crate) fn let_choose(&mut self, net: &Net, i: usize, v: usize) {
         // SAFETY: a head waits at an input (`assert_numbers`).
         let port = unsafe { self.buffers.ins.hot_mut(i) };
         port.choosing |= 1 << v;
@@ -184,7 +191,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 
     /// The head of VC `v` of input `i`, which may choose, is asked in the next step of its router, even if it has settled.
     #[inline(always)]
-    pub fn unsettle_head(&mut self, net: &Net, i: usize, v: usize) {
+    pub(crate) fn unsettle_head(&mut self, net: &Net, i: usize, v: usize) {
         if net.needs.sees_grants {
             // SAFETY: a head waits at an input (`assert_numbers`).
             let port = unsafe { self.buffers.ins.hot_mut(i) };
@@ -196,7 +203,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 
     /// A flit leaves by output `p` of router `r`: heads that have settled on it choose again.
     #[inline(always)]
-    pub fn unsettle(&mut self, net: &Net, r: usize, p: usize) {
+    pub(crate) fn unsettle(&mut self, net: &Net, r: usize, p: usize) {
         // SAFETY: a flit leaves a router by one of its outputs (`assert_numbers`).
         let (base, mut classes) = unsafe {
             let base = self.requests.routers.hot(r).base as usize;
@@ -221,7 +228,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 impl<const W: usize, const V: usize> Reach<W, V> {
     /// Every head of router `r` that may choose, and has not settled, asks for its best candidate at present.
     #[inline(never)]
-    pub fn choose<const SINGLE: bool>(&mut self, net: &Net, r: usize) {
+    pub(crate) fn choose<const SINGLE: bool>(&mut self, net: &Net, r: usize) {
         if net.needs.sees_grants {
             return self.choose_unsettled::<SINGLE>(net, r);
         }

@@ -11,7 +11,7 @@ use weft_api::state::{Move, NO_REQUEST, Segment, UNDECIDED};
 impl<const V: usize> Buffers<V> {
     /// Moves of the router whose ports begin at `base` are about to be carried out in cycle `now`. The VCs that they leave are closed
     /// to the next heads.
-    pub fn close_behind(&mut self, net: &Net, base: usize, moves: &[Move], now: u64) {
+    pub(crate) fn close_behind(&mut self, net: &Net, base: usize, moves: &[Move], now: u64) {
         for m in moves {
             self.opens[(base + usize::from(m.i)) * V + usize::from(m.v)] = now + 1 + net.router.routing_delay;
         }
@@ -19,7 +19,7 @@ impl<const V: usize> Buffers<V> {
 
     /// Whether the head of VC `v` of input `i` may ask for an output in cycle `now`. If not, it is scheduled for the cycle in
     /// which it may.
-    pub fn is_open(&mut self, i: usize, v: usize, now: u64) -> bool {
+    pub(crate) fn is_open(&mut self, i: usize, v: usize, now: u64) -> bool {
         let opens = self.opens[i * V + v];
         if opens > now {
             self.turning.push(now, opens, (i << 4 | v) as u32);
@@ -33,7 +33,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
     /// flit of the VC begins to leave, or of the whole input. Of the heads of an input at most one begins to leave in a cycle.
     #[cold]
     #[inline(never)]
-    pub fn read_until(&mut self, net: &Net, (i, v): (usize, usize), depart: u64, head: bool) {
+    pub(crate) fn read_until(&mut self, net: &Net, (i, v): (usize, usize), depart: u64, head: bool) {
         let opens = depart + 1 - net.router.after_grant;
         self.buffers.opens[i * V + v] = self.buffers.opens[i * V + v].max(opens);
         let others_open = match net.router.input_speedup {
@@ -70,7 +70,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 
 impl<const W: usize, const V: usize> Routers<W, V> {
     /// Heads that have waited long enough ask for their outputs.
-    pub fn open_vcs<const SINGLE: bool>(&mut self, net: &Net) {
+    pub(crate) fn open_vcs<const SINGLE: bool>(&mut self, net: &Net) {
         while let Some((first, len)) = self.fabric.buffers.turning.due(self.fabric.now) {
             for k in 0..len {
                 let word = self.fabric.buffers.turning.item(first, k);

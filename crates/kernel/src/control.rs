@@ -10,7 +10,7 @@ use weft_api::state::ChannelEnd;
 
 impl<const W: usize, const V: usize> Reach<W, V> {
     /// Hands the agents what arrives in this cycle, in an order that does not depend on the division into blocks.
-    pub fn receive_control(&mut self, net: &Net) {
+    pub(crate) fn receive_control(&mut self, net: &Net) {
         let control = &mut self.routers.beside.policy.control;
         if control.nothing_due(self.routers.fabric.now) {
             return;

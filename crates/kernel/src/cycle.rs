@@ -13,14 +13,14 @@ impl<const W: usize, const V: usize> Block<W, V> {
     ///
     /// `SINGLE`: all packets have one flit. Then a packet needs only one segment, which has the same number as the
     /// packet.
-    pub fn step<const SINGLE: bool>(&mut self, net: &Net, allocator: &dyn SwitchAllocator<W, V>) {
+    pub(crate) fn step<const SINGLE: bool>(&mut self, net: &Net, allocator: &dyn SwitchAllocator<W, V>) {
         let Self { reach, posts } = self;
         // queues -> board
         if let Some(board) = &net.common.board {
             reach.routers.fabric.post(posts, net, board);
         }
         // credits -> counters
-        if !SINGLE && reach.routers.beside.shortcuts.streams.are_on() {
+        if !SINGLE && reach.routers.beside.shortcuts.has_streams() {
             reach.receive_credits_among_streams(net);
         } else {
             let Reach { routers: Routers { fabric, .. }, interfaces } = reach;
@@ -61,12 +61,12 @@ impl<const W: usize, const V: usize> Block<W, V> {
     }
 
     /// Advances to cycle `until`. Skips cycles in which nothing can happen, if the block takes that shortcut.
-    pub fn advance(&mut self, net: &Net, allocator: &dyn SwitchAllocator<W, V>, until: u64) {
+    pub(crate) fn advance(&mut self, net: &Net, allocator: &dyn SwitchAllocator<W, V>, until: u64) {
         if net.notes_after.is_some() {
             self.reach.interfaces.exchange_notes(net, (self.reach.routers.fabric.now, until));
         }
         while self.reach.routers.fabric.now < until {
-            if self.reach.routers.beside.shortcuts.profile.has(Kind::Idle) && self.is_quiet() {
+            if self.reach.routers.beside.shortcuts.has(Kind::Idle) && self.is_quiet() {
                 self.reach.routers.fabric.now = self.next_event(net, until);
                 if self.reach.routers.fabric.now == until {
                     return;
@@ -84,7 +84,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
 impl<const W: usize, const V: usize> Fabric<W, V> {
     /// Reserves a slot for a packet; with `single`, also one for its segment.
     #[inline(always)]
-    pub fn new_packet(&mut self, single: bool) -> u32 {
+    pub(crate) fn new_packet(&mut self, single: bool) -> u32 {
         let id = self.buffers.packets.take();
         if single && id as usize >= self.buffers.segments.items.len() {
             self.buffers.segments.items.push(Segment::of_single(id));
@@ -95,7 +95,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 
 impl<const W: usize, const V: usize> Block<W, V> {
     /// Takes the mail of another block.
-    pub fn take(&mut self, net: &Net, mail: &mut Mail) {
+    pub(crate) fn take(&mut self, net: &Net, mail: &mut Mail) {
         let Routers { fabric, beside } = &mut self.reach.routers;
         for &(at, mut flit) in &mail.flits {
             if flit.packet != NONE {

@@ -13,7 +13,7 @@ use weft_api::workload::NOT_DUE;
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
     /// Packet `packet` leaves output `o` and will be delivered at cycle `at`; its workload is told then.
-    pub fn announce(&mut self, interfaces: &mut Interfaces, o: usize, packet: u32, at: u64) {
+    pub(crate) fn announce(&mut self, interfaces: &mut Interfaces, o: usize, packet: u32, at: u64) {
         let terminal = self.terminal_behind(o) as u32;
         interfaces.deliveries.push(self.now, at, Delivery { packet, terminal });
     }
@@ -26,7 +26,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 
     /// As [`deliver`], where receivers also look for marks and notifications.
     #[inline(never)]
-    pub fn deliver_marked(
+    pub(crate) fn deliver_marked(
         &mut self,
         interfaces: &mut Interfaces,
         observers: &mut Observers,
@@ -44,7 +44,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 impl<const W: usize, const V: usize> Block<W, V> {
     /// Whether all sources have created all packets of their own (those that no delivery causes) that are due before cycle `until`,
     /// and have begun to inject them.
-    pub fn sources_finished(&self, until: u64) -> bool {
+    pub(crate) fn sources_finished(&self, until: u64) -> bool {
         let Reach { routers: Routers { fabric, .. }, interfaces } = &self.reach;
         // packets in queues are counted as created
         let finished = |stream: &Stream| {

@@ -26,7 +26,7 @@ const FLITS_OF_A_LINE: usize = 64 / size_of::<(u64, Flit)>();
 impl<const W: usize, const V: usize> Reach<W, V> {
     /// Carries out the first `count` moves of router `r`.
     #[inline(never)]
-    pub fn send_all<const SINGLE: bool>(&mut self, net: &Net, r: usize, count: usize) {
+    pub(crate) fn send_all<const SINGLE: bool>(&mut self, net: &Net, r: usize, count: usize) {
         let Routers { fabric, beside } = &mut self.routers;
         // SAFETY: the caller has a router of the block (`assert_numbers`).
         let base = unsafe { fabric.requests.routers.hot(r) }.base as usize;
@@ -70,7 +70,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
     fn note_grants(&mut self, net: &Net, r: usize, count: usize) {
         let base = self.requests.routers[r].base as usize;
         for k in 0..count {
-            let Move { i, v, p, .. } = self.switch.moves[k];
+            let Move { i, v, p, .. } = self.switch.moves(count)[k];
             // SAFETY: a move names an input of its router; the queue there has a segment (`assert_numbers`).
             let segment = unsafe {
                 let head = *self.buffers.ins.hot(base + usize::from(i)).head.at(usize::from(v));
@@ -86,25 +86,22 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
     /// Tells the agents of the flits that are about to leave.
     #[inline(never)]
     fn tell_of_departures(&mut self, policy: &mut PolicySide, base: usize, count: usize) {
-        self.switch.departures.clear();
-        for m in self.switch.moves.first(count) {
+        let Self { now, switch, buffers, wires, .. } = self;
+        let departure = |m: &Move| {
             let (input, channel) = (base + usize::from(m.i), base + usize::from(m.p));
-            let segment = &self.buffers.segments.items[self.buffers.ins[input].head[usize::from(m.v)] as usize];
-            let goes_home = segment.sent + 1 == segment.len && self.wires.outs[channel].is(ChannelEnd::Ejection);
-            self.switch.departures.push(Departure {
+            let segment = &buffers.segments.items[buffers.ins[input].head[usize::from(m.v)] as usize];
+            let goes_home = segment.sent + 1 == segment.len && wires.outs[channel].is(ChannelEnd::Ejection);
+            Departure {
                 input: input as u32,
                 channel: channel as u32,
                 vc: m.vc,
                 head: (segment.sent == 0).then_some(segment.packet),
                 delivered: goes_home.then_some(segment.packet),
-            });
-        }
+            }
+        };
+        let flits = switch.departures(count, departure);
         if let Some(agents) = &mut policy.agents {
-            agents.depart(&Departures {
-                now: self.now,
-                flits: &self.switch.departures,
-                packets: &self.buffers.packets.items,
-            });
+            agents.depart(&Departures { now: *now, flits, packets: &buffers.packets.items });
         }
     }
 }
@@ -117,7 +114,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         // SAFETY: the allocator has entered more moves than `k` (`Allocator`). Each names a VC of its input, and one that a record of its
         // output or input named (`assert_numbers`).
         let (m, vc, v) = unsafe {
-            let m = *fabric.switch.moves.hot(k);
+            let m = fabric.switch.moved(k);
             (m, below::<V>(m.vc.into()), below::<V>(m.v.into()))
         };
         let (p, i) = (usize::from(m.p), base + usize::from(m.i));
@@ -153,7 +150,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
 
     /// A flit is on the link behind output `o` in cycle `depart`, on VC `vc`.
     #[inline(always)]
-    pub fn traverse<const SINGLE: bool>(
+    pub(crate) fn traverse<const SINGLE: bool>(
         &mut self,
         net: &Net,
         (o, vc): (usize, usize),
@@ -318,7 +315,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 impl<const W: usize, const V: usize> Routers<W, V> {
     /// A flit has left the queue of VC `v` of input `i`.
     #[inline(always)]
-    pub fn leave<const SINGLE: bool>(&mut self, net: &Net, i: usize, v: usize, id: u32, tail: bool) {
+    pub(crate) fn leave<const SINGLE: bool>(&mut self, net: &Net, i: usize, v: usize, id: u32, tail: bool) {
         self.fabric.return_credit(net, i, v);
         if tail {
             // SAFETY: a packet leaves the queue of an input, in which it has a segment (`assert_numbers`).
@@ -342,14 +339,14 @@ impl<const W: usize, const V: usize> Routers<W, V> {
 impl<const W: usize, const V: usize> Fabric<W, V> {
     /// The sender of VC `v` of input `i` gets its credit back.
     #[inline(always)]
-    pub fn return_credit(&mut self, net: &Net, i: usize, v: usize) {
+    pub(crate) fn return_credit(&mut self, net: &Net, i: usize, v: usize) {
         self.return_marked(net, (i, v), self.now, 0);
     }
 
     /// The sender of VC `v` of input `i` gets a credit back that is free in cycle `free`, or hears of a run of them, as `mark` says
     /// (`streams.rs`).
     #[inline(always)]
-    pub fn return_marked(&mut self, net: &Net, (i, v): (usize, usize), free: u64, mark: u32) {
+    pub(crate) fn return_marked(&mut self, net: &Net, (i, v): (usize, usize), free: u64, mark: u32) {
         // SAFETY: a flit leaves an input of the block (`assert_numbers`).
         let port = unsafe { self.buffers.ins.hot(i) };
         let (upstream, credit_at) = (port.upstream(), free + net.links.of(port.class).credit_latency);
@@ -369,7 +366,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
     /// Sends a flit, whose `to` is the VC, to another block; a head takes its packet along. Asks the memory for the place of the next
     /// mail to that block: what lies between many blocks is in no near cache.
     #[inline(never)]
-    pub fn mail_flit<const SINGLE: bool>(&mut self, cut: u32, at: u64, mut flit: Flit, segment: u32) {
+    pub(crate) fn mail_flit<const SINGLE: bool>(&mut self, cut: u32, at: u64, mut flit: Flit, segment: u32) {
         let (mail, port) = self.wires.mail_to(cut);
         flit.to |= port << 4;
         if flit.packet != NONE {

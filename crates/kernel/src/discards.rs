@@ -26,7 +26,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
     /// Whether the packet that has become the head of VC `v` of input `i` can't go on. If so, notes that it will be
     /// discarded.
     #[cold]
-    pub fn is_doomed(&mut self, policy: &mut PolicySide, net: &Net, i: usize, v: usize, packet: u32) -> bool {
+    pub(crate) fn is_doomed(&mut self, policy: &mut PolicySide, net: &Net, i: usize, v: usize, packet: u32) -> bool {
         let lost = self.is_lost(policy, net, self.buffers.ins[i].router as usize, packet);
         if lost {
             self.buffers.ins[i].requests[v] = UNDECIDED;

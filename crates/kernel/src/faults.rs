@@ -12,7 +12,7 @@ use weft_api::subnetworks::{Leg, Subnets};
 
 impl<const W: usize, const V: usize> Reach<W, V> {
     /// Handles the links and routers that fail or return in this cycle.
-    pub fn break_parts(&mut self, net: &Net) {
+    pub(crate) fn break_parts(&mut self, net: &Net) {
         let now = self.routers.fabric.now;
         while let Some(Event { what, .. }) = self.routers.beside.policy.faults.events.pop_if(|event| event.at <= now) {
             let Routers { fabric, beside } = &mut self.routers;
@@ -37,7 +37,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
     /// At routers that have heard something new, parked heads look for a path again. So do heads that go from one
     /// intermediate to another: after faults such heads can wait for each other. Then the packets of doomed heads are
     /// discarded.
-    pub fn reroute_heads(&mut self, net: &Net) {
+    pub(crate) fn reroute_heads(&mut self, net: &Net) {
         if let Repair::ByRouting(around) = net.faults.repair {
             self.turn_heads(net, around);
         } else if !self.routers.beside.policy.faults.news.is_empty() {
@@ -174,7 +174,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 
     /// The head of VC `v` of input `i` has no path. It waits until its router hears something new.
     #[cold]
-    pub fn park(&mut self, policy: &mut PolicySide, net: &Net, i: usize, v: usize, packet: u32) {
+    pub(crate) fn park(&mut self, policy: &mut PolicySide, net: &Net, i: usize, v: usize, packet: u32) {
         self.forget(policy, net, i, v);
         self.park_without_request(policy, net, i, v, packet);
     }
@@ -203,7 +203,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
     }
 
     /// Whether the output of a route key carries packets, or will do so when a packet asks for it.
-    pub fn leads_on(&self, net: &Net, r: usize, key: u16) -> bool {
+    pub(crate) fn leads_on(&self, net: &Net, r: usize, key: u16) -> bool {
         let out = &self.wires.outs[self.requests.routers[r].base as usize + net.port(key)];
         matches!(LinkState::of(out.state), LinkState::On | LinkState::Shadow)
     }

@@ -1,36 +1,37 @@
 //! The loop: a block of routers advances cycle by cycle. It knows the traits of `weft-api`, and no model.
 //!
-//! Begin with [`cycle`], which has one line for each phase, and [`block`], whose parts the phases read and write.
+//! Begin with `cycle.rs`, which has one line for each phase, and [`block`], whose parts the phases read and write. Outside of this crate
+//! nobody reads or writes them but through [`face`]: the loop uses the numbers in them without a check.
 
 #![cfg_attr(doc, doc = include_str!("../README.md"))]
 
-pub mod arrive;
+mod arrive;
 pub mod block;
 mod broken;
 pub mod bundles;
-pub mod choose;
-pub mod closed_vcs;
-pub mod control;
+mod choose;
+mod closed_vcs;
+mod control;
 mod credits;
-pub mod cycle;
-pub mod deliveries;
-pub mod depart;
-pub mod discards;
-pub mod facade;
+mod cycle;
+mod deliveries;
+mod depart;
+mod discards;
+mod facade;
 pub mod face;
 pub mod fault_tally;
-pub mod faults;
+mod faults;
 mod ideal;
 pub mod job_tally;
 mod marks;
 pub mod net;
-pub mod network_interface;
-pub mod numbers;
-pub mod pace;
+mod network_interface;
+mod numbers;
+mod pace;
 pub mod parts;
-pub mod phase_tally;
-pub mod posts;
-pub mod power;
+mod phase_tally;
+mod posts;
+mod power;
 mod queued;
 mod queued_interface;
 pub mod recorders;
@@ -38,8 +39,8 @@ mod requests;
 mod set_aside;
 pub mod shortcuts;
 pub mod spy;
-pub mod switch_allocation;
+mod switch_allocation;
 pub mod tally;
-pub mod timers;
-pub mod vc_allocation;
-pub mod watch;
+mod timers;
+mod vc_allocation;
+mod watch;

@@ -110,7 +110,7 @@ impl Interfaces {
 }
 
 impl<const W: usize, const V: usize> Reach<W, V> {
-    pub fn inject<const SINGLE: bool>(&mut self, net: &Net) {
+    pub(crate) fn inject<const SINGLE: bool>(&mut self, net: &Net) {
         if let Some(rules) = &net.interface {
             return self.inject_queued::<SINGLE>(net, rules);
         }
@@ -122,7 +122,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         if net.wakes {
             self.interfaces.act(net, now);
         }
-        if !SINGLE && self.routers.beside.shortcuts.streams.are_on() {
+        if !SINGLE && self.routers.beside.shortcuts.has_streams() {
             self.send_from_busy::<false, true>(net, measured);
         } else {
             self.send_from_busy::<SINGLE, false>(net, measured);
@@ -334,7 +334,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
 
     /// The terminals whose links the agents have opened in this cycle send in it, as heads at routers do.
     #[inline(never)]
-    pub fn send_from_woken(&mut self, net: &Net) {
+    pub(crate) fn send_from_woken(&mut self, net: &Net) {
         let measured = u64::from(self.routers.beside.observers.tally.inside(self.routers.fabric.now));
         let mut woken = std::mem::take(&mut self.routers.beside.policy.power.woken);
         for t in woken.drain(..).map(|t| t as usize) {

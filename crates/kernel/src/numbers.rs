@@ -34,14 +34,14 @@ fn is_vc_or_none<const V: usize>(vc: u8) -> bool {
 
 impl<const W: usize, const V: usize> Block<W, V> {
     /// Panics if a number names nothing.
-    pub fn assert_numbers(&self, net: &Net) {
+    pub(crate) fn assert_numbers(&self, net: &Net) {
         if let Err(what) = self.check_numbers(net) {
             panic!("{what}");
         }
     }
 
     /// Whether every number names something.
-    pub fn numbers_are_right(&self, net: &Net) -> bool {
+    pub(crate) fn numbers_are_right(&self, net: &Net) -> bool {
         self.check_numbers(net).is_ok()
     }
 
@@ -88,7 +88,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let ages = if net.router.by_age || net.router.rings { inputs * V } else { 0 };
         ensure(fabric.requests.ages.len() >= ages, "an age for each VC of an input")?;
         ensure(fabric.requests.candidates.len() == candidates, "candidates for each VC of an input")?;
-        ensure(beside.shortcuts.streams.numbers_are_right::<V>(inputs, fabric.wires.outs.len()), "streams of ports")
+        ensure(beside.shortcuts.streams().numbers_are_right::<V>(inputs, fabric.wires.outs.len()), "streams of ports")
     }
 
     /// Output unit `o`: its router or terminal, and its far end.
@@ -211,7 +211,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         ensure(interfaces.queues.of.iter().all(|queue| is_vc_or_none::<V>(queue.vc)), "a queue sends on a VC")?;
         let queues = &interfaces.queues;
         let is_alone = |t: u32| queues.each == 0 || queues.filled[t as usize].is_power_of_two();
-        let sources = &self.reach.routers.beside.shortcuts.streams.sources;
+        let sources = &self.reach.routers.beside.shortcuts.streams().sources;
         let have_one_queue = sources.iter().all(|&o| is_alone(fabric.wires.outs[o as usize].router));
         ensure(have_one_queue, "a terminal with a stream has one queue with packets")?;
         let are_free = fabric.buffers.segments.frees_slots() && fabric.buffers.packets.frees_slots();

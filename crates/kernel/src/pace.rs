@@ -15,7 +15,7 @@ use weft_api::state::rate::{Rate, whole};
 impl<const W: usize, const V: usize> Fabric<W, V> {
     /// The cycle in which a flit from input `i`, which could leave at `earliest`, is on the link behind output `o`: if no
     /// other flit were before it, and as things are.
-    pub fn departure(&self, net: &Net, i: usize, o: usize, earliest: u64) -> (u64, u64) {
+    pub(crate) fn departure(&self, net: &Net, i: usize, o: usize, earliest: u64) -> (u64, u64) {
         let out = &self.wires.outs[o];
         let next_free = cycle_near(earliest, out.next_free);
         match &net.rates {
@@ -37,7 +37,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
     /// Whether the injection channel of terminal `t` can take a flit now. If not, the terminal is woken when it can.
     #[cold]
     #[inline(never)]
-    pub fn is_open_to_terminal(&mut self, interfaces: &mut Interfaces, t: usize) -> bool {
+    pub(crate) fn is_open_to_terminal(&mut self, interfaces: &mut Interfaces, t: usize) -> bool {
         let o = interfaces.terminals[t].out as usize;
         let next_free = cycle_near(self.now, self.wires.outs[o].next_free);
         let full_for = self.wires.paces.of[o].full_for(next_free, self.now);
@@ -50,7 +50,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
     /// The cycle in which a flit that terminal `t` sends now, maybe a head, is on its injection channel.
     #[cold]
     #[inline(never)]
-    pub fn inject_paced(
+    pub(crate) fn inject_paced(
         &mut self,
         interfaces: &mut Interfaces,
         observers: &mut Observers,
@@ -73,7 +73,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
     /// Whether all that router `r` has to do waits for full outputs.
     #[cold]
     #[inline(never)]
-    pub fn waits_for_links(&self, net: &Net, r: usize) -> bool {
+    pub(crate) fn waits_for_links(&self, net: &Net, r: usize) -> bool {
         if net.rates.is_none() {
             return false;
         }
@@ -92,7 +92,14 @@ impl<const W: usize, const V: usize> Routers<W, V> {
     /// link.
     #[cold]
     #[inline(never)]
-    pub fn depart_paced(&mut self, net: &Net, (i, v): (usize, usize), o: usize, earliest: u64, head: bool) -> u64 {
+    pub(crate) fn depart_paced(
+        &mut self,
+        net: &Net,
+        (i, v): (usize, usize),
+        o: usize,
+        earliest: u64,
+        head: bool,
+    ) -> u64 {
         let rates = net.rates.as_ref().expect("links that are paced have rates");
         let before = self.fabric.came(i);
         // SAFETY: a flit leaves by an output, and each has a pace where some are paced (`assert_numbers`).

@@ -8,7 +8,7 @@ use weft_api::state::ChannelEnd;
 impl<const W: usize, const V: usize> Fabric<W, V> {
     /// The routers post their numbers, in the cycles in which posts are due. `posts`: room for those of a router.
     #[inline(always)]
-    pub fn post(&self, posts: &mut [u32], net: &Net, board: &Board) {
+    pub(crate) fn post(&self, posts: &mut [u32], net: &Net, board: &Board) {
         if board.is_due(self.now) {
             self.post_all(net, board, posts);
         }

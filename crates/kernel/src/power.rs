@@ -6,8 +6,6 @@ use crate::facade::Facade;
 use crate::net::Net;
 use crate::pace;
 use crate::parts::power::Power;
-use crate::parts::profile::Kind;
-use crate::parts::streams::Streams;
 use crate::recorders::Recorders;
 use crate::timers::Timers;
 use weft_api::agents::{Agents, BlockSite, Channels};
@@ -17,7 +15,7 @@ use weft_api::state::{ChannelEnd, Gate, LinkState, OutputUnit};
 
 impl<const W: usize, const V: usize> Block<W, V> {
     /// Creates the agents of the policy for this block, and starts them.
-    pub fn add_agents(&mut self, net: &Net, policy: &dyn Policy, site: &BlockSite) {
+    pub(crate) fn add_agents(&mut self, net: &Net, policy: &dyn Policy, site: &BlockSite) {
         let Reach { routers: Routers { fabric, beside }, interfaces } = &mut self.reach;
         let Some(agents) = policy.agents(site) else { return };
         beside.policy.power.probes = agents.probes();
@@ -28,10 +26,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         beside.policy.power.woken.reserve(interfaces.terminals.len());
         fabric.requests.of_closed.reserve(site.channels.len());
         (beside.policy.power.has_agents, beside.policy.power.is_managed) = (true, true);
-        beside.shortcuts.profile = beside.shortcuts.profile.beside(beside.policy.power.probes);
-        if !beside.shortcuts.profile.has(Kind::Streams) {
-            beside.shortcuts.streams = Streams::default();
-        }
+        beside.shortcuts.go_beside(beside.policy.power.probes);
         if beside.policy.power.probes.queued {
             fabric.count_queued(net);
         }
@@ -43,7 +38,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
 impl<const W: usize, const V: usize> Routers<W, V> {
     /// The policy moves channel `o` to another state. If the channel is broken, it takes that state when it is mended; one to
     /// a terminal, which is dark only if the policy wants that, takes it now.
-    pub fn change_state(&mut self, net: &Net, o: usize, to: LinkState, now: u64) {
+    pub(crate) fn change_state(&mut self, net: &Net, o: usize, to: LinkState, now: u64) {
         if let Some(wish) = self.beside.policy.power.wish(o) {
             wish.state = to;
             if !self.fabric.wires.outs[o].is(ChannelEnd::Ejection) {
@@ -68,13 +63,13 @@ impl<const W: usize, const V: usize> Routers<W, V> {
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
     /// Flits per cycle that channel `o` can carry at its present rate.
-    pub fn bandwidth(&self, net: &Net, o: usize) -> f64 {
+    pub(crate) fn bandwidth(&self, net: &Net, o: usize) -> f64 {
         let at_full = || net.common.rates[usize::from(self.wires.outs[o].class)];
         self.wires.paces.of.get(o).map_or_else(at_full, Pace::rate).per_cycle()
     }
 
     /// Heads that wait for channel `o` look at it again. Returns whether there may be one.
-    pub fn look_again(&mut self, interfaces: &mut Interfaces, policy: &mut PolicySide, o: usize) -> bool {
+    pub(crate) fn look_again(&mut self, interfaces: &mut Interfaces, policy: &mut PolicySide, o: usize) -> bool {
         let wakes = (&mut self.requests, interfaces);
         look_again(&self.wires.outs[o], o, wakes, &mut policy.power.woken)
     }
@@ -82,7 +77,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 
 impl<const W: usize, const V: usize> Reach<W, V> {
     /// Lets the agents act on the channels.
-    pub fn with_agents(&mut self, net: &Net, act: impl FnOnce(&mut dyn Agents, &mut dyn Channels)) {
+    pub(crate) fn with_agents(&mut self, net: &Net, act: impl FnOnce(&mut dyn Agents, &mut dyn Channels)) {
         self.with_agents_about(net, None, act);
     }
 
@@ -95,7 +90,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
     ) {
         let Routers { fabric, beside } = &mut self.routers;
         let Some(mut agents) = beside.policy.agents.take() else { return };
-        if net.chooses && !beside.shortcuts.chooses_late {
+        if net.chooses && !beside.shortcuts.chooses_late() {
             fabric.take_choices_back(&mut beside.shortcuts, net);
         }
         act(&mut *agents, &mut Facade { reach: self, net, only });
@@ -135,7 +130,7 @@ impl PolicySide {
 impl<const W: usize, const V: usize> Reach<W, V> {
     /// Calls the agents for everything that is due in this cycle.
     #[inline(always)]
-    pub fn manage_power(&mut self, net: &Net) {
+    pub(crate) fn manage_power(&mut self, net: &Net) {
         if self.routers.beside.policy.power.is_managed {
             self.run_agents(net);
         }
@@ -204,7 +199,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
     /// Tells the agents of the closed outputs for which heads have asked meanwhile. An agent may open one for the first of its heads;
     /// the others then have what they want.
     #[inline(always)]
-    pub fn ask_for_closed(&mut self, net: &Net) {
+    pub(crate) fn ask_for_closed(&mut self, net: &Net) {
         if !self.routers.fabric.requests.of_closed.is_empty() {
             self.ask_for_each_closed(net);
         }
@@ -223,7 +218,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
 
     /// A head asks for channel `o`, which is closed.
     #[cold]
-    pub fn wait_for_link(&mut self, net: &Net, o: usize) {
+    pub(crate) fn wait_for_link(&mut self, net: &Net, o: usize) {
         if self.routers.fabric.wires.outs[o].gate() == Gate::Broken {
             self.routers.beside.policy.faults.note_asked(o);
             return;

@@ -8,10 +8,11 @@
 //!
 //! In all other networks each call counts the flits in the queues of the router. Builds with debug assertions do both, and compare.
 
-use crate::block::{Fabric, Interfaces, PolicySide, Reach, Routers, Shortcuts, Wires};
+use crate::block::{Fabric, Interfaces, PolicySide, Reach, Routers, Wires};
 use crate::net::Net;
 use crate::parts::pace::cycle_near;
 use crate::parts::queues::Stream;
+use crate::shortcuts::Shortcuts;
 use weft_api::routing::Decides;
 use weft_api::state::{
     BODY, ChannelEnd, Flit, NO_JOB, NO_REQUEST, NONE, Segment, UNDECIDED, matching, occupied, port_and_vc,
@@ -21,7 +22,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
     /// Flits that wait for channel `o`. In a router these are flits of packets that have it as their output: those in the
     /// queues, and granted ones with others before them. Heads that have not chosen an output wait for none. At a terminal
     /// they are the flits of all packets that were created before this cycle and are not sent, counted up to `most`.
-    pub fn queued_for(&self, net: &Net, o: usize, most: u32) -> u32 {
+    pub(crate) fn queued_for(&self, net: &Net, o: usize, most: u32) -> u32 {
         let Routers { fabric, beside } = &self.routers;
         let out = &fabric.wires.outs[o];
         if out.is(ChannelEnd::Injection) {
@@ -36,7 +37,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
                 counted
             }
         };
-        fabric.granted_to(&beside.shortcuts, net, o) + beside.shortcuts.streams.arriving(o, fabric.now) + waiting
+        fabric.granted_to(&beside.shortcuts, net, o) + beside.shortcuts.streams().arriving(o, fabric.now) + waiting
     }
 }
 
@@ -130,7 +131,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 
     /// Most flits by which `queued_for` can grow in a cycle; `None` if all flits of a queue may count at once. Where each flit counts
     /// as it comes, it grows by the flits that come to the router.
-    pub fn queue_growth(&self, net: &Net, o: usize) -> Option<u32> {
+    pub(crate) fn queue_growth(&self, net: &Net, o: usize) -> Option<u32> {
         let out = &self.wires.outs[o];
         if out.is(ChannelEnd::Injection) || !net.counts_at_once() {
             return None;
@@ -156,7 +157,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         let base = self.requests.routers[r].base as usize;
         let end = self.requests.routers.get(r + 1).map_or(self.buffers.ins.len(), |next| next.base as usize);
         let leaves_by_it = |key: u16| key != NO_REQUEST && key < UNDECIDED && net.port(key) == o - base;
-        let flit = shortcuts.bypass_flits.iter().filter(|flit| {
+        let flit = shortcuts.bypass_flits().iter().filter(|flit| {
             let (i, ..) = flit.places::<V>();
             (base..end).contains(&i) && !flit.chooses && leaves_by_it(flit.key)
         });

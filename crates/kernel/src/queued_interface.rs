@@ -85,7 +85,7 @@ impl Interfaces {
 impl<const W: usize, const V: usize> Reach<W, V> {
     /// The injection of a cycle.
     #[inline(never)]
-    pub fn inject_queued<const SINGLE: bool>(&mut self, net: &Net, rules: &InterfaceRules) {
+    pub(crate) fn inject_queued<const SINGLE: bool>(&mut self, net: &Net, rules: &InterfaceRules) {
         let Routers { fabric, beside } = &mut self.routers;
         let measured = u64::from(beside.observers.tally.inside(fabric.now));
         if net.tells {
@@ -128,7 +128,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         if self.interfaces.queues.some_stream_is_due(t, fabric.now) {
             fabric.fill::<SINGLE>(&mut self.interfaces, &mut beside.observers, net, rules, t);
         }
-        let streams = !SINGLE && self.routers.beside.shortcuts.streams.are_on();
+        let streams = !SINGLE && self.routers.beside.shortcuts.has_streams();
         if streams && self.keeps_stream(net, t) {
             return;
         }

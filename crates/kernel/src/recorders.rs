@@ -175,7 +175,7 @@ fn waiting<const V: usize>(input: &InputUnit<V>, buffers: &Buffers<V>) -> QueueR
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
     /// Tells recordings of paths which packets have crossed a channel in part.
-    pub fn tell_part_crossed(&self, interfaces: &Interfaces, recorders: &mut Recorders) {
+    pub(crate) fn tell_part_crossed(&self, interfaces: &Interfaces, recorders: &mut Recorders) {
         if !recorders.hear_paths() {
             return;
         }

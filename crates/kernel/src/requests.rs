@@ -10,7 +10,7 @@ use weft_api::switch::end_request;
 impl<const W: usize, const V: usize> Fabric<W, V> {
     /// A head of input `i` asks for a VC of this class at output `p`.
     #[inline(always)]
-    pub fn request_vc<const SINGLE: bool>(&mut self, net: &Net, i: usize, p: usize, class: usize) {
+    pub(crate) fn request_vc<const SINGLE: bool>(&mut self, net: &Net, i: usize, p: usize, class: usize) {
         // SAFETY: a head waits at an input (`assert_numbers`).
         let port = unsafe { self.buffers.ins.hot(i) };
         let r = port.router as usize;
@@ -52,7 +52,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 
     /// A head of input `i` has given up its request `key`. Ends the request of the input, unless another head of the
     /// same input also asks for `key`.
-    pub fn withdraw(&mut self, net: &Net, r: usize, i: usize, key: u16) {
+    pub(crate) fn withdraw(&mut self, net: &Net, r: usize, i: usize, key: u16) {
         // SAFETY: a head waits at an input (`assert_numbers`).
         let port = unsafe { self.buffers.ins.hot(i) };
         if matching(&port.requests, key) != 0 {

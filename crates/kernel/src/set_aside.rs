@@ -312,7 +312,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
     #[inline(never)]
     pub(crate) fn note_departures<const SINGLE: bool>(&mut self, rules: &SetAsideRules, base: usize, count: usize) {
         for k in 0..count {
-            let Move { i, v, p, vc } = self.switch.moves[k];
+            let Move { i, v, p, vc } = self.switch.moves(count)[k];
             let (i, v, o) = (base + usize::from(i), usize::from(v), base + usize::from(p));
             let id = *self.buffers.ins[i].head.at(v);
             let Segment { packet, sent, len, .. } = self.buffers.segments.items[id as usize];

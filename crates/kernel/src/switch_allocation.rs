@@ -14,20 +14,18 @@ use weft_api::base::unchecked::Hot;
 use weft_api::switch::Ports;
 
 impl<const W: usize, const V: usize> Reach<W, V> {
-    pub fn allocate<const SINGLE: bool>(&mut self, net: &Net, allocator: &dyn SwitchAllocator<W, V>) {
-        if !SINGLE && self.routers.beside.shortcuts.streams.are_on() {
+    pub(crate) fn allocate<const SINGLE: bool>(&mut self, net: &Net, allocator: &dyn SwitchAllocator<W, V>) {
+        if !SINGLE && self.routers.beside.shortcuts.has_streams() {
             self.flow(net);
             self.send_uncontended_flits::<SINGLE, true, false>(net);
-        } else if !self.routers.beside.shortcuts.bypass_flits.is_empty() {
+        } else if !self.routers.beside.shortcuts.bypass_flits().is_empty() {
             if net.chooses {
                 self.send_uncontended_flits::<SINGLE, false, true>(net);
             } else {
                 self.send_uncontended_flits::<SINGLE, false, false>(net);
             }
         }
-        if self.routers.beside.shortcuts.profile.has(Kind::Uncontended) {
-            self.routers.beside.shortcuts.bypass_trial.decide(self.routers.fabric.now);
-        }
+        self.routers.beside.shortcuts.decide_on_bypass(self.routers.fabric.now);
         for word in 0..self.routers.fabric.requests.active.0.len() {
             let mut bits = self.routers.fabric.requests.active.0[word];
             while bits != 0 {
@@ -68,7 +66,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
 
     /// Flits that hold a VC cross the switch of router `r`; with `HEADS`, also heads, which take a VC as they cross.
     #[inline(always)]
-    pub fn switch_step<const HEADS: bool, const SINGLE: bool>(
+    pub(crate) fn switch_step<const HEADS: bool, const SINGLE: bool>(
         &mut self,
         net: &Net,
         allocator: &dyn SwitchAllocator<W, V>,
@@ -122,7 +120,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         }
         if net.router.routing_delay > 0 {
             let base = fabric.requests.routers[r].base as usize;
-            fabric.buffers.close_behind(net, base, fabric.switch.moves.first(moves), fabric.now);
+            fabric.buffers.close_behind(net, base, fabric.switch.moves(moves), fabric.now);
         }
         moves
     }
@@ -130,7 +128,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
     #[inline(always)]
-    pub fn ports<'a, const AGE: bool>(&'a mut self, net: &'a Net, r: usize) -> Ports<'a, W, V, AGE> {
+    pub(crate) fn ports<'a, const AGE: bool>(&'a mut self, net: &'a Net, r: usize) -> Ports<'a, W, V, AGE> {
         // SAFETY: `active` names routers, each with its first port (`assert_numbers`).
         let (router, ins, outs, requesters) = unsafe {
             let router = self.requests.routers.hot_mut(r);
@@ -139,15 +137,16 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
             (router, self.buffers.ins.hot_from(base), self.wires.outs.hot_from(base), requesters)
         };
         let base = router.base as usize;
+        let (grants, offers, moves) = self.switch.scratch();
         Ports {
             common: &net.common,
             router,
             ins,
             outs,
             requesters,
-            grants: &mut self.switch.grants,
-            offers: &mut self.switch.offers,
-            moves: &mut self.switch.moves,
+            grants,
+            offers,
+            moves,
             ages: if AGE { &self.requests.ages[base * V..] } else { &[] },
         }
     }

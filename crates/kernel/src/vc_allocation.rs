@@ -5,11 +5,12 @@
 //! grant the same head, one of the grants is lost until the next step. With wormhole flow control a head may take a VC
 //! that has no credit yet.
 
-use crate::block::{Buffers, Fabric, Reach, Requests, Switch, Wires};
+use crate::block::{Buffers, Fabric, Reach, Requests, Wires};
 use crate::net::Net;
+use crate::parts::vc_stage::VcStage;
 use crate::switch_allocation::SwitchAllocator;
 use weft_api::base::arrays::At;
-use weft_api::base::bits::{Bits, pick16};
+use weft_api::base::bits::Bits;
 use weft_api::spec::FlowControl;
 use weft_api::state::{NO_REQUEST, matching};
 use weft_api::switch::end_request;
@@ -17,18 +18,23 @@ use weft_api::switch::end_request;
 impl<const W: usize, const V: usize> Reach<W, V> {
     /// One allocation step of a router with both stages. A head that takes a VC now crosses the switch in the next step
     /// at the earliest.
-    pub fn staged_step<const SINGLE: bool>(&mut self, net: &Net, allocator: &dyn SwitchAllocator<W, V>, r: usize) {
+    pub(crate) fn staged_step<const SINGLE: bool>(
+        &mut self,
+        net: &Net,
+        allocator: &dyn SwitchAllocator<W, V>,
+        r: usize,
+    ) {
         let mut taken = if self.routers.fabric.requests.routers[r].vc_requests.is_empty() {
             Bits::default()
         } else {
-            let Fabric { wires, buffers, requests, switch, .. } = &mut self.routers.fabric;
-            take_vcs::<W, V, SINGLE>((wires, buffers), (requests, switch), net, r)
+            let Fabric { wires, buffers, requests, vc_stage, .. } = &mut self.routers.fabric;
+            take_vcs::<W, V, SINGLE>((wires, buffers), (requests, vc_stage), net, r)
         };
         self.switch_step::<false, SINGLE>(net, allocator, r);
         let router = &mut self.routers.fabric.requests.routers[r];
         while let Some(p) = taken.take_first() {
             let out = &mut self.routers.fabric.wires.outs[router.base as usize + p];
-            let vcs = std::mem::take(&mut self.routers.fabric.switch.taken_vcs[p]);
+            let vcs = self.routers.fabric.vc_stage.settle(p);
             out.vcs_with_flit |= vcs;
             if vcs & out.vcs_with_credit != 0 {
                 router.switch_requests.set(p);
@@ -40,7 +46,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
 /// Allocates VCs at every output that heads ask for. Returns the outputs at which a VC was taken.
 fn take_vcs<const W: usize, const V: usize, const SINGLE: bool>(
     (wires, buffers): (&mut Wires<W, V>, &mut Buffers<V>),
-    (requests, switch): (&mut Requests<W>, &mut Switch<W>),
+    (requests, stage): (&mut Requests<W>, &mut VcStage<W>),
     net: &Net,
     r: usize,
 ) -> Bits<W> {
@@ -61,13 +67,8 @@ fn take_vcs<const W: usize, const V: usize, const SINGLE: bool>(
             let room = net.links.of(out.class).open_to(out, room, class);
             if room != 0 {
                 touched.set(p);
-                again |= match_vcs(
-                    (&mut *wires, &mut *buffers),
-                    (&mut *requests, &mut *switch),
-                    net,
-                    (base, p, class),
-                    room,
-                );
+                again |=
+                    match_vcs((&mut *wires, &mut *buffers), (&mut *requests, &mut *stage), net, (base, p, class), room);
             }
         }
         if !again {
@@ -82,7 +83,7 @@ fn take_vcs<const W: usize, const V: usize, const SINGLE: bool>(
 /// and heads are left that could be matched in the next step.
 fn match_vcs<const W: usize, const V: usize>(
     (wires, buffers): (&mut Wires<W, V>, &mut Buffers<V>),
-    (requests, switch): (&mut Requests<W>, &mut Switch<W>),
+    (requests, stage): (&mut Requests<W>, &mut VcStage<W>),
     net: &Net,
     (base, p, class): (usize, usize, usize),
     room: u16,
@@ -93,15 +94,15 @@ fn match_vcs<const W: usize, const V: usize>(
     while left != 0 {
         let vc = left.trailing_zeros() as usize;
         left &= left - 1;
-        let (i, v) = next_head(buffers, requests, net, (base, p, class), switch.vc_turns[(base + p) * V + vc]);
-        switch.vc_grants[i * V + v] |= 1 << vc;
+        let (i, v) = next_head(buffers, requests, net, (base, p, class), stage.turn::<V>((base + p, vc)));
+        stage.grant::<V>((i, v), vc);
         granted.set(i);
     }
     while let Some(i) = granted.take_first() {
         for v in 0..V {
-            let vcs = std::mem::take(&mut switch.vc_grants[i * V + v]);
+            let vcs = stage.take_grants::<V>((i, v));
             if vcs != 0 {
-                accept_vc((&mut *wires, &mut *buffers), (&mut *requests, &mut *switch), (base, p), (i, v), vcs);
+                accept_vc((&mut *wires, &mut *buffers), (&mut *requests, &mut *stage), (base, p), (i, v), vcs);
             }
         }
         if matching(&buffers.ins[base + i].requests, net.key(p, class)) == 0 {
@@ -135,24 +136,17 @@ fn next_head<const W: usize, const V: usize>(
 /// The head of VC `v` of input `i` accepts one of the output VCs that granted it.
 fn accept_vc<const W: usize, const V: usize>(
     (wires, buffers): (&mut Wires<W, V>, &mut Buffers<V>),
-    (requests, switch): (&mut Requests<W>, &mut Switch<W>),
+    (requests, stage): (&mut Requests<W>, &mut VcStage<W>),
     (base, p): (usize, usize),
     (i, v): (usize, usize),
     vcs: u16,
 ) {
     let port = &mut buffers.ins[base + i];
-    let turn = &mut switch.vc_accepts[(base + i) * V + v];
-    // The pointer counts the VCs of all outputs. If it is at another output, it is before or past all of `vcs`, so
-    // the lowest VC is taken. With random outputs low VCs therefore fill first, as in BookSim.
-    let vc = pick16(vcs, if usize::from(*turn >> 4) == p { (*turn & 15) as u8 } else { 0 });
-    *turn = (p as u16) << 4 | u16::from((vc + 1) & 15);
+    let vc = stage.accept::<V>(base, p, (i, v), vcs);
     *port.requests.at_mut(v) = NO_REQUEST;
     requests.routers[port.router as usize].stop_choosing(port, v);
     port.hold(v as u8, p, vc);
-    let radix = switch.radix;
-    switch.vc_turns[(base + p) * V + vc as usize] = ((i * V + v + 1) % (radix * V)) as u16;
     let out = &mut wires.outs[base + p];
     out.hold(vc, i, v as u8);
     out.vcs_with_flit &= !(1 << vc);
-    switch.taken_vcs[p] |= 1 << vc;
 }

@@ -18,7 +18,7 @@ use weft_api::view::View;
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
     /// Packet `id` has come to the head of the source queue of terminal `t`.
-    pub fn watch_creation(&mut self, observers: &mut Observers, net: &Net, t: usize, id: u32, measured: bool) {
+    pub(crate) fn watch_creation(&mut self, observers: &mut Observers, net: &Net, t: usize, id: u32, measured: bool) {
         let packet = &mut self.buffers.packets.items[id as usize];
         if !observers.watch.wants(packet, measured, self.now) {
             return;
@@ -34,7 +34,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
     }
 
     /// The head of packet `id`, which terminal `t` sends now, is on its link in cycle `left`.
-    pub fn watch_injection(&mut self, observers: &mut Observers, t: usize, id: u32, left: u64) {
+    pub(crate) fn watch_injection(&mut self, observers: &mut Observers, t: usize, id: u32, left: u64) {
         let Watch { pending, births, .. } = &mut observers.watch;
         // the number of a packet whose head has left may be that of another one
         let is_it = |birth: &Birth| (birth.terminal, birth.id, birth.injected) == (t, id, None);
@@ -44,7 +44,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
     }
 
     /// Packet `id` has become the head of VC `v` of input `i`, with route key `key`.
-    pub fn watch_front(&mut self, observers: &mut Observers, net: &Net, i: usize, v: usize, id: u32, key: u16) {
+    pub(crate) fn watch_front(&mut self, observers: &mut Observers, net: &Net, i: usize, v: usize, id: u32, key: u16) {
         let packet = self.buffers.packets.items[id as usize];
         if packet.flags & WATCHED == 0 {
             return;
@@ -96,7 +96,15 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
     }
 
     /// The head of VC `v` of input `i` has changed its choice. `turn` decides ties.
-    pub fn watch_choice(&mut self, observers: &mut Observers, net: &Net, i: usize, v: usize, chosen: Hop, turn: u32) {
+    pub(crate) fn watch_choice(
+        &mut self,
+        observers: &mut Observers,
+        net: &Net,
+        i: usize,
+        v: usize,
+        chosen: Hop,
+        turn: u32,
+    ) {
         let Some(live) = observers.watch.live.iter().find(|live| (live.i, live.v, live.sends) == (i, v, false)) else {
             return;
         };
@@ -123,14 +131,14 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
     /// Called before the allocation of a cycle: notes which packets have left their source, and what heads wait for.
-    pub fn watch_cycle(&self, interfaces: &Interfaces, policy: &PolicySide, net: &Net, watch: &mut Watch) {
+    pub(crate) fn watch_cycle(&self, interfaces: &Interfaces, policy: &PolicySide, net: &Net, watch: &mut Watch) {
         let Watch { pending, births, .. } = watch;
         pending.retain(|&n| !self.has_left(interfaces, &mut births[n]));
         self.watch_heads(policy, net, watch);
     }
 
     /// Called after the last cycle: ends all waits that are still going on, also those of routers that skipped cycles.
-    pub fn watch_end(&self, policy: &PolicySide, net: &Net, watch: &mut Watch) {
+    pub(crate) fn watch_end(&self, policy: &PolicySide, net: &Net, watch: &mut Watch) {
         self.watch_heads(policy, net, watch);
         watch.live.iter().for_each(|live| watch.stays[live.stay].stops_waiting(self.now));
     }
@@ -224,7 +232,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 
     /// The packet at the head of VC `v` of input `i` is discarded.
     #[cold]
-    pub fn watch_loss(&mut self, observers: &mut Observers, i: usize, v: usize) {
+    pub(crate) fn watch_loss(&mut self, observers: &mut Observers, i: usize, v: usize) {
         let now = self.now;
         if let Some(n) = observers.watch.live.iter().position(|live| (live.i, live.v) == (i, v)) {
             let live = observers.watch.live.swap_remove(n);
@@ -233,10 +241,10 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
     }
 
     /// The first `count` moves of router `r` are about to be carried out.
-    pub fn watch_moves(&mut self, observers: &mut Observers, net: &Net, r: usize, count: usize) {
+    pub(crate) fn watch_moves(&mut self, observers: &mut Observers, net: &Net, r: usize, count: usize) {
         let mut watch = std::mem::take(&mut observers.watch);
         let base = self.requests.routers[r].base as usize;
-        for m in self.switch.moves.first(count) {
+        for m in self.switch.moves(count) {
             let (i, v, o) = (base + usize::from(m.i), usize::from(m.v), base + usize::from(m.p));
             let Some(n) = watch.live.iter().position(|live| (live.i, live.v) == (i, v)) else { continue };
             let segment = &self.buffers.segments.items[self.buffers.ins[i].head[v] as usize];

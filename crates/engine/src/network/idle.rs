@@ -78,7 +78,7 @@ impl Simulation {
 
     /// No head, source or stream has work to do, and the blocks may skip time.
     fn are_quiet(&self) -> bool {
-        self.blocks.iter().all(|block| block.shortcuts().profile.has(Kind::Idle) && block.is_quiet())
+        self.blocks.iter().all(|block| block.shortcuts().profile().has(Kind::Idle) && block.is_quiet())
     }
 
     fn nothing_is_under_way(&self) -> bool {
@@ -107,7 +107,7 @@ impl Simulation {
 
     /// The cycle before which no packet is created, if the network has none; otherwise this one.
     pub(crate) fn empty_until(&self) -> u64 {
-        let jumps = self.blocks.iter().all(|block| block.shortcuts().profile.has(Kind::Idle));
+        let jumps = self.blocks.iter().all(|block| block.shortcuts().profile().has(Kind::Idle));
         if !jumps || self.has_packets() {
             return self.now;
         }

@@ -5,7 +5,6 @@ use crate::network::simulation::Simulation;
 use crate::network::spec::{Execution, Spec};
 use crate::network::threads::{blocks_of_thread, take_of_thread};
 use weft_api::base::barrier::Barrier;
-use weft_kernel::block::Mail;
 use weft_topology::Graph;
 use weft_units::Refusal;
 
@@ -94,7 +93,7 @@ impl Simulation {
                 spent.push((clock() - begun, 0.0));
             }
             let mail = self.blocks.iter().flat_map(|block| block.outbox());
-            observed.mail_bytes.iter_mut().zip(mail).for_each(|(sum, mail)| *sum += bytes(mail));
+            observed.mail_bytes.iter_mut().zip(mail).for_each(|(sum, mail)| *sum += mail.bytes());
             for (k, spent) in spent.iter_mut().enumerate() {
                 let begun = clock();
                 take_of_thread(&self.net, &mut self.blocks, k, 0);
@@ -112,12 +111,6 @@ impl Simulation {
     fn hops_by_block(&self) -> impl Iterator<Item = u64> + '_ {
         self.blocks.iter().map(|block| block.observers().tally.flit_hops)
     }
-}
-
-fn bytes(Mail { flits, packets, credits, slowed, messages, notes, places }: &Mail) -> u64 {
-    let of_data = size_of_val(&flits[..]) + size_of_val(&packets[..]) + size_of_val(&credits[..]);
-    let of_rates = size_of_val(&slowed[..]) + size_of_val(&messages[..]);
-    (of_data + of_rates + size_of_val(&notes[..]) + size_of_val(&places[..])) as u64
 }
 
 /// Lets so many threads wait for each other so many times, as the threads of a run do after each window.

@@ -98,7 +98,7 @@ impl Simulation {
         tables.reverse();
         let readings = LoadReadings::new(&net.times.changes, &spec.phases, net.times.landing, net.times.policy_repeats);
         let bundles = SleepAccounts::new(spec);
-        let may_repeat = overseer.is_none() && blocks.iter().all(|block| block.shortcuts().profile.has(Kind::Steady));
+        let may_repeat = overseer.is_none() && blocks.iter().all(|block| block.shortcuts().profile().has(Kind::Steady));
         let places = blocks.iter().map(|block| 2 * block.outputs() + block.interfaces().terminals.len());
         let idle = Idle::new(places.sum());
         Self {
@@ -247,7 +247,7 @@ impl Simulation {
 
     /// The shortcuts of each block (for tests).
     pub fn profiles(&self) -> Vec<Profile> {
-        self.blocks.iter().map(|block| block.shortcuts().profile).collect()
+        self.blocks.iter().map(|block| block.shortcuts().profile()).collect()
     }
 
     /// Stops the sources, so that the network can drain (for tests, with workloads that do not wait for deliveries).

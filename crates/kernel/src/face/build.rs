@@ -5,26 +5,24 @@ use super::views::Place;
 use super::widths::{AnyAllocator, Width};
 use super::{AnyBlock, OfWidths};
 use crate::block::{
-    Beside, Block, Buffers, Cut, Fabric, Interfaces, Mail, Observers, PolicySide, Reach, Requests, Routers, Shortcuts,
-    Switch, Wires,
+    Beside, Block, Buffers, Cut, Fabric, Interfaces, Mail, Observers, PolicySide, Reach, Requests, Routers, Wires,
 };
 use crate::net::Net;
-use crate::parts::bypass::BypassTrial;
 use crate::parts::ideal::IdealQueues;
 use crate::parts::pace::{Paces, Rates};
-use crate::parts::profile::Kind;
 use crate::parts::set_aside::SetAsides;
-use crate::parts::streams::Streams;
+use crate::parts::switch::Switch;
+use crate::parts::vc_stage::VcStage;
+use crate::shortcuts::Shortcuts;
 use crate::switch_allocation::SwitchAllocator;
 use std::sync::Arc;
-use weft_api::base::arrays::PerPort;
 use weft_api::base::bits::{Active, Bits};
 use weft_api::base::wheel::Wheel;
 use weft_api::board::Board;
 use weft_api::compiled::{ForPorts, Widths};
 use weft_api::in_classes::in_classes;
 use weft_api::sensor::{History, Sensor};
-use weft_api::state::{ChannelEnd, InputUnit, Move, NO_JOB, NONE, OutputUnit, Pool, Router};
+use weft_api::state::{ChannelEnd, InputUnit, NO_JOB, NONE, OutputUnit, Pool, Router};
 use weft_api::subnetworks::Views;
 use weft_topology::Trunk;
 
@@ -121,6 +119,7 @@ where
     };
     let routers: Vec<Router<W>> = routers.iter().zip(ends).map(router).collect();
     let (inputs, outputs) = (ins.len(), outs.len());
+    let radix = radix(&routers, inputs);
     let set_asides = match &net.set_aside {
         None => SetAsides::none(),
         Some(rules) => SetAsides::new(rules.rules.queues.into(), (inputs, outputs), room.horizon, back.clone()),
@@ -149,13 +148,14 @@ where
                         outs,
                     },
                     buffers: buffers(net, ins, &room),
-                    switch: switch::<W, V>(net, &routers, inputs),
+                    switch: Switch::new(radix),
+                    vc_stage: VcStage::new(inputs, radix, if net.router.vc_realloc { V } else { 0 }),
                     requests: requests::<W, V>(net, routers, inputs),
                     views: Views::none(),
                     set_asides,
                     ideal,
                 },
-                beside: Beside { policy, observers, shortcuts: shortcuts(net, inputs, outputs) },
+                beside: Beside { policy, observers, shortcuts: Shortcuts::new(net.shortcuts, inputs, outputs) },
             },
             interfaces,
         },
@@ -284,30 +284,8 @@ fn requests<const W: usize, const V: usize>(net: &Net, routers: Vec<Router<W>>, 
     }
 }
 
-fn switch<const W: usize, const V: usize>(net: &Net, routers: &[Router<W>], inputs: usize) -> Switch<W> {
+/// Most ports of a router.
+fn radix<const W: usize>(routers: &[Router<W>], inputs: usize) -> usize {
     let bases = routers.iter().map(|r| r.base).chain([inputs as u32]).collect::<Vec<_>>();
-    let radix = bases.windows(2).map(|w| w[1] - w[0]).max().unwrap_or(1) as usize;
-    let of_vcs = |ports: usize| if net.router.vc_realloc { ports * V } else { 0 };
-    Switch {
-        grants: PerPort::new(Bits::default()),
-        offers: PerPort::new(0),
-        moves: PerPort::new(Move::default()),
-        departures: Vec::with_capacity(radix),
-        vc_turns: vec![0; of_vcs(inputs)],
-        vc_accepts: vec![0; of_vcs(inputs)],
-        vc_grants: vec![0; of_vcs(radix)],
-        taken_vcs: PerPort::new(0),
-        radix,
-    }
-}
-
-fn shortcuts(net: &Net, inputs: usize, outputs: usize) -> Shortcuts {
-    let profile = net.shortcuts;
-    Shortcuts {
-        profile,
-        streams: if profile.has(Kind::Streams) { Streams::new(inputs, outputs) } else { Streams::default() },
-        bypass_flits: Vec::with_capacity(if profile.has(Kind::Uncontended) { inputs } else { 0 }),
-        chooses_late: false,
-        bypass_trial: BypassTrial::default(),
-    }
+    bases.windows(2).map(|w| w[1] - w[0]).max().unwrap_or(1) as usize
 }

@@ -9,11 +9,12 @@ mod rest;
 pub mod views;
 pub mod widths;
 
-use crate::block::{Interfaces, Mail, Observers, PolicySide, Shortcuts};
+use crate::block::{Interfaces, Mail, Observers, PolicySide};
 use crate::net::Net;
 use crate::parts::set_aside::SetAsides;
+use crate::shortcuts::Shortcuts;
 use crate::shortcuts::steady::Flow;
-pub use of_widths::OfWidths;
+pub use of_widths::{Damaged, OfWidths};
 use std::any::Any;
 use std::fmt::Debug;
 use views::{Input, Output, Place, Records};
@@ -113,7 +114,7 @@ pub trait AnyBlock: Any + Debug + Send + Kept {
     fn jump(&mut self, net: &Net, now: u64);
 
     // ---- steady flows (`shortcuts/steady.rs`)
-    /// See [`Block::flows`](crate::block::Block::flows).
+    /// The flits in flight, and the fewest that a source has left of its packet; `None` if more than body flits and credits are under way.
     fn flows(&self) -> Option<(usize, u16)>;
     /// Remembers the state before this cycle, for [`Self::flow_since`].
     fn remember(&mut self);

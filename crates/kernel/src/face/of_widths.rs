@@ -2,28 +2,66 @@
 
 use super::AnyBlock;
 use super::views::{Input, Output, Place, Records};
-use crate::block::{Beside, Block, Interfaces, Mail, Observers, PolicySide, Reach, Routers, Shortcuts};
+use crate::block::{Beside, Block, Interfaces, Mail, Observers, PolicySide, Reach, Routers};
 use crate::net::Net;
 use crate::parts::set_aside::SetAsides;
+use crate::shortcuts::Shortcuts;
 use crate::shortcuts::steady::{Flow, Snapshot};
 use crate::switch_allocation::SwitchAllocator;
 use std::sync::Arc;
 use weft_api::agents::BlockSite;
+use weft_api::base::bits::Active;
 use weft_api::base::kept::Kept;
+use weft_api::base::wheel::Wheel;
 use weft_api::policy::Policy;
 use weft_api::recording::Recorder;
-use weft_api::state::{Account, LinkState};
+use weft_api::state::{Account, InputUnit, LinkState, OutputUnit, Router, Segment, Terminal};
 use weft_api::subnetworks::Views;
 
 /// A block with the allocator that is compiled for its widths.
 #[derive(Debug, Kept)]
 pub struct OfWidths<const W: usize, const V: usize> {
-    pub block: Block<W, V>,
+    pub(crate) block: Block<W, V>,
     #[kept(fixed)]
     pub(super) allocator: Arc<dyn SwitchAllocator<W, V>>,
     /// The state with which [`AnyBlock::flow_since`] compares.
     #[kept(fixed)]
     pub(super) then: Option<Snapshot<W, V>>,
+}
+
+/// Records of a block that a test may damage.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct Damaged<'a, const W: usize, const V: usize> {
+    pub ins: &'a mut [InputUnit<V>],
+    pub outs: &'a mut [OutputUnit<V>],
+    pub routers: &'a mut [Router<W>],
+    pub segments: &'a mut [Segment],
+    pub credits: &'a mut Wheel<u32, 128>,
+    pub terminals: &'a mut [Terminal],
+    pub busy: &'a mut Active,
+    pub alarms: &'a mut Wheel<u32, 128>,
+}
+
+impl<const W: usize, const V: usize> OfWidths<W, V> {
+    /// Gives a test access to the records.
+    ///
+    /// # Safety
+    /// The loop uses the numbers in them without a check. The block may advance only if [`AnyBlock::numbers_are_right`] afterwards.
+    #[doc(hidden)]
+    pub unsafe fn damage(&mut self) -> Damaged<'_, W, V> {
+        let Reach { routers: Routers { fabric, .. }, interfaces } = &mut self.block.reach;
+        Damaged {
+            ins: &mut fabric.buffers.ins,
+            outs: &mut fabric.wires.outs,
+            routers: &mut fabric.requests.routers,
+            segments: &mut fabric.buffers.segments.items,
+            credits: &mut fabric.wires.credits,
+            terminals: &mut interfaces.terminals,
+            busy: &mut interfaces.busy,
+            alarms: &mut interfaces.alarms,
+        }
+    }
 }
 
 impl<const W: usize, const V: usize> AnyBlock for OfWidths<W, V> {

@@ -14,25 +14,25 @@ pub const NEVER: u64 = u64::MAX;
 #[derive(Debug, Default, Kept)]
 pub struct Broken {
     #[kept(fixed)]
-    pub vcs: usize,
+    pub(crate) vcs: usize,
     /// By channel: how many faults keep it broken.
     #[kept(each)]
-    pub causes: Vec<u8>,
+    pub(crate) causes: Vec<u8>,
     /// Broken channels that still carry what was granted before; then they are dark.
-    pub fading: Vec<u32>,
+    pub(crate) fading: Vec<u32>,
     /// Broken channels that heads have asked for since the last cycle.
-    pub asked: Vec<u32>,
+    pub(crate) asked: Vec<u32>,
     /// By input * VCs + VC: the packet at the head, as it was before its routing has chosen by the queues.
-    pub undecided: Vec<Option<Packet>>,
+    pub(crate) undecided: Vec<Option<Packet>>,
     /// By input * VCs + VC: since when the head, which chooses in every step, has no escape.
-    pub since: Vec<u64>,
+    pub(crate) since: Vec<u64>,
     /// Heads that wait for new tables, or for their link. They ask for nothing.
-    pub parked: Vec<Place>,
+    pub(crate) parked: Vec<Place>,
     /// Tables or links have changed since they last looked.
-    pub look_again: bool,
+    pub(crate) look_again: bool,
     /// When heads without an escape give up: (cycle, since when, place), in the order of time. Where heads escape to a ring,
     /// those of all heads, which look then whether it is cut.
-    pub deadlines: VecDeque<(u64, u64, Place)>,
+    pub(crate) deadlines: VecDeque<(u64, u64, Place)>,
 }
 
 impl Broken {

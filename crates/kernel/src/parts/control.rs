@@ -15,21 +15,21 @@ pub struct Control {
     /// `None` if the policy sends no packets.
     #[kept(each)]
     pub counts: Option<ControlCount>,
-    pub arriving: Wheel<Arrival, 16>,
+    pub(crate) arriving: Wheel<Arrival, 16>,
     /// First cycle in which each channel can carry another control packet.
     #[kept(each)]
-    pub next: Vec<u64>,
+    pub(crate) next: Vec<u64>,
     /// Most packets that may wait for one link.
     #[kept(fixed)]
-    pub queue: u64,
+    pub(crate) queue: u64,
     /// For every router of the network: its block, and its first port in that block.
     #[kept(fixed)]
-    pub places: Arc<[(u32, u32)]>,
+    pub(crate) places: Arc<[(u32, u32)]>,
     #[kept(fixed)]
-    pub block: u32,
+    pub(crate) block: u32,
     /// Scratch.
     #[kept(scratch)]
-    pub due: Vec<Arrival>,
+    pub(crate) due: Vec<Arrival>,
 }
 
 /// Where a block is in its network.

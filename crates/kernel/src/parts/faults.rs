@@ -15,24 +15,24 @@ pub struct Event {
 #[derive(Debug, Default, Kept)]
 pub struct Faults {
     #[kept(fixed)]
-    pub on: bool,
+    pub(crate) on: bool,
     /// Future events, the latest first.
-    pub events: Vec<Event>,
-    pub parked: Vec<Parked>,
+    pub(crate) events: Vec<Event>,
+    pub(crate) parked: Vec<Parked>,
     /// `dead`: routers that have failed. `dead_ends`: for each output, how many of the two routers at its ends have
     /// failed.
     #[kept(each)]
-    pub dead: Vec<bool>,
+    pub(crate) dead: Vec<bool>,
     #[kept(each)]
-    pub dead_ends: Vec<u8>,
+    pub(crate) dead_ends: Vec<u8>,
     /// Heads (input, VC) of packets that will be discarded, because only a failed router could take them further.
-    pub doomed: Vec<(u32, u8)>,
+    pub(crate) doomed: Vec<(u32, u8)>,
     /// Routers that have heard something new about links, and whose heads have not looked again yet.
-    pub news: Vec<u32>,
+    pub(crate) news: Vec<u32>,
     /// Routers that have heard of a fault.
     #[kept(each)]
-    pub warned: Vec<bool>,
-    pub broken: Broken,
+    pub(crate) warned: Vec<bool>,
+    pub(crate) broken: Broken,
 }
 
 impl Faults {

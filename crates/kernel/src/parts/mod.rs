@@ -13,4 +13,6 @@ pub mod profile;
 pub mod queues;
 pub mod set_aside;
 pub mod streams;
+pub mod switch;
+pub mod vc_stage;
 pub mod watch;

@@ -18,42 +18,42 @@ pub struct Wish {
 pub struct Power {
     /// One per output port.
     #[kept(each)]
-    pub accounts: Vec<Account>,
+    pub(crate) accounts: Vec<Account>,
     pub bundles: Bundles,
     /// For each channel, all its VCs.
     #[kept(fixed)]
-    pub all_vcs: Vec<u16>,
+    pub(crate) all_vcs: Vec<u16>,
     /// For each closed channel, the VCs that packets still hold.
     #[kept(each)]
-    pub held: Vec<u16>,
+    pub(crate) held: Vec<u16>,
     /// For each channel that is broken: what the policy wants of it. Empty in a run without faults.
-    pub wishes: Vec<Option<Wish>>,
+    pub(crate) wishes: Vec<Option<Wish>>,
     #[kept(fixed)]
-    pub probes: Probes,
-    pub timers: Timers,
+    pub(crate) probes: Probes,
+    pub(crate) timers: Timers,
     /// Shadow links that packets have chosen. The agents will be told of them.
-    pub wanted_back: Vec<u32>,
+    pub(crate) wanted_back: Vec<u32>,
     /// The block has agents, who are told when a channel has drained.
     #[kept(fixed)]
-    pub has_agents: bool,
+    pub(crate) has_agents: bool,
     /// It has agents, or links fail in this run: something is to be done between two steps.
     #[kept(fixed)]
-    pub is_managed: bool,
+    pub(crate) is_managed: bool,
     /// Closed channels that have drained since the agents were last told.
-    pub drained: Vec<u32>,
+    pub(crate) drained: Vec<u32>,
     /// Scratch: the drained channels that the agents are told of.
     #[kept(scratch)]
-    pub reported: Vec<u32>,
+    pub(crate) reported: Vec<u32>,
     /// Terminals that waited for links which the agents have opened since.
-    pub woken: Vec<u32>,
+    pub(crate) woken: Vec<u32>,
     /// The agents have changed something but timers since this was last asked for (`PolicySide::agents_wrote`).
     #[kept(scratch)]
-    pub wrote: bool,
+    pub(crate) wrote: bool,
 }
 
 impl Power {
-    /// The accounts of channels that have this many modes.
-    pub fn new(all_vcs: Vec<u16>, modes: usize) -> Self {
+    /// The accounts of channels that have this many modes. `parts_fail`: links or routers fail in this run.
+    pub fn new(all_vcs: Vec<u16>, modes: usize, parts_fail: bool) -> Self {
         Self {
             accounts: vec![Account::new(modes); all_vcs.len()],
             bundles: Bundles::default(),
@@ -64,7 +64,7 @@ impl Power {
             timers: Timers::new(0),
             wanted_back: Vec::new(),
             has_agents: false,
-            is_managed: false,
+            is_managed: parts_fail,
             drained: Vec::new(),
             reported: Vec::new(),
             woken: Vec::new(),

@@ -34,7 +34,7 @@ impl Shortcut for IdleTime {
 impl<const W: usize, const V: usize> Block<W, V> {
     /// No head, source or stream has work to do in this cycle, unless an event is due.
     #[inline(always)]
-    pub fn is_quiet(&self) -> bool {
+    pub(crate) fn is_quiet(&self) -> bool {
         let Reach { routers: Routers { fabric, beside }, interfaces } = &self.reach;
         fabric.requests.active.is_empty()
             && interfaces.busy.is_empty()
@@ -44,7 +44,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
 
     /// The first cycle from now on, before `until`, in which an event is due; `until` if there is none. The block is quiet.
     #[inline]
-    pub fn next_event(&self, net: &Net, until: u64) -> u64 {
+    pub(crate) fn next_event(&self, net: &Net, until: u64) -> u64 {
         let Reach { routers: Routers { fabric, beside }, interfaces } = &self.reach;
         let now = fabric.now;
         let mut next = fabric.wires.flits.next(now, until);
@@ -72,12 +72,12 @@ impl<const W: usize, const V: usize> Block<W, V> {
     }
 
     /// Packets of the block are under way, or wait at a source that has created them.
-    pub fn has_packets(&self) -> bool {
+    pub(crate) fn has_packets(&self) -> bool {
         self.reach.routers.fabric.buffers.packets.in_use() > 0
     }
 
     /// Nothing is under way, and the agents wait for nothing but timers.
-    pub fn nothing_is_under_way(&self) -> bool {
+    pub(crate) fn nothing_is_under_way(&self) -> bool {
         let Reach { routers: Routers { fabric, beside }, interfaces } = &self.reach;
         self.is_quiet()
             && !self.has_packets()
@@ -94,7 +94,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
     }
 
     /// The first cycle in which a source that has no packet may create one, or sources act; `u64::MAX` if there is none. Deliveries are not foreseen.
-    pub fn next_created(&self) -> u64 {
+    pub(crate) fn next_created(&self) -> u64 {
         let Reach { routers: Routers { fabric, .. }, interfaces } = &self.reach;
         // a terminal with queues that looks at its sources in this cycle has no time at which it will: `rest` sets one
         if interfaces.queues.each > 0 && !interfaces.busy.is_empty() {
@@ -105,7 +105,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
     }
 
     /// The first cycle from now on in which an idle block has something to do, if all before is skipped at once.
-    pub fn idle_until(&mut self, net: &Net) -> u64 {
+    pub(crate) fn idle_until(&mut self, net: &Net) -> u64 {
         let mut until =
             self.next_created().min(self.reach.routers.beside.policy.faults.next(self.reach.routers.fabric.now));
         if self.reach.routers.beside.policy.power.timers.next() < until {
@@ -136,13 +136,13 @@ impl<const W: usize, const V: usize> Block<W, V> {
     }
 
     /// The clock of an idle block jumps to cycle `now`, before which it has nothing to do.
-    pub fn jump(&mut self, net: &Net, now: u64) {
+    pub(crate) fn jump(&mut self, net: &Net, now: u64) {
         self.reach.routers.beside.policy.power.timers.jump(now);
         self.sleep_on(net, now);
     }
 
     /// Moves the clock to cycle `now`. Sources that are not due yet get new alarms; no source is due before.
-    pub fn sleep_on(&mut self, net: &Net, now: u64) {
+    pub(crate) fn sleep_on(&mut self, net: &Net, now: u64) {
         let Reach { routers: Routers { fabric, .. }, interfaces } = &mut self.reach;
         let mut asleep = interfaces.alarms.take_all();
         fabric.now = now;

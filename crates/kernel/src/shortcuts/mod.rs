@@ -3,17 +3,19 @@
 
 mod candidates;
 pub mod facts;
-pub mod idle;
+mod idle;
 pub(crate) mod prefetch;
 pub mod profile;
+mod state;
 pub mod steady;
 pub mod streams;
-pub mod uncontended;
+mod uncontended;
 
 use crate::block::Block;
 use crate::net::Net;
 use crate::parts::profile::Kind;
 use facts::Facts;
+pub use state::Shortcuts;
 use weft_api::agents::Probes;
 
 /// A way to do less for the same result.

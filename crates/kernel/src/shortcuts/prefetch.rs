@@ -3,9 +3,9 @@
 //! Each phase works through a list: events of a wheel, routers, moves. The records that the list names are asked for first, and
 //! then those that these lead to, so that many waits for memory pass at the same time.
 
-use super::Shortcut;
 use super::facts::Facts;
-use crate::block::{Fabric, Interfaces, Shortcuts};
+use super::{Shortcut, Shortcuts};
+use crate::block::{Fabric, Interfaces};
 use crate::net::Net;
 use crate::parts::bypass::BypassFlit;
 use weft_api::base::arrays::At;
@@ -30,7 +30,7 @@ impl Shortcut for Prefetch {
 impl<const W: usize, const V: usize> Fabric<W, V> {
     /// For the flits of a chunk, which are received next: their input units, then what their heads will ask for.
     #[inline(never)]
-    pub fn bring_for_flits(&self, shortcuts: &Shortcuts, net: &Net, (first, len): (u32, usize)) {
+    pub(crate) fn bring_for_flits(&self, shortcuts: &Shortcuts, net: &Net, (first, len): (u32, usize)) {
         let flits = self.wires.flits.items(first, len);
         for flit in flits {
             if net.single {
@@ -66,7 +66,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
     /// For a flit that may bypass and will soon be looked at: what `bring_for_flits` has brought, which other flits may have pushed out of the
     /// nearest cache, and what is written when it crosses.
     #[inline(always)]
-    pub fn bring_for_bypass<const SINGLE: bool>(&self, net: &Net, flit: &BypassFlit) {
+    pub(crate) fn bring_for_bypass<const SINGLE: bool>(&self, net: &Net, flit: &BypassFlit) {
         let o = flit.out as usize;
         prefetch_first_line(&self.buffers.ins, (flit.at >> 4) as usize);
         prefetch(&self.wires.outs, o);
@@ -84,7 +84,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 
     /// For the alarms of a chunk: their terminals, then their injection channels and clocks.
     #[inline(never)]
-    pub fn bring_for_alarms(&self, interfaces: &Interfaces, (first, len): (u32, usize)) {
+    pub(crate) fn bring_for_alarms(&self, interfaces: &Interfaces, (first, len): (u32, usize)) {
         let alarms = interfaces.alarms.items(first, len);
         alarms.iter().for_each(|&t| prefetch(&interfaces.terminals, t as usize));
         for terminal in alarms.iter().map(|&t| &interfaces.terminals[t as usize]) {
@@ -98,7 +98,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
     /// For router `r` and those after it, of which `rest` has a bit each, from number `first` on: the outputs of the one after
     /// the next, the inputs that ask for those of the next, and the packets of router `r` that may leave.
     #[inline(never)]
-    pub fn bring_for_routers(&self, net: &Net, r: usize, first: usize, rest: u64) {
+    pub(crate) fn bring_for_routers(&self, net: &Net, r: usize, first: usize, rest: u64) {
         self.bring_heads(net, r);
         if rest == 0 {
             return;
@@ -169,8 +169,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
     /// For the first `count` moves of the router with ports from `base` on: the packets. One-flit packets were asked for with their
     /// heads.
     #[inline(never)]
-    pub fn bring_for_moves(&self, base: usize, count: usize) {
-        for m in self.switch.moves.first(count) {
+    pub(crate) fn bring_for_moves(&self, base: usize, count: usize) {
+        for m in self.switch.moves(count) {
             let id = *self.buffers.ins[base + usize::from(m.i)].head.at(usize::from(m.v)) as usize;
             prefetch(&self.buffers.packets.items, self.buffers.segments.items[id].packet as usize);
         }

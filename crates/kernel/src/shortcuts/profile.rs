@@ -66,7 +66,7 @@ impl Profile {
 
 impl<const W: usize, const V: usize> Block<W, V> {
     /// The shortcuts enter what they have skipped into the records.
-    pub fn settle(&mut self, net: &Net) {
+    pub(crate) fn settle(&mut self, net: &Net) {
         let profile = self.reach.routers.beside.shortcuts.profile;
         Kind::ALL.iter().filter(|&&kind| profile.has(kind)).for_each(|kind| kind.settle(self, net));
     }

@@ -65,9 +65,7 @@ pub struct Snapshot<const W: usize, const V: usize> {
     /// Events by the cycles until then, in order.
     flits: Vec<(u64, Flit)>,
     credits: Vec<(u64, u32)>,
-    vc_turns: Vec<u16>,
-    vc_accepts: Vec<u16>,
-    vc_grants: Vec<u16>,
+    vc_stage: [Vec<u16>; 3],
     paces: Vec<Pace>,
     counts: Counts,
 }
@@ -104,7 +102,7 @@ impl Flow {
 impl<const W: usize, const V: usize> Block<W, V> {
     /// The flits in flight, and the fewest that a source has left of its packet (`u16::MAX` if none has one); `None` if more
     /// than body flits and credits are under way, or too few are left for a search to pay.
-    pub fn flows(&self) -> Option<(usize, u16)> {
+    pub(crate) fn flows(&self) -> Option<(usize, u16)> {
         let Reach { routers: Routers { fabric, beside }, interfaces } = &self.reach;
         let mut flits = beside.shortcuts.streams.flits_under_way();
         let is_body = |flit: &Flit| flit.packet == NONE && flit.key == BODY;
@@ -119,7 +117,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
     }
 
     /// The state before this cycle.
-    pub fn snapshot(&self) -> Snapshot<W, V> {
+    pub(crate) fn snapshot(&self) -> Snapshot<W, V> {
         let Reach { routers: Routers { fabric, beside }, interfaces } = &self.reach;
         Snapshot {
             at: fabric.now,
@@ -135,9 +133,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
             busy: interfaces.busy.0.clone(),
             flits: fabric.wires.flits.by_distance(fabric.now),
             credits: fabric.wires.credits.by_distance(fabric.now),
-            vc_turns: fabric.switch.vc_turns.clone(),
-            vc_accepts: fabric.switch.vc_accepts.clone(),
-            vc_grants: fabric.switch.vc_grants.clone(),
+            vc_stage: fabric.vc_stage.state().map(<[u16]>::to_vec),
             paces: fabric.wires.paces.of.clone(),
             counts: self.counts(),
         }
@@ -152,7 +148,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
     }
 
     /// What has flowed since `then`, if the state is the same as it was.
-    pub fn flow_since(&self, then: &Snapshot<W, V>) -> Option<Flow> {
+    pub(crate) fn flow_since(&self, then: &Snapshot<W, V>) -> Option<Flow> {
         let Reach { routers: Routers { fabric, beside }, interfaces } = &self.reach;
         let is_same = fabric.wires.flits.by_distance(fabric.now) == then.flits
             && fabric.wires.credits.by_distance(fabric.now) == then.credits
@@ -164,8 +160,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
             && fabric.wires.paces.of == then.paces
             && fabric.wires.paces.stand_still()
             && (&fabric.requests.active.0, &interfaces.busy.0) == (&then.active, &then.busy)
-            && (&fabric.switch.vc_turns, &fabric.switch.vc_accepts, &fabric.switch.vc_grants)
-                == (&then.vc_turns, &then.vc_accepts, &then.vc_grants);
+            && fabric.vc_stage.state() == then.vc_stage.each_ref().map(Vec::as_slice);
         if !is_same || fabric.buffers.segments.items.len() != then.segments.len() {
             return None;
         }
@@ -207,7 +202,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
     }
 
     /// How many periods of this flow are certain: after them, the tail of no packet has come or left its source.
-    pub fn periods_left(&self, flow: &Flow) -> u64 {
+    pub(crate) fn periods_left(&self, flow: &Flow) -> u64 {
         let Reach { routers: Routers { fabric, .. }, interfaces } = &self.reach;
         let to_come = flow.segments.iter().map(|&(id, came)| {
             let segment = &fabric.buffers.segments.items[id as usize];
@@ -219,13 +214,13 @@ impl<const W: usize, const V: usize> Block<W, V> {
     }
 
     /// The most cycles for which the link of an output of this flow is taken by flits that were granted it before.
-    pub fn longest_wait(&self, flow: &Flow) -> u64 {
+    pub(crate) fn longest_wait(&self, flow: &Flow) -> u64 {
         let fabric = &self.reach.routers.fabric;
         flow.outs.iter().map(|&(o, _)| busy(&fabric.wires.outs[o as usize], fabric.now)).max().unwrap_or(0)
     }
 
     /// The flow goes on for so many periods, which last `cycles` in all.
-    pub fn flow_on(&mut self, net: &Net, flow: &Flow, periods: u64, cycles: u64) {
+    pub(crate) fn flow_on(&mut self, net: &Net, flow: &Flow, periods: u64, cycles: u64) {
         let Reach { routers: Routers { fabric, beside }, interfaces } = &mut self.reach;
         for &(id, came) in &flow.segments {
             let segment = &mut fabric.buffers.segments.items[id as usize];

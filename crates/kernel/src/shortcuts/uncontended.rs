@@ -16,15 +16,15 @@
 //!
 //! Nothing: each flit that crosses leaves the state as the allocator would.
 
-use crate::block::{Fabric, Observers, Reach, Routers, Shortcuts};
+use crate::block::{Fabric, Observers, Reach, Routers};
 use crate::depart::{Crossing, free_vc};
 use crate::net::Net;
 use crate::parts::bypass::BypassFlit;
 use crate::parts::profile::Kind;
 use crate::requests::has_open_vc;
-use crate::shortcuts::Shortcut;
 use crate::shortcuts::facts::Facts;
 use crate::shortcuts::streams;
+use crate::shortcuts::{Shortcut, Shortcuts};
 use weft_api::agents::Probes;
 use weft_api::base::arrays::At;
 use weft_api::base::bits::{Bits, pick16};
@@ -80,7 +80,10 @@ impl<const W: usize, const V: usize> Reach<W, V> {
     /// Sends the uncontended flits of this cycle, and leaves the others to the allocator. `STREAMS`: an uncontended body flit may open
     /// a stream. `CHOOSE`: heads choose in every step.
     #[inline(never)]
-    pub fn send_uncontended_flits<const SINGLE: bool, const STREAMS: bool, const CHOOSE: bool>(&mut self, net: &Net) {
+    pub(crate) fn send_uncontended_flits<const SINGLE: bool, const STREAMS: bool, const CHOOSE: bool>(
+        &mut self,
+        net: &Net,
+    ) {
         let Routers { fabric, beside } = &mut self.routers;
         debug_assert!(beside.shortcuts.bypass_flits.len() <= fabric.buffers.ins.len(), "an input has two flit flits");
         if CHOOSE && beside.shortcuts.chooses_late {
@@ -418,7 +421,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
     /// The only flit of VC `v` of input `i`, a body flit, crosses to VC `vc` of output port `p`. Returns when the flit arrives.
     /// `FIRST`: a run begins with it, and one with its credit.
     #[inline(always)]
-    pub fn send_uncontended<const FIRST: bool>(
+    pub(crate) fn send_uncontended<const FIRST: bool>(
         &mut self,
         observers: &mut Observers,
         net: &Net,

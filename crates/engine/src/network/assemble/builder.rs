@@ -11,7 +11,7 @@ use weft_api::policy::Policy;
 use weft_api::state::link_class::Link;
 use weft_api::state::{NO_JOB, NONE, Terminal};
 use weft_api::workload::{JobSources, NOT_DUE, Place};
-use weft_kernel::block::{Cut, Interfaces, Mail, Observers, PolicySide};
+use weft_kernel::block::{Cut, Interfaces, Mail, MailRoom, Observers, PolicySide};
 use weft_kernel::face::AnyBlock;
 use weft_kernel::face::build::{Far, Plan, Port, Room, block};
 use weft_kernel::face::views;
@@ -205,8 +205,7 @@ impl Builder<'_> {
     fn policy_side(&self, routers: &[views::Place], ports: &[Port]) -> PolicySide {
         let terminals = ports.iter().filter(|port| matches!(port.far, Far::Terminal(_))).count();
         let all_vcs = Self::classes(ports, terminals).map(|class| self.net.links[usize::from(class)].all).collect();
-        let mut power = Power::new(all_vcs, self.spec.modes.count());
-        power.is_managed = self.net.faults.repair.any();
+        let power = Power::new(all_vcs, self.spec.modes.count(), self.net.faults.repair.any());
         let faults = self.faults(routers, ports);
         PolicySide { power, agents: None, control: Control::none(), faults }
     }
@@ -251,15 +250,15 @@ impl Builder<'_> {
             let most = channels * steps.min(self.longest(|l| 2 * u64::from(l.capacity))) as usize;
             // of short runs, every second flit is followed by the end of its run
             let events = if self.has_streams() { most + most / 2 } else { most };
-            *mail = Mail {
-                flits: Vec::with_capacity(events),
-                packets: Vec::with_capacity(most),
-                credits: Vec::with_capacity(events),
-                slowed: Vec::with_capacity(if net.rates.is_some() { 4 * channels } else { 0 }),
-                notes: Vec::with_capacity(if net.set_aside.is_some() { 4 * channels } else { 0 }),
-                places: Vec::with_capacity(if net.ideal.is_some() { most } else { 0 }),
-                messages: Vec::with_capacity(if self.policy.control().is_some() { 4 * channels } else { 0 }),
-            };
+            *mail = Mail::with_capacity(MailRoom {
+                flits: events,
+                packets: most,
+                credits: events,
+                slowed: if net.rates.is_some() { 4 * channels } else { 0 },
+                notes: if net.set_aside.is_some() { 4 * channels } else { 0 },
+                places: if net.ideal.is_some() { most } else { 0 },
+                messages: if self.policy.control().is_some() { 4 * channels } else { 0 },
+            });
         }
         outbox
     }

@@ -62,11 +62,11 @@ mod tests {
     use crate::network::spec::{Execution, Spec};
     use std::any::Any;
     use weft_api::state::{NO_JOB, NONE};
-    use weft_kernel::block::Block;
-    use weft_kernel::face::OfWidths;
+    use weft_kernel::face::Damaged;
+    use weft_kernel::face::widths::NarrowBlock;
 
     /// Makes a number wrong that a checkpoint keeps.
-    type Spoil = fn(&mut Block<1, 8>);
+    type Spoil = fn(Damaged<'_, 1, 8>);
 
     /// Reads a checkpoint of a run of 150 cycles in which a number is wrong.
     fn restored(spec: &Spec, spoil: Spoil) -> Result<(), Unreadable> {
@@ -74,7 +74,9 @@ mod tests {
         let mut first = simulation();
         first.advance(150);
         let block: &mut dyn Any = &mut *first.blocks[0];
-        spoil(&mut block.downcast_mut::<OfWidths<1, 8>>().expect("few ports and VCs").block);
+        let block = block.downcast_mut::<NarrowBlock>().expect("few ports and VCs");
+        // SAFETY: the block does not advance any more.
+        spoil(unsafe { block.damage() });
         let mut bytes = Writer::new();
         first.keep(&mut bytes);
         simulation().restore(&mut Reader::new(&bytes))
@@ -85,27 +87,21 @@ mod tests {
         let spec = spec(HYPERX, r#"{"dimension_order": {}}"#, 4, 0.6, (100, 200));
         assert_eq!(restored(&spec, |_| ()), Ok(()));
         let spoiled: [(&str, Spoil); 13] = [
-            ("the head of a queue", |block| block.reach.routers.fabric.buffers.ins[0].head[0] = 1 << 20),
-            ("the output that a head asks for", |block| {
-                block.reach.routers.fabric.buffers.ins[0].requests[0] = 1 << 12
-            }),
-            ("the output that a packet holds", |block| {
-                block.reach.routers.fabric.buffers.ins[0].output_vc[0] = 63 << 4
-            }),
-            ("the input that holds a VC", |block| block.reach.routers.fabric.wires.outs[0].holder[0] = 63 << 4),
-            ("the VC of the input that holds a VC", |block| block.reach.routers.fabric.wires.outs[0].holder[0] = 15),
-            ("the VC that a packet holds", |block| block.reach.routers.fabric.buffers.ins[0].output_vc[0] = 15),
-            ("the class of a request", |block| block.reach.routers.fabric.wires.outs[0].requested = 1 << 15),
+            ("the head of a queue", |block| block.ins[0].head[0] = 1 << 20),
+            ("the output that a head asks for", |block| block.ins[0].requests[0] = 1 << 12),
+            ("the output that a packet holds", |block| block.ins[0].output_vc[0] = 63 << 4),
+            ("the input that holds a VC", |block| block.outs[0].holder[0] = 63 << 4),
+            ("the VC of the input that holds a VC", |block| block.outs[0].holder[0] = 15),
+            ("the VC that a packet holds", |block| block.ins[0].output_vc[0] = 15),
+            ("the class of a request", |block| block.outs[0].requested = 1 << 15),
             ("the queue of a flit that waits", |block| {
-                let fabric = &mut block.reach.routers.fabric;
-                let out = &mut fabric.wires.outs[0];
-                (out.vcs_with_flit, out.holder[0], fabric.buffers.ins[0].head[0]) = (1, 0, NONE);
+                (block.outs[0].vcs_with_flit, block.outs[0].holder[0], block.ins[0].head[0]) = (1, 0, NONE);
             }),
-            ("the VC of a terminal", |block| block.reach.interfaces.terminals[0].vc = 16),
-            ("the output of a request", |block| block.reach.routers.fabric.requests.routers[0].vc_requests.set(63)),
-            ("the packet of a terminal", |block| block.reach.interfaces.terminals[0].packet = 1 << 20),
-            ("the packet of a segment", |block| block.reach.routers.fabric.buffers.segments.items[0].packet = 1 << 20),
-            ("the output of a credit", |block| block.reach.routers.fabric.wires.credits.push(150, 151, 1 << 20)),
+            ("the VC of a terminal", |block| block.terminals[0].vc = 16),
+            ("the output of a request", |block| block.routers[0].vc_requests.set(63)),
+            ("the packet of a terminal", |block| block.terminals[0].packet = 1 << 20),
+            ("the packet of a segment", |block| block.segments[0].packet = 1 << 20),
+            ("the output of a credit", |block| block.credits.push(150, 151, 1 << 20)),
         ];
         for (what, spoil) in spoiled {
             assert_eq!(restored(&spec, spoil), Err(Unreadable), "{what}");
@@ -120,12 +116,12 @@ mod tests {
         let pattern = weft_traffic::PatternConfig::default().build(&population, "pattern").expect("a pattern");
         spec.traffic.jobs = vec![Job::steady("some", (0..6).collect(), pattern.into(), 0.6, 4)];
         let spoiled: [(&str, Spoil); 4] = [
-            ("it is busy", |block| block.reach.interfaces.busy.set(7)),
-            ("its source is due", |block| block.reach.interfaces.terminals[7].due = 200),
-            ("it waits for a credit", |block| block.reach.interfaces.terminals[7].blocked = true),
-            ("an alarm wakes it", |block| block.reach.interfaces.alarms.push(150, 151, 7)),
+            ("it is busy", |block| block.busy.set(7)),
+            ("its source is due", |block| block.terminals[7].due = 200),
+            ("it waits for a credit", |block| block.terminals[7].blocked = true),
+            ("an alarm wakes it", |block| block.alarms.push(150, 151, 7)),
         ];
-        let job = |block: &mut Block<1, 8>| assert_eq!(block.reach.interfaces.terminals[7].job, NO_JOB);
+        let job = |block: Damaged<'_, 1, 8>| assert_eq!(block.terminals[7].job, NO_JOB);
         assert_eq!(restored(&spec, job), Ok(()));
         for (what, spoil) in spoiled {
             assert_eq!(restored(&spec, spoil), Err(Unreadable), "{what}");

@@ -30,7 +30,7 @@ fn assert_same(spec: &Spec, what: &str) -> Profile {
     for blocks in [1, 3] {
         trials::assert_plain(spec, blocks, Set::ALL, what);
     }
-    trials::with(spec, 1, Set::ALL).blocks[0].shortcuts().profile
+    trials::with(spec, 1, Set::ALL).blocks[0].shortcuts().profile()
 }
 
 /// Agents that are told of no flit.

@@ -25,7 +25,7 @@ fn simulation(spec: &Spec, blocks: usize) -> Simulation {
 
 /// How many flits streams have on their way now, about.
 fn under_way(simulation: &Simulation) -> usize {
-    simulation.blocks.iter().map(|block| block.shortcuts().streams.flits_under_way()).sum()
+    simulation.blocks.iter().map(|block| block.shortcuts().streams().flits_under_way()).sum()
 }
 
 /// All that a run tells, in streams or with every flit for itself.
@@ -33,7 +33,7 @@ fn outcome_of(spec: &Spec, blocks: usize, streams: bool) -> String {
     let among = if streams { Set::ALL } else { Set::ALL.without(Kind::Streams) };
     trials::outcome_among(spec, blocks, among, |simulation| {
         for block in &simulation.blocks {
-            assert_eq!(block.shortcuts().streams.are_on(), streams, "both runs would be the same anyway");
+            assert_eq!(block.shortcuts().streams().are_on(), streams, "both runs would be the same anyway");
         }
     })
 }
@@ -204,7 +204,7 @@ fn streams_are_off_where_somebody_may_look_at_their_flits() {
         let mut spec = spec(topology, routing, flits, 0.2);
         change(&mut spec);
         let simulation = simulation(&spec, 1);
-        assert!(!simulation.blocks[0].shortcuts().streams.are_on(), "{topology}, {routing}, {flits} flits");
+        assert!(!simulation.blocks[0].shortcuts().streams().are_on(), "{topology}, {routing}, {flits} flits");
     };
     let order = r#"{"dimension_order": {}}"#;
     off(HYPERX, order, LONG_PACKET - 1, &|_| ());

@@ -117,8 +117,9 @@ pub(super) fn with(spec: &Spec, blocks: usize, among: Set) -> Simulation {
 /// The same without shortcuts.
 pub(super) fn plain_outcome(spec: &Spec, blocks: usize) -> String {
     outcome_among(spec, blocks, Set::NONE, |simulation| {
-        let is_plain =
-            |block: &dyn AnyBlock| block.shortcuts().profile == Profile::PLAIN && !block.shortcuts().streams.are_on();
+        let is_plain = |block: &dyn AnyBlock| {
+            block.shortcuts().profile() == Profile::PLAIN && !block.shortcuts().streams().are_on()
+        };
         assert!(simulation.blocks.iter().all(|block| is_plain(&**block)) && simulation.net.shortcuts == Profile::PLAIN);
     })
 }

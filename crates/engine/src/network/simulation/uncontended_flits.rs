@@ -5,7 +5,6 @@ use crate::network::simulation::Simulation;
 use crate::network::spec::{Execution, Spec};
 use weft_api::age::Priority;
 use weft_api::spec::FlowControl;
-use weft_kernel::parts::bypass::BypassTrial;
 use weft_kernel::shortcuts::profile::{Kind, Set};
 use weft_models::allocation::AllocatorConfig;
 
@@ -19,12 +18,12 @@ fn outcome_of(spec: &Spec, blocks: usize, uncontended: bool) -> String {
     trials::outcome_among(spec, blocks, among, |simulation| {
         for block in &mut simulation.blocks {
             assert_eq!(
-                block.shortcuts().profile.has(Kind::Uncontended),
+                block.shortcuts().profile().has(Kind::Uncontended),
                 uncontended,
                 "both runs would be the same anyway"
             );
             if uncontended {
-                block.shortcuts_mut().bypass_trial = BypassTrial::without_end();
+                block.shortcuts_mut().try_to_bypass_without_end();
             }
         }
     })
@@ -112,7 +111,7 @@ fn heads_that_choose_cross_alone() {
         let spec = spec(topology, routing, 1, 0.1);
         let mut simulation = Simulation::new(&spec, Execution::new(1, 1)).expect("a simulation");
         simulation.advance(100); // less than the first trial lasts
-        let (crossed, hops) = (simulation.blocks[0].shortcuts().bypass_trial.crossed, simulation.flit_hops());
+        let (crossed, hops) = (simulation.blocks[0].shortcuts().crossed_uncontended(), simulation.flit_hops());
         // at fewer than half of the routers that a packet crosses it has no choice, since its terminal is there
         assert!(hops > 300 && crossed * 2 > hops, "{topology}, {routing}: {crossed} of {hops} crossed alone");
     }
@@ -123,7 +122,7 @@ fn heads_that_choose_behind_a_packet_that_holds_the_switch_leave_it_to_the_alloc
     let mut spec = spec(TORUS, CHOOSING[0].1, 2, 0.1);
     spec.router.hold_switch = true;
     let simulation = Simulation::new(&spec, Execution::new(1, 1)).expect("a simulation");
-    assert!(!simulation.blocks[0].shortcuts().profile.has(Kind::Uncontended));
+    assert!(!simulation.blocks[0].shortcuts().profile().has(Kind::Uncontended));
 }
 
 /// Packets of different lengths beside each other: requests, and replies that terminals send when a request has come.

@@ -1,8 +1,9 @@
 //! A stream closes, and what it has changed is settled.
 
 use super::{BALANCED, ENDS, Sender, TERMINAL};
-use crate::block::{Fabric, Reach, Routers, Shortcuts};
+use crate::block::{Fabric, Reach, Routers};
 use crate::net::Net;
+use crate::shortcuts::Shortcuts;
 use weft_api::base::arrays::At;
 use weft_api::base::unchecked::Hot;
 use weft_api::state::{ChannelEnd, Flit, NONE, RUN_ENDS};
@@ -10,7 +11,7 @@ use weft_api::state::{ChannelEnd, Flit, NONE, RUN_ENDS};
 impl<const W: usize, const V: usize> Routers<W, V> {
     /// Somebody has something for output `o` of a router: a stream that leaves by it ends, and its flits go on one by one.
     #[inline(always)]
-    pub fn interrupt(&mut self, net: &Net, o: usize) {
+    pub(crate) fn interrupt(&mut self, net: &Net, o: usize) {
         if self.beside.shortcuts.streams.outs.get(o).is_some_and(|sender| sender.from != NONE) {
             self.break_stream(net, o);
         }

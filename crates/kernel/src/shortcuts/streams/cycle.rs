@@ -1,10 +1,11 @@
 //! What is done in a cycle: runs begin and end, the flits and credits of those that no stream takes are received, and streams flow.
 
 use super::{BALANCED, BEGINS, Sender, TERMINAL, THROUGH, is_of_run, output};
-use crate::block::{Fabric, Interfaces, Reach, Routers, Shortcuts};
+use crate::block::{Fabric, Interfaces, Reach, Routers};
 use crate::credits::count_one;
 use crate::net::Net;
 use crate::parts::profile::Kind;
+use crate::shortcuts::Shortcuts;
 use crate::shortcuts::prefetch::bring_for_credits;
 use weft_api::base::arrays::At;
 use weft_api::base::unchecked::Hot;
@@ -12,7 +13,7 @@ use weft_api::state::{BODY, Flit, NONE, RUN_BEGINS, port_and_vc};
 
 impl<const W: usize, const V: usize> Reach<W, V> {
     /// Counts the credits of this cycle, of which some may come in runs.
-    pub fn receive_credits_among_streams(&mut self, net: &Net) {
+    pub(crate) fn receive_credits_among_streams(&mut self, net: &Net) {
         while let Some((first, len)) = self.routers.fabric.wires.credits.due(self.routers.fabric.now) {
             if net.shortcuts.has(Kind::Prefetch) {
                 bring_for_credits(&self.routers.fabric.wires.outs, self.routers.fabric.wires.credits.items(first, len));
@@ -47,7 +48,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 impl<const W: usize, const V: usize> Reach<W, V> {
     /// A run of credits begins, or has ended, as `word` says (output * 16 + VC, and a mark).
     #[inline(never)]
-    pub fn receive_credit_run(&mut self, net: &Net, word: u32) {
+    pub(crate) fn receive_credit_run(&mut self, net: &Net, word: u32) {
         let Routers { fabric, beside } = &mut self.routers;
         let (o, vc) = (output(word), (word & 15) as u8);
         let Sender { from, vc: own, credits, .. } = beside.shortcuts.streams.outs[o];
@@ -76,7 +77,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
 impl<const W: usize, const V: usize> Fabric<W, V> {
     /// Counts the credits of this cycle that come in runs, and that no stream spends.
     #[inline(never)]
-    pub fn count_credit_runs(&mut self, interfaces: &mut Interfaces, shortcuts: &mut Shortcuts, net: &Net) {
+    pub(crate) fn count_credit_runs(&mut self, interfaces: &mut Interfaces, shortcuts: &mut Shortcuts, net: &Net) {
         let mut next = 0;
         while let Some(&o) = shortcuts.streams.returning.get(next) {
             next += 1;
@@ -91,7 +92,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 impl<const W: usize, const V: usize> Routers<W, V> {
     /// Receives the `len` flits of the chunk that starts at `first`, of which some may begin or end runs. `BYPASS`: heads may bypass the allocator.
     #[inline(never)]
-    pub fn receive_among_streams<const BYPASS: bool>(&mut self, net: &Net, (first, len): (u32, usize)) {
+    pub(crate) fn receive_among_streams<const BYPASS: bool>(&mut self, net: &Net, (first, len): (u32, usize)) {
         for k in 0..len {
             // SAFETY: the chunk has `len` items, and is not released meanwhile.
             let flit = unsafe { self.fabric.wires.flits.hot_item(first, k) };
@@ -124,7 +125,7 @@ impl<const W: usize, const V: usize> Routers<W, V> {
 
     /// Receives the flits of this cycle that come in runs, and that no stream takes.
     #[inline(never)]
-    pub fn receive_runs(&mut self, net: &Net) {
+    pub(crate) fn receive_runs(&mut self, net: &Net) {
         let (counts, mut k) = (self.fabric.counts_queued(), 0);
         // streams that are broken meanwhile add their runs
         while k < self.beside.shortcuts.streams.incoming.len() {
@@ -145,7 +146,7 @@ impl<const W: usize, const V: usize> Routers<W, V> {
 impl<const W: usize, const V: usize> Reach<W, V> {
     /// Streams flow: their flits of this cycle cross.
     #[inline(always)]
-    pub fn flow(&mut self, net: &Net) {
+    pub(crate) fn flow(&mut self, net: &Net) {
         self.routers.beside.shortcuts.streams.next = self.routers.fabric.now + 1;
         if !self.routers.beside.shortcuts.streams.spending.is_empty() {
             self.routers.spend(net);

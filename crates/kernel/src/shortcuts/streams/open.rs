@@ -1,8 +1,9 @@
 //! A stream opens.
 
 use super::{Sender, TERMINAL, THROUGH, WORTH};
-use crate::block::{Fabric, Interfaces, Routers, Shortcuts};
+use crate::block::{Fabric, Interfaces, Routers};
 use crate::net::Net;
+use crate::shortcuts::Shortcuts;
 use weft_api::base::arrays::At;
 use weft_api::base::unchecked::Hot;
 use weft_api::state::{Flit, NONE, RUN_BEGINS};
@@ -10,7 +11,7 @@ use weft_api::state::{Flit, NONE, RUN_BEGINS};
 impl<const W: usize, const V: usize> Fabric<W, V> {
     /// Whether terminal `t`, which has body flits and a credit for VC `vc`, opens a stream; its flits flow from this cycle on.
     #[inline(always)]
-    pub fn opens_source(
+    pub(crate) fn opens_source(
         &mut self,
         interfaces: &mut Interfaces,
         shortcuts: &mut Shortcuts,
@@ -49,7 +50,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 
     /// Whether the uncontended flit that is about to cross from VC `v` of input `i` to VC `vc` of output `o`, opens a stream.
     #[inline(always)]
-    pub fn may_open_stream(
+    pub(crate) fn may_open_stream(
         &self,
         shortcuts: &Shortcuts,
         net: &Net,
@@ -83,7 +84,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 impl<const W: usize, const V: usize> Routers<W, V> {
     /// The only flit of VC `v` of input `i` crosses uncontended to VC `vc` of output port `p`, as the first of a stream.
     #[inline(never)]
-    pub fn open_stream(&mut self, net: &Net, (i, v): (usize, usize), (p, vc): (usize, usize)) {
+    pub(crate) fn open_stream(&mut self, net: &Net, (i, v): (usize, usize), (p, vc): (usize, usize)) {
         let at = self.fabric.send_uncontended::<true>(
             &mut self.beside.observers,
             net,

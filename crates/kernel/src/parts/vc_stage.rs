@@ -1,0 +1,70 @@
+//! The memory of VC allocation where that is a stage of its own (`vc_allocation.rs`). Output VCs and input VCs take turns.
+
+use weft_api::base::arrays::PerPort;
+use weft_api::base::bits::pick16;
+use weft_api::base::kept::Kept;
+
+/// Turns of the VCs, and the grants of a step. Empty if VC allocation is no stage of its own.
+#[derive(Debug, Kept)]
+pub struct VcStage<const W: usize> {
+    /// For each output VC (output * V + VC): the input VC that is next (input * V + VC).
+    #[kept(each)]
+    turns: Vec<u16>,
+    /// For each input VC (input * V + VC): the output VC that is next (output << 4 | VC).
+    #[kept(each)]
+    accepts: Vec<u16>,
+    /// For each input VC of a router: the output VCs that granted it in this step.
+    #[kept(each)]
+    grants: Vec<u16>,
+    /// For each output of a router: the VCs taken in this step, which may send from the next step on.
+    taken: PerPort<u16, W>,
+    /// Most ports of a router.
+    #[kept(fixed)]
+    radix: usize,
+}
+
+impl<const W: usize> VcStage<W> {
+    /// For a block with so many input units, whose routers have `radix` ports at most, each with so many VCs.
+    pub(crate) fn new(inputs: usize, radix: usize, vcs: usize) -> Self {
+        let (of_block, of_router) = (vec![0; inputs * vcs], vec![0; radix * vcs]);
+        Self { turns: of_block.clone(), accepts: of_block, grants: of_router, taken: PerPort::new(0), radix }
+    }
+
+    /// The input VC (input * V + VC) that is next at VC `vc` of output `o`.
+    pub(crate) fn turn<const V: usize>(&self, (o, vc): (usize, usize)) -> u16 {
+        self.turns[o * V + vc]
+    }
+
+    /// VC `vc` of an output grants VC `v` of input `i` of the router.
+    pub(crate) fn grant<const V: usize>(&mut self, (i, v): (usize, usize), vc: usize) {
+        self.grants[i * V + v] |= 1 << vc;
+    }
+
+    /// The VCs that have granted VC `v` of input `i` of the router. Afterwards there are none.
+    pub(crate) fn take_grants<const V: usize>(&mut self, (i, v): (usize, usize)) -> u16 {
+        std::mem::take(&mut self.grants[i * V + v])
+    }
+
+    /// VC `v` of input `i` accepts one of `vcs` of output `p`, all of the router whose ports begin at `base`. Returns its choice. It is
+    /// this output's turn to go past that input VC, and the other way round.
+    pub(crate) fn accept<const V: usize>(&mut self, base: usize, p: usize, (i, v): (usize, usize), vcs: u16) -> u8 {
+        let turn = &mut self.accepts[(base + i) * V + v];
+        // The pointer counts the VCs of all outputs. If it is at another output, it is before or past all of `vcs`, so
+        // the lowest VC is taken. With random outputs low VCs therefore fill first, as in BookSim.
+        let vc = pick16(vcs, if usize::from(*turn >> 4) == p { (*turn & 15) as u8 } else { 0 });
+        *turn = (p as u16) << 4 | u16::from((vc + 1) & 15);
+        self.turns[(base + p) * V + usize::from(vc)] = ((i * V + v + 1) % (self.radix * V)) as u16;
+        self.taken[p] |= 1 << vc;
+        vc
+    }
+
+    /// The VCs of output `p` of the router that heads have taken in this step. Afterwards there are none.
+    pub(crate) fn settle(&mut self, p: usize) -> u16 {
+        std::mem::take(&mut self.taken[p])
+    }
+
+    /// The turns and grants, to compare two states.
+    pub(crate) fn state(&self) -> [&[u16]; 3] {
+        [&self.turns, &self.accepts, &self.grants]
+    }
+}

@@ -1,0 +1,110 @@
+//! The shortcuts that a block has, and their state.
+
+use crate::parts::bypass::{BypassFlit, BypassTrial};
+use crate::parts::profile::{Kind, Profile};
+use crate::parts::streams::Streams;
+use weft_api::agents::Probes;
+use weft_api::base::kept::Kept;
+
+/// The shortcuts of a block. Only the files of this folder see what they have skipped; all others ask.
+#[derive(Debug, Kept)]
+pub struct Shortcuts {
+    /// `Net::shortcuts`, as far as the agents are not told of what is skipped.
+    #[kept(fixed)]
+    pub(super) profile: Profile,
+    /// Uncontended body flits that follow each other; off unless packets are long.
+    pub(super) streams: Streams,
+    /// Scratch: the flits of this cycle that may bypass the allocator.
+    #[kept(scratch)]
+    pub(super) bypass_flits: Vec<BypassFlit>,
+    /// Scratch: agents act in this cycle before routers allocate. So heads that choose and may bypass the allocator choose after that.
+    #[kept(scratch)]
+    pub(super) chooses_late: bool,
+    pub(super) bypass_trial: BypassTrial,
+}
+
+impl Shortcuts {
+    /// Those of a block with so many input and output units, before it has agents.
+    pub(crate) fn new(profile: Profile, inputs: usize, outputs: usize) -> Self {
+        Self {
+            profile,
+            streams: if profile.has(Kind::Streams) { Streams::new(inputs, outputs) } else { Streams::default() },
+            bypass_flits: Vec::with_capacity(if profile.has(Kind::Uncontended) { inputs } else { 0 }),
+            chooses_late: false,
+            bypass_trial: BypassTrial::default(),
+        }
+    }
+
+    /// Leaves only those that go beside agents which are told of these events.
+    pub(crate) fn go_beside(&mut self, probes: Probes) {
+        self.profile = self.profile.beside(probes);
+        if !self.profile.has(Kind::Streams) {
+            self.streams = Streams::default();
+        }
+    }
+
+    pub fn profile(&self) -> Profile {
+        self.profile
+    }
+
+    #[inline(always)]
+    pub(crate) fn has(&self, kind: Kind) -> bool {
+        self.profile.has(kind)
+    }
+
+    pub fn streams(&self) -> &Streams {
+        &self.streams
+    }
+
+    #[inline(always)]
+    pub(crate) fn has_streams(&self) -> bool {
+        self.streams.are_on()
+    }
+
+    /// Heads that arrive may bypass the allocator, in this part of the trial.
+    #[inline(always)]
+    pub(crate) fn heads_try_to_bypass(&self) -> bool {
+        self.bypass_trial.heads_try
+    }
+
+    /// Flits that have crossed uncontended since the present part of the trial began.
+    pub fn crossed_uncontended(&self) -> u64 {
+        self.bypass_trial.crossed
+    }
+
+    /// Heads try to bypass the allocator in all cycles (for tests).
+    pub fn try_to_bypass_without_end(&mut self) {
+        self.bypass_trial = BypassTrial::without_end();
+    }
+
+    /// Notes a flit that has come in this cycle and may bypass the allocator.
+    #[inline(always)]
+    pub(crate) fn may_bypass(&mut self, flit: BypassFlit) {
+        self.bypass_flits.push(flit);
+    }
+
+    /// The flits of this cycle that may bypass the allocator.
+    #[inline(always)]
+    pub(crate) fn bypass_flits(&self) -> &[BypassFlit] {
+        &self.bypass_flits
+    }
+
+    /// Decides whether heads try to bypass the allocator from this cycle on.
+    #[inline(always)]
+    pub(crate) fn decide_on_bypass(&mut self, now: u64) {
+        if self.profile.has(Kind::Uncontended) {
+            self.bypass_trial.decide(now);
+        }
+    }
+
+    /// Notes whether agents act in this cycle before routers allocate.
+    #[inline(always)]
+    pub(crate) fn choose_late_if(&mut self, agents_act: bool) {
+        self.chooses_late = agents_act;
+    }
+
+    #[inline(always)]
+    pub(crate) fn chooses_late(&self) -> bool {
+        self.chooses_late
+    }
+}
