@@ -106,7 +106,7 @@ lint: $(VENV)/.installed $(VENV)/.dev
 	$(BIN)/mypy
 	$(BIN)/python tests/prose.py
 	rustfmt --edition 2024 --check $(RUST_FILES)
-	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+	$(CARGO) clippy --workspace --lib --bins --tests --examples --locked -- -D warnings
 
 format: $(VENV)/.dev
 	$(BIN)/ruff format python tests docs

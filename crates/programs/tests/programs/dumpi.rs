@@ -331,7 +331,8 @@ fn a_trace_without_a_rank_names_it() {
     assert!(twice.contains("testtrace-0001.bin and other-0001.bin are both of rank 1"), "{twice}");
     // without a .meta nothing says that a rank is missing, and the conversion says so
     let mut files = selftest();
-    (files.names.pop(), files.bytes.pop());
+    files.names.pop();
+    files.bytes.pop();
     let converted = Dumpi.read(&mut files, None).unwrap();
     assert_eq!(converted.assumptions.get(&Assumed::RanksOfFiles), Some(&4));
     assert!(message_of(|files| files.bytes[4] = b"hostname=x".to_vec()).contains("no line `numprocs=N`"));
