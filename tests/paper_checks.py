@@ -58,7 +58,7 @@ _READ: dict[str, dict[str, set[str]]] = {}
 
 
 def check_findings(paper: Paper, printed: Measured, measured: Measured, experiment: str) -> None:
-    """Judge the claims that read an experiment, where it alone differs from what the paper prints.
+    """Judge the claims that read an experiment. The other experiments measure the printed numbers.
 
     All other claims read nothing that differs. Each miss has a number as its cause, or says what was tried.
     """

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.skipif(
     shutil.which("mpicc") is None or shutil.which("mpirun") is None, reason="needs mpicc and mpirun"
 )
+NEEDS_FORTRAN = pytest.mark.skipif(
+    shutil.which("mpif90") is None or shutil.which("gfortran") is None, reason="needs mpif90 and gfortran"
+)
 ROOT = Path(__file__).parent.parent.parent
 DATA = ROOT / "tests" / "data"
 RECORDED = DATA / "traces" / "weft_capture_calls.tar.xz"
@@ -100,6 +103,12 @@ def _refused(capsys: pytest.CaptureFixture[str], folder: Path) -> str:
     return capsys.readouterr().err
 
 
+def _check_as_recorded(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
+    facts, wanted = _info(capsys, folder), _info(capsys, RECORDED)
+    for same in ("ranks", "messages", "bytes", "collectives", "sizes", "pairs", "unmatched", "wildcards"):
+        assert facts[same] == wanted[same], same
+
+
 def test_every_call_is_recorded_as_in_the_recording_of_the_tests(
     library: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -108,9 +117,7 @@ def test_every_call_is_recorded_as_in_the_recording_of_the_tests(
     folder = tmp_path / "recording"
     ran = _recorded(library, folder, program)
     assert ran.returncode == 0, ran.stderr
-    facts, wanted = _info(capsys, folder), _info(capsys, RECORDED)
-    for same in ("ranks", "messages", "bytes", "collectives", "sizes", "pairs", "unmatched", "wildcards"):
-        assert facts[same] == wanted[same], same
+    _check_as_recorded(capsys, folder)
     assert main(["trace", "loggops", str(folder)]) == 0
     capsys.readouterr()
 
@@ -141,9 +148,7 @@ def test_a_call_that_is_not_recorded_is_named(
     assert f"the program made calls that the recording does not hold: 1 {call}" in message
 
 
-@pytest.mark.skipif(
-    shutil.which("mpif90") is None or shutil.which("gfortran") is None, reason="needs mpif90 and gfortran"
-)
+@NEEDS_FORTRAN
 @pytest.mark.parametrize("defines", [(), ("-DF08",)], ids=["mpi", "mpi_f08"])
 def test_a_program_in_fortran_is_recorded_as_in_c(
     defines: tuple[str, ...], library: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -155,14 +160,10 @@ def test_a_program_in_fortran_is_recorded_as_in_c(
     folder = tmp_path / "recording"
     ran = _recorded(library, folder, program)
     assert ran.returncode == 0, ran.stderr
-    facts, wanted = _info(capsys, folder), _info(capsys, RECORDED)
-    for same in ("ranks", "messages", "bytes", "collectives", "sizes", "pairs", "unmatched", "wildcards"):
-        assert facts[same] == wanted[same], same
+    _check_as_recorded(capsys, folder)
 
 
-@pytest.mark.skipif(
-    shutil.which("mpif90") is None or shutil.which("gfortran") is None, reason="needs mpif90 and gfortran"
-)
+@NEEDS_FORTRAN
 @pytest.mark.parametrize(
     ("body", "call"),
     [

@@ -392,7 +392,8 @@ fn a_head_that_asks_once_more_is_noted_once() {
     }
 }
 
-/// A routing that names hops ahead makes no choice at a head, also where it has named none: there is no way to a router that has failed.
+/// A routing that names hops ahead makes no choice at a head. That holds for heads without a hop, too: no way leads to a router that
+/// has failed.
 #[test]
 fn packets_are_watched_where_a_router_has_failed() {
     for rebuild_delay in [0, 30] {

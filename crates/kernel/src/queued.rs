@@ -97,8 +97,8 @@ impl Net {
         !self.chooses && self.needs.decides == Decides::Ahead && !self.faults.repair.any()
     }
 
-    /// Whether each flit counts as waiting from the cycle in which it comes: its packet names its output, and no head is kept from
-    /// asking for it.
+    /// Whether each flit counts as waiting from the cycle in which it comes. Its packet names its output then, and nothing keeps a head
+    /// from asking for that.
     fn counts_at_once(&self) -> bool {
         self.names_outputs() && !self.router.closes_vcs && !self.maps_queues
     }
@@ -157,11 +157,11 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         let base = self.requests.routers[r].base as usize;
         let end = self.requests.routers.get(r + 1).map_or(self.buffers.ins.len(), |next| next.base as usize);
         let leaves_by_it = |key: u16| key != NO_REQUEST && key < UNDECIDED && net.port(key) == o - base;
-        let flit = shortcuts.bypass_flits().iter().filter(|flit| {
+        let bypass = shortcuts.bypass_flits().iter().filter(|flit| {
             let (i, ..) = flit.places::<V>();
             (base..end).contains(&i) && !flit.chooses && leaves_by_it(flit.key)
         });
-        let flit: u32 = flit.map(|flit| left(&self.buffers.segments.items[flit.segment as usize])).sum();
+        let bypass: u32 = bypass.map(|flit| left(&self.buffers.segments.items[flit.segment as usize])).sum();
         let asking = (base..end).map(|i| {
             let port = &self.buffers.ins[i];
             let heads = !matching(&port.requests, NO_REQUEST) & occupied(&port.head);
@@ -172,7 +172,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
                 (0..V).filter(|v| port.queued >> v & 1 != 0).map(|v| self.behind(i, v, leaves_by_it)).sum();
             heads + behind
         });
-        flit + asking.sum::<u32>()
+        bypass + asking.sum::<u32>()
     }
 
     /// Flits of the first packets of VCs of input `i` of which no packet may ask for its output, if such are their route keys.

@@ -219,7 +219,7 @@ pub(crate) fn jobs(spec: &Spec) -> Result<Vec<NetJob>, Refusal> {
     spec.traffic.jobs.iter().enumerate().map(|(j, job)| net_job(spec, j, job)).collect()
 }
 
-/// What the loop needs to know of job number `index`.
+/// Job number `index` as the loop has it.
 fn net_job(spec: &Spec, index: usize, job: &Job) -> Result<NetJob, Refusal> {
     let (model, classes) = (job.workload.model(), spec.classes_of(job));
     let wanted = spec.recordings.iter().map(|asked| asked.model.wants()).fold(Wanted::default(), Wanted::or);

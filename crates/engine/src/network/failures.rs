@@ -6,7 +6,7 @@ use weft_kernel::parts::faults::Event;
 use weft_topology::Graph;
 use weft_units::Cycles;
 
-/// One fault: what fails, and from when to when.
+/// A part of the network that fails, and the time for which it is broken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fault {
     pub what: Part,

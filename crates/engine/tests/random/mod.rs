@@ -1,5 +1,5 @@
-//! Networks in which everything that a scenario can write is together at random: each model comes from the examples of its family, and
-//! a feature that the rest refuses is left out. All results are those of the plain loop in one block, whatever the shortcuts, the
+//! Networks with features drawn at random. Each model comes from the examples of its family. A feature that does not go with the others
+//! is left out. All results are those of the plain loop in one block, whatever the shortcuts, the
 //! blocks, the threads, and from a checkpoint on. A difference is reported with the fewest features that make it.
 //!
 //! 30 rounds, and 4,000 in `make test-all`. WEFT_TEST_ROUND=N runs round N alone, and
@@ -248,7 +248,7 @@ fn difference_with(round: u64, among: &[&'static str]) -> Option<(Vec<&'static s
     found.unwrap_or_else(Some).map(|found| (drawing.has, found))
 }
 
-/// Leaves out all features without which the run still differs, and tells what is left.
+/// Leaves out all features without which the run still differs. Returns the words of the difference with the rest.
 fn fewest(round: u64, mut has: Vec<&'static str>, mut found: String) -> String {
     for name in has.clone() {
         let fewer: Vec<_> = has.iter().copied().filter(|&other| other != name).collect();

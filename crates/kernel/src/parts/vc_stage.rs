@@ -24,7 +24,7 @@ pub struct VcStage<const W: usize> {
 }
 
 impl<const W: usize> VcStage<W> {
-    /// For a block with so many input units, whose routers have `radix` ports at most, each with so many VCs.
+    /// `inputs`: input units of the block. `radix`: most ports of a router. `vcs`: VCs of a port.
     pub(crate) fn new(inputs: usize, radix: usize, vcs: usize) -> Self {
         let (of_block, of_router) = (vec![0; inputs * vcs], vec![0; radix * vcs]);
         Self { turns: of_block.clone(), accepts: of_block, grants: of_router, taken: PerPort::new(0), radix }

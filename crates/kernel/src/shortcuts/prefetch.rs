@@ -63,8 +63,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         }
     }
 
-    /// For a flit that may bypass and will soon be looked at: what `bring_for_flits` has brought, which other flits may have pushed out of the
-    /// nearest cache, and what is written when it crosses.
+    /// For a flit that may bypass the allocator, shortly before its turn. Other flits may have pushed the records of `bring_for_flits` out
+    /// of the nearest cache, so they are asked for again. So are the records that change when the flit crosses.
     #[inline(always)]
     pub(crate) fn bring_for_bypass<const SINGLE: bool>(&self, net: &Net, flit: &BypassFlit) {
         let o = flit.out as usize;

@@ -24,7 +24,7 @@ pub struct Shortcuts {
 }
 
 impl Shortcuts {
-    /// Those of a block with so many input and output units, before it has agents.
+    /// The shortcuts of a block before it has agents. `inputs` and `outputs`: its input and output units.
     pub(crate) fn new(profile: Profile, inputs: usize, outputs: usize) -> Self {
         Self {
             profile,

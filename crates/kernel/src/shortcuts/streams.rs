@@ -23,8 +23,8 @@
 //!
 //! An uncontended flit crosses in the cycle in which it comes, whatever the allocator, and input and output take turns as after the
 //! flit before. So a stream does what its flits would do one by one, and whoever might see a difference closes it first, in the same
-//! cycle. It may open and close at any time. Nobody reads what is not settled: `profile.rs` has no streams where agents are told of
-//! flits, with a board, and wherever uncontended flits do not bypass the allocator. Agents that read or change a channel find
+//! cycle. It may open and close at any time. No reader sees counts that are not settled. `profile.rs` allows no streams beside agents that
+//! get events of flits, nor with a board, nor where uncontended flits do not bypass the allocator. Agents that read or change a channel find
 //! its counts as without a stream (`unsettled`, `settle_channel`).
 //! Before they close it, or send a control packet on it, its stream is closed. Credits need not be settled: the far end of a channel
 //! that carries a flit in each cycle is not empty.

@@ -14,7 +14,7 @@ use weft_kernel::parts::faults::Faults;
 use weft_topology::{Peer, Port, Trunk};
 
 impl Builder<'_> {
-    /// What the ends of links in this block will notice of the faults.
+    /// The failures and repairs that the ends of links in this block notice.
     pub(super) fn faults(&self, routers: &[RouterPlace], ports: &[Planned]) -> Faults {
         if !self.net.faults.repair.any() {
             return Faults::default();
@@ -22,7 +22,7 @@ impl Builder<'_> {
         let events = (0..).zip(ports).flat_map(|(channel, port)| {
             let from = routers[port.router as usize].id;
             let number = (self.spec.graph.port_base(routers[0].id) + channel - self.spec.graph.port_base(from)) as u16;
-            // what a channel leads to; one to a terminal fails with its router, unless the policy sees to its links itself
+            // the router at the far end; a link to a terminal fails with its own router, unless the policy takes care of links itself
             let to = match port.far {
                 Far::Here { router, .. } | Far::Away { router, .. } => Some(router),
                 Far::Terminal(_) => (self.net.faults.repair != Repair::ByPolicy).then_some(from),
@@ -43,7 +43,7 @@ impl Builder<'_> {
         Faults::new(events.collect(), ports.len(), routers.len(), self.allocator.width().vcs())
     }
 
-    /// What the service for control packets must know of the block. `queue`: most packets that may wait for one link.
+    /// The block as the service for control packets has it. `queue`: most packets that may wait for one link.
     fn place(&self, queue: u64) -> Place {
         let graph = &*self.spec.graph;
         let place = |r: u32| {
