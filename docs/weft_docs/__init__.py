@@ -1,11 +1,11 @@
-"""What of the site is made from Weft itself: pages from its code, and commands that run as a page is built."""
+"""Pages that are made from the code of Weft, and commands that run as a page is built."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from weft_docs import commands, diagnoses, gallery, live, models, recordings, scenario
+from weft_docs import commands, diagnoses, gallery, live, models, recordings, scenario, speed
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -18,6 +18,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("builder-inited", _generate)
     live.setup(app)
     gallery.setup(app)
+    speed.setup(app)
     return {"parallel_read_safe": False, "parallel_write_safe": True}
 
 
