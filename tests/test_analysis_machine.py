@@ -74,7 +74,7 @@ def test_energy_of_a_machine_without_saving_is_the_closed_form(idle: float) -> N
 
 
 def test_the_idle_share_at_which_a_slower_network_still_saves() -> None:
-    """Both energies are linear over the idle share w.
+    """The two energies are linear over the idle share w.
 
     With run times 1 and t, busy shares r and r/t (the same work), and W_net 1 and v, they cross where
     0.15 (1 - v t) = 0.85 w (t - 1): the work r cancels in the busy part but for w r (1 - 1), so that
@@ -198,7 +198,7 @@ def test_the_command_prints_rows_and_refuses_what_it_cannot_price(
         assert main(["analyse", "machine", folder, *words]) == 2
         assert shown in capsys.readouterr().err
     capsys.readouterr()
-    # what the watts are of is said, as the prices of the run may be others
+    # the prices of the watts are named, as those of the run may differ
     assert main(["analyse", "machine", folder, "--catalogue", "100Gb/s", "--price-per-kwh", "1"]) == 0
     shown = capsys.readouterr().out
     assert "energy cost" in shown.splitlines()[0]
@@ -206,6 +206,19 @@ def test_the_command_prints_rows_and_refuses_what_it_cannot_price(
     assert "in the results themselves energy and power are priced by: links of the TCEP paper" in shown
     assert main(["analyse", "machine", folder, "--reference", "7x64"]) == 0
     assert main(["analyse", "machine", folder, "--node-idle", "0.5"]) == 0
+
+
+def test_the_catalogue_of_the_scenario_is_that_of_the_machine(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "priced.yaml"
+    file.write_text(RUN, encoding="utf-8")
+    priced = {"power.catalogue": {"cables": "sr"}}
+    folder = str(weft.load(file, overrides=priced).run(tmp_path / "priced", watch=False).root)
+    assert main(["analyse", "machine", folder, "--price-per-kwh", "1"]) == 0
+    assert "watts: catalogue, 400Gb/s, sr between switches, dac to terminals" in capsys.readouterr().out
+    assert main(["analyse", "machine", folder, "--catalogue", "100Gb/s", "--cables", "dac"]) == 0
+    assert "watts: catalogue, 100Gb/s, dac between switches, dac to terminals" in capsys.readouterr().out
 
 
 def test_a_run_that_did_not_end_is_refused(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from weft.cli import arguments
-from weft.errors import WeftError
+from weft.errors import ResultsError, WeftError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from weft.analysis.machine_watts import Hardware
+    from weft.results.result_set import ResultSet
 
 ABOUT = "power and energy of the whole machine, switches and nodes, of finished runs beside a reference network"
 EXAMPLE = "results/quickstart --reference 0"
@@ -45,10 +46,14 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--cores-per-terminal", metavar="N", type=arguments.positive, help=cores)
     state = "power of a port in a state such as half, as a share of one that is on (repeatable)"
     parser.add_argument("--state", metavar="NAME=S", action="append", default=[], type=_state, help=state)
-    catalogue = "speed of the switches in the catalogue, such as 100Gb/s: adds watts, kilowatt-hours and money"
+    catalogue = (
+        "speed of the switches in the catalogue, such as 100Gb/s: adds watts, kilowatt-hours and money (default: "
+        "`power.catalogue` of the scenario, if all points have the same)"
+    )
     parser.add_argument("--catalogue", metavar="SPEED", help=catalogue)
-    parser.add_argument("--cables", metavar="KIND", default="dac", help="cables between switches (default: dac)")
-    parser.add_argument("--terminal-cables", metavar="KIND", default="dac", help="cables of terminals (default: dac)")
+    cables = "cables {} (default: those of `power.catalogue`, else dac)"
+    parser.add_argument("--cables", metavar="KIND", help=cables.format("between switches"))
+    parser.add_argument("--terminal-cables", metavar="KIND", help=cables.format("of terminals"))
     price = "price of electricity per kilowatt-hour, in any currency"
     parser.add_argument("--price-per-kwh", metavar="PRICE", type=float, help=price)
 
@@ -59,21 +64,21 @@ def answer(options: argparse.Namespace) -> tuple[pl.DataFrame, Sequence[str]]:
     from weft.analysis.machine_power import Shares
     from weft.cli import folders
 
+    others = None if options.reference_results is None else folders.opened(options.reference_results)
+    results = folders.opened(options.results)
     machine = machine_energy.Machine(
         Shares(options.port_asleep, options.ports, options.network),
         options.node_idle or machine_energy.IDLE_SHARES,
         options.cores_per_terminal,
         dict(options.state),
-        _hardware(options),
+        _hardware(options, _catalogue(results)),
     )
-    others = None if options.reference_results is None else folders.opened(options.reference_results)
-    results = folders.opened(options.results)
     frame = results.machine(machine, options.reference, others=others)
     return frame, [*notes(frame), *_sources(machine.hardware, results.summaries)]
 
 
 def _sources(hardware: Hardware | None, summaries: Sequence[Mapping[str, Any]]) -> list[str]:
-    """What the watts are priced by, and what the run was priced by: the two may differ."""
+    """The prices of the watts and those of the run may differ."""
     from weft.results import price_source
 
     if hardware is None:
@@ -85,7 +90,7 @@ def _sources(hardware: Hardware | None, summaries: Sequence[Mapping[str, Any]]) 
 
 
 def notes(frame: pl.DataFrame) -> list[str]:
-    """What the columns of a frame mean."""
+    """Meaning of the columns of a frame."""
     lines = [
         f"reference: {frame['reference'].unique(maintain_order=True).to_list()[0]}"
         if frame["reference"].n_unique() == 1
@@ -102,10 +107,22 @@ def notes(frame: pl.DataFrame) -> list[str]:
     return lines
 
 
-def _hardware(options: argparse.Namespace) -> Hardware | None:
+def _catalogue(results: ResultSet) -> dict[str, str]:
+    """`power.catalogue` of the scenario; empty if points have none, or different ones."""
+    found = []
+    for point in range(len(results)):
+        try:
+            found.append(results.scenario(point).get("power", {}).get("catalogue") or {})
+        except ResultsError:
+            return {}
+    return found[0] if found and all(each == found[0] for each in found) else {}
+
+
+def _hardware(options: argparse.Namespace, of_scenario: Mapping[str, str]) -> Hardware | None:
     from weft.analysis.machine_watts import Hardware
 
-    if options.catalogue is None:
+    speed = options.catalogue or of_scenario.get("speed")
+    if speed is None:
         named = [
             name
             for name, value in (("--node-power", options.node_power), ("--price-per-kwh", options.price_per_kwh))
@@ -115,9 +132,9 @@ def _hardware(options: argparse.Namespace) -> Hardware | None:
             what = f"{' and '.join(named)} without the switches that go with it"
             raise WeftError.saying(what, "name their speed as well, such as --catalogue 100Gb/s")
         return None
-    return Hardware(
-        options.catalogue, options.cables, options.terminal_cables, options.node_power, options.price_per_kwh
-    )
+    cables = options.cables or of_scenario.get("cables", "dac")
+    terminal_cables = options.terminal_cables or of_scenario.get("terminal_cables", "dac")
+    return Hardware(speed, cables, terminal_cables, options.node_power, options.price_per_kwh)
 
 
 def _numbers(text: str) -> list[float]:
