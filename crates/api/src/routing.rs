@@ -43,7 +43,7 @@ impl Hop {
 /// VC classes that a routing needs on every link class (index as in the graph; terminal links need one).
 pub type Classes = Vec<u8>;
 
-/// When a routing decides where a packet goes on.
+/// When a routing chooses the next hop of a packet.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Decides {
     /// `next` names every hop, before the packet comes to the router.
@@ -84,7 +84,7 @@ pub struct RingEntry {
     pub vcs: Option<u8>,
 }
 
-/// What a routing asks of the engine.
+/// Needs of a routing.
 #[derive(Debug, Clone, Default)]
 pub struct Needs {
     /// VC classes per link class.
@@ -94,7 +94,7 @@ pub struct Needs {
     /// A packet leaves its source only if behind its first hop there is room for so many packets more.
     pub free_beside_first: u32,
     pub decides: Decides,
-    /// What it reads as the congestion of an output; `None` if it reads no queues.
+    /// The sensor of congestion of an output; `None` if it reads no queues.
     pub sensor: Option<Sensor>,
     /// `inject` draws the path of every packet: an intermediate, or one of several minimal paths.
     pub draws_path: bool,
@@ -102,7 +102,7 @@ pub struct Needs {
     pub sees_terminals: bool,
     /// It reads the queues of all routers of its group. The engine then keeps each group in one block.
     pub reads_group: bool,
-    /// What its routers post on the board, if they do ([`Routing::post`], [`View::post`]).
+    /// Numbers that its routers post on the board, if they do ([`Routing::post`], [`View::post`]).
     pub posts: Option<Posts>,
     /// The engine is to call `taken` for every head that gets a VC.
     pub remembers: bool,
@@ -129,7 +129,7 @@ impl Needs {
 
 /// A routing algorithm on one network.
 pub trait Routing: Debug + Send + Sync {
-    /// What it asks of the engine. The engine asks this once per run.
+    /// Needs of the routing. The engine asks this once per run.
     fn needs(&self) -> Needs;
 
     /// One number per router, each another one. The engine hands it to the routing as `at` and in `Packet::dest`. By
@@ -237,8 +237,8 @@ pub trait Routing: Debug + Send + Sync {
     /// [`Step::named`].
     fn steps(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Step>;
 
-    /// Of `steps`, the first, and all whose costs equal that: one of these is taken while all queues are empty. Others may
-    /// follow, and by default do. A routing names these alone if there are many others, such as one over each intermediate.
+    /// Of `steps`, the first, and all whose costs equal that: one of these is taken while all queues are empty. Other hops may follow, and
+    /// by default do. A routing names these alone if there are many others, such as one over each intermediate.
     fn first_steps(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Step> {
         self.steps(at, packet, seed)
     }
@@ -318,6 +318,11 @@ pub trait Routing: Debug + Send + Sync {
         None
     }
 
+    /// Remedy of a cycle of channel dependencies, if the routing knows a better one than other parameters or another routing.
+    fn cycle_remedy(&self) -> Option<&'static str> {
+        None
+    }
+
     /// The intermediate to which a packet on a detour goes first.
     fn intermediate(&self, _packet: &Packet) -> Option<u64> {
         None
@@ -369,7 +374,7 @@ pub struct About {
     /// The graphs that it routes, in words, and a test whether a graph is one of them.
     pub routes: &'static str,
     pub fits: fn(&Graph) -> bool,
-    /// What it can go by of links that are off.
+    /// Its knowledge of links that are off.
     pub links: &'static [LinkKnowledge],
     /// See [`RoutingModel::BLIND_BECAUSE`].
     pub blind_because: &'static str,
@@ -439,8 +444,8 @@ pub trait RoutingModel {
     /// The routing on a graph that fits. Refuses parameters that do not go with the graph.
     fn build(&self, graph: &Graph) -> Result<Self::Routing, Refusal>;
 
-    /// Configurations that differ in what matters, the usual one first; one of them with a [`Example::bound`]. Tests run
-    /// all of them, on small networks that fit.
+    /// Configurations that differ in what matters, the usual one first; one of them with a [`Example::bound`]. Tests run all examples, on
+    /// small networks that fit.
     fn examples() -> Vec<Example<Self>>
     where
         Self: Sized;

@@ -13,7 +13,7 @@
 use crate::config::{PowerConfig, Scenario};
 use crate::diagnostic::Diagnostic;
 use crate::figures::{figures, raw};
-use crate::prices::{Price, Prices, RouterPrice};
+use crate::prices::{Price, Prices, RouterPrice, named};
 use crate::warnings::Warning;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -200,12 +200,15 @@ impl PowerConfig {
     /// the catalogue sets them.
     pub(crate) fn check_states(&self, modes: &Modes) -> Result<(), Refusal> {
         let states = self.policy.states(modes)?;
-        let Some(state) = self.catalogue.and_then(|_| self.prices.unpriced(&states, modes)) else {
+        let open = self.prices.unpriced(&states, modes);
+        if self.catalogue.is_none() || open.is_empty() {
             return Ok(());
-        };
+        }
         let what = format!(
-            "the policy `{}` can put a link in the state `{state}`, and the {EDITION} has no power of ports and modules in it",
-            self.policy.name()
+            "the policy `{}` can put a link in {}, and the {EDITION} has no power of ports and modules in {}",
+            self.policy.name(),
+            named(&open),
+            if open.len() == 1 { "it" } else { "them" }
         );
         let help = format!("{}, or leave `power.catalogue` out and write prices of all states", leave_links_on());
         Err(Refusal::new("power.policy", what, help))

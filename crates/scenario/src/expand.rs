@@ -358,7 +358,7 @@ fn in_words(what: &str, found: Option<&Node>) -> String {
     let words = match expected {
         "u8" => "a whole number from 0 to 255",
         "u32" => "a whole number from 0 to 4294967295",
-        "u64" => "a whole number",
+        "u64" => "a whole number from 0 to 18446744073709551615",
         "f64" => "a number",
         "a string" => "a text",
         "a sequence" => "a list",

@@ -126,27 +126,26 @@ impl Prices {
     /// Exact prices of all links per mode; a mode that the policy can enter and that has none is refused.
     pub(crate) fn exact(&self, policy: &PolicyConfig, modes: &Modes, per: &Per) -> Result<StatePrices, Refusal> {
         let states = policy.states(modes)?;
-        if let Some(state) = self.unpriced(&states, modes) {
-            let what =
-                format!("the policy `{}` can put a link in the state `{state}`, which has no price", policy.name());
-            let entry = format!("{state}: {{static: ..., per_bit: ...}}");
-            let help = match (*self == Self::default(), Self::default().unpriced(&states, modes)) {
-                // written prices replace the whole default table
-                (true, _) => {
-                    let needed =
-                        std::iter::once(LinkState::On).chain(states.iter().copied().filter(|s| *s != LinkState::On));
-                    let names: Vec<&str> = needed.map(|state| modes.name(state)).collect();
-                    format!(
-                        "write `power.prices` with `NAME: {{static: ..., per_bit: ...}}` for each of: {}",
-                        names.join(", ")
-                    )
-                }
-                (false, Some(_)) => format!("add `{entry}`"),
-                (false, None) => format!("add `{entry}`, or leave `prices` out for the default table"),
-            };
-            return Err(Refusal::new("power.prices", what, help));
+        let open = self.unpriced(&states, modes);
+        if open.is_empty() {
+            return self.priced("power.prices", modes, per);
         }
-        self.priced("power.prices", modes, per)
+        let what = format!("the policy `{}` can put a link in {}, which {}", policy.name(), named(&open), lack(&open));
+        let help = match (*self == Self::default(), Self::default().unpriced(&states, modes).is_empty()) {
+            // written prices replace the whole default table
+            (true, _) => {
+                let needed =
+                    std::iter::once(LinkState::On).chain(states.iter().copied().filter(|s| *s != LinkState::On));
+                let names: Vec<&str> = needed.map(|state| modes.name(state)).collect();
+                format!(
+                    "write `power.prices` with `NAME: {{static: ..., per_bit: ...}}` for each of: {}",
+                    names.join(", ")
+                )
+            }
+            (false, false) => added(&open),
+            (false, true) => format!("{}, or leave `prices` out for the default table", added(&open)),
+        };
+        Err(Refusal::new("power.prices", what, help))
     }
 
     /// Exact prices of a link class per mode. The links of a class that `policy` does not manage (`None`) stay on.
@@ -159,22 +158,21 @@ impl Prices {
     ) -> Result<StatePrices, Refusal> {
         let path = format!("power.class_prices.{class}");
         let states = policy.map_or(Ok(Vec::new()), |policy| policy.states(modes))?;
-        if let Some(state) = self.unpriced(&states, modes) {
-            let who =
-                policy.map_or_else(|| "it is always".to_owned(), |p| format!("the policy `{}` puts it", p.name()));
-            let what = format!("a `{class}` link has no price in the state `{state}`, and {who} in it");
-            let help = format!(
-                "add `{state}: {{static: ..., per_bit: ...}}`: the prices of a class replace all of `power.prices`"
-            );
-            return Err(Refusal::new(path, what, help));
+        let open = self.unpriced(&states, modes);
+        if open.is_empty() {
+            return self.priced(&path, modes, per);
         }
-        self.priced(&path, modes, per)
+        let who = policy.map_or_else(|| "it is always".to_owned(), |p| format!("the policy `{}` puts it", p.name()));
+        let them = if open.len() == 1 { "it" } else { "them" };
+        let what = format!("a `{class}` link has no price in {}, and {who} in {them}", named(&open));
+        let help = format!("{}: the prices of a class replace all of `power.prices`", added(&open));
+        Err(Refusal::new(path, what, help))
     }
 
-    /// The first of `on` and these states that has no price.
-    pub(crate) fn unpriced<'a>(&self, entered: &[LinkState], modes: &'a Modes) -> Option<&'a str> {
-        let entered = std::iter::once(&LinkState::On).chain(entered);
-        entered.map(|&state| modes.name(state)).find(|name| self.price(name).is_none())
+    /// States without a price, among `on` and these states.
+    pub(crate) fn unpriced<'a>(&self, entered: &[LinkState], modes: &'a Modes) -> Vec<&'a str> {
+        let entered = std::iter::once(&LinkState::On).chain(entered.iter().filter(|&&state| state != LinkState::On));
+        entered.map(|&state| modes.name(state)).filter(|name| self.price(name).is_none()).collect()
     }
 
     fn priced(&self, path: &str, modes: &Modes, per: &Per) -> Result<StatePrices, Refusal> {
@@ -187,6 +185,22 @@ impl Prices {
         };
         Ok(StatePrices { by_state: modes.all().map(exact).collect::<Result<_, _>>()?, parts })
     }
+}
+
+/// States in a sentence.
+pub(crate) fn named(states: &[&str]) -> String {
+    let quoted = states.iter().map(|state| format!("`{state}`")).collect::<Vec<_>>().join(", ");
+    if states.len() == 1 { format!("the state {quoted}") } else { format!("the states {quoted}") }
+}
+
+fn lack(states: &[&str]) -> &'static str {
+    if states.len() == 1 { "has no price" } else { "have no price" }
+}
+
+/// The remedy for states without a price.
+fn added(states: &[&str]) -> String {
+    let entry = |state: &&str| format!("`{state}: {{static: ..., per_bit: ...}}`");
+    format!("add {}", states.iter().map(entry).collect::<Vec<_>>().join(" and "))
 }
 
 impl Price {

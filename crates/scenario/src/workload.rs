@@ -536,10 +536,16 @@ fn refuse_missing_nodes(places: &[Vec<u32>], graph: &Graph) -> Result<(), Refusa
     Ok(())
 }
 
+/// A number without hundreds of zeros.
+fn written(number: f64) -> String {
+    if number.abs() < 1e9 { number.to_string() } else { format!("{number:e}") }
+}
+
 fn check_load(path: &str, load: f64, most: f64) -> Result<(), Refusal> {
     if load > most {
+        let shown = written(load);
         let what =
-            format!("a load of {load} is {load} flits per cycle and terminal, and a terminal injects at most {most}");
+            format!("a load of {shown} is {shown} flits per cycle and terminal, and a terminal injects at most {most}");
         let percent =
             if (2.0..=100.0).contains(&load) { format!("; {load} % is {}", load / 100.0) } else { String::new() };
         let help = match most < 1.0 {
@@ -550,6 +556,9 @@ fn check_load(path: &str, load: f64, most: f64) -> Result<(), Refusal> {
     }
     match load >= 0.0 {
         true => Ok(()),
-        false => Err(Refusal::new(path, format!("a load of {load} is below 0"), "write a fraction from 0 to 1")),
+        false => {
+            let what = format!("a load of {} is below 0", written(load));
+            Err(Refusal::new(path, what, "write a fraction from 0 to 1"))
+        }
     }
 }

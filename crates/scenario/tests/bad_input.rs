@@ -416,13 +416,13 @@ fn unknown_managed_class() {
 #[test]
 fn a_state_without_a_price() {
     insta::assert_snapshot!(refused(&[("routing: ugal_p", "routing: ugal_p\npower:\n  policy: {idle_timeout: {idle: 10cycles, transition: 5cycles}}\n  prices:\n    on: {static: 0.342W, per_bit: 0pJ/bit}\n    off: {static: 0W, per_bit: 0pJ/bit}")], &[]), @r#"
-    error: power.prices: the policy `idle_timeout` can put a link in the state `draining`, which has no price
+    error: power.prices: the policy `idle_timeout` can put a link in the states `draining`, `waking`, which have no price
       --> bad.yaml:11:3
        |
     11 |   prices:
        |   ^^^^^^
        |
-       = help: add `draining: {static: ..., per_bit: ...}`, or leave `prices` out for the default table
+       = help: add `draining: {static: ..., per_bit: ...}` and `waking: {static: ..., per_bit: ...}`, or leave `prices` out for the default table
     "#);
 }
 

@@ -61,7 +61,7 @@ fn a_link_may_be_named_by_its_class_too() {
     let wire = |class| Part::LinkOfClass([0, 1], class);
     let both = of("faults: [{link: [0, 1], class: ring_local, at: 10us}, {link: [0, 1], class: local, at: 10us}]");
     assert_eq!(both.iter().map(|fault| fault.what).collect::<Vec<_>>(), [wire(3), wire(1)], "at one time");
-    // what is named does not fail at random as well, and neither does what lies beside it
+    // a named part does not also fail at random, and neither does a part next to it
     let more = of(
         "faults: [{link: [1, 0], class: ring_local, at: 10us}]\nfault_model: {random: {of: links, mtbf: 50us, mttr: 5us}}",
     );
@@ -168,7 +168,7 @@ fn random_faults_of_which_none_falls_into_the_run_name_a_time_with_which_one_doe
         assert_eq!(repair.is_none(), own, "{}", warning.help);
         assert!(warned(&mtbf, repair.as_deref().unwrap_or(mttr)).is_none(), "{}", warning.help);
     }
-    // a time in which no run can be: the longest that is possible, which is taken
+    // a time in which no run can be: the longest possible time is taken
     let text = expand("faults.yaml", &random("random: {of: links, mtbf: 365d, mttr: 4h}"), &[]).expect_err("long").text;
     assert!(text.contains("fault_model.random.mtbf: 31536000s is 15768000000000000 cycles, more than 2^48"), "{text}");
     let longest = "281474976710656cycles";

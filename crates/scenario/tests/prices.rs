@@ -134,12 +134,12 @@ fn a_class_without_a_price_for_a_state_that_it_enters_is_refused_and_the_remedy_
     let refused = |path: &str, value: &str| refused_in("prices.yaml", FILE, &[(path, value)]);
     let message = refused("power.class_prices", "{dim0: {on: {static: 3W, per_bit: 5fJ/bit}}}");
     assert!(message.starts_with(
-        "error: power.class_prices.dim0: a `dim0` link has no price in the state `draining`, and the policy \
-         `idle_timeout` puts it in it"
+        "error: power.class_prices.dim0: a `dim0` link has no price in the states `draining`, `off`, `waking`, and the \
+         policy `idle_timeout` puts it in them"
     ));
-    assert!(
-        message.contains("help: add `draining: {static: ..., per_bit: ...}`: the prices of a class replace all of")
-    );
+    assert!(message.contains(
+        "`off: {static: ..., per_bit: ...}` and `waking: {static: ..., per_bit: ...}`: the prices of a class"
+    ));
     let more = "{dim0: {on: {static: 3uW, per_bit: 5fJ/bit}, draining: {static: 3uW, per_bit: 0fJ/bit}, \
                 off: {static: 0W, per_bit: 0fJ/bit}, waking: {static: 3uW, per_bit: 0fJ/bit}}}";
     point(&[("power.class_prices", more)]).spec().expect("every state has a price");

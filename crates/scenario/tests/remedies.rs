@@ -538,7 +538,10 @@ fn an_inherited_key_of_a_job_is_blamed_where_it_is_written() {
 #[test]
 fn values_of_another_kind_are_reported_as_expected_and_found() {
     for (path, value, what) in [
-        ("seed", "x", "expected a whole number, found the text \"x\""),
+        ("seed", "x", "expected a whole number from 0 to 18446744073709551615, found the text \"x\""),
+        ("seed", "-1", "expected a whole number from 0 to 18446744073709551615, found the value -1"),
+        ("traffic.load", "1e308", "a load of 1e308 is 1e308 flits per cycle and terminal"),
+        ("traffic.load", "-1e308", "a load of -1e308 is below 0"),
         ("traffic.load", "{a: 1}", "expected a number, found a mapping"),
         ("topology.hyperx.widths", "[4, x]", "expected a whole number from 0 to 4294967295, found the text \"x\""),
         ("traffic.phases", "3", "expected a list, found the value 3"),

@@ -77,7 +77,7 @@ fn what_the_engine_refuses_is_shown_in_the_file() {
     let point = expand("ring.yaml", text, &[]).unwrap_or_else(|error| panic!("{error}")).remove(0);
     let error = point.imply().expect_err("a ring needs two VC classes");
     insta::assert_snapshot!(error.text, @r#"
-    error: links.dim0.vcs: dimension_order needs 2 VC classes on dim0 links, but there are 1 VCs
+    error: links.dim0.vcs: dimension_order needs 2 VC classes on dim0 links, but there is 1 VC
      --> ring.yaml:2:24
       |
     2 | links: {default: {vcs: 1}}

@@ -77,7 +77,7 @@ fn phases_that_are_no_whole_periods_are_reported() {
         ("measure.window", "30us"),
         phases("[{from: 10us, load: 0.3}, {from: 25us, load: 0.2}, {from: 42us, load: 0.1}]"),
     ];
-    // the first phase is over before the window begins, and that is told, too
+    // the first phase is over before the window begins, and a message also says that
     let warnings = warned(&changes);
     let part = warnings.iter().find(|(path, _)| path == "traffic.phases").expect("a warning");
     let help = "begin the phases of the window at 30000cycles, 50000cycles, and write `measure.window: 40000cycles`";

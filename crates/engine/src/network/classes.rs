@@ -107,8 +107,9 @@ impl VcSets {
         let sets =
             if self.are_apart() { format!(", for each of {} sets of VCs", self.own.len()) } else { String::new() };
         let what = format!(
-            "packets reach {lanes} lanes of {} on links from terminals{sets}, but there are {size} VCs{}",
+            "packets reach {lanes} lanes of {} on links from terminals{sets}, but there {}{}",
             spec.queueing.name(),
+            are_vcs(size),
             if self.are_apart() { " in one of them" } else { "" }
         );
         let help = format!("set links.terminal.vcs to {asked} or more, or take a scheme with fewer queues");
@@ -534,4 +535,9 @@ impl Spec {
         let set = |(number, class): (usize, &MessageClass)| if class.vcs == ClassVcs::Shared { shared } else { number };
         if self.classes.is_empty() { vec![0] } else { self.classes.iter().enumerate().map(set).collect() }
     }
+}
+
+/// A number of VCs with its verb.
+pub(crate) fn are_vcs(count: u32) -> String {
+    if count == 1 { "is 1 VC".to_owned() } else { format!("are {count} VCs") }
 }

@@ -78,26 +78,21 @@ pub(crate) fn refuse_cycle(
     d.enter(routing, routing.proof()).map_err(|lost| lost.refusal(name))?;
     let Some(cycle) = d.find_cycle() else { return Ok(()) };
     let shown: Vec<String> = cycle.iter().take(8).map(|&n| d.describe(n)).collect();
-    Err(Refusal::new(
-        format!("routing.{name}"),
-        format!(
-            "channel dependencies have a cycle of {} channels, so packets can deadlock: {}",
-            cycle.len(),
-            shown.join(" -> ")
+    let what = format!(
+        "channel dependencies have a cycle of {} channels, so packets can deadlock: {}",
+        cycle.len(),
+        shown.join(" -> ")
+    );
+    let remedy = match (routing.cycle_remedy(), d.ring_entries.is_empty()) {
+        (Some(remedy), _) => remedy.to_owned(),
+        (None, true) => format!("choose another routing, or parameters of {name} with more VC classes, if it has such"),
+        (None, false) => format!(
+            "choose another routing; the developer of {name} mends it: every hop into a ring, from terminals too, is on the \
+             VC class that enters it, and every hop round it on the class that moves on"
         ),
-        if d.ring_entries.is_empty() {
-            format!(
-                "choose another routing, or parameters of {name} with more VC classes, if it has such; with \
-                 allow_dependency_cycle: true it runs all the same, to study the deadlock"
-            )
-        } else {
-            format!(
-                "choose another routing; the developer of {name} mends it: every hop into a ring, from terminals too, is on \
-                 the VC class that enters it, and every hop round it on the class that moves on; with \
-                 allow_dependency_cycle: true it runs all the same, to study the deadlock"
-            )
-        },
-    ))
+    };
+    let help = format!("{remedy}; with allow_dependency_cycle: true it runs all the same, to study the deadlock");
+    Err(Refusal::new(format!("routing.{name}"), what, help))
 }
 
 impl<'a> Dependencies<'a> {

@@ -255,6 +255,12 @@ impl Routing for Runtime {
         self.chooser.iter().map(|_| Remark::new(&FUNCTION_PER_HOP, PATH, [], what, help)).collect()
     }
 
+    fn cycle_remedy(&self) -> Option<&'static str> {
+        Some(
+            "return hops with a VC class that rises along each path, such as `(port, 0 if packet.vc is None else packet.vc + 1)`",
+        )
+    }
+
     fn own_rule(&self) -> Option<&'static str> {
         Some("the least cost by the Python function; a hash of the packet decides between equal ones")
     }

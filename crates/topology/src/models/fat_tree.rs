@@ -42,12 +42,19 @@ weft_units::codes! {
         means: "The terminals of the fat tree fit into fewer levels. The highest levels cost routers and give nothing.",
         computed: "n levels hold radix x the product of the links down of the levels below the top. A single leaf holds as many terminals as it has links down.",
         helps: "Write fewer `levels`, more terminals or a smaller radix.";
+    OTHER_RATIO = "fat_tree_other_ratio", Warning,
+        means: "A level of the fat tree is oversubscribed by less than the scenario writes, because the ports of a router do not divide so.",
+        computed: "A router of r ports has r / (1 + ratio) links up, rounded up, and the other ports down. The warning appears if links \
+                   down per link up are 10 % below the ratio.",
+        helps: "Write a radix that is a multiple of 1 + ratio, or the ratio that the ports have.";
 }
 
 /// Most levels: a routing packs the level and the digits into eight bytes.
 const MAX_LEVELS: u32 = 8;
 /// Most values of a digit of a position.
 const MAX_DIGIT: u32 = 256;
+/// A ratio of links down to links up is reported below this part of the written ratio.
+const SAME_RATIO: f64 = 0.9;
 /// Levels of the tree of pods.
 const OF_PODS: u32 = 3;
 
@@ -96,7 +103,8 @@ impl TopologyModel for FatTree {
             }
         }
         builder.trunks(&self.trunks(&plan));
-        builder.remarks(self.needless_level(&plan, path)?.into_iter().collect());
+        let needless = self.needless_level(&plan, path)?;
+        builder.remarks(needless.into_iter().chain(self.other_ratios(path)?).collect());
         let digits = (0..levels).flat_map(|level| (0..sizes[level]).map(move |position| (level, position)));
         let digits = digits.map(|(level, position)| plan.digits(level, position)).collect();
         let tree = Some(Tree { down: plan.down.clone(), up: plan.up.clone(), digits });
@@ -278,6 +286,31 @@ impl FatTree {
         Ok(Some(Remark { code: &NEEDLESS_LEVEL, path: format!("{path}.terminals"), numbers, what, help }))
     }
 
+    /// Levels that the ports of a router oversubscribe by less than is written.
+    fn other_ratios(&self, path: &str) -> Result<Vec<Remark>, Refusal> {
+        let Some(radix) = self.radix else { return Ok(Vec::new()) };
+        let of_level = |(level, &ratio): (usize, &f64)| {
+            let (down, up) = self.split(level, radix, path)?;
+            let own = f64::from(down) / f64::from(up);
+            if own >= SAME_RATIO * ratio {
+                return Ok(None);
+            }
+            let rounded = (own * 1000.0).ceil() / 1000.0;
+            let what = format!(
+                "{radix} ports of a router are {down} down and {up} up: {rounded} links down per link up, not {ratio}"
+            );
+            let help = format!("write a radix that is a multiple of {}, or {rounded} here", 1.0 + ratio);
+            let numbers = [
+                ("radix", f64::from(radix)),
+                ("ports_down", f64::from(down)),
+                ("ports_up", f64::from(up)),
+                ("written_ratio", ratio),
+            ];
+            Ok(Some(Remark::new(&OTHER_RATIO, format!("{path}.oversubscription.{level}"), numbers, what, help)))
+        };
+        self.oversubscription.iter().enumerate().map(of_level).filter_map(Result::transpose).collect()
+    }
+
     /// Links down and up of a router of a level below the top.
     fn split(&self, level: usize, radix: u32, path: &str) -> Result<(u32, u32), Refusal> {
         let ratio = self.oversubscription.get(level).copied().unwrap_or(1.0);
@@ -449,6 +482,25 @@ mod tests {
         // 1,000 terminals of 16 ports: 2 pods hold 8 * 8 * 2 = 128 terminals, so 16 pods of 63 hold 1,000: 8 leaves each
         let pods = plan(r#"{"radix": 16, "terminals": 1000}"#);
         assert_eq!((pods.down, pods.up, pods.trunk), (vec![8, 8, 16], vec![8, 8], 1));
+    }
+
+    #[test]
+    fn a_ratio_that_the_ports_do_not_have_is_reported_and_the_remedies_end_it() {
+        let remarks_of = |json: &str| bought(json).unwrap().remarks().to_vec();
+        // 13 / 3 = 4.3, so 5 up and 8 down
+        let remarks = remarks_of(r#"{"radix": 13, "levels": 2, "oversubscription": [2]}"#);
+        let [Remark { code, path, what, help, .. }] = &remarks[..] else { panic!("{remarks:?}") };
+        assert_eq!((code.name, path.as_str()), ("fat_tree_other_ratio", "topology.oversubscription.0"));
+        assert_eq!(what, "13 ports of a router are 8 down and 5 up: 1.6 links down per link up, not 2");
+        assert_eq!(help, "write a radix that is a multiple of 3, or 1.6 here");
+        assert_eq!(remarks_of(r#"{"radix": 13, "levels": 2, "oversubscription": [1.6]}"#), []);
+        assert_eq!(remarks_of(r#"{"radix": 12, "levels": 2, "oversubscription": [2]}"#), []);
+        // 22 up and 42 down are 1.91 to 1
+        assert_eq!(remarks_of(r#"{"radix": 64, "levels": 2, "oversubscription": [2]}"#), []);
+        // 7 up and 6 down: 0.858 rounds up, so that the ports divide in the same way
+        let odd = remarks_of(r#"{"radix": 13, "levels": 2, "oversubscription": [1]}"#);
+        assert_eq!(odd[0].help, "write a radix that is a multiple of 2, or 0.858 here");
+        assert_eq!(remarks_of(r#"{"radix": 13, "levels": 2, "oversubscription": [0.858]}"#), []);
     }
 
     #[test]

@@ -255,6 +255,8 @@ mod tests {
         assert_eq!(path(r#"{"targets": []}"#), "p.targets");
         assert_eq!(path(r#"{"targets": [5]}"#), "p.targets");
         assert_eq!(path(r#"{"targets": [2, 2]}"#), "p.targets");
+        let of_none = read(r#"{"targets": [0]}"#).build(&Population::of(0), "p").unwrap_err();
+        assert_eq!((of_none.path.as_str(), of_none.help.as_str()), ("p.targets", "give the job terminals"));
         assert_eq!(path(r#"{"targets": [2], "sources": []}"#), "p.sources");
         assert_eq!(path(r#"{"targets": [2], "share": 1.5}"#), "p.share");
         assert_eq!(path(r#"{"targets": [2], "source_load": 1.5}"#), "p.source_load");

@@ -1,7 +1,7 @@
 //! Refuses parameters of routers and links that do not go together.
 
 use crate::network::bubbles;
-use crate::network::classes::VcSets;
+use crate::network::classes::{VcSets, are_vcs};
 use crate::network::spec::{FlowControl, InputSpeedup, LinkClass, Spec};
 use weft_api::age::Priority;
 use weft_api::routing::Needs;
@@ -129,8 +129,8 @@ pub(super) fn link_of(spec: &Spec, c: usize, needed: &Needs, sets: &VcSets) -> R
     if usable == 0 || usable > vcs {
         return Err(Refusal::new(
             "router.ejection_vcs",
-            format!("{usable}, but terminal links have {vcs} VCs"),
-            format!("write 1 to {vcs}"),
+            format!("{usable}, but on terminal links there {}", are_vcs(vcs)),
+            if vcs == 1 { "write 1".to_owned() } else { format!("write 1 to {vcs}") },
         ));
     }
     let (_, of_lane) = sets.ideal().unwrap_or((1, 1));
@@ -235,7 +235,7 @@ fn check_buffer(spec: &Spec, link: &LinkClass, needed: &str, classes: u8, name: 
     if link.vcs < classes {
         return Err(Refusal::new(
             path("vcs"),
-            format!("{needed} on {name} links, but there are {} VCs", link.vcs),
+            format!("{needed} on {name} links, but there {}", are_vcs(link.vcs.into())),
             format!("set vcs of {name} links to at least {classes}"),
         ));
     }

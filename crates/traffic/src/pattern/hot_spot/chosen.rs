@@ -188,7 +188,10 @@ fn members(list: &[u32], terminals: u32, path: &str) -> Result<(), Refusal> {
                 let what = format!(
                     "no terminal {terminal}: a pattern numbers the terminals of its job from 0, and this job has {terminals}"
                 );
-                let help = format!("write 0 to {}: places in the job's own list of terminals", terminals - 1);
+                let help = match terminals.checked_sub(1) {
+                    Some(last) => format!("write 0 to {last}: places in the job's own list of terminals"),
+                    None => "give the job terminals".to_owned(),
+                };
                 return Err(Refusal::new(path, what, help));
             }
         }
