@@ -87,6 +87,7 @@ def test_results_have_diagnoses_whose_settings_end_them(tmp_path: Path, capsys: 
     assert main([*run, "--set", "measure.window=1us"]) == 0
     document = json.loads(capsys.readouterr().out)
     (point,) = document["points"]
+    assert document["diagnoses"] == [], "of several points"
     assert point["diagnoses"] == weft.open_results(tmp_path / "few").diagnoses[0]
     flaw = point["diagnoses"][0]
     assert (flaw["code"], flaw["severity"], flaw["what"]) == ("too_few_packets", "flaw", "with fewer than 30 packets")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +10,7 @@ import pytest
 
 import weft
 from conftest import made
+from weft import _engine
 from weft.cli import main
 from weft.plot import draw
 from weft.plot.choice import Choice
@@ -180,11 +180,8 @@ def test_a_phase_that_is_not_judged_is_no_example_of_anything(
 
 
 def test_a_load_is_carried_only_if_no_phase_with_it_is_open() -> None:
-    line: Any = SimpleNamespace(closed_loop=[False])
-    assert answer.saturation(line, [(0.05, False), (0.9, None)]) == "not up to 0.05, not judged from 0.9 on"
-    assert answer.saturation(line, [(0.05, False), (0.9, None), (0.9, False)]) == (
-        "not up to 0.05, not judged from 0.9 on"
-    )
+    for loads in ([(0.05, False), (0.9, None)], [(0.05, False), (0.9, None), (0.9, False)]):
+        assert _engine.saturation(loads, [], False, False) == (0.05, "not up to 0.05, not judged from 0.9 on")
 
 
 def test_a_fat_tree_uses_the_links_that_each_load_of_a_day_needs(tmp_path: Path) -> None:

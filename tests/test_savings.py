@@ -1,4 +1,4 @@
-"""What `weft run` says at its end: what a policy saves beside links that are always on, and what that costs."""
+"""The end of `weft run`: savings of a policy against links that are always on, and their cost."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ SHORT_WARMUP = {"path": "measure.warmup", "what": "a warm-up of 9 cycles is too 
         ({"queues_settled": False, **QUEUES}, "1 not settled (queues)."),
         ({"packets": 2}, "1 with fewer than 30 packets."),
         ({"packet_latency_mean_cycles": None}, "1 without a measured packet."),
-        ({"accepted_load": 0.4}, "1 that accept different loads."),
+        ({"accepted_load": 0.4}, "1 of unequal work (accepted loads differ)."),
         ({"warnings": [SHORT_WARMUP]}, "1 not settled (power states)."),
     ],
 )
@@ -122,7 +122,7 @@ def test_the_way_out_fits_what_has_not_settled(tmp_path: Path) -> None:
 def test_queues_that_built_up_while_links_woke_are_no_latency_of_a_policy(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """At a load of 0.5, which is all that the network can carry, they never drain; the remedy that is told works."""
+    """At a load of 0.5, which is the capacity of the network, they never drain; the remedy works."""
     file = tmp_path / "near.yaml"
     file.write_text(NEAR_CAPACITY, encoding="utf-8")
     own = "{tcep: {activation_epoch: 200cycles, deactivation_epoch: 2000cycles, wake: 200cycles}}"
@@ -140,7 +140,9 @@ def test_queues_that_built_up_while_links_woke_are_no_latency_of_a_policy(
 def test_the_lower_load_that_is_reported_where_latencies_still_grow_settles(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A window so short that its queues are, too: they seem to forget fast, and only the growth of latencies tells."""
+    """A window so short that its queues are short as well: they seem to forget fast, and only the growth of latencies
+    shows it.
+    """
     file = tmp_path / "growing.yaml"
     file.write_text(
         NEAR_CAPACITY.partition("measure:")[0] + "measure: {warmup: 200cycles, window: 2us}\n", encoding="utf-8"
@@ -246,7 +248,7 @@ def test_a_setting_that_belongs_to_a_policy_does_not_keep_points_apart(tmp_path:
     ]
     text = "\n".join(savings.lines(made(tmp_path / "tied", runs), width=1000))
     assert "500 W less" in text
-    # what both together do is not told as what the policy does
+    # the effect of both is not attributed to the policy
     assert text.startswith("gated with aware beside on with blind, for the same traffic")
     runs = [
         ({"traffic.pattern": "uniform", "power.policy": "on"}, ON | {"hash": 0}),

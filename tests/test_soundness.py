@@ -1,4 +1,4 @@
-"""What may be praised: saturated, stalled, unsettled and empty points are best in nothing, and it is said why."""
+"""Ranking: saturated, stalled, unsettled and empty points are best in nothing, and a line says why."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from weft.plot.choice import Choice
 from weft.report import answer
 from weft.report.data import collect
 from weft.report.sources import Sources
-from weft.results import collapse, notes, soundness, tables
+from weft.results import collapse, notes, soundness, sweep_diagnoses, tables
 from weft.results.choose import Chosen
 from weft.results.comparison import compare
 
@@ -36,7 +36,7 @@ measure: {warmup: 5000cycles, window: 10000cycles}
 sweep: {power.policy: [always_on, {idle_timeout: {idle: 200cycles, transition: 2000cycles}}]}
 """
 
-# A point that would be best in everything, and what makes it none to praise.
+# A point that would be best in everything, and a flaw that excludes it.
 WONDER: dict[str, Any] = {
     "accepted_load": 0.9,
     "packet_latency_mean_cycles": 1.0,
@@ -317,7 +317,7 @@ def test_latencies_and_energies_are_compared_at_equal_work(tmp_path: Path) -> No
     a, b = made(tmp_path / "a", [({}, PLAIN)]), made(tmp_path / "b", [({}, PLAIN | {"accepted_load": 0.2})])
     rows = {row["quantity"]: row for row in a.compare(b).iter_rows(named=True)}
     for column in ("energy_per_bit_pj", "packet_latency_mean_cycles"):
-        assert rows[column]["unequal"] == "unequal work: accepted loads differ"
+        assert rows[column]["unequal"] == "of unequal work (accepted loads differ)"
         assert rows[column]["relative"] is None
     assert rows["accepted_load"]["relative"] == pytest.approx(1.0)
 
@@ -449,8 +449,8 @@ def test_a_collapse_is_explained_and_not_praised(collapsed: Results) -> None:
     assert not awake["saturated"]
     assert 1 - asleep["energy_total_j"] / asleep["energy_always_on_j"] > 0.001, "it would be the greatest saving"
     shown = answer.sentences(Sources([collapsed]))
-    (sentence,) = collapse.sentences(collapsed)
-    assert sentence in shown
+    (sentence,) = sweep_diagnoses.sentences(collapsed.sweep_diagnoses)
+    assert f"{sentence}." in shown
     assert sentence in notes.lines(collapsed)
     for words in (
         "Collapse at power.policy = idle_timeout(idle 200cycles, transition 2000cycles)",
@@ -465,7 +465,7 @@ def test_a_collapse_is_explained_and_not_praised(collapsed: Results) -> None:
 def test_the_figure_that_a_collapse_names_is_there(
     collapsed: Results, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (sentence,) = collapse.sentences(collapsed)
+    (sentence,) = sweep_diagnoses.sentences(collapsed.sweep_diagnoses)
     command = sentence.split("`")[1].split()
     assert command.pop(0) == "weft"
     assert main([*command, "--out", str(tmp_path / "states.svg")]) == 0
@@ -475,7 +475,7 @@ def test_the_figure_that_a_collapse_names_is_there(
 
 def test_saturation_with_busy_channels_is_no_collapse(recorded: Results) -> None:
     assert any(map(soundness.is_over, recorded.summaries))
-    assert collapse.sentences(recorded) == []
+    assert recorded.sweep_diagnoses == []
 
 
 BY_THE_CLOCK = {"timetable": {"off": [{"from": "0ns", "until": "3us"}], "period": "10us"}}
@@ -488,17 +488,25 @@ def test_what_is_said_of_dark_links_is_true_of_the_policy_and_of_the_load(tmp_pa
         PLAIN | dark | {"offered_load": 0.085, "accepted_load": 0.08506, "link_classes": [{"utilisation_max": 0.1}]}
     )
     late = numbers | {"phases": [_phase(1, False), _phase(2, True)]}
-    (shown,) = collapse.sentences(made(tmp_path / "phase", [({"power.policy": BY_THE_CLOCK}, late)]))
+    (shown,) = (
+        each["what"] for each in collapse.diagnoses(made(tmp_path / "phase", [({"power.policy": BY_THE_CLOCK}, late)]))
+    )
     assert "phase 2 of the load: 0.5 of 0.9 flits/terminal/cycle are accepted although" in shown
-    assert "links that are not on take no new packets. " in shown
+    assert shown.endswith(": links that are not on take no new packets")
     assert "sleep" not in shown
     undrained = numbers | {"saturated": True, "ending": "saturated"}
-    (shown,) = collapse.sentences(made(tmp_path / "drain", [({"power.policy": BY_THE_CLOCK}, undrained)]))
+    (shown,) = (
+        each["what"]
+        for each in collapse.diagnoses(made(tmp_path / "drain", [({"power.policy": BY_THE_CLOCK}, undrained)]))
+    )
     assert "packets of the window are not delivered within `measure.drain_limit` although" in shown
     assert "0.08506 of" not in shown
     # under `trunk` heads take another member: no packet waits for one that sleeps
-    (shown,) = collapse.sentences(made(tmp_path / "trunk", [({"power.policy": {"trunk": {}}}, undrained)]))
-    assert "links that are not on take no new packets. " in shown
+    (shown,) = (
+        each["what"]
+        for each in collapse.diagnoses(made(tmp_path / "trunk", [({"power.policy": {"trunk": {}}}, undrained)]))
+    )
+    assert shown.endswith(": links that are not on take no new packets")
     assert "wait" not in shown
 
 
@@ -564,9 +572,7 @@ def test_a_saving_is_against_links_always_on_that_were_measured_and_deliver_the_
     assert "for the same flits" not in same
     less = note("less", accepted_load=0.02)
     assert "Against" not in less
-    assert (
-        "No saving of off against on can be told. Not compared, of 1 pairs of points: 1 that accept different" in less
-    )
+    assert "No saving of off against on can be told. Not compared, of 1 pairs of points: 1 of unequal work" in less
 
 
 @pytest.mark.parametrize(("point", "numbers"), [({"faults": [{"router": 3}]}, {}), ({}, {"closed_loop": True})])

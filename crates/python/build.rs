@@ -40,7 +40,7 @@ fn main() {
     std::fs::write(out, Value::Object(sources).to_string()).expect("the folder of the build can be written");
 }
 
-/// What git prints; `None` where it fails.
+/// Output of git; `None` if it fails.
 fn git(words: &[&str]) -> Option<String> {
     let output = Command::new("git").args(words).output().ok().filter(|output| output.status.success())?;
     Some(String::from_utf8_lossy(&output.stdout).trim().to_owned())

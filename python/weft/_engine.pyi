@@ -6,14 +6,14 @@ from typing import Any, Final, final
 
 __all__ = [
     "ALL_ON_POLICIES",
-    "CARRIED",
-    "CHANCE",
     "COMMIT",
     "CONTROL_PACKETS",
     "ENDINGS",
     "LINK_MODES",
     "LINK_STATES",
     "MODEL_SOURCES",
+    "NEXT_TO_MARK",
+    "PROGRAMS_DIFFER",
     "RECORDS",
     "RESULT_MODEL_VERSION",
     "STALL_CAUSES",
@@ -27,13 +27,23 @@ __all__ = [
     "Verdict",
     "catalogue",
     "catalogue_power",
+    "chance_w",
     "codes",
+    "common_warmup",
     "examples",
     "expand",
+    "faults_differ",
     "flaw_kinds",
+    "held_back",
+    "is_held_back",
+    "is_too_much",
     "make_program",
     "marks",
     "models",
+    "not_monotonic",
+    "obstacles",
+    "other_windows",
+    "power_at_w",
     "program_formats",
     "read",
     "read_bill",
@@ -42,10 +52,13 @@ __all__ = [
     "read_trace",
     "recordings",
     "same_work",
+    "saturation",
+    "saved_w",
     "schema",
     "trace_clocks",
     "trace_format",
     "trace_formats",
+    "unequal",
 ]
 
 RESULT_MODEL_VERSION: Final[int]
@@ -54,9 +67,10 @@ VERSION: Final[str]
 COMMIT: Final[str]
 # The source of each model, by family and name, as JSON.
 MODEL_SOURCES: Final[str]
-# A network carries a load of which it accepts at least this share; and standard deviations that are taken for chance.
-CARRIED: Final[float]
-CHANCE: Final[float]
+# Sign behind numbers of a sound job of a saturated point, and its meaning.
+NEXT_TO_MARK: Final[tuple[str, str]]
+# Code and predicate of the obstacle to a comparison of programs that send different messages.
+PROGRAMS_DIFFER: Final[tuple[str, str]]
 # Words of results, each a whole list in the order of the engine.
 LINK_STATES: Final[tuple[str, ...]]
 # Name of each mode of links, share of the bandwidth, and whether traffic passes, where a scenario names none.
@@ -90,6 +104,34 @@ def trace_clocks() -> list[str]: ...
 def flaw_kinds() -> list[dict[str, str]]: ...
 def marks() -> tuple[dict[str, str], dict[str, str]]: ...
 def codes() -> list[dict[str, str]]: ...
+def is_held_back(point: Verdict, shares: tuple[float, float, float, float], beside: Verdict | None = None) -> bool: ...
+def held_back(
+    point: Verdict,
+    shares: tuple[float, float, float, float],
+    place: str,
+    policy: str,
+    carried_under: str | None,
+    goes_off_idle: bool,
+) -> dict[str, Any]: ...
+def not_monotonic(
+    loads: list[float], points: list[Verdict], network: str
+) -> tuple[list[int], dict[str, Any]] | None: ...
+def is_too_much(runs: list[Verdict]) -> bool | None: ...
+def saturation(
+    loads: list[tuple[float, bool | None]], dropped: list[tuple[float, float]], is_closed_loop: bool, is_warned: bool
+) -> tuple[float | None, str]: ...
+def obstacles(
+    own: tuple[Verdict, list[Verdict], bool], reference: tuple[Verdict, list[Verdict], bool]
+) -> list[tuple[str, str]]: ...
+def unequal(
+    runs: list[Verdict], accepted: list[float | None], packets: list[float | None], is_accepted: bool
+) -> tuple[str, str] | None: ...
+def power_at_w(reference: tuple[float, float, float, float], accepted: float) -> float: ...
+def chance_w(own: tuple[float, float, float, float], other: tuple[float, float, float, float]) -> float: ...
+def saved_w(own: tuple[float, float, float, float], reference: tuple[float, float, float, float]) -> float: ...
+def faults_differ(own: list[Verdict], reference: list[Verdict]) -> bool: ...
+def common_warmup(runs: list[Verdict]) -> str: ...
+def other_windows(pairs: list[tuple[list[Verdict], list[Verdict]]]) -> dict[str, Any] | None: ...
 def same_work(accepted: list[float | None], packets: list[float | None]) -> bool: ...
 
 @final
@@ -121,6 +163,14 @@ class Verdict:
     def mark_without_drops(self) -> str: ...
     @property
     def sign(self) -> str: ...
+    @property
+    def job_signs(self) -> list[str]: ...
+    @property
+    def job_reasons(self) -> list[str | None]: ...
+    @property
+    def ends_with_its_work(self) -> bool: ...
+    @property
+    def is_failing(self) -> bool: ...
     @property
     def reason(self) -> str | None: ...
     @property

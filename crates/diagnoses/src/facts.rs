@@ -65,6 +65,9 @@ pub struct Job {
     pub packets: Option<f64>,
     pub completion_cycles: Option<f64>,
     pub offered_load: Option<f64>,
+    pub accepted_load: Option<f64>,
+    /// Packets that were created in the window and not delivered when it ended.
+    pub missing_packets: Option<f64>,
     /// `None` of a job that sends a load.
     pub batch_packets: Option<f64>,
 }
@@ -138,6 +141,12 @@ pub struct Facts {
     pub backlog_packets: Option<f64>,
     pub terminals: Option<f64>,
     pub packet_flits: Option<f64>,
+    /// Of a run of batches, when all are complete.
+    pub completion_cycles: Option<f64>,
+    /// True if the load follows the network.
+    pub is_closed_loop: bool,
+    /// True if something fails during the run.
+    pub has_fault_parts: bool,
     pub warnings: Vec<EngineWarning>,
     pub jobs: Vec<Job>,
     pub fault_episodes: Vec<Episode>,
@@ -190,6 +199,9 @@ impl Facts {
             backlog_packets: summary.number("backlog_packets"),
             terminals: summary.number("terminals"),
             packet_flits: summary.number("packet_flits"),
+            completion_cycles: summary.number("completion_cycles"),
+            is_closed_loop: summary.flag("closed_loop") == Some(true),
+            has_fault_parts: !summary.list("fault_parts").is_empty(),
             warnings: summary.list("warnings").iter().map(EngineWarning::of).collect(),
             jobs: summary.list("jobs").iter().map(Job::of).collect(),
             fault_episodes: summary.list("fault_episodes").iter().map(Episode::of).collect(),
@@ -264,6 +276,8 @@ impl Job {
             packets: job.number("packets"),
             completion_cycles: job.number("completion_cycles"),
             offered_load: job.number("offered_load"),
+            accepted_load: job.number("accepted_load"),
+            missing_packets: job.number("missing_packets"),
             batch_packets: job.number("batch_packets"),
         }
     }

@@ -252,5 +252,10 @@ pub static UNSETTLED_MARK: Mark = Mark { sign: "~", meaning: "measured before it
 pub static UNJUDGED_MARK: Mark = Mark { sign: "?", meaning: "too short to tell whether it is saturated" };
 pub static FEW_MARK: Mark = Mark { sign: "*", meaning: "fewer than 30 packets" };
 pub static PERIOD_MARK: Mark = Mark { sign: "^", meaning: "measured over a part of a period of the policy" };
+/// Behind numbers of a sound job of a saturated point.
+pub static NEXT_TO_MARK: Mark = Mark {
+    sign: "+",
+    meaning: "another job is saturated, so packets that were on their way at the end of the window are not in it",
+};
 /// The signs behind a number of a point that has a flaw, though it is not overloaded.
 pub static MARKS: [&Mark; 5] = [&DROPPING_MARK, &UNSETTLED_MARK, &UNJUDGED_MARK, &FEW_MARK, &PERIOD_MARK];

@@ -5,6 +5,8 @@
 //! [`flaws`] decides the flaws of the
 //! summary. [`remedies`] gives the settings that end them. [`numbers`] gives the numbers of each flaw.
 //!
+//! [`jobs`] judges the jobs of a point, and [`several`] judges several points of a sweep together.
+//!
 //! [`notes`] decides the sentences below a table. [`words`] has all sentences, and [`kinds`] the code of each flaw. Results of earlier versions are judged as
 //! well: a number that a summary lacks is unknown.
 
@@ -14,11 +16,13 @@ pub mod backlog;
 pub mod facts;
 pub mod flaws;
 pub mod format;
+pub mod jobs;
 pub mod kinds;
 pub mod notes;
 pub mod numbers;
 pub mod phases;
 pub mod remedies;
+pub mod several;
 pub mod verdict;
 pub mod words;
 

@@ -159,7 +159,7 @@ pub(crate) fn first_packet(enough: Option<Span>, higher: f64) -> Remedy {
     }
 }
 
-const LOADS: &str = "flits/terminal/cycle";
+pub(crate) const LOADS: &str = "flits/terminal/cycle";
 
 /// Accepted and offered load.
 pub(crate) fn loads(facts: &Facts) -> String {
@@ -179,6 +179,9 @@ pub(crate) fn what_and_help(warning: &EngineWarning) -> String {
 pub fn reason(flaws: &[&Kind]) -> String {
     flaws.iter().map(|kind| kind.words).collect::<Vec<_>>().join(", ")
 }
+
+/// Of a job.
+pub(crate) const NEXT_TO_SATURATED: &str = "sound, next to a saturated job";
 
 pub(crate) fn not_judged(why: &str) -> String {
     format!("not judged: {why}")

@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 use weft_engine::Progress;
 use weft_engine::spec::Execution;
 
-/// What the running engine writes and reads.
+/// Data that the running engine writes and reads.
 #[derive(Debug, Default)]
 pub struct Shared {
     cycle: AtomicU64,

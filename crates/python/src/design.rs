@@ -1,4 +1,4 @@
-//! A network without traffic, and what can be asked of it.
+//! A network without traffic, and questions about it.
 
 use crate::{errors, value};
 use pyo3::exceptions::PyValueError;

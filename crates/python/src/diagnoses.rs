@@ -51,6 +51,12 @@ pub struct Verdict {
     flaws: Vec<&'static Kind>,
 }
 
+impl Verdict {
+    pub fn facts(&self) -> &Facts {
+        &self.facts
+    }
+}
+
 fn ranks(flaws: &[&Kind]) -> Vec<usize> {
     flaws.iter().map(|kind| kind.rank()).collect()
 }
@@ -139,6 +145,30 @@ impl Verdict {
     #[getter]
     fn sign(&self) -> &'static str {
         flaws::sign(&self.flaws)
+    }
+
+    /// Of each job the sign in place of a latency that has no limit, or the mark behind its numbers.
+    #[getter]
+    fn job_signs(&self) -> Vec<&'static str> {
+        self.facts.job_signs()
+    }
+
+    /// Of each job its flaws in words; `None` for a sound job.
+    #[getter]
+    fn job_reasons(&self) -> Vec<Option<String>> {
+        self.facts.job_reasons()
+    }
+
+    /// True if the run ends when its batches are complete.
+    #[getter]
+    fn ends_with_its_work(&self) -> bool {
+        self.facts.ends_with_its_work()
+    }
+
+    /// True if links or routers fail during the run.
+    #[getter]
+    fn is_failing(&self) -> bool {
+        self.facts.is_failing()
     }
 
     /// The flaws in words; `None` for a sound point.
@@ -253,8 +283,7 @@ fn same_work(accepted: Vec<Option<f64>>, packets: Vec<Option<f64>>) -> bool {
 }
 
 pub fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add("CARRIED", flaws::CARRIED)?;
-    module.add("CHANCE", weft_diagnoses::backlog::CHANCE)?;
+    module.add("NEXT_TO_MARK", (kinds::NEXT_TO_MARK.sign, kinds::NEXT_TO_MARK.meaning))?;
     module.add_class::<Verdict>()?;
     module.add_function(wrap_pyfunction!(flaw_kinds, module)?)?;
     module.add_function(wrap_pyfunction!(marks, module)?)?;

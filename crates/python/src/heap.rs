@@ -46,22 +46,22 @@ fn none_left(bytes: usize) -> ! {
 // SAFETY: all memory is that of `System`, whose guarantees these are; `given` returns what it gets.
 unsafe impl GlobalAlloc for Heap {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: the caller keeps to what `System` asks for.
+        // SAFETY: the caller keeps the contract of `System`.
         given(unsafe { System.alloc(layout) }, layout.size())
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: the caller keeps to what `System` asks for.
+        // SAFETY: the caller keeps the contract of `System`.
         given(unsafe { System.alloc_zeroed(layout) }, layout.size())
     }
 
     unsafe fn realloc(&self, memory: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        // SAFETY: the caller keeps to what `System` asks for.
+        // SAFETY: the caller keeps the contract of `System`.
         given(unsafe { System.realloc(memory, layout, size) }, size)
     }
 
     unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
-        // SAFETY: the caller keeps to what `System` asks for.
+        // SAFETY: the caller keeps the contract of `System`.
         unsafe { System.dealloc(memory, layout) }
     }
 }

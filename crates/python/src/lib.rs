@@ -12,6 +12,7 @@ mod functions;
 mod heap;
 mod point;
 mod program;
+mod several;
 mod value;
 mod words;
 
@@ -70,13 +71,13 @@ fn schema(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     value::to_python(py, &weft_scenario::schema())
 }
 
-/// Families of models, their members, and what each member takes.
+/// Families of models, their members, and the parameters of each member.
 #[pyfunction]
 fn models(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     value::to_python(py, &weft_scenario::models())
 }
 
-/// Recordings: what each is, an example of its parameters, and the columns of its table.
+/// Recordings: a description of each, an example of its parameters, and the columns of its table.
 #[pyfunction]
 fn recordings(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     value::to_python(py, &weft_scenario::recordings())
@@ -122,10 +123,11 @@ pub fn fill(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("VERSION", env!("CARGO_PKG_VERSION"))?;
     // empty where Weft was not built in a checkout with git
     module.add("COMMIT", env!("WEFT_COMMIT"))?;
-    // what the headers of models say of their sources, by family and name, as JSON
+    // the sources in the headers of models, by family and name, as JSON
     module.add("MODEL_SOURCES", include_str!(concat!(env!("OUT_DIR"), "/sources.json")))?;
     words::add(module)?;
     diagnoses::add(module)?;
+    several::add(module)?;
     module.add_class::<control::Control>()?;
     module.add_class::<design::Design>()?;
     module.add_class::<point::Point>()?;

@@ -1,4 +1,4 @@
-//! One point of a sweep, and its result.
+//! A point of a sweep, and its result.
 
 use crate::control::Control;
 use crate::design::Design;
@@ -25,7 +25,7 @@ impl Point {
 
 #[pymethods]
 impl Point {
-    /// What the sweep set for this point, by dotted path.
+    /// Values that the sweep set for this point, by dotted path.
     #[getter]
     fn coordinates<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let dict = PyDict::new(py);
@@ -81,7 +81,7 @@ impl Point {
         py.detach(|| self.inner.load_share_after_faults()).map_err(|problem| errors::scenario_error(py, problem))
     }
 
-    /// What would make its results mislead although it can run: a list of `path`, `what` and `help`.
+    /// Warnings about results although it can run: a list of `path`, `what` and `help`.
     #[getter]
     fn warnings<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         value::to_python(py, &serde_json::json!(self.inner.warnings))
@@ -154,7 +154,7 @@ impl Point {
         py.detach(|| self.inner.traffic_matrix()).map_err(|problem| errors::scenario_error(py, problem))
     }
 
-    /// The paths between two terminals, and what an adaptive routing compares at each choice.
+    /// The paths between two terminals, and costs that an adaptive routing compares at each choice.
     fn explain_routing<'py>(&self, py: Python<'py>, source: u32, target: u32) -> PyResult<Bound<'py, PyAny>> {
         let explained = py.detach(|| self.inner.explain_routing(source, target));
         value::to_python(py, &explained.map_err(|problem| errors::scenario_error(py, problem))?)

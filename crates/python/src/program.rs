@@ -1,4 +1,4 @@
-//! Programs of messages, and what can be asked of them.
+//! Programs of messages, and questions about them.
 
 use crate::{errors, value};
 use pyo3::prelude::*;
@@ -130,7 +130,7 @@ impl Program {
         value::to_python(py, &self.arithmetic)
     }
 
-    /// What the conversion of a trace assumed: code, count and what of each. Empty for other programs.
+    /// Assumptions of the conversion of a trace: code, count and words. Empty for other programs.
     fn assumptions<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         value::to_python(py, &serde_json::json!(self.notes))
     }

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from weft.errors import ResultsError
+from weft.results import sweep_diagnoses
 from weft.results.result_set import ResultSet
 from weft.text import given
 from weft.text.file_names import as_path
@@ -36,6 +37,11 @@ class Results(ResultSet):
         from weft.api.notebook_views import of_results
 
         return of_results(self)
+
+    @property
+    def sweep_diagnoses(self) -> list[dict[str, Any]]:
+        """Diagnoses of several points, as those of `diagnoses`; ``points`` are their row numbers in `frame`."""
+        return sweep_diagnoses.of(self)
 
     def to_pandas(self, table: str | pl.DataFrame = "points") -> pd.DataFrame:
         """A table of the results for pandas.

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from weft.results.quantities import Quantity
 
 ENDINGS = (".csv", ".json", ".tex", ".md")
-# At most so many differences between the scenarios, and places of only one set, are listed.
+# Most differences between the scenarios, and most places of only one set, that are listed.
 _LISTED = 8
 # Sections of a scenario by which sources offer other loads.
 _OF_TRAFFIC = ("traffic", "topology", "cycle", "flit", "grain", "link_speed", "seed")
@@ -154,7 +154,7 @@ def _table(compared: Comparison, quantity: Quantity) -> list[str]:
 
 
 def _sign(row: dict[str, Any]) -> str:
-    """What stands behind a line: a star, a question mark, or why A and B can't be compared or judged there."""
+    """The mark behind a line: a star, a question mark, or the reason against a comparison."""
     if row["difference"] is None or row["unequal"]:
         return row["unequal"] or ""
     if row["unjudged"]:
@@ -175,7 +175,7 @@ def _verdict(rows: Sequence[dict[str, Any]]) -> list[str]:
 
 def _legend(compared: Comparison, half: str = "+-") -> list[str]:
     """The meaning of the signs that the table uses, and where the prices of its energies come from."""
-    from weft.results import equal_work, price_source
+    from weft.results import equal_work, price_source, sweep_diagnoses
 
     rows = [row for row in compared.frame.iter_rows(named=True) if row["difference"] is not None]
     lines = [f"{half}: half width of the 95 % confidence interval of the difference; *: the difference is larger"]
@@ -191,8 +191,7 @@ def _legend(compared: Comparison, half: str = "+-") -> list[str]:
         )
     same = not any(path.partition(".")[0] in _OF_TRAFFIC for path in compared.differ)
     both = [(a, b) for pair in compared.pairs if not pair.runs_programs for a, b in zip(pair.a, pair.b, strict=False)]
-    apart = equal_work.other_cycles(both if same else [])
-    lines += [apart] if apart else []
+    lines += sweep_diagnoses.sentences(equal_work.other_windows(both if same else []))
     return [*lines, *price_source.lines([*compared.a.results.summaries, *compared.b.results.summaries])]
 
 

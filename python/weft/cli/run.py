@@ -160,6 +160,7 @@ def _document(results: Results, page: Path | None) -> dict[str, Any]:
     ]
     damaged = [each._asdict() for each in results.damaged]
     by_name = {"folder": str(results.root), "points": points, "damaged": damaged, "missing": results.missing}
+    by_name |= {"diagnoses": results.sweep_diagnoses}
     return by_name | ({} if page is None else {"report": str(page)})
 
 

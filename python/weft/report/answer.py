@@ -5,8 +5,19 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from weft import _engine
 from weft.errors import WeftError
-from weft.results import bill_lines, collapse, notes, of_jobs, of_programs, program_table, savings, si_units, soundness
+from weft.results import (
+    bill_lines,
+    notes,
+    of_jobs,
+    of_programs,
+    program_table,
+    savings,
+    si_units,
+    soundness,
+    sweep_diagnoses,
+)
 from weft.results import quantities as q
 from weft.results.bill_keys import Bill
 from weft.results.confidence import Mean
@@ -25,18 +36,15 @@ if TYPE_CHECKING:
 _ACCEPTING = {SOUND, *(flaw.rank for flaw in soundness.OVERLOADED)}
 _LEFT_OUT = "These points are left out of what is called lowest, highest, least or a saving."
 _FEW_DROPPED = "Savings compare points that drop at most 3 % of their packets, too, where both deliver the same."
-# A sentence names at most so many points that are equal.
+# Most equal points that a sentence names.
 _NAMED = 3
-# Stand behind a point, and behind a curve, of which the engine warned.
+# Stands behind a point of which the engine warned.
 _WARNED = "may not be carried if the run begins otherwise (see the warning)"
-_OTHERS = "other loads may not be carried (see the warning)"
-# At most so many loads are listed.
-_LISTED = 6
 _NONE_SOUND = "So no point as a whole can be called best in anything."
 
 
 def sentences(sources: Sources) -> list[str]:
-    """What the sweep found, a fact per sentence."""
+    """Results of the sweep, a fact per sentence."""
     if all(map(program_table.are_all, sources.results)):
         return [*_endings(sources), *_programs(sources)]
     return [
@@ -102,6 +110,7 @@ def curves(sources: Sources) -> list[dict[str, Any]]:
         more = [each for each in others if most is None or each[0] > most]
         shown += [f"without {value:.4g} at load {load:g}, which is {flaw}" for value, load, flaw in more]
         has_latency = not line.flaw[0] and not _changes(sources, line)
+        steady, saturation = carried(sources, line)
         first, first_us = (sources.means(line, each)[0] for each in (q.LATENCY, q.LATENCY_US))
         rows.append(
             {
@@ -110,10 +119,8 @@ def curves(sources: Sources) -> list[dict[str, Any]]:
                 "from_load": line.load[0],
                 "latency": first.value if first and has_latency else None,
                 "latency_us": first_us.value if in_si and first_us and has_latency else None,
-                "steady_load": _steady(
-                    [pair for pair in judged(sources, line) if pair[0] not in _lossy(sources, line)]
-                ),
-                "saturation": carried(sources, line),
+                "steady_load": steady,
+                "saturation": saturation,
                 "accepted": most,
                 "accepted_gbps": _at(most, sources.means(line, q.ACCEPTED), sources.means(line, q.ACCEPTED_GBPS))
                 if in_si
@@ -144,17 +151,11 @@ def _changes(sources: Sources, line: Line) -> bool:
     return any(sources.summaries[point].get("phases") for point in line.points[0])
 
 
-def carried(sources: Sources, line: Line) -> str:
-    """Where a curve saturates, and where it drops more than 3 % of its packets, so that it carries no such load."""
-    shares = _lossy(sources, line)
-    warned = bool(_warned(sources, line))
-    if not shares:
-        return saturation(line, judged(sources, line), warned=warned)
-    kept = [(load, over) for load, over in judged(sources, line) if load not in shares]
-    loads = ", ".join(f"{load:.4g}" for load in shares)
-    lost = f"{'up to ' if len(shares) > 1 else ''}{100 * max(shares.values()):.3g} % of the packets"
-    text = f"{lost} are dropped at {loads}"
-    return "; ".join(filter(None, [saturation(line, kept, warned=warned), text]))
+def carried(sources: Sources, line: Line) -> tuple[float | None, str]:
+    """The highest steady load of a curve, and where it saturates or drops more than 3 % of its packets, in words."""
+    dropped = list(_lossy(sources, line).items())
+    is_closed_loop, is_warned = all(line.closed_loop), bool(_warned(sources, line))
+    return _engine.saturation(judged(sources, line), dropped, is_closed_loop, is_warned)
 
 
 def _lossy(sources: Sources, line: Line) -> dict[float, float]:
@@ -188,44 +189,6 @@ def judged(sources: Sources, line: Line) -> list[tuple[float, bool | None]]:
     return sorted(found, key=lambda pair: pair[0])
 
 
-def saturation(line: Line, loads: Sequence[tuple[float, bool | None]], *, warned: bool = False) -> str:
-    """Where a curve saturates, as far as its loads tell: each with whether it is too much, in order.
-
-    Of a curve of which the engine `warned` only the loads that were run are told.
-    """
-    over = [load for load, is_over in loads if is_over]
-    steady = _steady(loads)
-    if not over and all(line.closed_loop):
-        return "never: the load follows the network"
-    if not over:
-        unknown = [load for load, is_over in loads if is_over is None]
-        open_from = min((load for load in unknown if steady is None or load > steady), default=None)
-        shown = [] if steady is None else [_not_at(loads) if warned else f"not up to {steady:.4g}"]
-        shown += [] if open_from is None else [f"not judged from {open_from:.4g} on"]
-        where = ", ".join(shown)
-    elif steady is None:
-        where = f"at {over[0]:.4g} or below"
-    elif steady > over[0]:
-        where = f"at {over[0]:.4g}, though not at {steady:.4g}"
-    else:
-        where = f"between {steady:.4g} and {over[0]:.4g}"
-    return f"{where}; {_OTHERS}" if warned and steady is not None else where
-
-
-def _not_at(loads: Sequence[tuple[float, bool | None]]) -> str:
-    """The loads that are carried, one by one if they are few."""
-    known = sorted({load for load, is_over in loads if is_over is False})
-    if len(known) > _LISTED:
-        return f"not at {len(known)} loads from {known[0]:.4g} to {known[-1]:.4g}"
-    return f"not at {', '.join(f'{load:.4g}' for load in known)}"
-
-
-def _steady(loads: Sequence[tuple[float, bool | None]]) -> float | None:
-    """The highest load that is carried wherever it was offered."""
-    unknown = {load for load, is_over in loads if is_over is None}
-    return max((load for load, is_over in loads if is_over is False and load not in unknown), default=None)
-
-
 def _endings(sources: Sources) -> list[str]:
     missing = sum(results.missing for results in sources.results)
     damaged = sum(len(results.damaged) for results in sources.results)
@@ -243,6 +206,7 @@ def _endings(sources: Sources) -> list[str]:
             lines.append(_FEW_DROPPED)
     for results in sources.results:
         shown = [
+            *sweep_diagnoses.sentences(sweep_diagnoses.of(results)),
             *notes.unjudged(results),
             *notes.unmeasured(results),
             *notes.starved(results),
@@ -250,7 +214,7 @@ def _endings(sources: Sources) -> list[str]:
             *notes.to_settle(results),
         ]
         shown += notes.warnings(results)
-        lines += [*collapse.sentences(results), *(f"{line[:1].upper()}{line[1:]}." for line in shown)]
+        lines += [f"{line[:1].upper()}{line[1:]}." for line in shown]
     return [*lines, *(f"{line}." for line in notes.dropped(sources.summaries))]
 
 
@@ -315,7 +279,7 @@ def _saving(sources: Sources) -> list[str]:
     for results in sources.results:
         for beside in savings.measured(results):
             compared += [(pair, beside.policy) for pair in beside.good[:1]]
-            lines += [beside.other_cycles] if beside.other_cycles else []
+            lines += [f"{each[:1].upper()}{each[1:]}." for each in beside.other_windows]
             if not beside.good:
                 lines.append(f"No saving of {beside.policy} against {beside.reference} can be told. {beside.left_out}")
     if compared:
@@ -332,12 +296,12 @@ def _saving(sources: Sources) -> list[str]:
 
 
 def _doubt(summary: Mapping[str, Any]) -> str:
-    """What stands behind the saving of a point of which the engine warned."""
+    """The words behind the saving of a point of which the engine warned."""
     return f"; the load of this point {_WARNED}" if soundness.is_warned(summary) else ""
 
 
 def _saving_of_the_same_flits(sources: Sources) -> list[str]:
-    """A sentence on the greatest saving where no point with links always on was measured beside it.
+    """A sentence on the greatest saving if no point with links always on was measured.
 
     It is against what the flits of the same run cost on such links. What failed draws no power without sleep, and of a
     load that follows the network links always on would deliver more flits: of such points no saving is told.

@@ -148,7 +148,7 @@ def notes(yearly: YearlyBill) -> list[str]:
 
 
 def _price_in_latency(yearly: YearlyBill) -> list[str]:
-    """Latency that each saving costs: the part of the profile in which that is most, next to the baseline."""
+    """Latency that each saving costs: the part of the profile with the greatest cost, next to the baseline."""
     values = []
     for row, numbers in zip(yearly.rows, yearly.frame.iter_rows(named=True), strict=True):
         saved = numbers[yearly.money("saved")]

@@ -87,10 +87,7 @@ class Chosen:
 def parsed(wanted: Wanted, known: Iterable[str]) -> int | dict[str, Any]:
     """The number of a point, or values by path: ``3``, or ``routing=ugal_p,load=0.3`` as a mapping.
 
-    Raises
-    ------
-    ResultsError
-        If it is neither, or a path is none of those that are known.
+    Raises ------ ResultsError If it is neither, or a path is unknown.
     """
     if isinstance(wanted, str) and not re.fullmatch(r"\s*-?\d+\s*", wanted):
         pairs = [each.partition("=") for each in re.split(r",(?=\s*[\w.]+\s*=)", wanted)]
@@ -109,7 +106,7 @@ def parsed(wanted: Wanted, known: Iterable[str]) -> int | dict[str, Any]:
 
 
 def path_of(text: str, known: Iterable[str]) -> str:
-    """The path that a text names, in full or by its end: of a coordinate, or else of what every point has."""
+    """The path that a text names, in full or by its end: of a coordinate, or else of a property of every point."""
     coordinates = list(dict.fromkeys(known))
     for paths in (coordinates, _SUMMARY):
         found = [path for path in paths if f".{path}".endswith(f".{text}")]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from weft import _engine
 from weft.errors import ResultsError
 from weft.results import of_flows, of_programs, si_units, soundness
 from weft.results import quantities as q
@@ -83,15 +84,12 @@ class Pair:
         """Why a quantity of A and of B says nothing on which is better; ``None`` if it does."""
         if quantity in of_programs.ANSWERS:
             return self._unequal_programs()
-        found = min((flaw for run in (*self.a, *self.b) for flaw in soundness.obstacles(run)), default=None)
-        if found is not None and not (quantity is q.ACCEPTED and found in soundness.LESS_ACCEPTED):
-            return found.words
-        if quantity is q.ACCEPTED:
-            return None
         accepted = [self._mean(side, q.ACCEPTED) for side in (self.a, self.b)]
         packets = [min(run.get("packets") or 0 for run in side) for side in (self.a, self.b)]
-        equal = soundness.same_work((None if mean is None else mean.value for mean in accepted), packets)
-        return None if equal else "unequal work: accepted loads differ"
+        verdicts = [soundness.verdict(run) for run in (*self.a, *self.b)]
+        means = [None if mean is None else mean.value for mean in accepted]
+        found = _engine.unequal(verdicts, means, packets, quantity is q.ACCEPTED)
+        return None if found is None else found[1]
 
     @property
     def runs_programs(self) -> bool:

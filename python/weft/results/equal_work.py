@@ -8,10 +8,10 @@ energy belongs to the work.
 
 from __future__ import annotations
 
-import math
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
+from weft import _engine
 from weft.results import quantities as q
 from weft.results import soundness
 
@@ -24,12 +24,6 @@ if TYPE_CHECKING:
 _STATIC = "static_power_w"
 # The runs that a mean is over.
 _RUNS = "runs"
-# A run whose batches are complete after this share of its cycles ended because they were: the engine looks for that
-# after some cycles only.
-_ENDED = 0.97
-# The standard deviation of the energy of a packet as a share of its mean (packets of the network take between none and
-# twice the mean number of hops).
-_OF_A_PACKET = 0.5
 
 
 def phases(run: Summary) -> list[dict[str, Any]]:
@@ -40,7 +34,7 @@ def phases(run: Summary) -> list[dict[str, Any]]:
 
 def static_w(measured: Summary) -> float:
     """Mean power that does not grow with the work [W]; 0 of a run that ends when its work is done."""
-    if _ends_with_its_work(measured):
+    if soundness.verdict(measured).ends_with_its_work:
         return 0.0
     if (known := measured.get(_STATIC)) is not None:
         return min(float(known), float(measured["power_mean_w"]))
@@ -48,81 +42,55 @@ def static_w(measured: Summary) -> float:
     return float(measured["power_mean_w"]) - (of_flits / seconds if seconds else 0.0)
 
 
-def _ends_with_its_work(measured: Summary) -> bool:
-    """Whether a run ends when its batches are complete, and not after a set time in which they happen to be."""
-    completed = measured.get("completion_cycles")
-    cycles = (measured.get("warmup_cycles") or 0) + (measured.get("window_cycles") or 0)
-    return completed is not None and completed >= _ENDED * cycles
-
-
 def power_w(reference: Summary, accepted: float) -> float:
     """Mean power of a reference if it accepted this load [flits/terminal/cycle], in W."""
-    static = static_w(reference)
-    return float(static + (reference["power_mean_w"] - static) * accepted / reference[q.ACCEPTED.column])
+    return _engine.power_at_w(_power(reference), accepted)
 
 
 def chance_w(measured: Summary, reference: Summary) -> float:
-    """How much more or less power the same flits may take by chance [W]: three standard deviations."""
-    sides = (measured, reference)
-    counts = [(side.get("packets") or 0) * len(_runs([side])) for side in sides]
-    if not all(counts):
-        return 0.0
-    of_flits = max(side["power_mean_w"] - static_w(side) for side in sides)
-    return float(soundness.CHANCE * _OF_A_PACKET * of_flits * math.sqrt(sum(1 / count for count in counts)))
+    """How much more or less power the same flits may take by chance [W]."""
+    return _engine.chance_w(_power(measured), _power(reference))
+
+
+def saved_w(measured: Summary, reference: Summary) -> float:
+    """Power that a point draws less than a reference at the same work [W]; 0 if chance explains it."""
+    return _engine.saved_w(_power(measured), _power(reference))
+
+
+def _power(measured: Summary) -> tuple[float, float, float, float]:
+    """Mean power and its static part [W], accepted load [flits/terminal/cycle], and packets of all runs."""
+    packets = (measured.get("packets") or 0) * len(_runs([measured]))
+    return measured["power_mean_w"], static_w(measured), measured[q.ACCEPTED.column], packets
+
+
+def _verdicts(sides: Iterable[Summary]) -> list[_engine.Verdict]:
+    return [soundness.verdict(run) for run in _runs(sides)]
+
+
+def obstacles(measured: Summary, reference: Summary) -> list[tuple[str, str]]:
+    """Why two points can't be compared by power and latency: codes and predicates; empty if they can."""
+
+    def side(of: Summary) -> tuple[_engine.Verdict, list[_engine.Verdict], bool]:
+        known = of.get(q.LATENCY.column) is not None and of.get("links_on_mean") is not None
+        return soundness.verdict(of), _verdicts([of]), known and bool(of[q.ACCEPTED.column])
+
+    return _engine.obstacles(side(measured), side(reference))
 
 
 def faults_differ(measured: Sequence[Summary], reference: Sequence[Summary]) -> bool:
     """Whether something fails in runs whose windows lie in other cycles than those of the reference."""
-    both = (_runs(measured), _runs(reference))
-    return _windows(both[0]) != _windows(both[1]) and any(soundness.is_failing(run) for runs in both for run in runs)
+    return _engine.faults_differ(_verdicts(measured), _verdicts(reference))
 
 
 def common_warmup(runs: Iterable[Summary]) -> str:
     """The settings with which the windows of runs with faults are in the same cycles."""
-    return f"{_fixed_warmup(_runs(runs))}, and faults that begin after it: then all windows have the same faults"
+    return _engine.common_warmup(_verdicts(runs))
 
 
-def _fixed_warmup(runs: Sequence[Summary]) -> str:
-    """The setting that begins the windows of runs in the same cycle."""
-    longest = max(runs, key=lambda run: run.get("warmup_cycles") or 0)
-    cycles = longest.get("warmup_cycles") or 0
-    # the results of a scenario with a grain count longer cycles than it writes
-    is_coarse = any(warning.get("code") == "coarse_grain" for warning in longest.get("warnings") or [])
-    written = f"{round(cycles * longest['cycle_seconds'] * 1e15)}fs" if is_coarse else f"{cycles}cycles"
-    return f"write a fixed `measure.warmup` for all, such as `{written}`"
-
-
-def other_cycles(pairs: Iterable[tuple[Summary, Summary]]) -> str:
-    """Say that windows in other cycles were offered other loads, and how to make them equal; empty if they were not."""
-    every = [
-        (_runs([a]), _runs([b]))
-        for a, b in pairs
-        if None not in (a.get(q.OFFERED.column), b.get(q.OFFERED.column))
-        and not any(map(_has_its_packets, _runs([a, b])))
-    ]
-    apart = [(a, b) for a, b in every if _windows(a) != _windows(b)]
-    loads = [[fmean(run[q.OFFERED.column] for run in side) for side in pair] for pair in apart]
-    if not apart or all(a == b for a, b in loads):
-        return ""
-    first = max(range(len(apart)), key=lambda place: abs(loads[place][0] - loads[place][1]))
-    a, b = loads[first]
-    # a warm-up that ends by itself ends sooner or later, and then the sources have drawn other packets
-    starts = " and ".join(f"{fmean(run.get('warmup_cycles') or 0 for run in side):.0f}" for side in apart[first])
-    count = f"{len(apart)} of {len(every)} pairs" if len(every) > 1 else "this pair"
-    return (
-        f"The windows of {count} begin or end in other cycles (warm-up {starts} cycles), so by chance other loads were "
-        f"offered ({a:.4g} and {b:.4g} flits/terminal/cycle). For the same packets "
-        f"{_fixed_warmup([run for pair in apart for side in pair for run in side])}, and no `measure.stop`."
-    )
-
-
-def _has_its_packets(run: Summary) -> bool:
-    """Whether a run sends the same packets however long its window is: batches and programs."""
-    return _ends_with_its_work(run) or bool(run.get("closed_loop"))
-
-
-def _windows(runs: Sequence[Summary]) -> list[tuple[int, int]]:
-    return sorted((run.get("warmup_cycles") or 0, run.get("window_cycles") or 0) for run in runs)
+def other_windows(pairs: Iterable[tuple[Summary, Summary]]) -> list[dict[str, Any]]:
+    """The diagnosis of windows in other cycles that were offered other loads; none if they were not."""
+    found = _engine.other_windows([(_verdicts([a]), _verdicts([b])) for a, b in pairs])
+    return [] if found is None else [found]
 
 
 def mean(runs: Sequence[Summary]) -> Summary:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from weft.results import collapse, mixed_verdicts, price_source, soundness
+from weft.results import price_source, soundness, sweep_diagnoses
 from weft.text.labels import setting
 
 if TYPE_CHECKING:
@@ -35,8 +35,7 @@ def lines(results: ResultSet) -> list[str]:
     confidence = _answers(results, "confidence_reached", "wanted confidence reached")
     lost = dropped(results.summaries)
     shown = [
-        *collapse.sentences(results),
-        *mixed_verdicts.sentences(results),
+        *sweep_diagnoses.sentences(sweep_diagnoses.of(results)),
         *unjudged(results),
         *_of(results, "part_of_period"),
         *unmeasured(results),

@@ -6,10 +6,9 @@ has a latency all the same. Only its packets in flight at the end of the window 
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any
 
-from weft.results import quantities as q
+from weft import _engine
 from weft.results import soundness
 
 if TYPE_CHECKING:
@@ -18,9 +17,7 @@ if TYPE_CHECKING:
     Summary = Mapping[str, Any]
 
 # Behind numbers of a sound job of a saturated point.
-NEXT_TO_MARK = "+"
-NEXT_TO = "another job is saturated, so packets that were on their way at the end of the window are not in it"
-_NEXT_TO = "sound, next to a saturated job"
+NEXT_TO_MARK, NEXT_TO = _engine.NEXT_TO_MARK
 # Signs of jobs: words in place of a latency, and marks behind a number.
 MEANINGS = soundness.ENDED | soundness.MARKS | {NEXT_TO_MARK: NEXT_TO}
 
@@ -42,25 +39,12 @@ def are_batches(summary: Summary) -> bool:
 
 def signs(summary: Summary) -> list[str]:
     """Of each job the word in place of a latency without a limit, or the mark behind numbers; empty for a sound job."""
-    whole, several = soundness.sign(summary), len(of(summary)) > 1
-    return [_sign(whole, job, several=several) for job in of(summary)]
+    return soundness.verdict(summary).job_signs
 
 
 def reasons(summary: Summary) -> list[str | None]:
     """Why each job is no example of anything good, in words; ``None`` for a sound one."""
-    verdict = soundness.verdict(summary)
-    is_saturated = verdict.flaws == [soundness.SATURATED.rank]
-    whole, several = verdict.sign, len(of(summary)) > 1
-    is_next_to = [is_saturated and _sign(whole, job, several=several) not in soundness.ENDED for job in of(summary)]
-    why = verdict.reason
-    return [_NEXT_TO if each else why for each in is_next_to]
-
-
-def _sign(whole: str, job: Mapping[str, Any], *, several: bool) -> str:
-    """The sign of a job of a point with the sign `whole`, which has `several` jobs or not."""
-    if whole != "sat" or not several or not _is_carried(job):
-        return whole
-    return NEXT_TO_MARK if job.get("missing_packets") else ""
+    return soundness.verdict(summary).job_reasons
 
 
 def marks_of(column: str) -> list[str]:
@@ -73,13 +57,3 @@ def latencies(summary: Summary, job: Mapping[str, Any]) -> list[list[int]] | Non
     """Latencies of a job [cycles], each with its packets; ``None`` where an older Weft kept none."""
     found = summary.get("latency_histogram") if len(of(summary)) == 1 else job.get("latency_histogram")
     return None if found is None else list(found)
-
-
-def _is_carried(job: Mapping[str, Any]) -> bool:
-    """Whether the network carries a job: a complete batch, or a load of which 97 % is accepted, up to chance."""
-    if is_batch(job):
-        return job.get("completion_cycles") is not None
-    offered, accepted, packets = job.get(q.OFFERED.column), job.get(q.ACCEPTED.column), job.get("packets")
-    if not offered or accepted is None or not packets:
-        return False
-    return bool(accepted >= (soundness.CARRIED - soundness.CHANCE / math.sqrt(packets)) * offered)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from weft import _engine
 from weft.results import of_jobs, program_table, savings, soundness
 from weft.results.choose import POLICY, SEED
 from weft.results.confidence import Mean
@@ -30,7 +31,8 @@ _SUMMARY = {
     ENERGY: ("energy_total_j", "J", 1e6),
     ENERGY_DELAY: ("energy_delay_js", "J s", 1e9),
 }
-WORK = "unequal work: the programs send different messages"
+# Code and words of the obstacle to a comparison of runs whose programs differ.
+WORK = _engine.PROGRAMS_DIFFER[1]
 
 
 def ended(summary: Mapping[str, Any]) -> bool:

@@ -132,7 +132,7 @@ class ResultSet:
 
     @property
     def command(self) -> str | None:
-        """The command that runs what is missing or damaged; ``None`` for a scenario that was in memory only."""
+        """The command that runs missing or damaged points; ``None`` for a scenario that was in memory only."""
         words = self._store.manifest().get("command")
         return shell.command(*words, "--out", self.root) if words else None
 
@@ -229,7 +229,7 @@ class ResultSet:
 
     @property
     def episode_rows(self) -> list[tuple[int, dict[str, Any]]]:
-        """For each time from a first failure until all is whole again the number of its point, and what it did."""
+        """For each time from a first failure until all is whole again: the number of the point, and its numbers."""
         return [
             (number, point["coordinates"] | scalars(episode, point["coordinates"]) | {"flaw": flaw})
             for number, (point, summary, flaw) in enumerate(zip(self.points, self.summaries, self.flaws, strict=True))
@@ -238,7 +238,7 @@ class ResultSet:
 
     @property
     def flaws(self) -> list[str | None]:
-        """Why each point is left out of what is called best: saturated, not settled or the like; ``None`` if sound."""
+        """Why each point is never called best: saturated, not settled or the like; ``None`` if sound."""
         return [soundness.reason(summary) for summary in self.summaries]
 
     @property
@@ -289,7 +289,7 @@ class ResultSet:
         return dict(read)
 
     def network(self, point: int) -> dict[str, Any]:
-        """The network of a point as data: what `Point.network` gives."""
+        """The network of a point as data, as `Point.network` gives it."""
         return Scenario.from_file(self.file(point, "scenario.yaml")).points()[0].network()
 
     def run_info(self, point: int) -> dict[str, Any]:

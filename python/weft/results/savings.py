@@ -1,8 +1,8 @@
-"""What policies that switch links save against links that are always on, and what it costs in latency, in sentences.
+"""Savings of policies that switch links against links that are always on, and their cost in latency, in sentences.
 
 Points are compared in pairs at the same traffic, as means over seeds, and only where both deliver it and have settled:
-the others are counted with the reason. Where the load changes in phases, each phase is such a pair. What the reference
-draws is put at the work that the policy delivers (`equal_work`).
+the others are counted with the reason. Where the load changes in phases, each phase is such a pair. The power of the
+reference is scaled to the work of the policy (`equal_work`).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from functools import cached_property
 from itertools import chain, repeat
 from typing import TYPE_CHECKING, Any
 
-from weft.results import equal_work, link_modes, soundness
+from weft.results import equal_work, link_modes, soundness, sweep_diagnoses
 from weft.results import quantities as q
 from weft.results.choose import POLICY, ROUTING, SEED
 from weft.results.curves import short
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 # The policy that never switches a link.
 _USUAL = "always_on"
+# The code of the obstacle of points whose windows have other faults.
+_OTHER_FAULTS = "other_faults"
 # A relative difference below this is none.
 _NOTHING = 0.0005
 # Letters of the drawing of all links.
@@ -39,7 +41,7 @@ _BAR = 40
 _SLOW = "+-"
 # Sections of a scenario that may differ between two points that carry the same traffic over the same network.
 _OF_POLICY = {"power", "routing", "measure"}
-# Policies that are told; a sweep of many has a table and a report.
+# Most policies with sentences; a sweep of many has a table and a report.
 _TOLD = 3
 # So many ways out are named for points that have not settled.
 _REMEDIES = 2
@@ -56,35 +58,31 @@ class Pair:
     @cached_property
     def obstacle(self) -> str:
         """Why the two can't be compared; empty if they can."""
-        sides = (self.policy, self.reference)
-        if flaw := next(filter(None, map(_flaw, sides)), ""):
-            return flaw
-        if self.has_other_faults:
-            return "whose windows lie in other cycles, and so have other faults"
-        accepted = [side[q.ACCEPTED.column] for side in sides]
-        equal = soundness.same_work(accepted, [side.get("packets") for side in sides])
-        return "" if equal else "that accept different loads"
+        return ", ".join(what for _, what in self.obstacles)
 
     @cached_property
+    def obstacles(self) -> list[tuple[str, str]]:
+        """Code and predicate of each reason against a comparison."""
+        return equal_work.obstacles(self.policy, self.reference)
+
+    @property
     def has_other_faults(self) -> bool:
         """Whether two points that have no flaw were measured in other cycles, and so under other faults."""
-        is_flawed = any(map(_flaw, (self.policy, self.reference)))
-        return not is_flawed and equal_work.faults_differ([self.policy], [self.reference])
+        return any(code == _OTHER_FAULTS for code, _ in self.obstacles)
 
     @cached_property
     def reference_w(self) -> float:
-        """What the reference draws for the work of the policy, in W."""
+        """Power of the reference for the work of the policy, in W."""
         return equal_work.power_w(self.reference, self.policy[q.ACCEPTED.column])
 
     @cached_property
     def saved(self) -> float:
         """Power that the network (links, and routers with a price) draws less, in W; 0 if chance explains it."""
-        saved = float(self.reference_w - self.policy["power_mean_w"])
-        return 0.0 if abs(saved) <= equal_work.chance_w(self.policy, self.reference) else saved
+        return equal_work.saved_w(self.policy, self.reference)
 
     @property
     def share(self) -> float:
-        """The same as a share of what the reference draws: negative where it draws more."""
+        """The same as a share of the power of the reference: negative if the policy draws more."""
         return self.saved / self.reference_w if self.reference_w else 0.0
 
     @property
@@ -93,7 +91,7 @@ class Pair:
         return "" if abs(self.share) < _NOTHING else f"{'-' if self.share < 0 else ''}{_share(self.share)}"
 
     def powers(self) -> str:
-        """What the network draws, beside the reference."""
+        """Power of the network, next to the reference."""
         own = self.policy["power_mean_w"]
         if self.saved == 0.0 and abs(own - self.reference_w) >= _NOTHING * self.reference_w:
             return f"{_watts(own)} (no difference beyond chance)"
@@ -134,13 +132,14 @@ class Beside:
 
     @property
     def left_out(self) -> str:
-        """How many pairs can't be compared, and why; if there are none, what compares the two in spite of that."""
+        """How many pairs can't be compared, and why; if there are none, a command that compares the two."""
         return left_out(self.pairs) if self.pairs else f"{left_out(self.pairs)} `{self.command}` lines them up."
 
     @property
-    def other_cycles(self) -> str:
-        """Say that windows in other cycles were offered other loads, if they were (`equal_work.other_cycles`)."""
-        return equal_work.other_cycles((pair.reference, pair.policy) for pair in self.good)
+    def other_windows(self) -> list[str]:
+        """A sentence if windows in other cycles were offered other loads."""
+        pairs = ((pair.reference, pair.policy) for pair in self.good)
+        return sweep_diagnoses.sentences(equal_work.other_windows(pairs))
 
     @property
     def good(self) -> list[Pair]:
@@ -223,7 +222,7 @@ def _lines_of(beside: Beside, width: int) -> list[str]:
         return textwrap.wrap(f"{head}: no point can be compared. {beside.left_out}", width)
     most = good[0]
     sentences = _extremes(good)
-    sentences += [beside.other_cycles] if beside.other_cycles else []
+    sentences += [f"{each[:1].upper()}{each[1:]}." for each in beside.other_windows]
     if len(good) < len(pairs):
         sentences.append(left_out(pairs))
     place = f" ({most.place})" if most.place else ""
@@ -245,7 +244,8 @@ def _lines_of(beside: Beside, width: int) -> list[str]:
 def _extremes(good: Sequence[Pair]) -> list[str]:
     """Sentences on the pairs that save most and least; `good` begins with the one that saves most.
 
-    They are told by the share of the power. Where that and the watts have another order, the words say which is meant.
+    The sentences name the share of the power. Where that and the watts have another order, the words say which is
+    meant.
     """
     most, least = good[0], good[-1]
     if len(good) == 1:
@@ -280,7 +280,11 @@ def left_out(pairs: Sequence[Pair]) -> str:
         for shown in soundness.to_settle(side, limit):
             found.setdefault(shown, pair)
     for pair in pairs:
-        if soundness.is_over(pair.policy) and soundness.is_warned(pair.policy) and not _flaw(pair.reference):
+        if (
+            soundness.is_over(pair.policy)
+            and soundness.is_warned(pair.policy)
+            and not soundness.obstacles(pair.reference)
+        ):
             found.setdefault(soundness.remedy(pair.policy), pair)
     if other := [pair for pair in pairs if pair.has_other_faults]:
         found[equal_work.common_warmup(side for pair in other for side in (pair.policy, pair.reference))] = other[0]
@@ -291,18 +295,8 @@ def left_out(pairs: Sequence[Pair]) -> str:
     return f"Not compared, of {len(pairs)} pairs of {what}: {why}.{remedy}"
 
 
-def _flaw(side: Summary) -> str:
-    """Why a point says nothing about power and latency; empty if it does."""
-    if flaws := soundness.obstacles(side):
-        return ", ".join(flaw.words for flaw in flaws)
-    measured = (
-        side.get(q.LATENCY.column) is not None and side[q.ACCEPTED.column] and side.get("links_on_mean") is not None
-    )
-    return "" if measured else soundness.EMPTY.words
-
-
 def _by_policy(results: ResultSet) -> dict[str, list[tuple[dict[str, str], Summary]]]:
-    """The points of each policy, by its label: what else the sweep set, as labels, and the summary.
+    """The points of each policy, by its label: other settings of the sweep, as labels, and the summary.
 
     A setting that `zip` changes together with the policy, such as the routing that it needs, is left out.
     """
@@ -360,7 +354,7 @@ def always_on(points: Mapping[str, Sequence[tuple[Any, Summary]]]) -> str | None
         for policy in found
         if all(each.get("links_stay_on", each.get("power_settled") is None) for _, each in points[policy])
     ]
-    # where links fail, none draws what links draw that are on in every cycle
+    # links that fail draw less than links that are on in every cycle
     is_usual = _USUAL in points and (_USUAL in found or not found)
     found = [_USUAL] if is_usual else never or found
     return found[0] if len(found) == 1 and len(points) > 1 else None
@@ -431,7 +425,7 @@ def _cycles(latency: float, digits: int = 3) -> str:
 
 
 def _rounded(value: float, digits: int = 3) -> str:
-    """A number with so many digits, or all of those before the point."""
+    """A number with this number of digits, or all digits before the point."""
     whole = value >= 10 ** (digits - 1)
     return f"{value:.0f}" if whole else f"{float(f'{value:.{digits}g}'):.15g}"
 
@@ -441,7 +435,7 @@ def _share(share: float) -> str:
 
 
 def _instead(value: float, of: float, written: Callable[[float, int], str]) -> str:
-    """A value beside that of the reference, in words; with so many digits that one sees them differ."""
+    """A value next to that of the reference, in words; with enough digits to see the difference."""
     difference = value - of
     if value == of or abs(difference) < _NOTHING * of:
         return f"{written(value, 3)} (no difference)"

@@ -1,4 +1,4 @@
-"""What a scenario changes at set times: its load, what fails, what a power policy switches by the clock.
+"""Changes of a scenario at set times: of its load, by faults, by the clock of a power policy.
 
 Such a change is no chance, so the scatter of numbers around it says nothing on how sure they are; and what has failed
 is dark, but does not sleep.
@@ -59,7 +59,7 @@ def changes(results: ResultSet) -> list[str]:
 
 
 def _values(results: ResultSet, path: str) -> list[Any]:
-    """The value of each point at a path: what the sweep set, or else what its scenario says, if that is kept."""
+    """The value of each point at a path: from the sweep, or else from its scenario, if that is kept."""
     rows = range(len(results))
     if path in results.coordinates:
         return [results.points[row]["coordinates"][path] for row in rows]
@@ -83,6 +83,6 @@ def _by_the_clock(policy: Any) -> bool:
 
 
 def _nested(value: Any) -> list[Any]:
-    """A value, and all that stand in it."""
+    """A value, and all values in it."""
     inner = list(value.values()) if isinstance(value, dict) else value if isinstance(value, list) else []
     return [value, *(each for one in inner for each in _nested(one))]

@@ -15,11 +15,6 @@ from weft.text import shell
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-# A network carries a load of which it accepts at least this share, as the engine judges it.
-CARRIED: float = _engine.CARRIED
-# Standard deviations that are taken for chance.
-CHANCE: float = _engine.CHANCE
-
 
 @dataclass(frozen=True, order=True)
 class Flaw:
@@ -54,9 +49,9 @@ UNJUDGED, PART_OF_PERIOD = (_BY_CODE[code] for code in ("not_judged", "part_of_p
 LEFT_OVER, FELL_BEHIND, QUEUES_UNSETTLED = (
     _BY_CODE[code] for code in ("began_with_backlog", "fell_behind", "queues_unsettled")
 )
-# What accepts all that it can.
+# Points that accept as much as the network carries.
 OVERLOADED = {flaw for flaw in FLAWS if flaw.group == "overloaded"}
-# What accepts less than it is offered, so that only accepted loads can be compared.
+# Points that accept less than they are offered, so that only accepted loads can be compared.
 LESS_ACCEPTED = {*OVERLOADED, DROPPING}
 WARMUP = "measure.warmup"
 
@@ -154,7 +149,7 @@ def to_judge(summary: Mapping[str, Any]) -> str:
 def risk(summary: Mapping[str, Any]) -> str | None:
     """The parameter of the power policy of which the engine warned, as a dotted path; ``None`` if of none.
 
-    Such a network may collapse at a load that this run carries: it depends on how the run began.
+    Such a network may collapse at a load that this run carries: the result depends on the begin of the run.
     """
     return verdict(summary).risk
 
@@ -210,13 +205,13 @@ def dropped_share(summary: Mapping[str, Any]) -> float:
 
 
 def is_lossy(summary: Mapping[str, Any]) -> bool:
-    """Whether so many packets are dropped that what is delivered is less than 97 %: the load is not carried."""
+    """Whether more than 3 % of the packets are dropped: the load is not carried."""
     return verdict(summary).is_lossy
 
 
 def is_failing(summary: Mapping[str, Any]) -> bool:
     """Whether links or routers fail during a run: then links draw no power that do not sleep."""
-    return bool(summary.get("fault_parts")) or is_dropping(summary)
+    return verdict(summary).is_failing
 
 
 def mark(summary: Mapping[str, Any]) -> str:
@@ -230,13 +225,13 @@ def mark_without_drops(summary: Mapping[str, Any]) -> str:
 
 
 def marks_of(column: str) -> list[str]:
-    """The marks that may stand behind the numbers of a column."""
+    """The marks that may follow the numbers of a column."""
     marked = column in _MARKED or column.startswith(_LATENCIES)
     return [*(MARKS if marked else ()), *([OVERLOADED_MARK] if column == q.ENERGY.column else ())]
 
 
 def sign(summary: Mapping[str, Any]) -> str:
-    """What stands in place of a latency that has no limit (``stall``, ``sat``), or else the mark of the point.
+    """The word in place of a latency that has no limit (``stall``, ``sat``), or else the mark of the point.
 
     A point that is saturated in a phase of its load has no limit, either.
     """
@@ -263,7 +258,7 @@ def counted(summaries: Iterable[Mapping[str, Any]]) -> dict[Flaw, int]:
 
 
 def same_work(accepted: Iterable[float | None], packets: Iterable[float | None]) -> bool:
-    """Whether points deliver the same, up to 3 % and what chance explains (three standard deviations).
+    """Whether points deliver the same, up to 3 % and chance (three standard deviations).
 
     This is the one criterion of equal work: of sentences on savings, comparisons, bills and reports.
 
@@ -279,11 +274,12 @@ def same_work(accepted: Iterable[float | None], packets: Iterable[float | None])
 
 
 def in_phases(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """What a point measured in each phase of its load, in the form of a summary; empty if its load does not change.
+    """The numbers of a point in each phase of its load, in the form of a summary; empty if its load does not change.
 
     A phase is judged by itself: it may be sound where another phase of the point is saturated, but not right after it,
-    when it delivers what that one has left. One that falls behind at first and then carries its load has not settled.
-    Bursts that leave the whole run open leave open the phases that nobody judged, too.
+    when it delivers what that one has left. A phase that falls behind at first and then carries its load has not
+    settled.
+    If bursts leave the whole run without a verdict, its phases have none.
     """
     phases = summary.get("phases") or []
     return [
@@ -291,7 +287,7 @@ def in_phases(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
         | phase
         | judged
         | {
-            # what failed would draw power, too: these are no links that are always on
+            # failed links would also draw power: these are no links that are always on
             **({"power_always_on_mean_w": None} if is_failing(summary) else {}),
             "links_on_mean": None if phase.get("links_off_share") is None else 1 - phase["links_off_share"],
         }

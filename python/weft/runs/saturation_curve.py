@@ -16,6 +16,7 @@ import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from weft import _engine
 from weft.results import quantities as q
 from weft.results import soundness
 from weft.results.choose import LOAD, SEED
@@ -90,13 +91,7 @@ def _sets(coordinates: dict[str, Any]) -> list[tuple[str, str]]:
 
 def over(points: Sequence[Point], store: Store) -> bool | None:
     """Whether at least half of the seeds say that the load is too much; ``None`` if those decide that do not know."""
-    summaries = [store.summary(point.hash) for point in points]
-    too_much = (soundness.is_over, soundness.is_lossy, soundness.is_above_bound)
-    votes = sum(any(each(summary) for each in too_much) for summary in summaries)
-    if 2 * votes >= len(summaries):
-        return True
-    open_ = sum(soundness.is_unjudged(summary) or soundness.is_behind(summary) for summary in summaries)
-    return None if 2 * (votes + open_) >= len(summaries) else False
+    return _engine.is_too_much([soundness.verdict(store.summary(point.hash)) for point in points])
 
 
 def _lost(curve: Curve, load: float | None, store: Store) -> float | None:

@@ -1,0 +1,101 @@
+//! Points that carry too little because the power policy keeps links dark.
+
+use super::words;
+use crate::facts::Facts;
+use crate::numbers::known;
+use crate::verdict::{Diagnosis, Remedy};
+
+weft_units::codes! {
+    COLLAPSED = "collapsed", Warning,
+        means: "The network carries next to nothing, although no channel is busy. The power policy keeps links dark.",
+        computed: "The point is overloaded and accepts less than 50 % of its load, and no channel is busy for 50 % of the window. \
+                   The same load is carried at a point that switches no link. If no such point was run, links were dark for 20 % \
+                   of their cycles or more. A link is dark while it carries nothing in any mode: it is off, or it switches.",
+        helps: "Let links wait longer before they go off, or write another policy. `weft plot residency` shows the states of the links.";
+    DARK_LINKS_LIMIT_LOAD = "dark_links_limit_load", Warning,
+        means: "The load is too much while links are dark. No channel is busy.",
+        computed: "As `collapsed`, but the network accepts 50 % of its load or more.",
+        helps: "Let links wait longer before they go off, or write another policy. `weft plot residency` shows the states of the links.";
+}
+
+/// An overloaded network in which no channel is busier than this is not limited by its bandwidth \[share of the window\].
+const IDLE: f64 = 0.5;
+/// Links that were dark for this share of their cycles explain an overload without a point to compare with.
+const DARK: f64 = 0.2;
+/// A network that accepts less than this share of the offered load has collapsed.
+const COLLAPSED_BELOW: f64 = 0.5;
+
+/// Shares of the cycles of links that a policy manages.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Links {
+    pub on: f64,
+    pub off: f64,
+    /// Off or switching; 0 if no link was ever switched.
+    pub dark: f64,
+    /// Of the busiest channel, the share of the window in which it carries flits.
+    pub busiest: f64,
+}
+
+/// Names in the sentence.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Names<'a> {
+    /// The point, and the number of others like it.
+    pub place: &'a str,
+    pub policy: &'a str,
+    /// The policy under which the same load is carried, if it was run.
+    pub carried_under: Option<&'a str>,
+    /// True if the links of the policy go off because no flit comes.
+    pub goes_off_idle: bool,
+}
+
+/// True if a point is overloaded although no channel is busy, because links were dark. `beside`: the same load where no link is switched.
+pub fn is_held_back(point: &Facts, links: Links, beside: Option<&Facts>) -> bool {
+    let is_idle = links.dark != 0.0 && links.busiest < IDLE && point.is_over();
+    is_idle && beside.map_or(links.dark >= DARK, |beside| beside.flaws().is_empty())
+}
+
+/// Loads by which a point is overloaded: those of its worst phase, or of the window.
+struct Loads {
+    accepted: f64,
+    of: f64,
+    phase: Option<f64>,
+}
+
+impl Loads {
+    fn of(point: &Facts) -> Self {
+        let share = |phase: &Facts| phase.accepted_load.unwrap_or(0.0) / phase.load.unwrap_or(f64::NAN);
+        let is_over = |phase: &&Facts| phase.place.as_ref().is_some_and(|place| place.own_saturated == Some(true));
+        let worst = point.phases.iter().filter(is_over).min_by(|a, b| share(a).total_cmp(&share(b)));
+        let (from, of) = match worst.filter(|_| point.saturated != Some(true)) {
+            Some(phase) => (phase, phase.load),
+            None => (point, point.offered_load),
+        };
+        let place = from.place.as_ref().map(|place| place.phase);
+        Self { accepted: from.accepted_load.unwrap_or(0.0), of: of.unwrap_or(0.0), phase: place }
+    }
+}
+
+/// The diagnosis of a point that dark links hold back.
+pub fn diagnosis(point: &Facts, links: Links, names: Names) -> Diagnosis {
+    let loads = Loads::of(point);
+    let has_collapsed = loads.accepted < COLLAPSED_BELOW * loads.of;
+    let code = if has_collapsed { &COLLAPSED } else { &DARK_LINKS_LIMIT_LOAD };
+    let numbers = [
+        ("offered_load_flits_per_terminal_cycle", Some(loads.of)),
+        ("accepted_load_flits_per_terminal_cycle", Some(loads.accepted)),
+        ("phase", loads.phase),
+        ("busiest_channel_share", Some(links.busiest)),
+        ("links_on_share", Some(links.on)),
+        ("links_off_share", Some(links.off)),
+        ("links_switching_share", Some(links.dark - links.off)),
+    ];
+    let carried = words::carried(names.place, loads.phase, has_collapsed, loads.accepted, loads.of);
+    Diagnosis {
+        code,
+        severity: code.severity,
+        phase: None,
+        what: words::held_back(&carried, links, names),
+        numbers: known(numbers),
+        remedy: Remedy::new("`weft plot residency {root}` shows the states of the links"),
+    }
+}

@@ -1,0 +1,101 @@
+//! Load curves: loads that contradict each other, and where a curve saturates.
+
+use super::words;
+use crate::facts::Facts;
+use crate::kinds;
+use crate::numbers::known;
+use crate::verdict::Diagnosis;
+
+weft_units::codes! {
+    NOT_MONOTONIC = "not_monotonic", Warning,
+        means: "A load is saturated, although the same network carries a higher load.",
+        computed: "The lowest saturated load is below the highest load that is carried. Saturation is a verdict on one window. A routing \
+                   that leaves the shortest paths only at long queues may still fill them in the window. At a higher load they fill \
+                   sooner.",
+        helps: "Write a warm-up of 4 times the run and a window of 4 times the present one. Longer runs decide.";
+}
+
+/// Two loads that contradict each other.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Contradiction {
+    /// Index of the lowest saturated point, and of the highest that is carried.
+    pub points: [usize; 2],
+    pub diagnosis: Diagnosis,
+}
+
+/// The contradiction of the points of one network by their loads. `network`: its coordinates in words; empty of a sweep over the load only.
+pub fn not_monotonic(points: &[(f64, &Facts)], network: &str) -> Option<Contradiction> {
+    let with = |holds: fn(&Facts) -> bool| (0..points.len()).filter(move |&point| holds(points[point].1));
+    let by_load = |a: &usize, b: &usize| points[*a].0.total_cmp(&points[*b].0);
+    let low = with(|facts| facts.has(&kinds::SATURATED)).min_by(by_load)?;
+    let high = with(|facts| facts.saturated == Some(false)).rev().max_by(by_load)?;
+    let [(load, facts), (higher, carried)] = [points[low], points[high]];
+    if load >= higher {
+        return None;
+    }
+    let numbers =
+        [("saturated_load_flits_per_terminal_cycle", load), ("carried_load_flits_per_terminal_cycle", higher)];
+    let diagnosis = Diagnosis {
+        code: &NOT_MONOTONIC,
+        severity: NOT_MONOTONIC.severity,
+        phase: None,
+        what: words::not_monotonic(network, (load, facts), (higher, carried)),
+        numbers: known(numbers.map(|(name, value)| (name, Some(value)))),
+        remedy: facts.to_judge(),
+    };
+    Some(Contradiction { points: [low, high], diagnosis })
+}
+
+/// True if at least half of the runs of a load, one per seed, say that it is too much. `None` if those decide that do not know.
+pub fn is_too_much(runs: &[&Facts]) -> Option<bool> {
+    let count = |holds: fn(&Facts) -> bool| runs.iter().filter(|run| holds(run)).count();
+    let votes = count(|run| run.is_over() || run.is_lossy() || run.is_above_bound());
+    if 2 * votes >= runs.len() {
+        return Some(true);
+    }
+    let open = count(|run| crate::flaws::is_unjudged(&run.flaws()) || run.is_behind());
+    if 2 * (votes + open) >= runs.len() { None } else { Some(false) }
+}
+
+/// The loads of a curve.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Curve<'a> {
+    /// Loads in order, each with whether it is too much; `None` where that is not known.
+    pub loads: &'a [(f64, Option<bool>)],
+    /// Loads at which more than 3 % of the packets are dropped, with the largest share of their runs.
+    pub dropped: &'a [(f64, f64)],
+    /// True if the load follows the network.
+    pub is_closed_loop: bool,
+    /// True if the engine warned that other loads than those that were run may not be carried.
+    pub is_warned: bool,
+}
+
+/// Saturation of a curve, as far as its loads tell.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Saturation {
+    /// The highest load that is carried wherever it was offered.
+    pub steady: Option<f64>,
+    /// The lowest load that is too much.
+    pub over: Option<f64>,
+    /// The lowest load above the steady one that is not judged, of a curve without a saturated load.
+    pub open_from: Option<f64>,
+    /// In words.
+    pub what: String,
+}
+
+impl Curve<'_> {
+    pub fn saturation(&self) -> Saturation {
+        let is_lossy = |load: f64| self.dropped.iter().any(|&(lossy, _)| lossy == load);
+        let kept: Vec<(f64, Option<bool>)> = self.loads.iter().copied().filter(|&(load, _)| !is_lossy(load)).collect();
+        let of = |is: Option<bool>| kept.iter().filter(move |&&(_, over)| over == is).map(|&(load, _)| load);
+        let steady = of(Some(false)).filter(|&load| of(None).all(|unknown| unknown != load)).reduce(f64::max);
+        let over = of(Some(true)).next();
+        let is_above = |&load: &f64| steady.is_none_or(|steady| load > steady);
+        let open_from = if over.is_none() { of(None).filter(is_above).reduce(f64::min) } else { None };
+        let mut carried: Vec<f64> = of(Some(false)).collect();
+        carried.dedup();
+        let mut found = Saturation { steady, over, open_from, what: String::new() };
+        found.what = words::saturation(self, &found, &carried);
+        found
+    }
+}

@@ -1,0 +1,92 @@
+//! Reasons against a comparison of two points.
+
+use super::windows;
+use super::words;
+use crate::facts::Facts;
+use crate::flaws::same_work;
+use crate::kinds::{self, Kind};
+use weft_units::Code;
+
+weft_units::codes! {
+    UNEQUAL_WORK = "unequal_work", Warning,
+        means: "Two points deliver different loads. Their latencies, powers and energies cannot be compared.",
+        computed: "The accepted loads differ by more than 3 % and what chance explains, 3 sqrt(1 / packets of one + 1 / packets of the other).",
+        helps: "Compare at loads that both carry. If chance is the reason, write a longer `measure.window`.";
+    UNEQUAL_PROGRAMS = "unequal_programs", Warning,
+        means: "Programs of two points send different messages. Their times and energies cannot be compared.",
+        computed: "The jobs of the points differ in their number of messages or bytes.",
+        helps: "Compare points that run the same programs.";
+    OTHER_FAULTS = "other_faults", Warning,
+        means: "The windows of two points are in other cycles, and so have other faults.",
+        computed: "`warmup_cycles` or `window_cycles` differ, and something fails in one of the points.",
+        helps: "Write a fixed `measure.warmup` for all, and faults that begin after it. Then all windows have the same faults.";
+}
+
+/// A reason against a comparison of two points.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Obstacle {
+    pub code: &'static Code,
+    /// As a predicate, as in "2 pairs are saturated".
+    pub what: &'static str,
+}
+
+const fn of_flaw(kind: &Kind) -> Obstacle {
+    Obstacle { code: kind.code, what: kind.words }
+}
+
+pub static LOADS_DIFFER: Obstacle = Obstacle { code: &UNEQUAL_WORK, what: words::LOADS_DIFFER };
+pub static MESSAGES_DIFFER: Obstacle = Obstacle { code: &UNEQUAL_PROGRAMS, what: words::MESSAGES_DIFFER };
+static FAULTS_DIFFER: Obstacle = Obstacle { code: &OTHER_FAULTS, what: words::FAULTS_DIFFER };
+
+/// A side of a comparison: a point, or the mean of its seeds.
+#[derive(Debug, Clone, Copy)]
+pub struct Side<'a> {
+    pub point: &'a Facts,
+    /// The runs of the mean.
+    pub runs: &'a [&'a Facts],
+    /// True if latency, accepted load and links were measured.
+    pub is_measured: bool,
+}
+
+impl Side<'_> {
+    /// Reasons against any comparison with this side, the worst first.
+    fn flaws(&self) -> Vec<Obstacle> {
+        let flaws = self.point.obstacles();
+        if flaws.is_empty() && !self.is_measured {
+            return vec![of_flaw(&kinds::NO_PACKET)];
+        }
+        flaws.into_iter().map(of_flaw).collect()
+    }
+}
+
+/// Reasons against a comparison of power and latency; empty if the two can be compared.
+pub fn obstacles(own: Side, reference: Side) -> Vec<Obstacle> {
+    let flaws = own.flaws();
+    let flaws = if flaws.is_empty() { reference.flaws() } else { flaws };
+    if !flaws.is_empty() {
+        return flaws;
+    }
+    if windows::faults_differ(own.runs, reference.runs) {
+        return vec![FAULTS_DIFFER];
+    }
+    let both = [own.point, reference.point];
+    let is_same = same_work(&both.map(|each| each.accepted_load), &both.map(|each| each.packets));
+    if is_same { Vec::new() } else { vec![LOADS_DIFFER] }
+}
+
+/// The reason against a comparison of means over seeds; `None` if they can be compared.
+///
+/// `accepted`: the mean of each side. `is_accepted`: if the accepted loads themselves are compared, which saturated points have as well.
+pub fn unequal(
+    runs: &[&Facts],
+    accepted: &[Option<f64>],
+    packets: &[Option<f64>],
+    is_accepted: bool,
+) -> Option<Obstacle> {
+    let worst = runs.iter().flat_map(|run| run.obstacles()).min_by_key(|kind| kind.rank());
+    let is_of_load = |kind: &&Kind| matches!(kind.group, kinds::Group::Overloaded | kinds::Group::Dropping);
+    match worst.filter(|kind| !(is_accepted && is_of_load(kind))) {
+        Some(kind) => Some(of_flaw(kind)),
+        None => (!is_accepted && !same_work(accepted, packets)).then_some(LOADS_DIFFER),
+    }
+}

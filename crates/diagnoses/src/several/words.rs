@@ -1,0 +1,133 @@
+//! The sentences about several points.
+
+use super::collapse::{Links, Names};
+use super::curve::{Curve, Saturation};
+use crate::facts::Facts;
+use crate::format::{Span, general};
+use crate::words::{LOADS, loads};
+
+/// Most loads of a list.
+const LISTED: usize = 6;
+const OTHERS: &str = "other loads may not be carried (see the warning)";
+// Links that go off because no flit comes wake for a packet that waits for them. Other links need not.
+const WAITING: &str = "packets wait for links that are not on, and block those behind them, and so the links further on get no flits and \
+                       go to sleep, too";
+const CLOSED: &str = "links that are not on take no new packets";
+
+pub(super) const LOADS_DIFFER: &str = "of unequal work (accepted loads differ)";
+pub(super) const MESSAGES_DIFFER: &str = "of unequal work (the programs send different messages)";
+pub(super) const FAULTS_DIFFER: &str = "with windows in other cycles, and so with other faults";
+
+/// The accepted part of a load that is too much.
+pub(super) fn carried(place: &str, phase: Option<f64>, has_collapsed: bool, accepted: f64, of: f64) -> String {
+    let head = if has_collapsed { "Collapse" } else { "Too much while links are dark" };
+    let phase = phase.map_or_else(String::new, |phase| format!(", phase {phase} of the load"));
+    let much = match accepted >= of {
+        true => "packets of the window are not delivered within `measure.drain_limit`".to_owned(),
+        false => format!("{} of {} {LOADS} are accepted", general(accepted, 4), general(of, 4)),
+    };
+    format!("{head} at {place}{phase}: {much}")
+}
+
+fn percent(share: f64) -> String {
+    format!("{} %", general(100.0 * share, 2))
+}
+
+pub(super) fn held_back(carried: &str, links: Links, names: Names) -> String {
+    let switching = links.dark - links.off;
+    let mut text = format!(
+        "{carried} although no channel is busy for more than {} of the window. Under {} the links were on for {} of their cycles, off for {} \
+         and switching for {}: {}",
+        percent(links.busiest),
+        names.policy,
+        percent(links.on),
+        percent(links.off),
+        percent(switching),
+        if names.goes_off_idle { WAITING } else { CLOSED },
+    );
+    if names.goes_off_idle && switching > links.on {
+        text +=
+            ". Links spend more time switching than on, as if they went off after less idle time than a switch takes";
+    }
+    if let Some(other) = names.carried_under {
+        text += &format!(". The same load is carried under {other}, which switches no link");
+    }
+    text
+}
+
+pub(super) fn not_monotonic(network: &str, low: (f64, &Facts), high: (f64, &Facts)) -> String {
+    let of = if network.is_empty() { String::new() } else { format!(" ({network})") };
+    format!(
+        "not monotonic{of}: load {} is saturated ({} accepted), and {} is not ({} accepted). The queues by which the routing chooses may \
+         still have been filling at the lower load",
+        general(low.0, 6),
+        loads(low.1),
+        general(high.0, 6),
+        loads(high.1),
+    )
+}
+
+pub(super) fn fixed_warmup(span: Span) -> String {
+    format!("write a fixed `measure.warmup` for all, such as `{span}`")
+}
+
+pub(super) fn common_warmup(fixed: &str) -> String {
+    format!("{fixed}, and faults that begin after it: then all windows have the same faults")
+}
+
+pub(super) fn same_packets(fixed: &str) -> String {
+    format!("for the same packets {fixed}, and no `measure.stop`")
+}
+
+pub(super) fn other_windows(apart: usize, of: usize, warmups: [f64; 2], offered: [f64; 2]) -> String {
+    let count = if of > 1 { format!("{apart} of {of} pairs") } else { "this pair".to_owned() };
+    format!(
+        "the windows of {count} begin or end in other cycles (warm-up {:.0} and {:.0} cycles), so by chance other loads were offered ({} and {} \
+         {LOADS})",
+        warmups[0],
+        warmups[1],
+        general(offered[0], 4),
+        general(offered[1], 4),
+    )
+}
+
+/// The loads that are carried, each by itself if they are few.
+fn not_at(carried: &[f64]) -> String {
+    let of = |load: &f64| general(*load, 4);
+    match carried {
+        [first, .., last] if carried.len() > LISTED => {
+            format!("not at {} loads from {} to {}", carried.len(), of(first), of(last))
+        }
+        few => format!("not at {}", few.iter().map(of).collect::<Vec<_>>().join(", ")),
+    }
+}
+
+/// `carried`: the loads that are carried, in order.
+pub(super) fn saturation(curve: &Curve, found: &Saturation, carried: &[f64]) -> String {
+    let of = |load: f64| general(load, 4);
+    let below = |steady| if curve.is_warned { not_at(carried) } else { format!("not up to {}", of(steady)) };
+    let place = match (found.over, found.steady) {
+        (None, _) if curve.is_closed_loop => "never: the load follows the network".to_owned(),
+        (None, steady) => {
+            let open = found.open_from.map(|load| format!("not judged from {} on", of(load)));
+            steady.map(below).into_iter().chain(open).collect::<Vec<_>>().join(", ")
+        }
+        (Some(over), None) => format!("at {} or below", of(over)),
+        (Some(over), Some(steady)) if steady > over => format!("at {}, though not at {}", of(over), of(steady)),
+        (Some(over), Some(steady)) => format!("between {} and {}", of(steady), of(over)),
+    };
+    let follows = found.over.is_none() && curve.is_closed_loop;
+    let warned = if curve.is_warned && found.steady.is_some() && !follows { OTHERS } else { "" };
+    let parts = [&*place, warned, &*dropped(curve.dropped)];
+    parts.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join("; ")
+}
+
+fn dropped(lossy: &[(f64, f64)]) -> String {
+    if lossy.is_empty() {
+        return String::new();
+    }
+    let loads: Vec<String> = lossy.iter().map(|&(load, _)| general(load, 4)).collect();
+    let most = lossy.iter().map(|&(_, share)| share).fold(0.0, f64::max);
+    let up_to = if lossy.len() > 1 { "up to " } else { "" };
+    format!("{up_to}{} % of the packets are dropped at {}", general(100.0 * most, 3), loads.join(", "))
+}
