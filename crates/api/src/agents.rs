@@ -1,4 +1,4 @@
-//! The agents of a power policy: what they are told, and what they can do. Every block has agents of its own; an
+//! The agents of a power policy: the calls that they receive, and the changes that they can make. Every block has agents of its own; an
 //! overseer acts on the whole network. Both see channels (the outputs of routers and terminals), never the state of the loop itself.
 
 use crate::base::kept::{Kept, Value};
@@ -11,7 +11,7 @@ use std::fmt::Debug;
 use std::sync::Arc;
 use weft_topology::{Peer, Trunk};
 
-/// What the agents of a block are built from. Channels and routers are numbered within their block.
+/// The parts from which the agents of a block are built. Channels and routers are numbered within their block.
 #[derive(Debug)]
 pub struct BlockSite {
     /// The channels that lead out of the routers, in the order of their ports; then, if the policy manages links of
@@ -51,7 +51,7 @@ pub struct RouterSite {
     pub base: u32,
 }
 
-/// Which events of the loop agents want to be told of. Events that they do not ask for cost nothing.
+/// Events of the loop of which agents request a call. Events that they do not ask for cost nothing.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Probes {
     pub arrivals: bool,
@@ -76,8 +76,8 @@ pub trait Agents: Kept + Any + Debug + Send {
     fn timers(&mut self, _ended: &[u32], _channels: &mut dyn Channels) {}
 
     /// Asked while nothing is under way in the network. Returns the period of timer `who` if each of its next ends only sets it again,
-    /// a period later, as long as the network stays idle. The engine then skips these ends. An agent that counts its ends returns
-    /// `None`, the default: the engine skips none of them.
+    /// a period later, as long as the network stays idle. The engine then skips these ends. An agent that counts its ends returns `None`,
+    /// the default: the engine skips no end.
     fn rests(&self, _who: usize, _channels: &dyn Channels) -> Option<u64> {
         None
     }
@@ -175,7 +175,7 @@ pub struct Detour {
     pub leaves_on: Option<u8>,
 }
 
-/// A link or a router fails or returns. The end of the link that hears of it is channel `channel`.
+/// A link or a router fails or returns. The end of the link that receives it is channel `channel`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Value)]
 pub struct Breakage {
     pub channel: u32,
@@ -244,7 +244,7 @@ pub trait Channels {
     /// Most flits by which `queued` can grow from a cycle to the next, at least 1. `None`: all flits of a queue may count at once, because
     /// heads choose their output late.
     fn queue_growth(&self, channel: usize) -> Option<u32>;
-    /// The buffer at its far end is empty, and all credits have come back.
+    /// The buffer at its far end is empty, and all credits have returned.
     fn credits_are_home(&self, channel: usize) -> bool;
     /// Cycles that a credit, or a message on the side channel, takes.
     fn credit_latency(&self, channel: usize) -> u64;
@@ -284,7 +284,7 @@ pub trait Channels {
     fn parked(&self) -> &[Parked];
     /// Router `router` of the block knows something new about links: its parked heads look for a path again.
     fn note_news(&mut self, router: usize);
-    /// Router `router` of the block has heard of a fault.
+    /// Router `router` of the block has received the news of a fault.
     fn warn(&mut self, router: usize);
 }
 
@@ -305,7 +305,7 @@ pub trait Overseer: Kept + Any + Debug + Send {
     fn fault(&mut self, _network: &mut dyn Network, _now: u64) {}
 }
 
-/// What an overseer tells the routing.
+/// Data of an overseer for the routing.
 #[derive(Debug, Clone, Value)]
 pub enum Published {
     /// A number: how many stages are on, or the widths of a tree.

@@ -1,4 +1,4 @@
-//! What a switch allocator is.
+//! Needs and promises of a switch allocator.
 
 use super::switch::Ports;
 use crate::base::bits::Bits;
@@ -36,7 +36,7 @@ pub trait AllocatorModel {
         1
     }
 
-    /// Configurations that differ in what matters. Tests run all of them.
+    /// Configurations that differ in what matters. Tests run all examples.
     fn examples() -> Vec<Self>
     where
         Self: Sized;

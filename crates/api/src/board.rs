@@ -9,7 +9,7 @@ use crate::base::kept::Kept;
 use std::sync::atomic::{AtomicU32, Ordering};
 use weft_units::{Cycles, Refusal, Time};
 
-/// What a routing posts.
+/// Numbers that a routing posts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Posts {
     /// The key of the routing under which the scenario has `every` and `delay`; empty if the routing itself has them.

@@ -18,7 +18,7 @@ const TARGETS: u64 = 2;
 /// Purpose of the hashes that give the lengths of its packets.
 const LENGTHS: u64 = 3;
 
-/// What the terminals with the same load share in one phase.
+/// Data that the terminals with the same load share in one phase.
 #[derive(Debug)]
 struct Rate {
     /// `None`: silent in this phase.
@@ -35,7 +35,7 @@ struct Rate {
     load: f64,
 }
 
-/// What the clocks of a job share.
+/// Data that the clocks of a job share.
 #[derive(Debug)]
 pub struct Clocks {
     rates: Vec<Rate>,
@@ -60,7 +60,7 @@ pub struct Clocks {
 pub struct Clock {
     gaps: Pcg32,
     targets: Pcg32,
-    /// What its injection process remembers between packets.
+    /// State of its injection process between packets.
     memory: u64,
     #[kept(fixed)]
     rank: u32,

@@ -1,4 +1,4 @@
-//! What all routers of a network have in common, as far as models may know it.
+//! Data that all routers of a network share, as far as models may read it.
 
 use super::board::Board;
 use super::sensor::Sensor;
@@ -8,7 +8,7 @@ use crate::state::link_class::Link;
 use crate::state::rate::Rate;
 use crate::state::{Modes, key_of};
 
-/// What models may know of all routers.
+/// Data of all routers that models may read.
 #[derive(Debug)]
 pub struct Common {
     pub links: ByClass<Link>,
@@ -16,7 +16,7 @@ pub struct Common {
     pub rates: ByClass<Rate>,
     /// The modes of the channels.
     pub modes: Modes,
-    /// What the routing reads as congestion; `None` if it reads nothing.
+    /// The sensor of congestion of the routing; `None` if it reads nothing.
     pub sensor: Option<Sensor>,
     /// Cycles from the grant to the link.
     pub after_grant: u32,
@@ -28,7 +28,7 @@ pub struct Common {
     pub hold_switch: bool,
     /// A member of each trunk is open in every cycle, and heads take open members. (Elsewhere a head asks for a closed member to wake it.)
     pub always_carries: bool,
-    /// What routers post, if the routing has them post.
+    /// Numbers that routers post, if the routing has them post.
     pub board: Option<Board>,
 }
 

@@ -39,7 +39,7 @@ pub trait HeadRouting<const V: usize>: Debug + Send + Sync {
     fn key_at_head(&self, here: Here<'_, Queues<'_, V>>, packet: &mut Packet, seed: u64, class_bits: u32) -> u16;
     fn each_step(&self, here: Here<'_, Queues<'_, V>>, packet: &mut Packet, turn: u32) -> Option<Hop>;
     fn candidates(&self, at: u64, packet: &Packet) -> u128;
-    /// What the router at `at` posts on the board.
+    /// Numbers that the router at `at` posts on the board.
     fn post(&self, at: u64, here: &Queues<'_, V>, sent: &dyn Fn() -> u32, numbers: &mut [u32]);
     /// The same as `at_head`, slower, for watched packets: `here` notes what the routing compares.
     fn at_head_watched(&self, here: Here<'_, dyn View + '_>, packet: &mut Packet, seed: u64) -> Hop;

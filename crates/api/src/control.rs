@@ -1,9 +1,9 @@
-//! Control packets: single flits by which the agents of a policy talk to each other. The engine carries, counts and records
-//! them; what they say is the policy's business.
+//! Control packets: single flits by which the agents of a policy talk to each other. The engine carries, counts and records them; their
+//! meaning is the policy's business.
 
 use crate::base::kept::Value;
 
-/// What a control packet says, as its policy writes it. Packets that reach a port in the same cycle are received in the order
+/// Content of a control packet, as its policy writes it. Packets that reach a port in the same cycle are received in the order
 /// of these numbers.
 pub type Body = u128;
 

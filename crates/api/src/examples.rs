@@ -62,8 +62,7 @@ impl<M> Example<M> {
         Self { networks: Some(written(topologies)), ..self }
     }
 
-    /// Adds the load that the routing accepts in this network under this traffic pattern. The derivation is written
-    /// beside it.
+    /// Adds the load that the routing accepts in this network under this traffic pattern. The derivation is written next to it.
     #[must_use]
     pub fn bound(mut self, topology: &str, pattern: &str, accepts: Accepts) -> Self {
         self.bounds.push(Bound { topology: read(topology), pattern: read(pattern), accepts });

@@ -1,5 +1,4 @@
-//! Link power policies: the questions that the engine asks them. What agents are told, and what they can do, is in
-//! `agents.rs`.
+//! Link power policies: the questions that the engine asks them. The calls and actions of agents are in `agents.rs`.
 
 use crate::agents::{Agents, BlockSite, Overseer};
 use crate::state::rate::Rate;
@@ -35,10 +34,10 @@ impl LinkKnowledge {
     }
 }
 
-/// What a policy offers to routings and faults.
+/// Offers of a policy to routings and faults.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Offers {
-    /// What routings get to know of links.
+    /// Data about links for routings.
     pub links: LinkKnowledge,
     /// A packet that meets a link that is off waits until it is on again, because the link wakes for it or at a fixed time: a
     /// routing that avoids links goes with another policy.
@@ -166,12 +165,12 @@ pub struct NetworkChannel {
     pub class: u8,
 }
 
-/// What a policy does at set times, whatever the traffic does. Empty if it goes by the traffic.
+/// Actions of a policy at set times, whatever the traffic is. Empty if it goes by the traffic.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Schedule {
     /// After so many cycles all that it does repeats; `None` if nothing does.
     pub period: Option<Cycles>,
-    /// What it does once in a run.
+    /// Actions once in a run.
     pub once: Vec<OffTime>,
 }
 
@@ -183,8 +182,7 @@ pub struct OffTime {
     pub until: Cycles,
 }
 
-/// The configuration of a policy. Each also declares `OFFERS`, a constant: what it offers, which does not depend on
-/// parameters.
+/// The configuration of a policy. Each also declares `OFFERS`, a constant: its offers, which do not depend on parameters.
 pub trait PolicyModel {
     /// States that a channel can be in, in the table `modes` of the run: the power model must price each. Refuses modes that
     /// the table does not have.
@@ -202,7 +200,7 @@ pub trait PolicyModel {
         self.states(&Modes::default()).is_ok_and(|states| states == [LinkState::On])
     }
 
-    /// What it does at set times.
+    /// Actions at set times.
     fn schedule(&self, _cycle_fs: u128) -> Result<Schedule, Refusal> {
         Ok(Schedule::default())
     }

@@ -116,7 +116,7 @@ pub trait QueueingModel {
     fn build(&self, graph: &Graph) -> Result<Arc<dyn Scheme>, Refusal>;
 
     /// Configurations that differ in what matters. If the number of queues is a parameter, one of them has a single queue for each
-    /// VC class: it has to change nothing. Tests run all of them on small networks that fit.
+    /// VC class: it has to change nothing. Tests run all examples on small networks that fit.
     fn examples() -> Vec<Self>
     where
         Self: Sized;

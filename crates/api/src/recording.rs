@@ -14,12 +14,12 @@ use weft_units::{Cycles, Refusal, Time};
 /// Most rows of a table where the user may choose the bound.
 const MAX_ROWS: usize = 100_000_000;
 
-/// What a table is: for the documentation of results and for those who ask for it.
+/// Description of a table: for the documentation of results and for programs that read it.
 #[derive(Debug, Clone, Copy)]
 pub struct TableInfo {
-    /// What the table holds, in a few words without a capital letter.
+    /// Content of the table, in a few words without a capital letter.
     pub meaning: &'static str,
-    /// What a row stands for, and which part of the run the table covers, in sentences.
+    /// Meaning of a row, and the part of the run that the table covers, in sentences.
     pub rows: &'static str,
     /// Whether the table may end before the run does, for lack of room: the summary then has the key `NAME_complete`.
     pub bounded: bool,
@@ -34,7 +34,7 @@ pub struct TableInfo {
 pub struct Heading {
     pub name: String,
     pub kind: Kind,
-    /// Empty for what has no unit.
+    /// Empty for numbers without a unit.
     pub unit: &'static str,
     pub meaning: String,
 }
@@ -45,7 +45,7 @@ impl Heading {
     }
 }
 
-/// What the cells of a column contain.
+/// Content of the cells of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// Numbers of ports or the like, of which some may be absent.
@@ -151,7 +151,7 @@ impl Table {
     }
 }
 
-/// What a recording may know of the network.
+/// Data of the network that a recording may read.
 #[derive(Debug, Clone)]
 pub struct NetworkSite {
     /// Length of a cycle [fs].
@@ -162,7 +162,7 @@ pub struct NetworkSite {
     pub managed: usize,
     /// Names of the link classes.
     pub classes: Vec<Arc<str>>,
-    /// What their channels can carry [flits/cycle].
+    /// Capacity of their channels [flits/cycle].
     pub bandwidths: Vec<f64>,
     /// The modes of the run.
     pub modes: Modes,
@@ -199,7 +199,7 @@ pub fn most_rows(most: u32, path: &str) -> Result<usize, Refusal> {
     Ok(most)
 }
 
-/// What a recorder may know of its block, before cycle 0. Recorders are told of channels by their numbers here.
+/// Data of its block that a recorder may read, before cycle 0. Recorders are told of channels by their numbers here.
 #[derive(Debug, Clone, Default)]
 pub struct RecorderSite {
     /// Numbers of the routers in the whole network.
@@ -232,7 +232,7 @@ pub struct Sender {
     pub state: LinkState,
 }
 
-/// What a channel has done so far.
+/// Activity of a channel up to now.
 #[derive(Debug, Clone, Copy, Default, Value)]
 pub struct Reading {
     /// Flits sent since cycle 0.
@@ -361,13 +361,13 @@ impl Recorder for NoPart {}
 
 /// The configuration of a recording: the keys under `measure.NAME`.
 pub trait Recording: Clone + Debug + Send + Sync + Sized + 'static {
-    /// What its table is.
+    /// Description of its table.
     const TABLE: TableInfo;
-    /// Whether its parts are told of every packet that is delivered. This costs time.
+    /// Whether its parts get every packet that is delivered. This costs time.
     const HEARS_DELIVERIES: bool = false;
     /// Enables [`Recorder::crosses`] and [`Recorder::part_crossed`]. They cost time at every hop.
     const HEARS_PATHS: bool = false;
-    /// What the recording keeps in a block.
+    /// State of the recording in a block.
     type Part: Recorder;
 
     /// The part for a block. Refuses parameters that it can't work with, at `path`; this must not depend on the block.

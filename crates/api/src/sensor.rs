@@ -1,4 +1,4 @@
-//! What an adaptive routing reads as the congestion of an output.
+//! The sensor of congestion of an output for an adaptive routing.
 
 use crate::base::kept::Kept;
 use crate::base::wheel::Wheel;

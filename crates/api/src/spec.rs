@@ -1,4 +1,4 @@
-//! The parts of a spec that name no model: links, phases of a run, what is watched.
+//! The parts of a spec that name no model: links, phases of a run, watched packets.
 
 use crate::state::rate::Rate;
 use schemars::JsonSchema;

@@ -1,6 +1,5 @@
 //! Subnetworks: sets of routers that are all neighbours of each other, such as the rows and columns of a flattened
-//! butterfly or the groups of a dragonfly. Also the link-state tables: what each router knows of the links in its
-//! subnetworks.
+//! butterfly or the groups of a dragonfly. Also the link-state tables: the knowledge of each router about the links in its subnetworks.
 
 use crate::base::kept::Kept;
 use weft_topology::{Graph, Line, Structure};
@@ -163,7 +162,7 @@ impl Subnets {
 }
 
 /// The link-state tables of the routers of a block. For each member of each of its subnetworks, a router knows to which
-/// members that one has an active link, as far as the router has heard. What it knows of its own links is always true.
+/// members that one has an active link, as far as the router has heard. Its knowledge of its own links is always true.
 #[derive(Debug, Clone, Kept)]
 pub struct Views {
     #[kept(each)]

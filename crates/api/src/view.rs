@@ -1,4 +1,4 @@
-//! What a routing sees of the router that its packet is in.
+//! View of a routing on the router that its packet is in.
 
 use super::board::Post;
 use super::common::Common;
@@ -147,7 +147,7 @@ impl<'a, const V: usize> Queues<'a, V> {
         }
     }
 
-    /// What the head told about its choice.
+    /// Notes of the head about its choice.
     #[inline(always)]
     pub fn noted(&self) -> HopNote {
         self.noted.get()

@@ -1,4 +1,4 @@
-//! What packets may do at each router. Checks, bounds and explanations follow packets with it before a run; the loop
+//! Hops that packets may take at each router. Checks, bounds and explanations follow packets with it before a run; the loop
 //! never does.
 
 use super::routing::{AnyRouting, Hop, Routing, draw};
@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 /// A bit for every port of a router.
 pub type Ports = [u64; 8];
 
-/// One hop that a packet may take, and what the packet then remembers.
+/// A hop that a packet may take, and the state of the packet after it.
 #[derive(Debug)]
 pub struct Step {
     pub hop: Hop,

@@ -1,4 +1,4 @@
-//! Workloads: what the terminals of a job send, and when.
+//! Workloads: packets that the terminals of a job send, and their times.
 //!
 //! [`WorkloadModel`] is the configuration, [`Workload`] what all blocks share of it at work, [`Sources`] the terminals of
 //! the job in one block. The network interface of a terminal asks its source for one packet at a time and injects it
@@ -138,7 +138,7 @@ impl std::iter::Sum for Amount {
 pub enum Counts {
     /// If it was created in the window. It is offered load of its own.
     IfCreatedInWindow,
-    /// If the packet did whose delivery brought it about. It belongs to what that one offered ([`Workload::in_all`]).
+    /// If the packet did whose delivery brought it about. It belongs to the offer of that packet ([`Workload::in_all`]).
     AsItsCause { measured: bool },
 }
 
@@ -157,7 +157,7 @@ pub struct NewPacket {
     pub counts: Counts,
 }
 
-/// What terminals wait for under a workload.
+/// Packets for which terminals wait under a workload.
 #[derive(Debug, Clone, Copy)]
 pub struct Awaits {
     /// In one word, for messages.
@@ -303,7 +303,7 @@ pub trait Workload: Debug + Send + Sync {
         own
     }
 
-    /// What the delivery of a packet that is lost would have brought about.
+    /// Effects that the delivery of a lost packet would have had.
     fn unborn(&self, _lost: &Packet) -> Amount {
         Amount::default()
     }
@@ -460,7 +460,7 @@ pub trait Sources: Kept + Debug + Send + Sync {
     /// `now` are there. The engine then asks which sources they have made due ([`Self::take_woken`]).
     fn exchange(&mut self, _now: u64, _until: u64) {}
 
-    /// What waits at `source` in cycle `until`, without the packet that is being injected. `window`: the first cycle of
+    /// Packets that wait at `source` in cycle `until`, without the packet that is being injected. `window`: the first cycle of
     /// the measured window, and the first after it.
     fn backlog(&self, source: usize, due: u64, until: u64, window: (u64, u64)) -> Backlog;
 

@@ -8,7 +8,7 @@ use weft_engine::queueing::{QueueingConfig, dbbm::Dbbm};
 use weft_engine::spec::{InputSpeedup, Rate};
 use weft_units::Refusal;
 
-/// One network at one load.
+/// A network at a load.
 #[derive(Debug, Clone)]
 pub struct Case {
     pub name: String,
@@ -32,7 +32,7 @@ struct Network {
     latencies: &'static [u64],
     /// Flits and in how many cycles, of the same link classes.
     rates: &'static [(u128, u128)],
-    /// What else differs from a network as the engine sets it up.
+    /// Other differences from a network as the engine sets it up.
     adjust: fn(&mut Spec),
     /// The keys by which BookSim knows the network.
     booksim: Option<&'static str>,
@@ -361,7 +361,7 @@ fn each_size(add: Add) {
 }
 
 impl Case {
-    /// What the engine runs.
+    /// The spec that the engine runs.
     pub fn spec(&self) -> Result<Spec, Refusal> {
         let parse = |e: serde_json::Error| Refusal::new(&self.name, e.to_string(), "mend the case");
         let topology = serde_json::from_str(self.network.topology).map_err(parse)?;

@@ -62,7 +62,7 @@ fn start(command: &mut Command, case: &Case, how: How) -> Result<Child, Box<dyn 
     Ok(command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?)
 }
 
-/// The sample that a child printed, and what it said besides.
+/// The sample that a child printed, and its other output.
 fn finish(child: Child) -> Result<(Sample, String), Box<dyn Error>> {
     let output = child.wait_with_output()?;
     let said = String::from_utf8_lossy(&output.stderr).into_owned();

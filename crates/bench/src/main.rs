@@ -44,7 +44,7 @@ struct Options {
     /// Independent simulations of the case at the same time, a thread each
     #[arg(long, value_name = "N", default_value = "1")]
     copies: NonZeroUsize,
-    /// What the runs record: compare with `asleep`
+    /// Recordings of the runs: compare with `asleep`
     #[arg(long, value_name = "WHAT", value_enum, default_value = "nothing")]
     record: sample::Record,
     /// Without the shortcuts of the loop
@@ -167,7 +167,7 @@ impl Options {
         }
     }
 
-    /// What to measure, and remarks on what cannot be.
+    /// Cases to measure, and remarks on those that cannot be measured.
     fn plan(&self) -> (measure::Plan, Vec<String>) {
         let mut notes = Vec::new();
         let mut usable = |program: &str, without: &str| {

@@ -1,4 +1,4 @@
-//! What is measured of a case, and how samples become a row.
+//! Measurements of a case, and the way from samples to a row.
 
 use crate::booksim::Peer;
 use crate::cases::Case;
@@ -8,7 +8,7 @@ use serde::Serialize;
 use std::error::Error;
 use std::path::PathBuf;
 
-/// What to measure, the same for all cases.
+/// Settings of a measurement, the same for all cases.
 #[derive(Debug, Clone)]
 pub struct Plan {
     pub how: How,

@@ -1,4 +1,4 @@
-//! One timed run, in the process that runs it.
+//! A timed run, in the process that runs it.
 
 use crate::cases::Case;
 use clap::ValueEnum;
@@ -17,7 +17,7 @@ use weft_engine::spec::Execution;
 use weft_engine::{Simulation, Spec};
 use weft_units::Time;
 
-/// What a run records for pictures and reports.
+/// Recordings of a run for pictures and reports.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Record {
     #[default]
@@ -43,7 +43,7 @@ pub struct How {
     pub blocks: usize,
     /// Independent simulations at the same time.
     pub copies: usize,
-    /// What is recorded, if anything.
+    /// The recordings, if there are any.
     pub record: Record,
     /// Without the shortcuts of the loop.
     pub plain: bool,

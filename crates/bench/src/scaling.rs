@@ -15,7 +15,7 @@ use weft_engine::Simulation;
 use weft_engine::scaling::{Observed, Shares, wait_together};
 use weft_engine::spec::Execution;
 
-/// What the machine takes, beside the work of the blocks [s].
+/// Time of the machine, without the work of the blocks [s].
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Costs {
     /// One wait of two threads for each other; more threads touch the same line one after the other.
@@ -108,7 +108,7 @@ pub fn observed(case: &Case, threads: usize) -> Result<Observed, Box<dyn Error>>
     Ok(simulation.advance_observed(case.warmup + case.cycles, &cpu_seconds))
 }
 
-/// CPU time of this thread: what others do on the core does not count.
+/// CPU time of this thread: other processes on the core do not count.
 fn cpu_seconds() -> f64 {
     clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).map_or(0.0, |time| std::time::Duration::from(time).as_secs_f64())
 }

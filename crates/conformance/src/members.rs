@@ -223,7 +223,7 @@ fn managed_by(mut spec: Spec, policy: &PolicyConfig) -> Option<Vec<bool>> {
     manage_what_can_be(&mut spec).then_some(spec.managed)
 }
 
-/// The policy manages the links of terminals, too, if it can.
+/// The policy also manages the links of terminals, if it can.
 fn manage_terminal_links(example: &mut PolicyExample) {
     let mut spec = example.pair.spec();
     (spec.policy, spec.managed) = (example.policy.clone(), example.managed.clone());
@@ -233,7 +233,7 @@ fn manage_terminal_links(example: &mut PolicyExample) {
     }
 }
 
-/// The last class of links stays on, if the policy manages others, too.
+/// The last class of links also stays on, if the policy manages others.
 fn leave_a_class_out(example: &mut PolicyExample) {
     let mut managed = example.managed.clone();
     if let Some(last) = managed.iter().rposition(|&managed| managed) {

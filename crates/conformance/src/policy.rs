@@ -56,7 +56,7 @@ fn example(e: &PolicyExample, load: f64) -> Spec {
     (spec.policy, spec.managed) = (e.policy.clone(), e.managed.clone());
     spec.set_load(load);
     phases(&mut spec, 300, 4000);
-    // each channel alone, and all of them
+    // each channel alone, and all channels
     let channels = 0..channel_ends(&spec.graph).len() as u32;
     spec.bundles = channels.clone().map(|row| vec![row]).chain([channels.collect()]).collect();
     spec

@@ -1,8 +1,8 @@
 //! Derives `Kept` and `Value` of the engine (`api/src/base/kept.rs`): how a type is written into a checkpoint of a run,
 //! and how it is read back.
 //!
-//! Every field is kept, unless it says why it need not be. So a field that someone adds later is kept, too, or does not
-//! compile. What a field can say:
+//! Every field is kept, unless it says why it need not be. So a field that someone adds later is also kept, or does not compile. Attributes
+//! of a field:
 //! - `#[kept(fixed)]`: it follows from the scenario, and never changes while a run lasts.
 //! - `#[kept(scratch)]`: between two cycles it holds nothing that is read again.
 //! - `#[kept(each)]`: it has parts whose number follows from the scenario, and each of them is restored in its place.
@@ -108,7 +108,7 @@ fn whole(fields: &Fields) -> (Tokens, Tokens, Tokens) {
     (quote!({ #(#members: #bound),* }), quote!(#(::weft_api::base::kept::Kept::keep(#bound, to);)*), reads)
 }
 
-/// What a generic type holds are values.
+/// The parts of a generic type are values.
 fn of_values(input: &mut DeriveInput) {
     for parameter in &mut input.generics.params {
         if let GenericParam::Type(parameter) = parameter {

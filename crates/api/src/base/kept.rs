@@ -20,7 +20,7 @@ use std::sync::{Arc, Mutex};
 /// The bytes of a checkpoint while it is written.
 pub type Writer = Vec<u8>;
 
-/// Bytes end too early, or can't be what stands in their place.
+/// Bytes end too early, or do not encode the value that belongs there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Unreadable;
 
@@ -75,7 +75,7 @@ fn write_number(mut number: u128, to: &mut Writer) {
     to.push(number as u8);
 }
 
-/// What a checkpoint keeps of something that is there when a network has been assembled.
+/// Parts of a checkpoint about a value that exists when a network has been assembled.
 #[diagnostic::on_unimplemented(
     message = "a checkpoint can't keep `{Self}`: it is not `Kept`",
     label = "a part of the state of a run",
@@ -231,7 +231,7 @@ impl Kept for Histogram<u64> {
     }
 }
 
-/// A list that grows and shrinks. What is reserved for it stays reserved.
+/// A list that grows and shrinks. Its reserved memory stays reserved.
 impl<T: Value> Kept for Vec<T> {
     fn keep(&self, to: &mut Writer) {
         self.as_slice().keep(to);
@@ -458,7 +458,7 @@ mod tests {
         assert_eq!((restored.max(), restored.min_nz()), (counted.max(), counted.min_nz()));
     }
 
-    /// Ten numbers in place; what is reserved stays reserved.
+    /// Ten numbers in place; reserved memory stays reserved.
     #[derive(Kept)]
     struct Part {
         #[kept(each)]

@@ -191,7 +191,7 @@ impl Account {
         Self { cycles: PerMode::zeros(modes), flits: PerMode::zeros(modes), ..Self::default() }
     }
 
-    /// The account begins at cycle `now`. `flits`: what the channel has sent so far, the low 32 bits.
+    /// The account begins at cycle `now`. `flits`: flits that the channel has sent up to now, the low 32 bits.
     pub fn begin(&mut self, now: u64, flits: u32) {
         (self.since, self.counted, self.transitions) = (now, flits, 0);
         self.cycles.0.fill(0);

@@ -28,7 +28,7 @@ pub struct Link {
 const _: () = assert!(size_of::<Link>() == 64);
 
 impl Link {
-    /// Whether all credits of a channel have come back, so that the buffer behind it is empty.
+    /// Whether all credits of a channel have returned, so that the buffer behind it is empty.
     pub fn are_home(&self, credits: &[u16]) -> bool {
         (0..).zip(credits).all(|(vc, &free)| self.all >> vc & 1 == 0 || free == self.buffer)
     }

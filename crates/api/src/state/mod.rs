@@ -46,7 +46,7 @@ pub fn port_and_vc<const V: usize>(number: u32) -> (usize, usize) {
     ((number >> 4) as usize, number as usize & (V - 1))
 }
 
-/// What an output channel leads to.
+/// The far end of an output channel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum ChannelEnd {
@@ -179,7 +179,7 @@ impl<const V: usize> OutputUnit<V> {
         self.end & ((1 << KIND_BITS) - 1) == kind as u8
     }
 
-    /// What the channel leads to.
+    /// The far end of the channel.
     #[inline(always)]
     pub fn kind(&self) -> ChannelEnd {
         match self.end & ((1 << KIND_BITS) - 1) {
@@ -287,7 +287,7 @@ impl<const V: usize> OutputUnit<V> {
         }
     }
 
-    /// A credit of VC `vc`, for which nobody waits, has come back. `need`: credits that a head needs.
+    /// A credit of VC `vc`, for which no head waits, has returned. `need`: credits that a head needs.
     pub fn regain_credit(&mut self, vc: usize, need: u16) {
         let credits = self.credits.at_mut(vc);
         *credits += 1;
@@ -404,8 +404,8 @@ pub struct Segment {
 }
 
 impl Segment {
-    /// The segment of one-flit packet `packet`, which has the same number. Later packets with that number use it, too:
-    /// only `next` and `key` change.
+    /// The segment of one-flit packet `packet`, which has the same number. Later packets with that number also use it: only `next` and
+    /// `key` change.
     pub fn of_single(packet: u32) -> Self {
         Self { packet, next: NONE, arrived: 1, sent: 0, len: 1, key: NO_REQUEST }
     }
@@ -457,11 +457,11 @@ pub struct Packet {
     /// Links between routers that it has crossed, for statistics. Only the loop counts them; checks and explanations
     /// do not, so a routing must not go by them (`tests/layers.rs`). 32 bits: a routing may promise no less than millions.
     pub links_crossed: u32,
-    /// What the workload notes about the packet.
+    /// Note of the workload about the packet.
     pub tag: u32,
 }
 
-/// What a routing has written into a packet. Two packets to one destination with the same state at a router have the
+/// State that a routing has written into a packet. Two packets to one destination with the same state at a router have the
 /// same hops ahead of them.
 pub type RouteState = (u64, u8, u8, u8, u8);
 
@@ -499,8 +499,7 @@ impl<const W: usize> Router<W> {
         }
     }
 
-    /// Output `p` has nothing to do until a flit, a VC or a credit comes. `HEADS`: the requests of heads were looked
-    /// at, too.
+    /// Output `p` has nothing to do until a flit, a VC or a credit comes. `HEADS`: the requests of heads were also examined.
     #[inline(always)]
     pub fn clear_requests<const HEADS: bool>(&mut self, p: usize) {
         self.switch_requests.clear(p);

@@ -176,7 +176,7 @@ impl Pace {
         Self { rate, rest: 0, staged, changes: 0 }
     }
 
-    /// What the channel carries at present.
+    /// Current capacity of the channel.
     pub fn rate(&self) -> Rate {
         self.rate
     }

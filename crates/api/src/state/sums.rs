@@ -44,7 +44,7 @@ impl PacketSums {
     }
 }
 
-/// What reached terminals in some span of time, or was discarded in it, whenever it was created.
+/// Packets that reached terminals in some span of time, or were discarded in it, whenever they were created.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Value)]
 pub struct Arrived {
     pub packets: u64,

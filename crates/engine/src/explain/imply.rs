@@ -38,7 +38,7 @@ const MAX_STEPS: u64 = 1 << 23;
 /// How many steps a hop counts as, if packets draw at every router.
 const STEPS_OF_CHOICE: u64 = 4;
 
-/// What a scenario implies before it runs (for `weft check`).
+/// Implications of a scenario before it runs (for `weft check`).
 #[derive(Debug, Clone, PartialEq)]
 pub struct Implied {
     /// Mean packet latency without contention over the pattern's pairs [cycles]; `None` if no terminal sends in the first
@@ -71,7 +71,7 @@ pub struct Implied {
     pub bias_of_used_credits: Option<i32>,
     /// Links that are broken from the start, if the paths of these numbers lead over them as if they were whole.
     pub broken_links: Option<BrokenLinks>,
-    /// What the routing tells of its parameters.
+    /// Remarks of the routing on its parameters.
     pub hints: Vec<Remark>,
 }
 

@@ -18,7 +18,7 @@ const FOLLOWED: u64 = 100_000;
 /// Most choices that are listed.
 const CHOICES: usize = 16;
 
-/// What a routing does between two terminals.
+/// Hops of a routing between two terminals.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Explanation {
     pub routing: String,
@@ -66,7 +66,7 @@ pub struct VcClasses {
     pub vcs: Vec<Vec<u8>>,
 }
 
-/// One path, terminal links included in its latency but not in its hops.
+/// A path, terminal links included in its latency but not in its hops.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Path {
     pub hops: Vec<PathHop>,
@@ -90,7 +90,7 @@ pub struct PathHop {
     pub next_router: u32,
 }
 
-/// What the routing compares at a router before the hop with index `hop`. The least cost wins.
+/// Costs that the routing compares at a router before the hop with index `hop`. The least cost wins.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ChoiceAt {
     pub router: u32,

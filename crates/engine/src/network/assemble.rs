@@ -180,7 +180,7 @@ fn credit_returns(spec: &Spec, links: &[Link]) -> Vec<u64> {
     spec.ways_back().into_iter().map(of).collect()
 }
 
-/// What allocators and routings may know of all routers.
+/// Data of all routers that allocators and routings may read.
 fn common(spec: &Spec, class_bits: u32, needs: &Needs, links: &[Link]) -> Result<Common, Refusal> {
     let board = |posts| Board::new(posts, spec.graph.routers() as usize, spec.cycle_fs, spec.routing.name());
     Ok(Common {

@@ -118,7 +118,7 @@ impl Simulation {
         }
         let mut notes = std::mem::take(&mut self.bundles.notes);
         self.blocks.iter_mut().for_each(|block| notes.append(&mut block.policy_mut().power.bundles.notes));
-        // stable: what a block notes within a cycle stays in its order
+        // stable: notes of a block within a cycle stay in order
         notes.sort_by_key(|note| note.cycle);
         notes.drain(..).for_each(|note| self.bundles.enter(note));
         self.bundles.notes = notes;

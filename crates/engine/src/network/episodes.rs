@@ -37,7 +37,7 @@ pub(crate) fn spans(faults: &[Fault]) -> Vec<(Cycles, Cycles)> {
     episodes(faults).iter().map(|episode| (episode.from, episode.until.unwrap_or(Cycles::MAX))).collect()
 }
 
-/// What a block counts of arrivals in a run with these faults.
+/// Arrivals that a block counts in a run with these faults.
 pub(crate) fn tally(faults: &[Fault], phases: &Phases) -> FaultTally {
     let changes: Vec<Cycles> =
         episodes(faults).iter().flat_map(|episode| [Some(episode.from), episode.until]).flatten().collect();

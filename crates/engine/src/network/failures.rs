@@ -1,5 +1,4 @@
-//! A fault as a spec states it: the part that fails, and from when to when. `faults.rs` has the rules for faults, and what follows
-//! from one.
+//! A fault as a spec states it: the part that fails, and from when to when. `faults.rs` has the rules for faults, and their consequences.
 
 use weft_api::agents::{Breakage, Cause};
 use weft_kernel::parts::faults::Event;
@@ -139,7 +138,7 @@ impl Fault {
         self.at <= cycle && self.until.is_none_or(|until| cycle < until)
     }
 
-    /// Whether it breaks a link of this class between two routers, or all of them.
+    /// Whether it breaks a link of this class between two routers, or all such links.
     pub(crate) fn names(&self, a: u32, b: u32, class: u8) -> bool {
         match self.what {
             Part::Link(_) | Part::LinkOfClass(..) | Part::Member(_) => self.is_of(Part::LinkOfClass([a, b], class)),

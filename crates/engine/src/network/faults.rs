@@ -43,7 +43,7 @@
 //! order, so no other path is free of deadlock). So no queue waits for a dead router. Discarded packets are counted
 //! (`dropped_packets`), free their buffers, and their energy so far is billed: created = delivered + dropped + missing.
 //!
-//! Policy: what the ends of a failed link had agreed on is void. If the hub fails or has a broken link, the lowest of
+//! Policy: the agreements between the ends of a failed link are void. If the hub fails or has a broken link, the lowest of
 //! the members with the fewest broken links becomes the hub, as in a rotation but at once. Nothing is switched off in
 //! the subnetwork until a hub has all its links, those to dead members excepted. Links that waiting heads need are
 //! asked for first. A link that returns is asked for at once if it belongs to a star, or was on and links are never
@@ -77,7 +77,7 @@ use weft_units::{Cycles, Refusal};
 
 impl Spec {
     /// From which cycle on a routing with tables knows what fails or returns in this one: `FaultTimes::rebuild_delay` later.
-    /// What is broken from the start is known to the first tables.
+    /// Parts that are broken from the start are known to the first tables.
     pub fn rebuilt(&self, change: Cycles) -> Cycles {
         if change <= FIRST { 0 } else { change.saturating_add(self.fault_times.rebuild_delay) }
     }

@@ -1,12 +1,12 @@
 //! How full the fullest channel of a network is: found by following its paths (`explain`), kept in outcomes (`run`).
 
-/// The channel that is offered most of what it can carry.
+/// The channel with the highest offer for its capacity.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fullest {
     /// Flits that it is offered on average, as a share of its rate: above 1 the network can't accept all. An upper bound, since
     /// packets that wait for other channels keep the places of this one.
     pub share: f64,
-    /// What it carries [flits/cycle].
+    /// Its flits per cycle [flits/cycle].
     pub rate: f64,
     /// The buffers with which channels are fuller than any link is by its bandwidth, those of the fullest channel first. Each link
     /// class is there once. Empty where a link itself is the fullest.

@@ -18,7 +18,7 @@ pub const MAX_JOBS: usize = 256;
 /// Purpose of the seeds of jobs whose packets are not of the first message class; the lower numbers are for workloads and routings.
 const CLASSES: u64 = 4;
 
-/// What all terminals send: one job or more.
+/// Traffic of all terminals: one job or more.
 #[derive(Debug, Clone)]
 pub struct TrafficSpec {
     pub jobs: Vec<Job>,
@@ -38,7 +38,7 @@ pub struct Job {
     pub injection: InjectionConfig,
     /// Packets that each rank sends before it stops; `None` if ranks never stop.
     pub batch: Option<Vec<u32>>,
-    /// What the terminals do with patterns, loads and deliveries.
+    /// Patterns, loads and deliveries of the terminals.
     pub workload: WorkloadConfig,
     /// The message class of the packets that its terminals send of their own.
     pub class: u8,
@@ -202,7 +202,7 @@ impl Job {
         Err(site.refusal("terminals", what, "give it all terminals of each of its nodes, one after the other"))
     }
 
-    /// What the workload of job number `index` gets to know.
+    /// Data for the workload of job number `index`.
     pub(super) fn site<'a>(
         &'a self,
         index: usize,

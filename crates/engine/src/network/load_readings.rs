@@ -13,7 +13,7 @@ pub struct Carried {
     pub accepted: u64,
 }
 
-/// What had happened before a cycle.
+/// Events before a cycle.
 #[derive(Debug, Clone, Value)]
 pub struct Reading {
     pub cycle: u64,

@@ -39,12 +39,12 @@ pub struct Memory {
     pub tables: u64,
     /// The check of channel dependencies; it is over before the network is built.
     pub check: u64,
-    /// Routers, ports, terminals, and what each block of routers has of its own.
+    /// Routers, ports, terminals, and the own parts of each block of routers.
     pub network: u64,
     /// Packets and flits under way at the load of the spec, and with all buffers full.
     pub in_flight: u64,
     pub in_flight_most: u64,
-    /// Recordings, and what is counted when the window closes.
+    /// Recordings, and counts at the close of the window.
     pub results: u64,
     /// Recordings, and the table of channels while it is written; the network is gone then.
     pub written: u64,

@@ -7,7 +7,7 @@ use weft_api::coordinates;
 use weft_api::policy::{Policy, Schedule, Site};
 use weft_units::Refusal;
 
-/// Calls `f` with what a policy may know of the network.
+/// Calls `f` with data of the network for a policy.
 pub(crate) fn with_site<T>(spec: &Spec, f: impl FnOnce(&Site) -> T) -> T {
     let latencies: Vec<_> = spec.links.iter().map(|link| (link.latency, link.credit_latency)).collect();
     let rates: Vec<_> = spec.links.iter().map(|link| link.rate).collect();
@@ -50,7 +50,7 @@ fn check_both_ways(spec: &Spec) -> Result<(), Refusal> {
 }
 
 impl Spec {
-    /// What the policy does at set times; nothing if it manages no links.
+    /// Actions of the policy at set times; none if it manages no links.
     pub fn schedule(&self) -> Result<Schedule, Refusal> {
         match self.managed.contains(&true) {
             true => self.policy.model().schedule(self.cycle_fs),

@@ -36,7 +36,7 @@ pub(crate) fn changes(spec: &Spec) -> Vec<Cycles> {
     cycles
 }
 
-/// What is left of the network in a cycle.
+/// The rest of the network in a cycle.
 fn left(spec: &Spec, cycle: Cycles) -> Graph {
     let broken: Vec<_> = spec.faults.iter().filter(|fault| fault.is_on(cycle)).collect();
     spec.graph.without(|a, b, class| broken.iter().any(|fault| fault.breaks(a, b, class)))
@@ -162,7 +162,7 @@ fn joins_terminals(graph: &Graph) -> bool {
     (0..graph.terminals()).all(|terminal| reached[graph.terminal_at(terminal).0 as usize])
 }
 
-/// What is not proven: a remark on a run that can begin.
+/// Facts that are not proven: a remark on a run that can begin.
 pub fn unproven(spec: &Spec) -> Result<Option<Remark>, Refusal> {
     if !pairs::rebuilds(spec) {
         return Ok(None);

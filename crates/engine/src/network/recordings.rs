@@ -27,7 +27,7 @@ fn part(asked: &Asked, network: &NetworkSite, block: &RecorderSite) -> Result<Bo
     asked.model.part(network, block, &format!("measure.{}", asked.name))
 }
 
-/// What recordings know of the network.
+/// Data of the network for recordings.
 pub(super) fn site(spec: &Spec) -> NetworkSite {
     let managed = |class: u8| spec.managed[usize::from(class)];
     let links_of = |is: &dyn Fn(u8) -> bool| -> usize {

@@ -8,13 +8,13 @@ use weft_api::base::barrier::Barrier;
 use weft_topology::Graph;
 use weft_units::Refusal;
 
-/// What a network has cost while one thread advanced it.
+/// Cost of a network while one thread advanced it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Observed {
     pub blocks: usize,
     /// For each window, the seconds that each block took: to advance, and to take its mail.
     pub windows: Vec<Vec<(f64, f64)>>,
-    /// Flit-hops of each block: what it costs, as far as that does not depend on the machine.
+    /// Flit-hops of each block: its cost, as far as that does not depend on the machine.
     pub hops: Vec<u64>,
     /// Bytes of mail from each block (row) to each other, in all windows together.
     pub mail_bytes: Vec<u64>,

@@ -52,7 +52,7 @@ pub struct Simulation {
     faults: Vec<u64>,
     /// Routings that are still to come into force, the latest first.
     tables: Vec<Tables>,
-    /// What the overseer has told the routing last.
+    /// The last data of the overseer for the routing.
     published: Option<Published>,
     pub(crate) readings: LoadReadings,
     pub(crate) bundles: SleepAccounts,

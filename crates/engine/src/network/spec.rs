@@ -1,4 +1,4 @@
-//! What the engine is asked to run: plain numbers in cycles and flits. The values of each model have been checked by
+//! The run that the engine is to execute: plain numbers in cycles and flits. The values of each model have been checked by
 //! themselves.
 
 pub use crate::network::episodes::{Episode, episodes};
@@ -81,7 +81,7 @@ impl StatePrices {
     }
 }
 
-/// What each router costs beside its links.
+/// Price of each router without its links.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct RouterPrice {
     /// Energy per cycle in which some port is not off [yJ].
@@ -122,9 +122,9 @@ pub struct Spec {
     /// Links and routers that fail during the run.
     pub faults: Vec<Fault>,
     pub fault_times: FaultTimes,
-    /// What a channel costs, one table per class of the graph.
+    /// Price of a channel, one table per class of the graph.
     pub prices: Vec<StatePrices>,
-    /// What a router costs; `None`: routers are not billed.
+    /// Price of a router; `None`: routers are not billed.
     pub router_price: Option<RouterPrice>,
     /// Sets of channels, by their places in [`channel_ends`]: the cycles of the window in which all channels of a set were
     /// off at once are counted.
@@ -313,7 +313,7 @@ impl Default for RouterSpec {
     }
 }
 
-/// What patterns need to know of the network and the run. On planes they are patterns of nodes, of which each has the place of its
+/// Data of the network and the run for patterns. On planes they are patterns of nodes, of which each has the place of its
 /// terminal in a plane ([`Pattern::in_planes`](weft_traffic::Pattern::in_planes)).
 pub fn population(graph: &Graph, seed: u64) -> Population {
     let graph = graph.plane();

@@ -19,14 +19,14 @@ const LONGEST_PAUSE: u64 = 1 << 14;
 /// A port costs a search about as much as so many moves of a flit cost the loop.
 const MOVES_PER_PORT: u64 = 8;
 
-/// What the network has been doing again and again.
+/// The pattern that the network repeats.
 #[derive(Debug)]
 struct Pattern {
     /// A cycle in which a period begins, the length of a period, and the cycle up to which it is certain to be repeated.
     begin: u64,
     period: u64,
     until: u64,
-    /// What flows in each block.
+    /// Traffic in each block.
     flows: Vec<Flow>,
 }
 
@@ -47,7 +47,7 @@ impl Steady {
         Self { pattern: None, look_at: if may_repeat { 0 } else { u64::MAX }, pause: FIRST_PAUSE, skipped: 0 }
     }
 
-    /// What is counted from now on, or who sends, changes: the pattern may not go on.
+    /// Counts or senders change: the pattern may not continue.
     pub(crate) fn forget(&mut self) {
         self.pattern = None;
     }

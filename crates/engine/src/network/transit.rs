@@ -9,7 +9,7 @@ const QUEUES: f64 = 1.5;
 /// Routers from which distances are measured.
 const PROBES: u32 = 16;
 
-/// What a packet crosses on average, on shortest paths between all routers.
+/// Mean number of links that a packet crosses, on shortest paths between all routers.
 pub(crate) struct Transit {
     /// Links between routers.
     pub hops: f64,

@@ -58,7 +58,7 @@ impl PolicyConfig {
         self.model().longest_wait(cycle_fs)
     }
 
-    /// What may go wrong with its parameters although nothing is refused.
+    /// Risks of its parameters although nothing is refused.
     pub fn risk(&self, cycle_fs: u128) -> Result<Option<Remark>, Refusal> {
         self.model().risk(cycle_fs)
     }
@@ -88,12 +88,12 @@ impl PolicyConfig {
         Self::declared().filter_map(of).collect()
     }
 
-    /// What routings get to know of links that it switches off.
+    /// Data about links that it switches off, for routings.
     pub fn knowledge_of_links(&self) -> LinkKnowledge {
         self.declares().links
     }
 
-    /// What this policy offers to routings and faults.
+    /// Offers of this policy to routings and faults.
     pub fn offers(&self) -> Offers {
         self.declares()
     }
@@ -116,8 +116,8 @@ weft_units::codes! {
                 load and change to this one by `traffic.phases` before the window.";
 }
 
-/// The warning that a link goes off after less idle time than a switch takes. It can starve the links behind it, which then
-/// go off, too. `path`: that of the policy.
+/// The warning that a link goes off after less idle time than a switch takes. It can starve the links behind it, which then also go off.
+/// `path`: that of the policy.
 fn sleeps_too_soon(idle: Time, transition: Time, path: &str, [idle_cycles, transition_cycles]: [Cycles; 2]) -> Remark {
     let what = format!(
         "a link goes off after {idle} of idleness, and takes {transition} to go off and again to wake: while packets wait for \

@@ -10,7 +10,7 @@
 //! `never`, a stage that has come on stays on; `below_low`, it goes off as soon as the router that asked for it is below
 //! `low`; initial: stages that are on in cycle 0.
 //! # Guarantees
-//! One sequencer without delay for the whole network. At the end of each window the utilisation of a router is that of
+//! A sequencer without delay for the whole network. At the end of each window the utilisation of a router is that of
 //! the fullest of its input ports from other routers, over all VCs; a flit occupies its place from the cycle in which it
 //! comes to that in which it leaves, both included. If it is above `high` anywhere, the next stage warms (state `waking`, at
 //! the router with the highest utilisation; of equal ones, the lowest). Under `below_low`: if it is below `low` at the

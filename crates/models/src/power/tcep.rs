@@ -2,8 +2,8 @@
 //! each switches one link per epoch.
 //!
 //! # Source
-//! Kim et al., "TCEP: Traffic Consolidation for Energy-Proportional High-Radix Networks", ISCA 2018, Section IV. What the
-//! paper leaves open is a parameter, or said here.
+//! Kim et al., "TCEP: Traffic Consolidation for Energy-Proportional High-Radix Networks", ISCA 2018, Section IV. Gaps of the paper are
+//! parameters, or named here.
 //! # Parameters
 //! hub: member of every subnetwork whose star is never switched off; high_water (U_hwm, share of a link);
 //! activation_epoch, deactivation_epoch, wake \[time\]; shadow: how long a link stays ready before it goes off;

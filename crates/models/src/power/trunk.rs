@@ -10,7 +10,7 @@
 //! go off; step: members at a time; per: whether the mean of the trunk counts, or its busiest member; forecast: members wake ahead of
 //! bursts that come at even intervals (ours, `thresholds/forecast.rs`).
 //! # Guarantees
-//! Never drops a flit. Both directions of a member are in one state. Members wake if either direction was used more than u_on, and go
+//! Never drops a flit. The two directions of a member are in one state. Members wake if either direction was used more than u_on, and go
 //! off if both were used less than u_off in their last windows. The members that wake are those of the lowest numbers, and those that
 //! go off are those of the highest. Member 0 is always on, unless it fails. A member that goes off is closed first: heads take the
 //! others. It goes off when both ends have said that no packet holds it, no flit is on it, and all credits are home. A direction that is
@@ -61,7 +61,7 @@ pub struct Trunk {
     /// 232us with 100BASE-TX.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window: Option<Time>,
-    /// Share of what its members that are on can carry, above which more of them wake.
+    /// Share of the capacity of its members that are on, above which more members wake.
     pub u_on: f64,
     /// Share below which members go off, if it holds for both directions. Below `u_on / (step + 1)`.
     pub u_off: f64,

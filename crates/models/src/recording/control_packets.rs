@@ -1,10 +1,10 @@
-//! The control packets of the power policy: what routers said to each other, packet by packet.
+//! The control packets of the power policy: messages between routers, packet by packet.
 //!
 //! A packet is noted where it leaves, and again where it comes, which may be in another block. The bound acts on all
 //! blocks together, as that of `link_states`.
 //!
 //! # Source
-//! None: the record of what the agents of a power policy sent.
+//! None: the record of the packets of the agents of a power policy.
 //! # Parameters
 //! max_packets [packets]: most packets to keep.
 //! # Guarantees

@@ -21,7 +21,7 @@
 //!
 //! # Validation
 //! `scenario/tests/flows.rs`: the classes add up to the totals of the run and of its channels, whatever the blocks are.
-//! `tests/test_checkpoints.py`: the table is the same after a run goes on from a checkpoint.
+//! `tests/test_checkpoints.py`: the table is the same after a run continues from a checkpoint.
 
 mod classes;
 

@@ -4,7 +4,7 @@
 //! depend on the blocks: everything before the cycle of the first change that has no room.
 //!
 //! # Source
-//! None: the record of what a power policy did, change by change.
+//! None: the record of the changes of a power policy.
 //! # Parameters
 //! max_spans [spans]: most spans to keep.
 //! # Guarantees

@@ -21,12 +21,12 @@ pub use weft_api::recording::{
 };
 
 impl RecordingConfig {
-    /// What the tables of all recordings are, by name.
+    /// Descriptions of the tables of all recordings, by name.
     pub fn tables() -> impl Iterator<Item = (&'static str, TableInfo)> {
         Self::declared()
     }
 
-    /// What the table of this one is.
+    /// Description of the table of this recording.
     pub fn table(&self) -> TableInfo {
         self.declares()
     }

@@ -8,7 +8,7 @@
 //! Every flit is in one sample; memory is bounded: at most 1024 samples and 2^20 rows, beyond that the interval
 //! doubles.
 //! # Not modelled
-//! What happens inside a sample: states are those at its end.
+//! Events inside a sample: states are those at its end.
 //! # Validation
 //! `engine/tests/workload.rs`: samples add up to the flits of every channel, every channel is in one state.
 
@@ -32,12 +32,12 @@ const SAMPLES: usize = 1024;
 pub struct Series {
     /// Time between samples [time]; it doubles whenever there would be more than 1024 (fewer for many channels).
     pub every: Time,
-    /// What a row stands for.
+    /// Meaning of a row.
     #[serde(default)]
     pub of: SeriesOf,
 }
 
-/// What a row of a time series stands for.
+/// Meaning of a row of a time series.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SeriesOf {

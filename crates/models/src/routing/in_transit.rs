@@ -58,7 +58,7 @@ impl InTransit {
         self.rings.classes()
     }
 
-    /// What it reads as the congestion of an output, if it does.
+    /// The sensor of the congestion of an output, if it reads any.
     pub fn sensor(&self) -> Option<Sensor> {
         match self.keys.occupancy {
             Occupancy::Credits => None,

@@ -79,12 +79,12 @@ impl RoutingConfig {
         self.declares().routes_graph(graph)
     }
 
-    /// What does not depend on its parameters.
+    /// Needs that do not depend on its parameters.
     pub fn about(&self) -> About {
         self.declares()
     }
 
-    /// What it can go by of links that are off.
+    /// Its knowledge of links that are off.
     pub fn knowledge_of_links(&self) -> &'static [LinkKnowledge] {
         self.declares().links
     }

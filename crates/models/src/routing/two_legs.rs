@@ -122,7 +122,7 @@ impl TwoLegs {
         Some(())
     }
 
-    /// Every hop that the packet may take at `at`, and what it remembers then.
+    /// Every hop that the packet may take at `at`, and its state after the hop.
     pub fn steps(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Step> {
         self.by_leg(at, packet, |at, on_leg| self.leg.steps(at, on_leg, seed))
     }
@@ -206,7 +206,7 @@ fn legs_for(graph: &Graph) -> Vec<&'static str> {
     RoutingConfig::declared().filter(|(_, about)| fits(about)).map(|(name, _)| name).collect()
 }
 
-/// More VC classes than a link can have: what is wrong, and how to mend it.
+/// More VC classes than a link can have: the fault, and the remedy.
 fn refuse_too_many(classes: &Classes) -> Result<(), (String, String)> {
     let Some(&most) = classes.iter().max().filter(|&&most| most > MAX_CLASSES) else { return Ok(()) };
     let what = format!("two legs need {most} VC classes, and a link has at most {MAX_CLASSES} VCs");

@@ -89,7 +89,7 @@ impl WorkloadModel for RequestReply {
         Some(Awaits { what: "replies", remedy: "leave `reply` and `workload` out" })
     }
 
-    /// Without a limit a terminal goes on: the request, or its reply, is lost.
+    /// Without a limit a terminal continues: the request, or its reply, is lost.
     fn halts_at_losses(&self) -> Option<Awaits> {
         self.outstanding.map(|_| Awaits { what: "replies", remedy: "leave `outstanding` out" })
     }
@@ -440,7 +440,7 @@ impl Sources for Terminals {
         let (mut clock, mut next, mut outstanding) =
             (terminal.clock.clone(), terminal.next_request, terminal.outstanding);
         if terminal.sends_request {
-            // its clock goes on when the tail of this request leaves
+            // its clock continues when the tail of this request leaves
             next = self.clocks.after(&mut clock, next, outstanding >= self.limit);
         }
         let one_more_halts = || {
@@ -471,7 +471,7 @@ mod tests {
     use weft_api::workload::LoadPhase;
     use weft_traffic::{InjectionConfig, Lengths, PatternConfig, Population};
 
-    /// One terminal at full load. Its requests are answered after varying delays, and it gets requests itself. Returns
+    /// A terminal at full load. Its requests are answered after varying delays, and it gets requests itself. Returns
     /// how many requests it sent.
     fn play(limit: u32) -> u32 {
         let uniform: PatternConfig = serde_json::from_str(r#"{"uniform": {}}"#).unwrap();

@@ -107,7 +107,7 @@ pub struct Scheduled {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-exact" = true))]
     pub estimate: Option<Time>,
-    /// What runs: the keys of the workload `programs`, without `start`.
+    /// The programs: the keys of the workload `programs`, without `start`.
     pub programs: Programs,
 }
 
@@ -296,7 +296,7 @@ impl WorkloadModel for Scheduler {
 /// A program that was scaled: the name of its trace, its nodes, and the length that was asked for [fs].
 type Scaled = (Arc<str>, usize, u128);
 
-/// What a program has to know of the job when it starts.
+/// Data of the job for a program when it starts.
 #[derive(Debug)]
 struct OwnSite {
     path: String,

@@ -385,7 +385,7 @@ impl<C: Cursor> Executor<C> {
     }
 }
 
-/// What an operation needs to begin. A receive is posted at once; its message is charged when it arrives.
+/// Conditions for the begin of an operation. A receive is posted at once; its message is charged when it arrives.
 fn needs_of(kind: Kind) -> Option<Needs> {
     match kind {
         Kind::Compute => Some(Needs::Cpu),

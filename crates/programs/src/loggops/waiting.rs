@@ -11,7 +11,7 @@ const NONE: u64 = u64::MAX;
 /// Most lists: a program that names more processors and interfaces waits in the queue, as LogGOPSim does.
 const MOST: usize = 1 << 24;
 
-/// What an event needs: a processor; a processor and an interface as sender; these as receiver.
+/// Resources of an event: a processor; a processor and an interface as sender; these as receiver.
 #[derive(Debug, Clone, Copy)]
 pub enum Needs {
     Cpu,

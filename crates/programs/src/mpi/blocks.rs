@@ -23,7 +23,7 @@ pub enum Blocks {
 /// A collective of the program: its communicator and its number there.
 type Place = (u32, u32);
 
-/// What is known about the blocks of a collective.
+/// Knowledge about the blocks of a collective.
 #[derive(Default)]
 struct Found {
     sizes: Option<Vec<u64>>,

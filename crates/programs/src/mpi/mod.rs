@@ -20,7 +20,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 
 weft_units::words! {
-    /// What a conversion assumed where a trace does not say it.
+    /// Assumptions of a conversion where a trace is silent.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
     pub enum Assumed {
         /// A cancelled receive, or one whose completion has no status after a cancel, received nothing: it is a computation of 0 ns.
@@ -76,7 +76,7 @@ weft_units::words! {
 }
 
 impl Assumed {
-    /// What was assumed, behind the number of its cases.
+    /// An assumption, behind the number of its cases.
     pub const fn text(self) -> &'static str {
         match self {
             Self::Cancelled => "receives were cancelled: each is a computation of 0 ns",
@@ -122,7 +122,7 @@ impl Assumed {
 /// How often each assumption was made.
 pub type Assumptions = BTreeMap<Assumed, u64>;
 
-/// A program from a trace, and what had to be assumed.
+/// A program from a trace, and the assumptions.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Converted {
     pub program: Program,

@@ -25,7 +25,7 @@ pub enum Peer {
     Nobody,
 }
 
-/// What the status of a completed receive says.
+/// Content of the status of a completed receive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Completion {
     pub peer: Peer,
@@ -303,7 +303,7 @@ impl Recorder {
         Some(ended)
     }
 
-    /// What the status of a receive tells about it.
+    /// Content of the status of a receive about it.
     fn complete_receive(&mut self, index: u32, is_cancelled: bool, done: Option<Completion>) {
         let op = self.calls.ops()[index as usize];
         let receive = match done {
@@ -393,7 +393,7 @@ impl Recorder {
         self.groups.get(&handle).cloned().unwrap_or_else(|| Rc::new(Group::Empty))
     }
 
-    /// The end of the calls: what is still under way is counted.
+    /// The end of the calls: open operations are counted.
     pub fn end(&mut self) {
         let mut left: Vec<(i64, Active)> = self.requests.drain().collect();
         left.sort_by_key(|&(request, _)| request);

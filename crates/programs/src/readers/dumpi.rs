@@ -7,8 +7,8 @@
 //! The clock of computations. Times are nanoseconds, sizes are bytes.
 //!
 //! # Guarantees
-//! A file is read in one pass, in time proportional to its length, and its records end exactly where its index says. One file
-//! is in memory at a time. Members of communicators, sources of wildcards and blocks of collectives follow from the calls of
+//! A file is read in one pass, in time proportional to its length, and its records end exactly where its index says. A single file is in
+//! memory at a time. Members of communicators, sources of wildcards and blocks of collectives follow from the calls of
 //! all ranks; where they do not, the trace is refused.
 //!
 //! # Not modelled

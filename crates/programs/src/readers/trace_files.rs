@@ -69,7 +69,7 @@ pub fn by_rank(
     Ok(found.into_iter().map(|(_, place)| place).collect())
 }
 
-/// The number at the end of a name without its ending, and what is before it.
+/// The number at the end of a name without its ending, and the part before it.
 pub fn number_of<'a>(name: &'a str, ending: &str) -> Option<(&'a str, u32)> {
     let stem = name.strip_suffix(ending)?;
     let digits = stem.bytes().rev().take_while(u8::is_ascii_digit).count();

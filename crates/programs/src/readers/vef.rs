@@ -67,7 +67,7 @@ impl Format for Vef {
     }
 }
 
-/// What a record follows.
+/// Predecessor of a record.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 enum After {
     Nothing,

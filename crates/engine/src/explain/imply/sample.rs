@@ -1,4 +1,4 @@
-//! A sample of the paths, where all of them are too many to follow.
+//! A sample of the paths, if there are too many paths to follow.
 //!
 //! The sample is taken eight times, each time from every router that sends. Its destinations and intermediates lie at
 //! equal distances on the list of all of them, and move on from router to router by a fixed step (a rank-1 lattice,
@@ -73,7 +73,7 @@ impl Sampled {
     }
 }
 
-/// What one sample found.
+/// Result of one sample.
 #[derive(Clone)]
 struct Sample {
     means: Means,
@@ -96,7 +96,7 @@ struct Followed {
 }
 
 impl Walker<'_> {
-    /// What a sample of the paths implies.
+    /// Implications of a sample of the paths.
     pub(super) fn sample(mut self, unknown: Implied) -> Implied {
         let senders = self.senders();
         let lists = self.can_list(&senders);

@@ -91,7 +91,7 @@ fn every_routing_is_refused_with_too_few_classes_and_never_without_need() {
                 let has_global_links = graph.structure().groups.as_ref().is_some_and(|groups| groups.global.is_some());
                 assert!(rise || !has_global_links, "{what}: large networks of groups are judged by ranks");
             }
-            // escapes are only a part of what packets may do
+            // escapes are only a part of the hops that packets may take
             if !matches!(routing.proof(), Proof::Escapes | Proof::EscapeRings(_)) {
                 let all = walked(graph, &*routing, false);
                 assert_eq!(all.find_cycle(), None, "{what}");
@@ -262,7 +262,7 @@ fn direct() -> Toy {
     }
 }
 
-/// What the checks say of a routing.
+/// Result of the checks on a routing.
 fn checked(toy: &Toy) -> Result<(), String> {
     let graph = graph(MESH_OF_FOUR);
     refuse_misfit(&graph, toy, "toy").map_err(|refusal| refusal.what)?;

@@ -15,9 +15,9 @@ pub(super) const SAMPLE: usize = 16;
 /// A mistake in the code of a routing, because of which its packets can't be followed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Lost {
-    /// What the routing does wrong. Messages put the name of the routing before it.
+    /// Fault of the routing. Messages put the name of the routing before it.
     what: String,
-    /// What the developer of the routing can do about it.
+    /// Remedy for the developer of the routing.
     mend: &'static str,
 }
 

@@ -1,4 +1,4 @@
-//! Tests of what routers post on the board, which only a running network knows.
+//! Tests of the numbers that routers post on the board, which only a running network has.
 
 use super::Simulation;
 use super::trials::{self, HYPERX};

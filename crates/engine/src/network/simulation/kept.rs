@@ -1,4 +1,4 @@
-//! The state of a whole network in a checkpoint: its blocks, and what acts between two cycles.
+//! The state of a whole network in a checkpoint: its blocks, and the parts that act between two cycles.
 //!
 //! A checkpoint is made between two advances, when all mail has been taken. It belongs to the division into blocks that the
 //! network has: threads share out the blocks, however many there are, and change nothing.

@@ -116,7 +116,7 @@ fn steady_flows_end_at_timers_and_go_on_behind_them() {
         spec.managed[1] = k % 2 == 0;
         assert_same(&spec, policy);
     }
-    // links that carry nothing have timers, too
+    // links without traffic also have timers
     let skipped = |policy: &str| {
         let spec = spec(HYPERX, NETWORKS[0].1, policy, 3000, 0.1);
         let mut simulation = Simulation::new(&spec, Execution::new(1, 1)).expect("a simulation");

@@ -25,7 +25,7 @@ pub(super) const NETWORKS: [(&str, &str); 6] = [
 
 const TRUNKS: &str = r#"{"torus": {"widths": [4, 3], "terminals_per_router": 2, "trunk_width": 2}}"#;
 
-/// Networks whose heads choose in every step. Flits that are alone cross there, too.
+/// Networks whose heads choose in every step. Uncontended flits also bypass the allocator there.
 pub(super) const CHOOSING: [(&str, &str); 6] = [
     (TORUS, r#"{"minimal_adaptive": {}}"#),
     (TORUS, r#"{"minimal_adaptive": {"leave_escape": false}}"#),

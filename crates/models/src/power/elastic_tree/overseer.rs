@@ -21,7 +21,7 @@ pub(super) struct Sizer {
     tree: Tree,
     #[kept(each)]
     channels: Vec<Channel>,
-    /// What packets that are routed now go by.
+    /// Links that packets use from now on.
     plan: Plan,
     /// The links that have failed.
     failed: Failed,

@@ -10,7 +10,7 @@ use weft_api::coordinates::{DIGITS, LEVEL};
 use weft_api::links_up::{LinksUp, Ups, choices_below, numbers_of};
 use weft_api::widths::Widths;
 
-/// What is used, and the widths that it is made for.
+/// Used links, and the widths for which the plan is made.
 #[derive(Debug, Clone, PartialEq, Eq, Value)]
 pub(super) struct Plan {
     pub widths: Widths,

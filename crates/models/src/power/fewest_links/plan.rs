@@ -17,9 +17,9 @@ const ROUNDS: usize = 6;
 /// Steps of utilisation that count as equal.
 const STEPS: f64 = 20.0;
 
-/// A matrix of traffic, and what is asked of its links.
+/// A matrix of traffic, and the load of its links.
 pub(super) struct Traffic<'a> {
-    /// \[from\]\[to\]: what is sent, as a share of what a channel carries.
+    /// \[from\]\[to\]: traffic, as a share of the capacity of a channel.
     pub sent: &'a [f64],
     pub members: usize,
     pub hub: usize,
@@ -28,7 +28,7 @@ pub(super) struct Traffic<'a> {
 }
 
 impl Traffic<'_> {
-    /// The fewest links; all of them, if these are too few.
+    /// The fewest links; all links, if these are too few.
     pub fn fewest(&self) -> Links {
         let mut best = self.first(self.members);
         let mut used = Vec::new();

@@ -55,7 +55,7 @@ pub struct Line {
     on: Links,
     #[kept(fixed)]
     wake: u64,
-    /// What the present change leads to: these wake, until `until`, before others drain.
+    /// Target of the present change: these wake, until `until`, before others drain.
     plan: Links,
     until: Option<u64>,
     draining: Links,

@@ -20,7 +20,7 @@ impl Policy for Times {
     }
 }
 
-/// What a channel in the mode `to` does.
+/// Capacity of a channel in the mode `to`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Value)]
 enum Low {
     /// It is closed, and opens for the first packet.

@@ -1,4 +1,4 @@
-//! What an agent knows: its links, its requests, its place in its subnetworks. What it does is in the other files:
+//! State of an agent: its links, its requests, its place in its subnetworks. What it does is in the other files:
 //! `duties.rs` when the engine tells it something, `answers.rs` when a control packet comes, `channel.rs` when a link
 //! changes its state, `epoch.rs` when an epoch ends.
 

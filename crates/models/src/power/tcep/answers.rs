@@ -1,4 +1,4 @@
-//! What an agent does when a control packet comes, and how it answers. Requests are noted and answered at the end of
+//! Actions of an agent when a control packet comes, and its answer. Requests are noted and answered at the end of
 //! the epoch; everything else takes effect at once.
 
 use super::agent::{Request, Team};

@@ -1,4 +1,4 @@
-//! What the engine tells the agents of a block, and what they do with it.
+//! Calls of the engine to the agents of a block, and their actions.
 
 use super::Phase;
 use super::agent::Team;

@@ -1,4 +1,4 @@
-//! What an agent does at the end of an epoch, in order. Every deactivation epoch ends together with an activation
+//! Actions of an agent at the end of an epoch, in order. Every deactivation epoch ends together with an activation
 //! epoch.
 
 use super::agent::{RouterAgent, Team};
@@ -51,8 +51,8 @@ impl Team {
         is_settled && is_counted && !is_asked && !link.was_crowded
     }
 
-    /// The next epoch begins: notes where the counters stand, and which links were above the high-water mark. `long`: a
-    /// deactivation epoch begins, too.
+    /// The next epoch begins: notes where the counters stand, and which links were above the high-water mark. `long`: a deactivation epoch
+    /// also begins.
     fn begin_epoch(&mut self, channels: &dyn Channels, r: usize, long: bool) {
         let rules = self.rules.clone();
         for &d in &rules.managed {

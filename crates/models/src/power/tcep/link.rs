@@ -9,14 +9,14 @@
 use crate::power::LinkState;
 use weft_api::base::kept::{Kept, Value};
 
-/// What a router asks its neighbour for.
+/// Requests of a router to its neighbour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Value)]
 pub(crate) enum Want {
     Activate,
     Deactivate,
 }
 
-/// What an end says to the other one.
+/// Messages of an end to the other end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Say {
     Ack,
@@ -28,7 +28,7 @@ pub(crate) enum Say {
     Ready,
 }
 
-/// One end of a link.
+/// An end of a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Kept)]
 pub(crate) struct End {
     pub state: LinkState,

@@ -115,7 +115,7 @@ impl World {
         all.push(world);
     }
 
-    /// What an end may do at any time.
+    /// Possible actions of an end at any time.
     fn move_alone(&self, end: usize, all: &mut Vec<Self>) {
         let me = self.ends[end];
         let mut say = |act: fn(&mut End) -> Say| {
@@ -162,7 +162,7 @@ impl World {
         all.push(world); // nothing to do
     }
 
-    /// An end asks for what it can, at the end of its epoch.
+    /// An end sends its possible requests at the end of its epoch.
     fn ask(&self, end: usize, all: &mut Vec<Self>) {
         let me = self.ends[end];
         if me.asked.is_some() || self.broken {
@@ -176,7 +176,7 @@ impl World {
         }
     }
 
-    /// What is wrong in this world, if anything.
+    /// Fault of this world, if it has any.
     fn fault(&self) -> Option<&'static str> {
         // messages that were under way at a fault still arrive
         let blind = |(from, to): (usize, usize)| {

@@ -6,7 +6,7 @@ use super::agent::Team;
 use weft_api::agents::Channels;
 use weft_api::control::{Arrival, Body, ControlKind, ControlPacket, Frame, Wire};
 
-/// What a control packet says. Eight kinds fit into the paper's three bits; the others are only sent if hubs move or
+/// Content of a control packet. Eight kinds fit into the paper's three bits; the others are only sent if hubs move or
 /// links fail.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]

@@ -14,14 +14,14 @@ use weft_api::base::kept::Kept;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Kept)]
 pub(super) struct Counts {
     pub sent: u32,
-    /// Those of them that were sent on a detour.
+    /// Flits among these that were sent on a detour.
     pub sent_around: u32,
     pub came: u32,
     pub came_around: u32,
 }
 
 impl Counts {
-    /// What the counters have gained since they stood at `before`. They are 32 bits wide and may have wrapped around.
+    /// Growth of the counters since they were at `before`. They are 32 bits wide and may have wrapped around.
     pub fn since(self, before: Self) -> Self {
         Self {
             sent: self.sent.wrapping_sub(before.sent),

@@ -63,7 +63,7 @@ impl Team {
         self.elect(channels, r, d);
     }
 
-    /// The link works again; it is off, as soon as it has drained. `again`: the router at its far end works again, too.
+    /// The link works again; it is off, as soon as it has drained. `again`: the router at its far end also works again.
     fn mend(&mut self, channels: &mut dyn Channels, r: usize, o: usize, again: bool) {
         let (d, own, c) = self.ends(o);
         self.links[o].faults -= 1;

@@ -1,4 +1,4 @@
-//! One end of links that change their level together, as a state machine. It knows no clock and no channel. So a test can explore every
+//! An end of links that change their level together, as a state machine. It knows no clock and no channel. So a test can explore every
 //! state of two ends and of the messages between them (`model.rs`).
 //!
 //! A level is a number from 1 up: the members of a trunk that are on, or a width. The end at the router with the lower number
@@ -8,7 +8,7 @@
 
 use weft_api::base::kept::Value;
 
-/// What an end wishes after a window.
+/// Wish of an end after a window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Value)]
 pub(crate) enum Wish {
     Stay,
@@ -16,7 +16,7 @@ pub(crate) enum Wish {
     Less,
 }
 
-/// What an end says to the other one.
+/// Messages of an end to the other end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Say {
     // the leader
@@ -24,7 +24,7 @@ pub(crate) enum Say {
     Drain,
     /// Open it again.
     Return,
-    /// Both ends have drained: it goes down.
+    /// The two ends have drained: it goes down.
     Lower,
     /// It comes up.
     Raise,
@@ -62,10 +62,10 @@ impl Say {
     }
 }
 
-/// What an end does to its channels. The levels between which it moves are those of [`Ladder`].
+/// Actions of an end on its channels. The levels between which it moves are those of [`Ladder`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Deed {
-    /// What is above the lower level takes no more packets.
+    /// Links above the lower level take no more packets.
     Close,
     /// It takes packets again.
     Reopen,
@@ -77,7 +77,7 @@ pub(crate) enum Deed {
     EndRaise,
 }
 
-/// What follows from an event.
+/// Consequences of an event.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Reply {
     pub deed: Option<Deed>,
@@ -118,7 +118,7 @@ impl Ladder {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Value)]
 pub(crate) enum Phase {
     Rests,
-    /// What is above the lower level is closed, and drains.
+    /// Links above the lower level are closed, and drain.
     Drains,
     /// The leader has opened it again, and waits for the other end to do so.
     Returns,
@@ -222,7 +222,7 @@ impl End {
         Reply::both(Deed::BeginLower, Say::Lower)
     }
 
-    /// What went down is down, or what came up is up.
+    /// Changed links are down or up.
     pub fn moved(&mut self, ladder: Ladder) -> Reply {
         debug_assert!(matches!(self.phase, Phase::Lowers | Phase::Raises) && !self.is_done);
         self.is_done = true;

@@ -83,7 +83,7 @@ impl World {
         self.post.iter().all(VecDeque::is_empty) && self.sides.iter().all(|side| side.end.phase == Phase::Rests)
     }
 
-    /// What is wrong in this world, if anything.
+    /// Fault of this world, if it has any.
     fn fault(&self) -> Option<&'static str> {
         let into_the_dark = |(from, to): (usize, usize)| self.sides[from].busy > self.sides[to].lit;
         let [a, b] = &self.sides;
@@ -160,7 +160,7 @@ fn a_wish_for_more_cancels_a_drain() {
     assert_eq!(other.measured(Wish::More, ladder), Reply::say(Say::Wish(Wish::More)));
     assert_eq!(leader.heard(Say::Drained, ladder), Reply::default());
     assert_eq!(leader.heard(Say::Wish(Wish::More), ladder), Reply::both(Deed::Reopen, Say::Return));
-    // the leader has drained, too: it is too late
+    // the leader has also drained: it is too late
     let (mut leader, mut other) = drains();
     assert_eq!(leader.drained(), Reply::default());
     let said = other.drained().say.expect("it says so");

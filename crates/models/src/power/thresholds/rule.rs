@@ -158,7 +158,7 @@ impl Rule {
         Ladder { top, step: self.step }
     }
 
-    /// What a direction wishes that was used by this share.
+    /// Level that a direction needs that was used by this share.
     pub fn wish(&self, utilisation: f64) -> Wish {
         if utilisation > self.u_on {
             Wish::More

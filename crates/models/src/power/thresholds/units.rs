@@ -13,7 +13,7 @@ use weft_api::control::{Arrival, Frame, Wire};
 use weft_api::policy::ControlPlan;
 use weft_topology::Peer;
 
-/// What the levels of a unit are.
+/// Meaning of the levels of a unit.
 pub(crate) trait Levels: Debug + Send + Sync {
     /// The highest level of a unit of this many links.
     fn top(&self, links: usize) -> u16;
@@ -28,7 +28,7 @@ pub(crate) trait Levels: Debug + Send + Sync {
 /// They send no control packets, but messages on side channels: one in a cycle and direction of a unit.
 pub(crate) const CONTROL: ControlPlan = ControlPlan { kinds: &[], queue: 0, per_router: 1 };
 
-/// One end of a unit.
+/// An end of a unit.
 #[derive(Debug, Kept)]
 struct Unit {
     /// Its channels in the block. The first one has the timer.
@@ -281,7 +281,7 @@ impl Work<'_> {
         }
     }
 
-    /// Goes on when what is to go down has drained. Otherwise it looks again when the next credit can have come back.
+    /// Goes on when what is to go down has drained. Otherwise it looks again when the next credit can have returned.
     fn look_at_drain(&mut self) {
         let Unit { end, ladder, channels, window_ends, .. } = &*self.unit;
         if end.phase != Phase::Drains {

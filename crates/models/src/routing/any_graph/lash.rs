@@ -8,7 +8,7 @@
 //! weight: the length of a path is the number of its `links`, the sum of their `latency` \[cycles\], or of their `cost` by link class.
 //! layers: most layers, 1 to 16.
 //! # Guarantees
-//! One shortest path between two routers, the same for all packets. Where several are as short, a router takes the one whose first
+//! A shortest path between two routers, the same for all packets. Where several are as short, a router takes the one whose first
 //! link has the fewest paths to earlier destinations. The longest paths come first, each into the first layer in which it closes no
 //! cycle of dependencies. Then paths move from the fullest layers to emptier ones where they close none.
 //! A packet keeps the layer, so dependencies are acyclic. As many VC classes as layers are used; refused above `layers`.

@@ -77,7 +77,7 @@ pub struct Lbr {
     /// Take the minimal path where all queues are equal.
     #[serde(default = "yes")]
     pub prefer_min_on_tie: bool,
-    /// What is read as the queue of an output.
+    /// The sensor of the queue of an output.
     #[serde(default = "window")]
     pub sensor: Sensor,
     /// Which paths a packet chooses among.
@@ -179,7 +179,7 @@ impl RoutingModel for Lbr {
                 (Paths::Fixed(fixed), classes)
             }
         };
-        // one for each port, and what the terminals have sent
+        // one for each port, and the flits that terminals have sent
         let numbers = graph.radix() as usize + 1;
         let posts = Posts { key: "", numbers, every: self.every, delay: self.delay };
         Ok(Runtime { paths, classes, posts, prefer_min_on_tie: self.prefer_min_on_tie, sensor: self.sensor })

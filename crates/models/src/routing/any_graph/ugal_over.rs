@@ -44,7 +44,7 @@ pub struct UgalOver {
     /// Bias toward the minimal path.
     #[serde(default = "two")]
     pub threshold: Flits,
-    /// What is read as the congestion of an output.
+    /// The sensor of the congestion of an output.
     #[serde(default = "window")]
     pub sensor: Sensor,
 }

@@ -69,7 +69,7 @@ pub struct DragonflyOfar {
     /// Th_non-min: how full the first output of a detour may be.
     #[serde(default)]
     pub most_occupancy: MostOccupancy,
-    /// What both thresholds are about: what counts as the occupancy of an output.
+    /// Measure of both thresholds: the occupancy of an output.
     #[serde(default)]
     pub occupancy: Occupancy,
     /// Which global link a detour takes.
@@ -78,7 +78,7 @@ pub struct DragonflyOfar {
     /// The escape ring.
     #[serde(default)]
     pub ring: RingConfig,
-    /// What keeps packets at their source while the router is congested.
+    /// Rule that keeps packets at their source while the router is congested.
     #[serde(default)]
     pub injection: Injection,
 }
@@ -202,7 +202,7 @@ const EMBEDDED: &str =
 const PHYSICAL: &str = r#"{"dragonfly": {"routers_per_group": 4, "terminals_per_router": 2, "global_links_per_router": 2,
                                         "escape_rings": 1}}"#;
 
-// What a packet remembers beside its ring: these bits of `phase`.
+// State of a packet beside its ring: these bits of `phase`.
 /// It has taken its global misroute.
 const GLOBAL_DONE: u8 = 1;
 /// It has taken a local misroute in this group.

@@ -49,7 +49,7 @@ pub struct DragonflyPb {
     /// Where the first phase of a detour ends.
     #[serde(default)]
     pub intermediate: dragonfly_valiant::Intermediate,
-    /// What is read as the congestion of an output.
+    /// The sensor of the congestion of an output.
     #[serde(default)]
     pub sensor: PbSensor,
     /// Bias toward the minimal path, where the bit is not set.

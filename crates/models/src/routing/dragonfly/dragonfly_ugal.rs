@@ -45,7 +45,7 @@ pub struct DragonflyUgal {
     /// Bias toward the minimal path.
     #[serde(default = "two")]
     pub threshold: Flits,
-    /// What is read as the congestion of an output.
+    /// The sensor of the congestion of an output.
     #[serde(default = "window")]
     pub sensor: Sensor,
     /// Whose congestion is read.
@@ -131,7 +131,7 @@ impl RoutingModel for DragonflyUgal {
             Example::of(r#"{"queues": {"global": {}}}"#).bound_with_detours_to_the_next_group(),
             Example::of(r#"{"queues": {"global": {}}, "intermediate": "router"}"#),
             Example::of(r#"{"queues": {"global": {}}, "intermediate": "other_group_for_all"}"#),
-            // what other routers say is 10 to 19 cycles old
+            // numbers of other routers are 10 to 19 cycles old
             Example::of(r#"{"queues": {"posted": {"every": "10cycles", "delay": "10cycles"}}}"#)
                 .bound_with_detours_to_the_next_group(),
         ]

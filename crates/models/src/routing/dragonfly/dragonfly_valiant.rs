@@ -54,7 +54,7 @@ pub enum Intermediate {
     Group,
     /// At the first router of a random group other than the source's: minimal if it is that of the destination.
     OtherGroup,
-    /// The same, for packets inside a group, too: they leave it and return.
+    /// The same, also for packets inside a group: they leave it and return.
     OtherGroupForAll,
     /// At a random router: 4 local and 2 global VC classes.
     Router,

@@ -49,7 +49,7 @@ pub struct Dal {
     /// Bias toward minimal hops.
     #[serde(default = "two")]
     pub threshold: Flits,
-    /// What is read as the congestion of an output.
+    /// The sensor of the congestion of an output.
     #[serde(default = "window")]
     pub sensor: Sensor,
 }

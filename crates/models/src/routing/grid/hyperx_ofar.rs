@@ -4,8 +4,8 @@
 //! # Source
 //! The mechanism of M. Garcia et al., "Bubble Flow Control in High-Radix Hierarchical Networks" (OFAR), sections IV and V, with
 //! the triggers of the authors' simulator FOGSim, first version, on the network and with the detours of J. H. Ahn et al., "HyperX:
-//! Topology, Routing, and Packaging of Efficient Large-Scale Networks", SC'09 (DAL). Bubble: C. Carrion et al., HiPC 1997. No
-//! paper has put them together: what follows is our choice.
+//! Topology, Routing, and Packaging of Efficient Large-Scale Networks", SC'09 (DAL). Bubble: C. Carrion et al., HiPC 1997. No paper has put
+//! them together: the following is our choice.
 //! # Parameters
 //! `trigger`, `least_occupancy` Th_min \[share of a buffer\], `most_occupancy` Th_non-min (`relative`: \[share of the occupancy of
 //! the minimal output\], `fixed`: \[share of a buffer\]), `occupancy` (what both compare: `credits` that are used, or flits that
@@ -55,13 +55,13 @@ pub struct HyperXOfar {
     /// Th_non-min: how full the first output of a detour may be.
     #[serde(default)]
     pub most_occupancy: MostOccupancy,
-    /// What both thresholds are about: what counts as the occupancy of an output.
+    /// Measure of both thresholds: the occupancy of an output.
     #[serde(default)]
     pub occupancy: Occupancy,
     /// The escape ring.
     #[serde(default)]
     pub ring: RingConfig,
-    /// What keeps packets at their source while the router is congested.
+    /// Rule that keeps packets at their source while the router is congested.
     #[serde(default = "quarter_of_the_escape")]
     pub injection: Injection,
 }
@@ -186,7 +186,7 @@ impl Runtime {
         })
     }
 
-    /// What a head asks for if nothing keeps it at its source.
+    /// Requests of a head if nothing keeps it at its source.
     #[inline(always)]
     fn wish<Q: View + ?Sized>(&self, at: u64, here: &Q, packet: &Packet, turn: u32) -> Hop {
         let preferred = self.preferred(at, packet);

@@ -45,7 +45,7 @@ pub struct Pal {
     /// Bias toward the minimal path.
     #[serde(default = "two")]
     pub threshold: Flits,
-    /// What is read as the congestion of an output.
+    /// The sensor of the congestion of an output.
     #[serde(default = "window")]
     pub sensor: Sensor,
 }
@@ -220,7 +220,7 @@ impl Routing for Runtime {
         if at == packet.dest {
             return Some(Hop::to_terminal(packet));
         }
-        // what counts is the state of the link when the packet is at its router
+        // the state of the link counts when the packet is at its router
         Self::leg_in_group(self.groups.as_ref()?, at, packet, seed).err()
     }
 

@@ -7,7 +7,7 @@ use weft_api::walk::{EscapeRing, RingHop};
 use weft_topology::{Graph, Ring};
 use weft_units::Refusal;
 
-/// One direction of a ring.
+/// A direction of a ring.
 #[derive(Debug, Clone)]
 struct Direction {
     /// By router: the port that leads on.

@@ -1,4 +1,4 @@
-//! What tests of the members share.
+//! Shared parts of the tests of the members.
 
 use std::collections::HashMap;
 use weft_api::routing::Routing;

@@ -32,7 +32,7 @@
 //! On every legal topology: `engine/tests/theory.rs` (latency without contention to the cycle),
 //! `conformance/src/routing.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).
 //! The tests of this file: `balanced` lists the hops of `shortest_path`, `printed` those of the algorithm, and detours are
-//! those of the paper. `engine/tests/faults.rs`: what is lost with and without detours.
+//! those of the paper. `engine/tests/faults.rs`: lost packets with and without detours.
 //! `engine/tests/bounds.rs`: the bounds of both under uniform traffic are reached. No rows of a peer.
 
 use crate::routing::{
@@ -304,7 +304,7 @@ impl Routing for Runtime {
     }
 
     /// All hops behind which a path is left that is short enough, the shortest first, from a drawn one of these on;
-    /// last the one back to where the packet has met a broken link before. From now on it does not come back here.
+    /// last the one back to where the packet has met a broken link before. From now on it does not return here.
     fn steps_around(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Step> {
         if at == packet.dest {
             return vec![Step::deliver(packet)];

@@ -55,7 +55,7 @@ pub struct UpDown {
     /// How the link up is chosen.
     #[serde(default)]
     pub ascent: Ascent,
-    /// What is read as the congestion of an output (`adaptive`).
+    /// The sensor of the congestion of an output (`adaptive`).
     #[serde(default = "credits")]
     pub sensor: Sensor,
 }
@@ -93,7 +93,7 @@ pub struct Runtime {
     sensor: Sensor,
     /// Links up are chosen by each router for the head of a VC, not when the packet is made.
     at_head: bool,
-    /// What the policy says of links up, if it switches them.
+    /// Links up by the policy, if it switches them.
     in_use: Option<LinksInUse>,
     /// Levels.
     n: u32,
@@ -147,7 +147,7 @@ impl RoutingModel for UpDown {
         const BIT_REVERSE: &str = r#"{"bit_reverse": {}}"#;
         vec![
             Example::of("{}")
-                // there are as many links up as terminals, and packets are spread over all of them
+                // there are as many links up as terminals, and packets are spread over all links
                 .bound(TREE, BIT_COMPLEMENT, Accepts::UpTo(1.0)),
             Example::of(r#"{"ascent": "d_mod_k"}"#)
                 // The lowest digit of the destination is the highest of the source, its bits reversed: equal on a

@@ -1,4 +1,4 @@
-//! What happens later: a queue from which the item with the least key comes first.
+//! Later events: a queue from which the item with the least key comes first.
 
 use std::collections::{BTreeMap, BinaryHeap};
 use std::fmt::Debug;

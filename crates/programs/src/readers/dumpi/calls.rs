@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 /// A line per call: its name without `MPI_`, and a letter per argument.
 ///
 /// `b`, `h`, `i`, `q` are whole numbers of 8, 16, 32, 64 bits. `B`, `H`, `I` are lists of such, `J` is a list of lists of 32 bits.
-/// `S` is a list of statuses, `s` a text, `A` a list of texts. What is in brackets is there at the root only. `-` is nothing, and
+/// `S` is a list of statuses, `s` a text, `A` a list of texts. Fields in brackets are there at the root only. `-` is nothing, and
 /// `!` is a call whose layout is not known.
 const TEXT: &str = include_str!("calls.txt");
 

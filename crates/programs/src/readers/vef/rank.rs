@@ -5,7 +5,7 @@ use crate::form::{Comm, Draft, Kind, Op, RankProgram, When};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// A record of a task: what it follows, its delay \[ns\] behind that, and its operation. A collective has the number of the file as
+/// A record of a task: its predecessor, its delay \[ns\] behind that, and its operation. A collective has the number of the file as
 /// its instance.
 pub struct Step {
     pub after: After,
@@ -13,7 +13,7 @@ pub struct Step {
     pub op: Op,
 }
 
-/// What all tasks of a collective have in common.
+/// Shared data of all tasks of a collective.
 pub struct Shared {
     pub comm: usize,
     pub instance: u32,

@@ -9,14 +9,14 @@ use weft_units::Refusal;
 
 /// An operation of the program: its rank and its number there.
 type Place = (u32, u32);
-/// What decides which of the records that may follow comes first.
+/// Order of the records that may follow.
 type Order = (u8, u64, u64, u32);
 
 const HELP: &str = "write .goal, which holds every program";
 
 /// Where each record of a program stands in its file.
 struct Records {
-    /// What each send and collective follows, as a place, and how long after it \[ns\].
+    /// Predecessor of each send and collective, as a place, and the delay after it \[ns\].
     after: HashMap<Place, (Option<Place>, u64)>,
     /// The send of each receive.
     sends: HashMap<Place, Place>,
@@ -57,7 +57,7 @@ fn refused(rank: u32, op: u32, what: &str) -> Refusal {
     Refusal::new(format!("rank {rank}, operation {op}"), what, HELP)
 }
 
-/// What each send and collective follows. Refuses what the format can't hold.
+/// Predecessor of each send and collective. Refuses what the format can't hold.
 fn records(program: &Program) -> Result<HashMap<Place, (Option<Place>, u64)>, Refusal> {
     let mut found = HashMap::new();
     for (rank, of) in (0..).zip(&program.ranks) {
@@ -218,7 +218,7 @@ impl File<'_> {
         Ok(kind)
     }
 
-    /// The kind of a dependency, and what it names.
+    /// The kind of a dependency, and its target.
     fn after(&self, after: Option<Place>) -> (u8, String) {
         let Some(place) = after else { return (0, "-1".to_owned()) };
         let of = &self.program.ranks[place.0 as usize];

@@ -95,7 +95,7 @@ fn spec() -> Spec {
     spec
 }
 
-/// What is said when the network is loaded.
+/// Words when the network is loaded.
 fn loaded(spec: &Spec, toy: &Toy) -> Result<(), Refusal> {
     assemble::net_with(spec, Arc::new(toy.clone()), assemble::jobs).map(|_| ())
 }

@@ -20,7 +20,7 @@ pub struct Drawn {
     anew: Anew,
 }
 
-/// When other intermediates are drawn. Where a leg draws its path, too, each packet draws its own.
+/// When other intermediates are drawn. If a leg also draws its path, each packet draws its own.
 #[derive(Debug, Clone, Copy)]
 pub enum Anew {
     /// By each packet.

@@ -70,7 +70,7 @@ impl Runtime {
         if packet.phase & LOCAL_DONE != 0 && ways & hub != 0 { hub } else { ways }
     }
 
-    /// What a head asks for whose direct link is not on.
+    /// Requests of a head whose direct link is not on.
     #[inline(never)]
     pub(super) fn go_round<Q: View + ?Sized>(
         &self,
@@ -171,7 +171,7 @@ impl Runtime {
         }
     }
 
-    /// What the power policy is to hear about a hop.
+    /// Notes for the power policy about a hop.
     pub(super) fn note_of(&self, at: u64, packet: &Packet, hop: Hop) -> HopNote {
         if hop.class != 0 || !self.groups.is_local(hop.port) {
             return HopNote::Nothing;

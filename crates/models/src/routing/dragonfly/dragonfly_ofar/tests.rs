@@ -1,4 +1,4 @@
-//! What packets may do under OFAR, and what it reaches under adversarial traffic.
+//! Hops of packets under OFAR, and accepted loads under adversarial traffic.
 
 use super::*;
 use crate::routing::in_transit::is_in_ring;
@@ -14,7 +14,7 @@ fn routing(parameters: &str, graph: &Graph) -> Runtime {
     serde_json::from_str::<DragonflyOfar>(parameters).unwrap().build(graph).unwrap()
 }
 
-/// What a packet has done on its way so far.
+/// Hops of a packet on its path up to now.
 #[derive(Debug, Clone, Copy, Default)]
 struct Way {
     hops: u32,

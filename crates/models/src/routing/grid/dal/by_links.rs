@@ -170,7 +170,7 @@ mod tests {
         let mut routing = serde_json::from_str::<Dal>("{}").unwrap().build(&graph).unwrap();
         assert_eq!(routing.needs().classes[1..], [2 + 2 + 1; 3]);
         routing.go_by(LinkKnowledge::Subnetworks);
-        // to a third router, to the hub, and from there. A packet may come back to the hub in this way. A line of two has no
+        // to a third router, to the hub, and from there. A packet may return to the hub in this way. A line of two has no
         // third router.
         let classes = 3 + 3 + 1;
         assert_eq!(routing.needs().classes[1..], [classes as u8; 3]);

@@ -1,4 +1,4 @@
-//! What packets may do in transit on a HyperX, and what they reach.
+//! Hops of packets in transit on a HyperX, and accepted loads.
 
 use super::*;
 use crate::routing::in_transit::tests::longest_way;
