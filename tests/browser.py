@@ -65,5 +65,5 @@ class Page:
         return str(self.ask("document.getElementById('network-canvas').toDataURL()"))
 
     def complaints(self) -> list[Any]:
-        """What the browser wrote on its console."""
+        """Messages of the browser on its console."""
         return list(self.driver.get_log("browser"))  # type: ignore[no-untyped-call]

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 GOLDEN = Path(__file__).parent / "data" / "golden"
 
-# CPU time that each file of tests may take [s]; `others` is that of each file that is not listed.
+# CPU time of each file of tests [s]; `others` is that of each file that is not listed.
 BUDGETS = Path(__file__).parent / "data" / "cpu_budget.json"
 # The table of CPU times shows files from SHOWN seconds on, and appears after runs of at least WORTH_A_TABLE seconds.
 SHOWN, WORTH_A_TABLE = 5.0, 60.0
@@ -42,7 +42,7 @@ LONGEST = (
 )
 
 # Every result is forced to the disk, thousands of them, and a fifth of the time of the tests is waiting for it. So they
-# write into memory, where the system has a folder for that with enough room, in which programs may run: 0.14 GiB of it.
+# write into memory, if the system has a folder for that with enough room, in which programs may run: 0.14 GiB.
 MEMORY, ENOUGH = Path("/dev/shm"), 1 << 30
 
 

@@ -1,4 +1,4 @@
-"""What the tests of every reproduction ask of its paper: rules, needs, verdicts, figures and scenarios."""
+"""Demands of the tests of every reproduction on its paper: rules, needs, verdicts, figures and scenarios."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def check_findings(paper: Paper, printed: Measured, measured: Measured, experime
 
 
 def changed(printed: Measured, experiment: str, change: Callable[[pl.DataFrame], pl.DataFrame]) -> Measured:
-    """What the paper prints, but for one experiment."""
+    """Numbers of the paper, except those of one experiment."""
     return dataclasses.replace(printed, frames=dict(printed.frames) | {experiment: change(printed[experiment])})
 
 
@@ -95,7 +95,7 @@ def check_rules(paper: Paper, ids: Iterable[str]) -> None:
 
 
 def check_needs(paper: Paper) -> None:
-    """What rules and figures need is an experiment, and every experiment is needed by a figure."""
+    """Each need of a rule or figure is an experiment, and every experiment is needed by a figure."""
     names = {each.name for each in paper.experiments}
     assert {name for rule in paper.rules.values() for name in rule.needs} <= names
     assert {name for figure in paper.figures for name in figure.needs} <= names

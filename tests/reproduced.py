@@ -1,4 +1,4 @@
-"""Frames of the experiments of TCEP as the paper describes their outcome: what no network gave."""
+"""Frames of the experiments of TCEP as the paper describes their outcome: no network gave them."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ FULL = {"uniform": 0.95, "tornado": 0.57, "bit_reverse": 0.85}
 
 
 def rows(mechanism: str, loads: Iterable[float], of: Callable[[float], dict[str, Any]]) -> list[dict[str, Any]]:
-    """Rows of a frame; what `of` does not say is usual."""
+    """Rows of a frame; values that `of` lacks are usual."""
     usual = {"mechanism": mechanism, "policy": "{}", "seed": 1.0, "saturated": False, "stalled": False}
     usual |= {
         "terminals": 1024.0,
@@ -59,7 +59,7 @@ def frame(*parts: list[dict[str, Any]]) -> pl.DataFrame:
 def _curve(full: float, least: float, growth: float, links: float) -> Callable[[float], dict[str, Any]]:
     """A mechanism that accepts up to `full`; latency, links and energy grow with the load from their least.
 
-    Energy is that of the links that are on, for what is accepted: beyond `full` no more flits share it.
+    Energy is that of the links that are on, per accepted flit: beyond `full` no more flits share it.
     """
 
     def of(load: float) -> dict[str, Any]:
@@ -118,7 +118,7 @@ def _line(minimal: float | None) -> pl.DataFrame:
 
 
 def _jobs(energy: float, time: float) -> pl.DataFrame:
-    """SLaC's energy and time grow to so many times TCEP's, the time from about half of that."""
+    """SLaC's energy and time grow to these multiples of TCEP's, the time from about half of that."""
     done = {"mechanism": TCEP, "energy_network_j": 2.0, "completion_cycles": 1e6}
     parts = [
         [

@@ -46,7 +46,7 @@ _NETWORKS = {TORUS: "torus", TREE: "k_ary_n_tree", DRAGONFLY: "dragonfly"}
 
 
 def row(network: str, scheme: str, saving: str, numbers: tuple[float, float, float], **more: Any) -> dict[str, Any]:
-    """A row with usual numbers, but for those named."""
+    """A row with usual numbers, except the named ones."""
     accepted, latency, energy = (value * times for value, times in zip(numbers, TIMES[saving], strict=True))
     usual: dict[str, Any] = {
         "mechanism": mechanism(scheme, saving),

@@ -1,4 +1,4 @@
-"""Frames of the experiments of FleX as the paper describes their outcome: what no network gave."""
+"""Frames of the experiments of FleX as the paper describes their outcome: no network gave them."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ FULL |= {
 
 
 def row(network: str, routing: str, load: float, full: float, latency: float, **more: Any) -> dict[str, Any]:
-    """A row of a network that accepts up to `full`; what is not said is usual."""
+    """A row of a network that accepts up to `full`; other numbers are usual."""
     usual: dict[str, Any] = {
         "mechanism": mechanism(network, routing),
         "network": network,
@@ -171,7 +171,7 @@ def of_layers_and_dimensions() -> pl.DataFrame:
 
 @cache
 def ideal() -> Measured:
-    """What the paper says of every experiment."""
+    """Numbers of the paper for every experiment."""
     frames = {pattern: of_pattern(pattern) for pattern in FULL}
     more = {"periods": of_periods(), "readings": of_readings(), "layers": of_layers_and_dimensions()}
     return Measured(frames | more | {"concentration": of_concentration()}, quick=False)

@@ -1,4 +1,4 @@
-"""Frames of the experiments of OFAR as the paper describes their outcome: what no network gave."""
+"""Frames of the experiments of OFAR as the paper describes their outcome: no network gave them."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ TIMES = {"UN": 0.8174, "ADV+2": 0.8, "ADV+6": 0.431, "MIX1": 0.75, "MIX2": 0.7, 
 
 
 def row(mechanism: str, pattern: str, load: float, **more: Any) -> dict[str, Any]:
-    """A row of a frame; what is not said is usual."""
+    """A row of a frame; other numbers are usual."""
     usual = {
         "mechanism": mechanism,
         "pattern": pattern,

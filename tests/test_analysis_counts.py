@@ -102,7 +102,7 @@ def test_fig4() -> None:
     # where the paper's peak lies: at three hubs of 32, 90 of 496 links
     peak = of_all.row(of_all["ratio"].arg_max() or 0, named=True)
     assert peak["active_links"] == 31 + 30 + 29
-    # the mean of many random placements: links of the 31 others are there with p, independent of each other but for
+    # the mean of many random placements: links of the 31 others are there with p, independent of each other except
     # their fixed number
     p = (90 - 31) / (links - 31)
     pair = p * (59 - 1) / (links - 31 - 1)  # two given links

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from weft.api.results import Results
 
 STATES = LINK_STATES
-# 10 fJ/bit whether or not anything is sent and 2 fJ per bit sent, of flits of 5 bits; off costs a little, too.
+# 10 fJ/bit whether or not anything is sent and 2 fJ per bit sent, of flits of 5 bits; a link that is off also costs a
+# little.
 STATIC, FLIT, DARK = 50, 10, 5
 WINDOW = 1000
 
@@ -102,7 +103,7 @@ def test_other_rates() -> None:
 
 
 def test_a_rate_is_a_share_of_the_bandwidth(tmp_path: Path) -> None:
-    """Channels of half a flit per cycle: 125 flits in 1000 cycles are a quarter of what they carry."""
+    """Channels of half a flit per cycle: 125 flits in 1000 cycles are a quarter of their capacity."""
     results = _by_hand(tmp_path, [{"on": 900, "off": 100, "flits": count} for count in (112, 113, 226)], 0.5)
     (row,) = results.rate_scaled().to_dicts()
     bills = [0.5 * STATIC * 900 + FLIT * count for count in (112, 113, 226)]
@@ -217,7 +218,7 @@ def test_links_that_are_always_on(awake: Results) -> None:
         power = 0.54 + 0.15 * (used > 0.25) + 0.31 * (used > 0.5)
         bill = (power * channels["energy_fj"]).to_numpy().sum()
         assert row["energy_network_scaled_j"] == pytest.approx(bill * 1e-15)
-    # over time: a rate for each sample, all of them within the window of 500 to 1500
+    # over time: a rate for each sample in the window of 500 to 1500
     over_time = awake.rate_scaled(over_time=True)
     for point, row in enumerate(over_time.iter_rows(named=True)):
         numbers = awake.channels(point).drop_nulls(["from_router", "to_router"])["channel"]

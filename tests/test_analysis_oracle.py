@@ -112,7 +112,7 @@ def test_a_link_is_filled_to_the_target_and_the_rest_goes_around() -> None:
     assert loads.channels[0, 1] == pytest.approx(0.75)
     around = [(0, 2), (2, 1), (0, 3), (3, 1)]
     assert [loads.channels[hop] for hop in around] == pytest.approx([0.375] * 4)
-    # without a way around the link takes all of it
+    # without a detour the link takes all flits
     assert fluid.spread(demand, star(4), 0.75).channels[0, 1] == pytest.approx(1.5)
 
 
@@ -130,9 +130,9 @@ def test_flow_is_conserved(seed: int) -> None:
     loads = fluid.spread(demand, active, 0.5)
     assert (loads.channels[~active] == 0).all()
     assert (loads.direct <= demand + 1e-12).all()
-    # what takes the detour crosses two channels
+    # a packet on the detour crosses two channels
     assert loads.channels.sum() == pytest.approx(2 * demand.sum() - loads.direct.sum())
-    # what leaves a router is what it sends and what passes
+    # a router sends its own flits and those that pass it
     net = loads.channels.sum(axis=1) - loads.channels.sum(axis=0)
     assert net == pytest.approx(demand.sum(axis=1) - demand.sum(axis=0))
 

@@ -84,7 +84,7 @@ def test_the_table_of_a_run_has_a_line_per_point_that_fails(faulty: Results) -> 
     rows = [line for line in lines if not line.startswith(("- ", "and "))]
     reasons = [line for line in lines if line.startswith("- ")]
     assert (len(rows), rule[:3]) == (3, "---")
-    # before, during, after, three shares, two times: what has a dash has a reason
+    # before, during, after, three shares, two times: each dash has a reason
     assert [line.split()[-8:].count("-") > 0 for line in rows] == [True, True, True]
     assert reasons
     assert all(line.startswith(("- before the faults: ", "- during", "- after", "- re")) for line in reasons)
@@ -103,7 +103,7 @@ def test_random_faults_are_reported_as_those_that_are_named(
     assert main(["analyse", "recovery", str(at_random.root), "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)
     assert [row["from_cycle"] for row in rows] == [each["from_cycle"] for each in episodes]
-    # no saving is told of what has failed at random, either
+    # random faults give no saving, either
     assert set_times.faults(at_random) == ["random of links, mtbf 4000cycles, mttr 300cycles, from 3000cycles"]
     assert set_times.changes(at_random) == ["what fails"]
     found = at_random.query("select failed, recovery_cycles from fault_episodes order by episode")

@@ -84,7 +84,7 @@ def test_one_class_for_each_hop_of_a_ring_is_refused_with_routings_that_work(rin
         ({"shortest_path": {"weight": "latency"}}, (2 * 8 + 4 * 6) / 6),
         ({"shortest_path": {"weight": {"cost": {"latency50": 3, "latency1": 1}}}}, (2 * 8 + 4 * 6) / 6),
         ({"lash": {"weight": "latency"}}, (2 * 8 + 4 * 6) / 6),
-        # One link of cost 1 is less than two.
+        # A link of cost 1 is less than two.
         ({"lash": {"weight": {"cost": {"latency50": 1, "latency1": 1}}}}, 5 + (2 * 50 + 4 * 1) / 6),
     ],
 )

@@ -85,7 +85,7 @@ def test_a_matrix_is_the_traffic(tmp_path: Path) -> None:
     scenario["topology"] = {"torus": {"widths": [8], "terminals_per_router": 1}}
     results = weft.load(scenario, overrides={"measure.window": "20000cycles"}, matrix=matrix).run(tmp_path)
     row = results.frame.row(0, named=True)
-    # One of 8 has the load of the scenario, the others half of it.
+    # A job of 8 has the load of the scenario, the others half of it.
     assert row["offered_load"] == pytest.approx(0.1 * (1 + 7 / 2) / 8, rel=0.05)
     assert row["hops_mean"] == 1
     assert (

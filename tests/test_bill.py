@@ -115,7 +115,7 @@ def test_savings_are_at_equal_delivered_work(tmp_path: Path) -> None:
     assert row["note"] == (
         "no savings: at night it delivers 0.05 flits/terminal/cycle, 50 % less than the baseline (0.1)"
     )
-    # what chance explains is the same work: 1/sqrt(50) of 100 packets
+    # work that differs by chance is the same: 1/sqrt(50) of 100 packets
     few = [_point("always_on", load, 2000.0, packets=100) for load in (0.1, 0.3)]
     chance = _point(ASLEEP, 0.1, 1000.0, accepted_load=0.09, packets=100)
     more = _point(ASLEEP, 0.3, 1800.0, packets=100)
@@ -345,7 +345,7 @@ def test_the_figure_shows_power_over_the_day_and_a_bar_per_year(example: Results
     ends = [np.asarray(bar.get_path().transformed(bar.get_patch_transform()).vertices)[:, 0] for bar in bars.patches]
     *widths, saved = map(np.ptp, ends)
     assert widths == pytest.approx(frame["cost_eur_per_year"].to_list())
-    # what a series saves lies between its cost and that of its baseline
+    # the saving of a series is between its cost and that of its baseline
     assert saved == pytest.approx(frame["saved_eur_per_year"][1])
     # the baseline is put at the work of the series, which chance makes another one
     assert ends[2].max() == pytest.approx(frame["cost_eur_per_year"][0], rel=1e-4)
@@ -417,7 +417,7 @@ def test_a_saving_stands_beside_the_latency_that_it_costs(tmp_path: Path) -> Non
     assert yearly.parts["packet_latency_mean_cycles"].to_list() == [100.1, 100.3, 1001.7, 140.2]
     assert yearly.parts["baseline_latency_mean_cycles"].to_list() == [None, None, 100.1, 100.3]
     assert str(yearly) == text
-    # where links that are always on were not measured, that is said
+    # a line says that links that are always on were not measured
     alone = _results(tmp_path / "alone", *asleep).bill(KEYS)
     assert "what latency it costs is not known: no point differs from it in power.policy = always_on alone" in str(
         alone

@@ -408,7 +408,7 @@ def test_one_series_with_all_loads_of_the_profile_is_enough(tmp_path: Path) -> N
     weft.load(zipped, overrides={"bill.profile": [{"share": 1, "load": 0.1}]}).check()
     with pytest.raises(ScenarioError, match=r"load 0\.3 is not measured: the nearest is 0\.1") as raised:
         weft.load(zipped).run(tmp_path / "out")
-    # a sweep over loads can't stand beside that `zip`, so it is no remedy
+    # a sweep over loads is refused with that `zip`, so it is no remedy
     assert raised.value.help.startswith("name a measured load, or measure this one, too")
 
 

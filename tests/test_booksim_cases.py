@@ -1,4 +1,4 @@
-"""Configurations as they are found: what is imported, with its numbers, and what is refused, with the true reason."""
+"""Configurations as they are found: imported ones with their numbers, and refused ones with the true reason."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 MESH = "topology = mesh; k = 4; n = 2; routing_function = dor;"
 # Zero-load latency of one flit on a 4x4 mesh: 4 cycles in each of 1 + 2.5 routers, a cycle on each of 2.5 + 2 links,
-# and one to be delivered. A terminal sends to itself, too, so the mean distance is 2 * (16 - 1) / 12.
+# and one to be delivered. A terminal also sends to itself, so the mean distance is 2 * (16 - 1) / 12.
 ONE_FLIT = 4 * 3.5 + 4.5 + 1
 
 

@@ -1,4 +1,4 @@
-"""``weft import booksim``: what is written, what is told, what is refused."""
+"""``weft import booksim``: output, messages, refusals."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def test_delays_speedups_and_credits() -> None:
 
 
 def notes_of(file: str, *settings: str) -> dict[str, str]:
-    """What is approximated: keys with their texts."""
+    """Approximations: keys with their texts."""
     found = convert([str(PEER / file), *settings], "x").notes
     return {note.key.partition(" = ")[0]: note.text for note in found if note.kind == "approximated"}
 
@@ -601,7 +601,7 @@ def test_terminals_are_renumbered_where_booksim_numbers_them_by_rows() -> None:
 
 
 def notes(file: str, *settings: str) -> dict[str, str]:
-    """What is told of a configuration, by key and value."""
+    """Messages about a configuration, by key and value."""
     return {note.key: note.text for note in convert([str(PEER / file), *settings], "x").notes}
 
 
@@ -754,7 +754,7 @@ def test_a_place_that_can_not_be_written_is_an_error_with_a_remedy(
 
 
 def test_all_files_are_written_or_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The scenario and two files beside it; the disk is full at the last of them."""
+    """The scenario and two files next to it; the disk is full at the last of the three."""
     found = convert([str(PEER / "anynet.cfg")], "net")
     assert len(found.scenario.files) == 2
     plain, written = Path.write_bytes, []

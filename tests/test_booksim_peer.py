@@ -27,7 +27,7 @@ PHASES = [("measure.warmup", "500cycles"), ("measure.window", "1500cycles")]
 
 
 def rows() -> list[dict[str, str]]:
-    """One row for each run of BookSim2."""
+    """A row for each run of BookSim2."""
     with (PEER / "measured.csv").open(encoding="utf-8") as file:
         return list(csv.DictReader(file))
 
@@ -47,7 +47,9 @@ CURVES = [row for row in rows() if row["must_match"] != "info"]
 
 @pytest.mark.parametrize("row", LOW, ids=title)
 def test_the_zero_load_latency_is_that_of_booksim(row: dict[str, str]) -> None:
-    """A mean over so many packets, whose latencies spread by at most 40 %; at load 0.01 they meet now and then."""
+    """A mean over this number of packets, whose latencies spread by at most 40 %; at load 0.01 they meet now and
+    then.
+    """
     found = imported(row)
     point = found.scenario.points()[0]
     settings = dict(word.split("=", 1) for word in row["settings"].split())

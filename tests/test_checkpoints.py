@@ -1,4 +1,4 @@
-"""A run that is killed goes on from its last checkpoint, and its results have the same bytes."""
+"""A run that is killed continues from its last checkpoint, and its results have the same bytes."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-# 16 routers under a policy that switches links, with a warm-up that ends by itself, and all that can be recorded.
+# 16 routers under a policy that switches links, with a warm-up that ends by itself, and all recordings.
 SCENARIO: dict[str, Any] = {
     "topology": {"hyperx": {"widths": [4, 4], "terminals_per_router": 2}},
     "links": {"default": {"latency": "10cycles", "vcs": 6, "buffer": "32flits"}},

@@ -58,7 +58,7 @@ def test_what_is_no_publication_is_a_comment() -> None:
             model = (family, name)
             found, comment = bibliography.entries([model]), bibliography.unpublished([model])
             assert all(entry.fields["title"] and entry.fields["author"] for entry in found), model
-            # every source is told once: as papers, or as it is
+            # every source is named once: as papers, or as it is
             assert bool(found) != bool(comment), model
             if comment:
                 assert not re.search(r', "([^"]+)"', text), model

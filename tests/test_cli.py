@@ -1,4 +1,4 @@
-"""The command line: what it prints and the exit status."""
+"""The command line: its output and the exit status."""
 
 from __future__ import annotations
 
@@ -123,7 +123,9 @@ def test_an_error_names_file_line_and_column(small: Path, capsys: pytest.Capture
 def test_every_power_policy_of_a_sweep_is_checked_before_anything_runs(
     small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """`ugal_p` goes with links that are always on, and not with links that tcep turns off: the ninth point of 16."""
+    """`ugal_p` is compatible with links that are always on, and not with links that tcep turns off: the ninth point
+    of 16.
+    """
     sweep = ["--set", "sweep.power.policy=[always_on, tcep]", "--set", "sweep.routing=[ugal_p]"]
     for command in (["run", "--out", str(tmp_path / "out")], ["check"]):
         assert main([command[0], str(small), *command[1:], *sweep]) == 2
@@ -165,7 +167,7 @@ DRAGONFLY = "{dragonfly: {routers_per_group: 4, terminals_per_router: 2, global_
 def test_every_combination_of_a_sweep_is_checked_before_anything_runs(
     small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], sets: list[str], words: list[str]
 ) -> None:
-    """The first of the points that are alike but for the policy could run."""
+    """The first of the points that differ only in the policy could run."""
     arguments = [word for path in sets for word in ("--set", path)]
     for command in (["check", str(small)], ["run", str(small), "--out", str(tmp_path / "out")]):
         assert main([*command, *arguments]) == 2
@@ -375,7 +377,7 @@ def test_help_starts_at_once() -> None:
 def test_the_last_of_two_sets_counts_and_stands_where_it_was_written(
     small: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """So that a value takes the place of a sweep before it, though the path was set before that sweep, too."""
+    """A value replaces a sweep before it, even if the path was set before that sweep."""
     sets = ["--set", "seed=1", "--set", "sweep.seed=[2, 3]", "--set", "seed=4", "--set", "sweep.routing=[ugal_p]"]
     sets += ["--set", "sweep.traffic.pattern=[uniform]", "--set", "sweep.traffic.load=[0.1]"]
     assert main(["check", str(small), *sets]) == 0

@@ -32,7 +32,7 @@ def rows(a: Results, b: Results, quantity: str = LATENCY) -> list[dict[str, Any]
 
 
 def test_the_quantile_of_student() -> None:
-    """One degree of freedom is Cauchy's distribution, two have a closed form, many are the normal one."""
+    """A degree of freedom gives Cauchy's distribution, two have a closed form, many give the normal one."""
     assert quantile95(1) == pytest.approx(math.tan(0.95 * math.pi / 2), rel=1e-6)
     assert quantile95(2) == pytest.approx(0.95 * math.sqrt(2 / (1 - 0.95**2)), rel=1e-6)
     assert quantile95(1e6) == pytest.approx(1.96, abs=0.003)
@@ -98,7 +98,7 @@ def test_points_of_only_one_are_named(tmp_path: Path) -> None:
 
 
 def test_models_that_both_never_share_are_what_is_compared(small: Path, tmp_path: Path) -> None:
-    """Two routings over the same patterns and loads; the scenarios tell what differs."""
+    """Two routings over the same patterns and loads; the scenarios show the differences."""
     sides = [
         weft.load(small, overrides={"routing": each}).run(tmp_path / each) for each in ("dimension_order", "ugal_p")
     ]

@@ -110,7 +110,7 @@ def test_cuts_are_never_below_the_true_minimum(topology: dict[str, Any]) -> None
 def test_bisections_of_table_3(x: int, y: int, printed: int) -> None:
     design = one(flex(x, y))
     assert design.cut == design.bisection["bisection_links"] == printed
-    # eq. (8) is a lower bound, too
+    # eq. (8) is a lower bound as well
     assert cuts.spectral_bound(design.links, design.terminals) == printed
 
 

@@ -1,4 +1,4 @@
-"""What the documents say holds: commands exist, crates are named, models carry their headings, sizes stay small."""
+"""Statements of the documents hold: commands exist, crates are named, models carry their headings, sizes stay small."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def _tracked(pattern: str) -> list[Path]:
     return [ROOT / name for name in listed.stdout.split()] or sorted(ROOT.glob(f"**/{pattern}"))
 
 
-# Commands that take minutes as they are shown, and what makes them short enough for a test.
+# Commands that take minutes as they are shown, and settings that make them short enough for a test.
 SHORTER = {
     "reproduce tcep": "--only 3",
     "validate": "--filter 'torus8x8_uniform_1f 0.01$'",
@@ -120,7 +120,7 @@ def _recipe(target: str) -> str:
 
 
 def _run(command: str, folder: Path) -> str:
-    """Run a command of a page in a folder, shorter if it takes long; what it prints."""
+    """Run a command of a page in a folder, shorter if it takes long; returns its output."""
     shown = command.strip().removeprefix(".venv/bin/").removeprefix("weft ")
     shorter = next((f" {more}" for begin, more in SHORTER.items() if shown.startswith(begin)), "")
     done = subprocess.run(
@@ -203,7 +203,7 @@ def test_every_model_has_its_headings(family: str, model: str) -> None:
 
 
 def _check_header(path: Path) -> None:
-    """The headings are there, and what stands under `Validation` exists."""
+    """The headings are there, and the tests under `Validation` exist."""
     header = [line for line in path.read_text().splitlines() if line.startswith("//!")]
     missing = [h for h in HEADINGS if f"//! {h}" not in header]
     assert not missing, f"{path} lacks {missing}"

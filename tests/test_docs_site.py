@@ -171,7 +171,7 @@ def test_the_notebook_ran(site: Path) -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(DOCS).as_posix())
 def test_what_a_page_shows_without_running_it_is_the_installation(page: Path) -> None:
-    """Commands and files stand in directives that run them, and in plain blocks only steps of the Makefile."""
+    """Commands and files are in directives that run them, and plain blocks have only steps of the Makefile."""
     targets = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.M)
     allowed = {f"make {target}" for target in targets} | {". .venv/bin/activate"}
     plain = re.findall(
@@ -180,13 +180,13 @@ def test_what_a_page_shows_without_running_it_is_the_installation(page: Path) ->
     assert {line.split("#")[0].strip() for block in plain for line in block.splitlines()} <= allowed
 
 
-# What a result holds, and what the page of result files says.
+# Fields of a result, and those of the page of result files.
 
 STATISTICS = ("mean", "ci95", "min", "max", "p50", "p90", "p95", "p99", "p99_9", "p99_99")
 
 
 def _documented(table: str) -> set[str]:
-    """Names in the first column of the tables whose head begins so; `*` stands for each statistic."""
+    """Names in the first column of the tables with this head; `*` means each statistic."""
     text = (DOCS / "reference" / "results.md").read_text(encoding="utf-8") + "".join(recordings.pages().values())
     names: set[str] = set()
     for head, body in re.findall(r"^\| ([^|]+?) \|.*\n\|[-| ]+\n((?:\|.*\n)+)", text, re.M):

@@ -50,13 +50,13 @@ def later(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def legend(kind: str, results: Results, point: str = "0") -> set[str]:
-    """What the legend of a figure names."""
+    """Names in the legend of a figure."""
     drawing = figure(kind, Choice.of([results], [point] if point else []))
     return {text.get_text() for each in drawing.legends for text in each.get_texts()}
 
 
 def drawn(kind: str, results: Results, point: str = "0") -> set[str]:
-    """Labels of what a figure draws."""
+    """Labels of a figure."""
     drawing = figure(kind, Choice.of([results], [point] if point else []))
     areas = [each for axes in drawing.axes for each in axes.collections]
     bars = [each for axes in drawing.axes for each in axes.containers]

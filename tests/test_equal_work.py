@@ -1,4 +1,4 @@
-"""What a reference would draw for the work of another run: derived by hand, and told in sentences and bills."""
+"""Power of a reference for the work of another run: derived by hand, and in sentences and bills."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_only_what_flits_take_grows_with_the_work() -> None:
 
 
 def test_the_flits_of_routers_with_a_price_count_once(tmp_path: Path) -> None:
-    """Links that are always on draw the same at every load, but for flits."""
+    """Links that are always on draw the same at every load, except for flits."""
     results = weft.load(PRICED).run(tmp_path / "priced")
     low, high = results.summaries
     assert high["energy_routers_dynamic_j"] > 3 * low["energy_routers_dynamic_j"] > 0
@@ -98,7 +98,7 @@ def test_windows_of_other_cycles_have_other_faults() -> None:
 
 
 def test_windows_of_seeds_are_compared_one_by_one() -> None:
-    """Warm-ups that end by themselves differ by seed: their mean is the warm-up of none of them."""
+    """Warm-ups that end by themselves differ by seed: their mean is the warm-up of no seed."""
     failing = BASE | {"fault_parts": [{"part": "before"}]}
     seeds = equal_work.mean([failing, failing | {"warmup_cycles": 5000}])
     same = equal_work.mean([failing | {"warmup_cycles": 3000}] * 2)
@@ -127,7 +127,7 @@ def test_seeds_are_reported_as_their_mean() -> None:
 
 
 def test_a_window_that_delivers_what_the_warm_up_left_in_the_network_has_not_settled() -> None:
-    """Found with links that came back during the warm-up: 1.6 % more is accepted than offered, and latencies fall."""
+    """Found with links that woke during the warm-up: 1.6 % more is accepted than offered, and latencies fall."""
     settled = BASE | {
         "offered_load": 0.55,
         "accepted_load": 0.5495,

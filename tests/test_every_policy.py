@@ -43,7 +43,7 @@ EXAMPLES = _engine.examples()
 POLICIES = {
     f"{name}_{number}": {name: given[name]} for number, given in enumerate(EXAMPLES["power.policy"]) for name in given
 }
-# What a pattern needs.
+# Needs of a pattern.
 PATTERNS: dict[str, Any] = {
     "hot_spot": {"targets": [0], "share": 0.1},
     "group_shift": {"shift": 1},
@@ -86,7 +86,7 @@ def suits(network: str, pattern: str) -> bool:
 
 
 def traffics(network: str) -> dict[str, dict[str, Any]]:
-    """Keys of `traffic` by the name of what is tried."""
+    """Keys of `traffic` by the name of the case."""
     needs = PATTERNS | {"matrix": {"file": f"matrix_{TERMINALS[network]}.csv"}}
     patterns = {name: {"pattern": {name: needs[name]} if name in needs else name} for name in names("traffic.pattern")}
     ways = {f"injection_{number}": {"injection": given} for number, given in enumerate(injections())}
@@ -256,7 +256,7 @@ def test_policies_that_need_no_subnetworks_go_with_flex(network: str, policy: st
 
 @pytest.mark.parametrize("policy", [{"idle_timeout": {"idle": "40ns", "transition": "25ns"}}, "always_on"])
 def test_flex_with_trunks_goes_round_links_that_fail_under_a_policy(policy: Any) -> None:
-    """Both members of the trunk between two neighbours fail together; packets go over the third layer."""
+    """The two members of the trunk between two neighbours fail together; packets take the third layer."""
     tried = scenario("flex", {}, {"flex_minimal": {"detours": 1}}, 0.2, {}) | {
         "topology": {
             "flex": {"widths": [3, 3], "layers": 3, "terminals_per_router": 1, "trunk_width": 2},
@@ -345,7 +345,7 @@ def check_account(summary: dict[str, Any], of: dict[str, Any], traffic: dict[str
 
 
 def sums(channels: pl.DataFrame) -> dict[str, Any]:
-    """What the account of the channels says: flits by the kind of channel, cycles, energies."""
+    """The account of the channels: flits by the kind of channel, cycles, energies."""
     flits, source, sink = (pl.col(name) for name in ("flits", "from_router", "to_router"))
     cycles = pl.sum_horizontal("^cycles_.*$")
     energies = [pl.col(f"energy_{part}fj").sum() for part in ("", "static_", "dynamic_")]

@@ -194,7 +194,7 @@ def order_of(small: Path, root: Path) -> tuple[Order, list[str]]:
 
 
 def test_a_withdrawn_order_begins_no_further_point(small: Path, tmp_path: Path) -> None:
-    """Also where points are so short that a worker would not look again before their end."""
+    """Also if points are too short for a worker to look again before their end."""
     sweep = weft.load(small)
     order = Order(str(tmp_path), "gone")
     order.write(sweep.scenario, [()], "nobody")
@@ -247,7 +247,7 @@ def test_a_job_that_was_begun_twice_leaves_points_to_its_living_run(tmp_path: Pa
 def test_a_point_that_two_runs_have_run_is_reported(
     small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A run on another machine that was silent for long is taken for dead; when it comes back, it notes that."""
+    """A run on another machine that was silent for long counts as dead; when it continues, it records that."""
     order, points = order_of(small, tmp_path)
     (silent := Beacon(Store(tmp_path)))(LOOK)
     path = tmp_path / silent.name

@@ -1,4 +1,4 @@
-"""What ``weft explain`` and the points of a sweep say about networks and routings."""
+"""Output of ``weft explain`` and of the points of a sweep on networks and routings."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_escape_rings_have_links_of_their_own(tmp_path: Path, capsys: pytest.Cap
     file.write_text(json.dumps(scenario), encoding="utf-8")
     assert main(["explain", "topology", str(file)]) == 0
     assert "1, each over every router once, on links of its own" in capsys.readouterr().out
-    # links of rings are for routings that use rings: none of these packets takes one
+    # links of rings are for routings that use rings: no packet takes one
     assert (
         main(["run", str(file), "--set", "measure.window=2000cycles", "--out", str(tmp_path / "out"), "--no-picture"])
         == 0

@@ -1,4 +1,4 @@
-"""What a figure looks like when it is asked for: size, words, legend, order, limits, style sheet; and its numbers."""
+"""A figure as it is asked for: size, words, legend, order, limits, style sheet; and its numbers."""
 
 from __future__ import annotations
 
@@ -367,7 +367,7 @@ def test_folders_that_labels_have_swallowed_are_reported(made_up: Results, capsy
 
 
 def test_the_command_and_python_draw_the_same(made_up: Results, tmp_path: Path) -> None:
-    """Options may stand before the folders, too."""
+    """Options may also precede the folders."""
     first, second = tmp_path / "a.svg", tmp_path / "b.svg"
     sheet = tmp_path / "paper.mplstyle"
     sheet.write_text(SHEET, encoding="utf-8")

@@ -43,7 +43,7 @@ def test_the_folder_has_the_name_of_the_file(here: Path) -> None:
 
 @pytest.mark.parametrize("name", ["../../escape", "/tmp/weft-escape", r'"a\nb"', "x" * 400, "..", "ü ö", r'"\u202e\t"'])
 def test_no_name_leads_out_of_results(here: Path, name: str) -> None:
-    """Of a scenario in memory, whose name is that of its folder; names that are refused lead nowhere."""
+    """Names of a scenario in memory, which are its folder; refused names create nothing."""
     try:
         sweep = weft.load(text(name=name), overrides=ONE)
     except weft.ScenarioError:
@@ -86,7 +86,7 @@ def test_two_files_of_one_name_are_reported_before_anything_is_replaced(
     assert "holds the results of another sweep" in errors
     assert "would be lost" in errors
     assert {path: path.read_bytes() for path in root.rglob("*") if path.is_file()} == before
-    # the remedy works, and the first scenario goes on where it is
+    # the remedy works, and the first scenario continues in its place
     out = re.search(r"such as (\S+),", errors)
     assert out
     assert main([*command, "b/net.yaml", "--out", out[1]]) == 0

@@ -23,7 +23,7 @@ SCENARIO: dict[str, Any] = {
     "traffic": {"pattern": "uniform", "load": 0.1},
     "measure": {"warmup": "100cycles", "window": "200cycles"},
 }
-# What may be handed over by mistake; each function takes some of it.
+# Wrong values; each function takes some of these.
 MISTAKES: list[Any] = [
     5, -1, 10**30, 1.5, math.nan, True, None, b"x", "", "\0", "a\0b", "nowhere", "\udcff", "x" * 5000, "x/" * 3000,
     [], [1], [None], ["a"], (), set(), {}, {1: 2}, {"a": 1}, {"a": object()}, object(), Path("/nonexistent/a"),
@@ -42,7 +42,7 @@ def results(sweep: Sweep, tmp_path_factory: pytest.TempPathFactory) -> Results:
 
 
 def try_all(call: Callable[[Any], object], *mistakes: Any) -> None:
-    """Call with each mistake; what is not taken is refused with a remedy."""
+    """Call with each mistake; a wrong value is refused with a remedy."""
     for mistake in mistakes or MISTAKES:
         try:
             call(mistake)

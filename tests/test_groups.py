@@ -73,7 +73,7 @@ def test_a_bill_includes_the_sleep_of_routers(tree: Results) -> None:
     keys = {"price_per_kwh": "0.2EUR", "profile": [{"share": 1, "load": 0.004}]}
     (row,) = tree.bill(keys).frame.iter_rows(named=True)
     assert row["power_kw"] * 1e3 == pytest.approx(tree.summaries[0]["power_mean_w"])
-    # links that are always on keep routers awake: what both save is in the saving
+    # links that are always on keep routers awake: the saving covers links and routers
     asleep = 18 * 12 * tree.summaries[0]["routers_asleep_share"]
     assert row["saving_share"] * tree.summaries[0]["power_always_on_mean_w"] > asleep > 0
 

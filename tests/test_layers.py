@@ -74,7 +74,7 @@ def room(module: str) -> str:
 
 
 def names_imported(path: Path) -> Iterator[str]:
-    """What a file imports, with dots; of `from a import b` it is ``a.b``, be `b` a module or not."""
+    """Imports of a file, with dots; of `from a import b` it is ``a.b``, be `b` a module or not."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         match node:
             case ast.Import(names=names):
@@ -91,7 +91,7 @@ def names_imported(path: Path) -> Iterator[str]:
 
 
 def imports(package: Path) -> dict[str, set[str]]:
-    """What each file of a package imports of the package."""
+    """Imports of each file of a package from the package."""
     known, rooms = modules(package), levels(package)
     found: dict[str, set[str]] = defaultdict(set)
     for module, path in known.items():

@@ -1,4 +1,4 @@
-"""What killed processes leave behind is removed by the next run, and what living ones write is not."""
+"""Files that killed processes leave are removed by the next run, and files of living ones are not."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_a_process_that_got_the_number_of_a_dead_one_is_another(tmp_path: Path) 
 def test_writers_on_other_machines_are_judged_by_the_age_of_what_they_write(
     tmp_path: Path, age: int, stays: bool
 ) -> None:
-    """Also the names that older versions gave, which do not say who wrote them."""
+    """Also the names of older versions, which do not name the writer."""
     name = unfinished.beside(tmp_path / "file.txt").name
     pid = name.split("-")[1]
     elsewhere = f".file.txt.{'0' * 12}-{pid}-1-{'a' * 32}.part"

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from weft.api.results import Results
 
-# A tree whose routers fail at random and come back; nothing that was dropped is sent again.
+# A tree whose routers fail at random and return; dropped packets are not sent again.
 TREE = """\
 topology: {fat_tree: {k: 4}}
 routing: {up_down: {ascent: adaptive}}
@@ -73,7 +73,7 @@ def test_what_failed_is_no_saving_however_it_failed(broken: dict[str, Results], 
     assert note.startswith("no savings: links that failed draw no power, which is no saving")
     text = "\n".join(lines(yearly))
     assert re.search(r"[\d.]+ % of its packets were dropped \(a link or router had failed\)", text)
-    # in Python, too, and in a notebook
+    # also in Python, and in a notebook
     assert str(yearly) == repr(yearly) == text
     answer = " ".join(sentences(Sources([results])))
     assert "are dropping packets" in answer
@@ -102,7 +102,7 @@ def test_a_measured_network_with_the_same_faults_is_what_savings_are_against(bro
     assert "dropping packets" in savings.left_out(beside.pairs)
     frame = broken["beside"].bill().frame
     assert frame["note"].to_list()[0] is None, "links that are always on are the baseline"
-    # where both deliver the same, the bill tells what is lost beside what is saved; where not, no remedy is made up
+    # where the two deliver the same, the bill names the loss next to the saving; otherwise no remedy is invented
     text = "\n".join(lines(broken["beside"].bill()))
     if frame["saving_share"][1] is None:
         assert "no other load and no longer window changes that" in text

@@ -1,4 +1,4 @@
-"""Memory: the estimate beside what runs take, what is refused, and the end of a process that gets no more."""
+"""Memory: the estimate next to that of runs, refusals, and the end of a process that gets no more."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ def test_too_much_is_refused_and_each_way_out_works(
     assert main([command, str(one_fits), "--jobs", "4", "--force-memory", *out]) == 0
 
 
-# The deeper the buffers, the more memory they may fill; nearly none of it is touched while queues are short.
+# The deeper the buffers, the more memory they may fill; nearly no page of it is touched while queues are short.
 DEEP = {"default": {"latency": "10cycles", "vcs": 8, "buffer": "2000flits"}}
 TORNADO = {"pattern": "tornado", "load": 0.9}  # dimension order carries 0.25 of it in rings of 4 with 4 terminals each
 

@@ -1,4 +1,4 @@
-"""Modes that a scenario names: what commands print, and what tables, plots and reports take from them."""
+"""Modes that a scenario names: in the output of commands, tables, plots and reports."""
 
 from __future__ import annotations
 

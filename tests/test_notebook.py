@@ -1,4 +1,4 @@
-"""What a notebook shows: tables of results and sweeps, a bar while points run; and frames for pandas."""
+"""A notebook: tables of results and sweeps, a bar while points run; and frames for pandas."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ships: stubs that fit the module, lock files without hosts, no paths of a machine."""
+"""Files that ship: stubs that fit the module, lock files without hosts, no paths of a machine."""
 
 from __future__ import annotations
 

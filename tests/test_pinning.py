@@ -1,4 +1,4 @@
-"""Threads that stay on cores: what is refused, and where threads run meanwhile."""
+"""Threads that stay on cores: refusals, and the cores of threads meanwhile."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The picture: what is drawn, not how it looks."""
+"""The content of the picture, not its look."""
 
 from __future__ import annotations
 

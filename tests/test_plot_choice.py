@@ -1,4 +1,4 @@
-"""Which points a figure shows: by number, by coordinates, and what they are called in it."""
+"""Points that a figure shows: by number, by coordinates, and their names in it."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def test_loads_with_many_digits_can_be_chosen(tmp_path: Path) -> None:
 
 
 def test_commands_choose_by_the_same_rules(tmp_path: Path) -> None:
-    """By number, by what the sweep did not set, with options that hold commas; what may be two paths is refused."""
+    """By number, by values that the sweep did not set, with options that hold commas; ambiguous paths are refused."""
     model = {"ugal_p": {"threshold": "2flits", "nonminimal": 3}}
     results = made(
         tmp_path / "rules",

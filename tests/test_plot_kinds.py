@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from weft.api.results import Results
 
-# One point of `recorded` that is not saturated, one that is, and four that differ in routing and seed.
+# Points of `recorded`: a point that is not saturated, one that is, and four that differ in routing and seed.
 ONE = "traffic.pattern=uniform,routing=ugal_p,load=0.1,seed=1"
 SATURATED = "pattern=tornado,routing=dimension_order,load=0.4,seed=1"
 FEW = "pattern=uniform,load=0.1"
@@ -220,7 +220,7 @@ def test_the_distributions_agree_with_the_summary(recorded: Results) -> None:
     assert latency[-1] == summary["packet_latency_max_cycles"]
     assert shares[-1] == pytest.approx(100)
     for name, quantity in q.PERCENTILES.items():
-        # the least latency that so many packets have at most
+        # the least latency that this share of packets have at most
         first = latency[np.argmax(shares >= float(name) - 1e-9)]
         assert first == summary[quantity.column]
     slow, tail = xy(above)
@@ -233,7 +233,7 @@ def test_the_distributions_agree_with_the_summary(recorded: Results) -> None:
 
 
 def test_a_curve_of_a_million_latencies_is_thinned_without_being_changed() -> None:
-    """What is drawn of very many steps are some of them, so near that no eye sees the others."""
+    """Of very many steps a figure draws some, so near that no eye sees the others."""
     from weft.plot.distribution import thin
 
     values = np.arange(20, 1_000_020, dtype=float)

@@ -1,4 +1,4 @@
-"""How long points take, and what is shown of it."""
+"""Run times of points, and their display."""
 
 from __future__ import annotations
 
@@ -38,7 +38,9 @@ def status(**changes: object) -> Status:
 
 @pytest.mark.parametrize(("points", "most"), [(1, 5988.0), (2, None)])
 def test_what_points_take_that_wait_is_in_no_longest_time_before_any_has_run(points: int, most: float | None) -> None:
-    """60,000 of 30,000,000 cycles in 12 s: the rest up to the limit takes 5,988 s, and what waits is not known."""
+    """60,000 of 30,000,000 cycles in 12 s: the rest up to the limit takes 5,988 s, and the time of waiting points is
+    unknown.
+    """
     resolved = {"topology": "t", "seed": 1, "traffic": {"load": 0.1}, "measure": {"warmup": "auto"}}
     slow = [cast("Point", SimpleNamespace(resolved=resolved, hash=str(n), coordinates={})) for n in range(points)]
     board = _Board(slow, reused=0, workers=1)
@@ -79,7 +81,7 @@ def test_points_are_weighed_by_their_load() -> None:
     assert estimate.all_left([], workers=2) == pytest.approx(10.0)
     estimate.begin(1)
     assert estimate.left(1, fraction=0.0, seconds=4.0) == pytest.approx(6.0)
-    # halfway after 4 s: half of what its own pace says, 8 s, and half of the 10 s of the other
+    # halfway after 4 s: half of the 8 s of its own pace, and half of the 10 s of the other
     assert estimate.left(1, fraction=0.5, seconds=4.0) == pytest.approx(5.0)
     assert estimate.all_left([(1, 0.5, 4.0)], workers=2) == pytest.approx((5 + 10) / 2)
     assert estimate.left(1, fraction=1.0, seconds=9.0) == pytest.approx(1.0), "deliveries end when those of others did"

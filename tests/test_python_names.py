@@ -48,7 +48,7 @@ def test_old_names_still_work_and_warn() -> None:
 
 @pytest.mark.parametrize("family", _engine.examples())
 def test_every_example_of_a_model_is_an_object(family: str) -> None:
-    """Those whose parameters are a mapping."""
+    """Models whose parameters are a mapping."""
     for example in _engine.examples()[family]:
         for name, parameters in example.items():
             if isinstance(parameters, dict):

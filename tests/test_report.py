@@ -1,4 +1,4 @@
-"""What a report holds: the numbers of the files, the networks, and no more than there is room for."""
+"""Content of a report: the numbers of the files, the networks, and no more than there is room for."""
 
 from __future__ import annotations
 
@@ -370,7 +370,7 @@ def test_a_folder_whose_name_is_no_text_has_a_report(tmp_path: Path) -> None:
 
 
 def test_the_most_accepted_is_that_below_saturation_in_words(results: Results) -> None:
-    """The table of curves tells the most of all points, and no latency of a curve that is saturated throughout."""
+    """The table of curves has the maximum of all points, and no latency of a curve that is saturated throughout."""
     text = "\n".join(facts(Sources([results]))["sentences"])
     steady = max(each["accepted_load"] for each in results.summaries if not each["saturated"])
     assert f"Highest accepted load below saturation: {steady:.4g} " in text

@@ -199,7 +199,7 @@ def test_paper_is_light_and_everything_fits_on_it(page: Page) -> None:
         " each => each.getBoundingClientRect().width)"
     )
     assert max(widths) <= room + 1
-    # Chromium repeats the head of a table on each page, but nothing of it that stands in a box of its own
+    # Chromium repeats the head of a table on each page, but no part of it in a box of its own
     displays = "Array.from(document.querySelectorAll('#point-table thead button'), e => getComputedStyle(e).display)"
     assert set(page.ask(displays)) == {"contents"}
     page.do("dispatchEvent(new Event('afterprint'))")

@@ -1,4 +1,4 @@
-"""A report in a browser: what is drawn, what moves, what is told, and how quickly."""
+"""A report in a browser: pictures, films, texts, and speed."""
 
 from __future__ import annotations
 

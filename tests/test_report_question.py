@@ -1,4 +1,4 @@
-"""What a report says a person chose, beside the defaults of the engine."""
+"""Choices of a person in a report, next to the defaults of the engine."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ def judged(measured: Measured) -> dict[str, scoreboard.Row]:
 
 
 def changed(experiment: str, change: Callable[[pl.DataFrame], pl.DataFrame]) -> Measured:
-    """What the paper prints, but for one experiment."""
+    """Numbers of the paper, except those of one experiment."""
     return paper_checks.changed(ideal(), experiment, change)
 
 
@@ -69,7 +69,7 @@ def scaled(column: str, factor: float, mechanism: str = TCEP) -> Callable[[pl.Da
 
 
 def carrying(most: float, mechanism: str = TCEP) -> Callable[[pl.DataFrame], pl.DataFrame]:
-    """Lets a mechanism carry so much at most, and saturate beyond."""
+    """Lets a mechanism carry at most this load, and saturate beyond."""
     ours, load = pl.col("mechanism") == mechanism, pl.col("load")
     return lambda rows: rows.with_columns(
         accepted_load=pl.when(ours).then(pl.min_horizontal(load, most)).otherwise(pl.col("accepted_load")),

@@ -48,12 +48,12 @@ def judged(measured: Measured) -> dict[str, scoreboard.Row]:
 
 @cache
 def as_printed() -> dict[str, scoreboard.Row]:
-    """The rows for what the paper prints."""
+    """The rows for the numbers of the paper."""
     return judged(ideal())
 
 
 def changed(experiment: str, change: Callable[[pl.DataFrame], pl.DataFrame]) -> Measured:
-    """What the paper prints, but for one experiment."""
+    """Numbers of the paper, except those of one experiment."""
     return paper_checks.changed(ideal(), experiment, change)
 
 
@@ -194,7 +194,7 @@ def _curve(*late: float, over: float = 0.5) -> pl.DataFrame:
 
 
 def test_a_point_that_had_not_settled_bounds_a_saturation() -> None:
-    """What is above the knee may be unsettled. Below it, the last load before that point is the lower bound."""
+    """Points above the knee may be unsettled. Below it, the last load before that point is the lower bound."""
     assert bounds(_curve(0.5, 1.0), "A") == Saturation(0.45, 0.45)
     found = bounds(_curve(0.3), "A")
     assert (found.low, found.high, str(found)) == (0.2, 0.45, "0.200 to 0.450")

@@ -41,12 +41,12 @@ def judged(measured: Measured) -> dict[str, scoreboard.Row]:
 
 @cache
 def as_printed() -> dict[str, scoreboard.Row]:
-    """The rows for what the paper prints."""
+    """The rows for the numbers of the paper."""
     return judged(ideal())
 
 
 def changed(experiment: str, change: Callable[[pl.DataFrame], pl.DataFrame]) -> Measured:
-    """What the paper prints, but for one experiment."""
+    """Numbers of the paper, except those of one experiment."""
     return paper_checks.changed(ideal(), experiment, change)
 
 
@@ -231,7 +231,7 @@ def test_every_figure_is_drawn_with_its_numbers_and_units(name: str) -> None:
 
 
 def stalled(experiment: str, mechanism: str, load: float | None = None) -> Measured:
-    """What the paper prints, but for runs of a mechanism that are stuck."""
+    """Numbers of the paper, except those of runs of a mechanism that are stuck."""
     it = pl.col("mechanism") == mechanism
     it = it & (pl.col("load") == load) if load is not None else it
     return changed(experiment, lambda rows: rows.with_columns(stalled=pl.col("stalled") | it))
@@ -250,7 +250,7 @@ def stalled(experiment: str, mechanism: str, load: float | None = None) -> Measu
     ],
 )
 def test_a_stuck_network_meets_no_claim(claim: str, experiment: str, mechanism: str, load: float | None) -> None:
-    """Not even the claim that throughput falls: what it accepted before it was stuck says nothing."""
+    """Not even the claim that throughput falls: its accepted load before it was stuck means nothing."""
     assert as_printed()[claim].finding.answer == "met"
     row = judged(stalled(experiment, mechanism, load))[claim]
     assert row.finding.answer == "not run"
@@ -319,7 +319,7 @@ def test_odd_values_never_end_a_report(experiment: str, value: float | str | Non
 
 
 def beyond_the_paper(shift: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    """What else is smaller, by experiment."""
+    """Further smaller numbers, by experiment."""
     rings = {"dragonfly_ofar": {"ring": {"kind": "embedded", "rings": 2}}}
     two = {"sweep.traffic.pattern": ["uniform", shift], "sweep.routing": ["dragonfly_ugal", rings]}
     return {

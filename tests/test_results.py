@@ -77,7 +77,7 @@ def test_results_open_again(small: Path, tmp_path: Path) -> None:
 
 
 def test_overrides_stand_in_the_title(small: Path, tmp_path: Path) -> None:
-    """Two sweeps of one file are told apart by folder, table and picture."""
+    """Two sweeps of one file differ in folder, table and picture."""
     plain, other = (
         weft.load(small),
         weft.load(small, overrides={"routing": {"ugal_p": {"threshold": "0flits"}}, "seed": 2}),

@@ -1,4 +1,4 @@
-"""A sweep that was cut off goes on with what is missing."""
+"""A sweep that was cut off continues with its missing points."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ SLOW = 20000
 SHORT = {"measure.window": f"{SLOW}cycles"}
 
 
-# What a person writes who wants the results of a sweep as far as it came.
+# Words of a person who wants the results of an unfinished sweep.
 SCRIPT = """
 import sys, weft
 sweep = weft.load(sys.argv[1], overrides={"measure.window": "20000cycles"})

@@ -99,7 +99,7 @@ def test_loads_that_are_not_known_leave_open_what_they_decide() -> None:
     def found(known: Callable[[float], bool | None]) -> tuple[float | None, float | None, Verdict]:
         return search(loads, known)[0].bracket()
 
-    # what is open below a load that is carried changes nothing
+    # an open load below a carried one changes nothing
     assert found(lambda load: None if load < 0.3 else load > 0.6) == (0.6, 0.7, Verdict.FOUND)
     # 0.6 is open: the edge is between 0.5 and 0.7
     assert found(lambda load: None if load == 0.6 else load > 0.6) == (0.5, 0.7, Verdict.OPEN)

@@ -140,8 +140,8 @@ def test_queues_that_built_up_while_links_woke_are_no_latency_of_a_policy(
 def test_the_lower_load_that_is_reported_where_latencies_still_grow_settles(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A window so short that its queues are short as well: they seem to forget fast, and only the growth of latencies
-    shows it.
+    """A window so short that its queues are short as well: they seem to forget fast, and only growing latencies show
+    it.
     """
     file = tmp_path / "growing.yaml"
     file.write_text(

@@ -1,4 +1,4 @@
-"""The schema of scenarios, which editors read: it accepts what runs, and refuses what does not."""
+"""The schema of scenarios, which editors read: it accepts scenarios that run, and refuses others."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("*.yaml"))
 
 
 def spelt(value: Any) -> Any:
-    """What PyYAML read, with the keys `on` and `off` as words, which they are in the YAML 1.2 of scenarios."""
+    """The tree of PyYAML, with the keys `on` and `off` as words, which they are in the YAML 1.2 of scenarios."""
     if isinstance(value, list):
         return [spelt(each) for each in value]
     if isinstance(value, dict):
@@ -25,7 +25,7 @@ def spelt(value: Any) -> Any:
 
 
 def wrong(scenario: Any) -> list[str]:
-    """What the schema finds wrong with a scenario."""
+    """Faults of a scenario by the schema."""
     found = Draft202012Validator(_engine.schema()).iter_errors(scenario)
     return [f"{problem.json_path}: {problem.message}" for problem in found]
 

@@ -1,4 +1,6 @@
-"""What began with a backlog, or is offered all that its paths carry, is flawed; each remedy is followed literally."""
+"""A point that began with a backlog, or is offered all that its paths carry, is flawed; each remedy is followed
+literally.
+"""
 
 from __future__ import annotations
 
@@ -74,7 +76,7 @@ def test_a_window_that_begins_with_the_backlog_of_an_unmeasured_phase_is_flawed(
 
 
 def test_a_backlog_that_a_window_hardly_delivers_is_seen_by_its_queues(tmp_path: Path) -> None:
-    """At 98 % of the capacity a queue falls by 2 % of it only: what is accepted is nearly what is offered."""
+    """At 98 % of the capacity a queue falls by 2 % of it only: the accepted load is nearly the offered one."""
     phases = [{"from": "5us", "load": 0.245}]
     results = weft.load(BURST, overrides={"traffic.phases": phases}).run(tmp_path / "near")
     summary = results.summaries[0]
@@ -87,7 +89,7 @@ def test_a_backlog_that_a_window_hardly_delivers_is_seen_by_its_queues(tmp_path:
 
 
 def test_a_backlog_of_the_warm_up_is_one_without_phases(tmp_path: Path) -> None:
-    """Tables that lead round a link that fails in the warm-up leave packets that the window delivers."""
+    """Tables that lead round a link that fails in the warm-up leave packets for the window."""
     faults = [{"link": [0, 1], "at": "1000cycles", "until": "6000cycles"}]
     keys = {"routing": "shortest_path", "faults": faults, "traffic.load": 0.2, "traffic.pattern": "uniform"}
     keys |= {"measure.window": "5000cycles"}

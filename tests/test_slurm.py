@@ -81,7 +81,7 @@ def submit_and_lose(small: Path, out: Path, slurm: Path) -> list[str]:
 
 
 def check_same(results: Results, reference: Results) -> None:
-    """Both have the same points, and these the same bytes; only `run.json` says where and when they ran."""
+    """The two have the same points with the same bytes; only `run.json` names place and time of the run."""
     of = {path.relative_to(reference.root) for path in reference.root.glob("points/[!.]*/*")}
     assert {path.relative_to(results.root) for path in results.root.glob("points/[!.]*/*")} == of
     for path in of:
@@ -379,7 +379,7 @@ def test_what_a_search_can_not_use_is_refused(
 def test_jobs_of_another_cluster_are_not_taken_for_dead(
     small: Path, tmp_path: Path, slurm: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """`squeue` of this cluster knows nothing of them."""
+    """`squeue` of this cluster does not know these jobs."""
     out = tmp_path / "out"
     command = submit_and_lose(small, out, slurm)
     (slurm / "cluster").write_text("there")

@@ -1,4 +1,4 @@
-"""What routers say: the page that shows it shows every kind of control packet, and figures hold what the files hold."""
+"""Control packets of routers: the page shows every kind, and figures have the numbers of the files."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ SLEEPY = {
     "power.policy": "{idle_timeout: {idle: 20cycles, transition: 10cycles}}",
     "measure.link_states": "{}",
 }
-# What the format asks of an event of each phase that is used here, and its types.
+# Fields of the format for an event of each phase that is used here, and their types.
 REQUIRED: dict[str, dict[str, Any]] = {
     "X": {"name": str, "cat": str, "ts": (int, float), "dur": (int, float), "pid": int, "tid": int, "args": dict},
     "M": {"name": str, "pid": int, "tid": int, "args": dict},
@@ -69,7 +69,7 @@ def validate(trace: dict[str, Any]) -> dict[tuple[int, int], list[dict[str, Any]
 
 
 def _check_nesting(slices: list[dict[str, Any]]) -> None:
-    """Slices of a track stand in order, one in another or apart: never in part."""
+    """Slices of a track are in order, one in another or apart: never in part."""
     open_ends: list[int] = []
     last = 0
     for event in slices:
@@ -246,7 +246,7 @@ def test_a_file_that_can_not_be_written_is_reported_before_the_run(
     assert main(["timeline", str(small), "--out", "/no/such/folder/x.json"]) == 2
 
 
-# A router that sends round asks for its link, which is activated; all hear of it.
+# A router that sends round requests its link, which is activated; all routers get the message.
 TALK = """\
 topology: {hyperx: {widths: [3], terminals_per_router: 4}}
 links:
@@ -277,7 +277,7 @@ def trace_of(folder: Path, talk: Path, *options: str) -> dict[str, Any]:
 
 
 def marks(trace: dict[str, Any]) -> list[tuple[int, str, int]]:
-    """What routers said and heard: router, words, cycle."""
+    """Control packets of routers: router, words, cycle."""
     control = [event for event in trace["traceEvents"] if event["pid"] == tracing.CONTROL and event["ph"] == "X"]
     return [(event["tid"] - 1, event["name"], event["args"]["from_cycle"]) for event in control]
 

@@ -100,7 +100,7 @@ def test_a_trace_converts_to_a_program_that_finishes_and_says_what_it_assumed(
     assert printed.err.startswith("assumed: 32 computations are times of the processor")
     converted = _json(capsys, "loggops", out)
     assert converted["finish_ns"] == _json(capsys, "loggops", RING)["finish_ns"] > 0
-    # the named file of a rank stands for its trace
+    # the named file of a rank means its trace
     assert _json(capsys, "info", RING / "testtrace-0002.bin")["ranks"] == 4
 
 

@@ -96,7 +96,7 @@ def test_headings_have_units() -> None:
 
 
 def test_points_as_tables_of_a_document(made_up: Results, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Coordinates and what a reader wants; a saturated point says so where its latency would stand."""
+    """Coordinates and chosen columns; a saturated point says so in place of its latency."""
     for ending in ("md", "tex"):
         assert main(["export", str(made_up.root), "--out", str(tmp_path / f"deep/t.{ending}")]) == 0
         assert capsys.readouterr().out == f"{tmp_path}/deep/t.{ending}\n"
@@ -238,7 +238,7 @@ def test_seeds_are_one_row_with_means_and_intervals(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("ending", [".md", ".tex"])
 def test_means_of_points_that_drop_packets_have_the_legend_of_their_mark(tmp_path: Path, ending: str) -> None:
-    """Half an interval stands behind every marked mean."""
+    """Half an interval follows every marked mean."""
     results = made(
         tmp_path / "dropping",
         [

@@ -225,7 +225,7 @@ FOGSIM = [
 
 
 def test_rows_of_fogsim_agree() -> None:
-    """One of each routing, of each version of the peer, of each kind of judgement, and a burst."""
+    """A row of each routing, of each version of the peer, of each kind of judgement, and a burst."""
     cases = [case for case in read(GOLDEN / "fogsim.csv") if case.name in FOGSIM]
     assert len(cases) == len(FOGSIM)
     verdicts = run_cases.validate(cases, seeds=5, jobs=None)

@@ -1,4 +1,4 @@
-"""Rows of peers in which the pattern of traffic changes: what is read, run, compared and told."""
+"""Rows of peers in which the pattern of traffic changes: read, run, compared and printed."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def settling(bins_off: int, *, before: float = 100.0, after: float = 200.0) -> R
 
 
 def row(name: str, theirs: int, *, of: str = "one change", band: float = 0.0) -> Case:
-    """A row whose peer is off for so many bins."""
+    """A row whose peer differs in this number of bins."""
     return Case(
         line=2,
         peer="Peer",
@@ -57,7 +57,7 @@ def judged(case: Case, ours: Response | None) -> Verdict:
 
 
 def ordered(*bins_off: tuple[int, int]) -> list[Verdict]:
-    """Rows a, b, ... of one change that are off for so many bins: with the peer, and with us."""
+    """Rows a, b, ... of one change that differ in this number of bins: with the peer, and with us."""
     names = "abcdef"
     return in_order([judged(row(names[k], theirs), settling(ours)) for k, (theirs, ours) in enumerate(bins_off)])
 
@@ -125,7 +125,7 @@ def test_rows_of_different_changes_are_not_compared() -> None:
 
 @pytest.mark.parametrize(("theirs", "ours", "fails"), [(0, 1, False), (0, 2, True), (9, 4, False), (9, 1, True)])
 def test_a_row_alone_in_its_change_is_ordered_with_the_change_itself(theirs: int, ours: int, *, fails: bool) -> None:
-    """One bin off, at 25 cycles, is together with the change; two bins off, at 75 cycles, is after it."""
+    """A bin that differs, at 25 cycles, is together with the change; two, at 75 cycles, are after it."""
     (verdict,) = in_order([judged(row("a", theirs), settling(ours))])
     assert (verdict.answer == "fails") == fails
     assert all("the change" in reason for reason in verdict.reasons)

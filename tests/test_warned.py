@@ -1,4 +1,4 @@
-"""What the engine warned of stays beside the numbers: in the report, and in a search for the load that is carried."""
+"""Warnings of the engine stay next to the numbers: in the report, and in a search for the load that is carried."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_a_warned_point_is_not_called_best_without_its_warning(tmp_path: Path) -
 
 
 def test_a_search_warns_and_claims_no_load_that_was_not_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The network collapses between the ends of the search, which carries both: the sweep that it names shows that."""
+    """The network collapses between the ends of the search, which are both carried: the named sweep shows that."""
     file = tmp_path / "sleepy.yaml"
     file.write_text(SLEEPY_NETWORK, encoding="utf-8")
     search = ["--from", "0.05", "--to", "0.9", "--tolerance", "0.1", "--out", str(tmp_path / "out"), "--no-picture"]

@@ -12,5 +12,5 @@ T = TypeVar("T")
 
 
 def in_turn(turn: int, cases: Sequence[T]) -> Sequence[T]:
-    """One of the cases; all of them in `make test-all`."""
+    """A case; all cases in `make test-all`."""
     return cases if "WEFT_TEST_ROUNDS" in os.environ or not cases else (cases[turn % len(cases)],)

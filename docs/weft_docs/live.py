@@ -58,7 +58,7 @@ class Live(SphinxDirective):
 
     @property
     def folder(self) -> Path:
-        """The folder; what pages take from the project is in it under the path that it has in the project."""
+        """The folder; files that pages take from the project are in it under the path that they have in the project."""
         folder = _folder(self.env.app, self.env.docname)
         if not folder.is_dir():
             folder.mkdir(parents=True)
@@ -98,7 +98,7 @@ class File(Live):
 
 
 class Shell(Live):
-    """Commands, and what they print."""
+    """Commands and their output."""
 
     has_content = True
     program: ClassVar[Path]

@@ -26,7 +26,7 @@ def code(text: str) -> str:
 
 
 def comment(text: str) -> str:
-    """Markdown of the text of a Rust doc comment: what links into Rust loses the link, formulas keep their stars."""
+    """Markdown of the text of a Rust doc comment: links into Rust become plain text, formulas keep their stars."""
     text = re.sub(r"\[(`[^`]+`)\](?:\([^)]*\))?", r"\1", text)
     parts = re.split(r"(`[^`]*`)", text)
     return "".join(part if part.startswith("`") else re.sub(r"(?<!\\)([*<$])", r"\\\1", part) for part in parts)

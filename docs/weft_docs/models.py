@@ -218,7 +218,7 @@ def _index(root: Path) -> str:
 
 
 def _not_modelled(root: Path) -> str:
-    """What every model leaves out, for the page of what is wrong."""
+    """Limits of every model, for the page of known faults."""
     parts = []
     for family, models in registered(root).items():
         rows = []

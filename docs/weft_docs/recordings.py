@@ -1,4 +1,4 @@
-"""The tables of recordings for the page of result files: what a row stands for, and every column."""
+"""The tables of recordings for the page of result files: the meaning of a row, and every column."""
 
 from __future__ import annotations
 

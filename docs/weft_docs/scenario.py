@@ -59,7 +59,7 @@ def _sections(schema: parameters.Schema, path: str, place: parameters.Schema, de
 
 
 def _inner(schema: parameters.Schema, place: parameters.Schema, path: str) -> tuple[parameters.Schema, str]:
-    """What stands in a list, or under any name in a mapping."""
+    """The elements of a list, or the values under any name in a mapping."""
     if "items" in place:
         return parameters.target(schema, place["items"]), f"{path}[]"
     while isinstance(under_any := place.get("additionalProperties"), dict) and "$ref" in under_any:

@@ -133,7 +133,7 @@ def draw(known: Sequence[Version]) -> Figure:
 
 
 def _lines(axes: Axes, known: Sequence[Version], quantity: str) -> None:
-    # a line joins times of one processor only; counts of instructions are the same on all of them
+    # a line joins times of one processor only; all processors count the same instructions
     groups = [""] if quantity == COUNT else list(dict.fromkeys(version.cpu for version in known))
     for number, (case, mark) in enumerate(zip(cases(known, quantity), _MARKS, strict=False)):
         label: str | None = case

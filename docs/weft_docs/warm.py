@@ -2,7 +2,7 @@
 
 `warm` starts that process and makes a folder with a program `weft`, which hands its arguments, its folder, its
 environment and its files over to a copy (a fork) of the process, and ends with its exit status. If the program is
-killed, so is the copy. What a command does and prints is the same; how it starts is tested elsewhere.
+killed, so is the copy. A command does and prints the same; tests of its start are elsewhere.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ def serve(address: str) -> NoReturn:
 
 
 def _run(program: socket.socket) -> NoReturn:
-    """Be the command that the program stands for."""
+    """Run the command of the program."""
     head, files, _, _ = socket.recv_fds(program, 8, 3)
     with program.makefile("rb") as shown:
         arguments, folder, environment = json.loads(shown.read(int.from_bytes(head, "little")))

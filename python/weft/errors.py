@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 _ELSEWHERE = "name another place (with --out; in Python by its path)"
 _ALLOWED = f"{_ELSEWHERE}, or change its permissions"
-# Why the system refuses a file, and what to do: by the number of its error.
+# Why the system refuses a file, and the remedy: by the number of its error.
 _REASONS = {
     errno.ENOSPC: ("the disk is full", "free some space and give the same command again: finished points stay"),
     errno.EDQUOT: ("your share of the disk is used up", "free some space and give the same command again"),
@@ -68,7 +68,7 @@ class WeftError(Exception):
 
 
 class WeftWarning(UserWarning):
-    """What a caller should know of a run that goes on: the command line prints it as a warning."""
+    """Warnings about a run that continues: the command line prints them."""
 
 
 class ScenarioError(WeftError):
@@ -98,7 +98,7 @@ class WriteError(WeftError):
 
 
 def reason(path: str | Path, problem: OSError) -> tuple[str, str]:
-    """Why the system refuses a file or folder, and what to do."""
+    """Why the system refuses a file or folder, and the remedy."""
     place = next((each for each in (Path(path), *Path(path).parents) if os.path.lexists(each)), Path(path))
     number = problem.errno
     if number in (errno.EEXIST, errno.ENOTDIR, errno.ENOENT) and not place.is_dir():

@@ -1,1 +1,1 @@
-"""Other simulators: their configurations as scenarios, and their published numbers beside ours."""
+"""Other simulators: their configurations as scenarios, and their published numbers next to ours."""

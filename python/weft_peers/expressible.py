@@ -1,4 +1,4 @@
-"""Shared by imports and validation: quantities as scenarios write them, and the exception for what Weft lacks."""
+"""Shared by imports and validation: quantities as scenarios write them, and an error for models that Weft lacks."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ def add(commands: Commands) -> None:
 
 
 def _intermix(parser: argparse.ArgumentParser) -> None:
-    """Let settings come after options, too: subcommands are parsed by `parse_known_args`, which does not."""
+    """Let settings also follow options: subcommands are parsed by `parse_known_args`, which does not."""
     plain, mixed = parser.parse_known_args, parser.parse_known_intermixed_args
 
     def parse(args: Any = None, namespace: Any = None) -> Any:

@@ -56,11 +56,11 @@ class Kills:
         self.slurm, self.out, self.draw = slurm, out, draw
 
     def controller(self) -> bool:
-        """The controller dies, and comes back."""
+        """The controller dies, and starts again."""
         return self._daemon("slurmctld")
 
     def node_daemon(self) -> bool:
-        """The daemon of a node dies, and comes back; its jobs go on."""
+        """The daemon of a node dies, and starts again; its jobs continue."""
         return self._daemon(self.draw.choice(NODES))
 
     def job_process(self) -> bool:
@@ -81,15 +81,15 @@ class Kills:
         return self._job("scontrol", "requeue")
 
     def preempted_job(self) -> bool:
-        """Slurm tells a job that it is about to end."""
+        """Slurm signals to a job that it will end soon."""
         return self._job("scancel", "--signal=TERM")
 
     def job_at_its_limit(self) -> bool:
-        """Slurm tells a job that its time limit is near."""
+        """Slurm signals to a job that its time limit is near."""
         return self._job("scancel", "--signal=USR2")
 
     def node(self) -> bool:
-        """A node goes down, with its jobs, and comes back."""
+        """A node fails with its jobs, and starts again."""
         node = self.draw.choice(NODES)
         with suppress(Exception):
             self.slurm.ask("scontrol", "update", f"NodeName={node}", "State=DOWN", "Reason=test")

@@ -21,7 +21,7 @@ from weft.errors import WeftError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# By so much may rounding lift a needed number of links above a whole number.
+# Most that rounding may lift a needed number of links above a whole number.
 _ROUNDING = 1e-9
 
 
@@ -59,7 +59,7 @@ def active_share(load: float, routers: int, terminals: int, minimal_share: float
 
 
 def active_links(load: float, routers: int, terminals: int, minimal_share: float | None = None) -> int | None:
-    """Fewest links that carry a load; ``None`` where all of them are too few."""
+    """Fewest links that carry a load; ``None`` if a network with all links does not."""
     links = routers * (routers - 1) // 2
     needed = math.ceil(active_share(load, routers, terminals, minimal_share) * links - _ROUNDING)
     return needed if needed <= links else None

@@ -75,7 +75,7 @@ class Rates:
         return np.minimum(np.searchsorted(self.rates, utilisation), len(self.rates) - 1)
 
     def scale(self, flits: Numbers, powered: Numbers, energy: Numbers, bandwidth: Numbers) -> tuple[Numbers, Numbers]:
-        """What channels cost at their lowest rates.
+        """Power of channels at their lowest rates.
 
         Parameters
         ----------

@@ -138,7 +138,7 @@ class Partition(NamedTuple):
 
 
 def partition(utilisation: Sequence[float], high_water: float = 1.0) -> Partition:
-    """Algorithm 1, corrected: from the hub on, links become inner until these have room for what the outer ones carry.
+    """Algorithm 1, corrected: from the hub on, links become inner until these have room for all outer flits.
 
     Parameters
     ----------

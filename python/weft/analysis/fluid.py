@@ -1,4 +1,4 @@
-"""A fluid model of a HyperX whose links are partly off: what each channel carries under progressive adaptive routing.
+"""A fluid model of a HyperX whose links are partly off: flits of each channel under progressive adaptive routing.
 
 Source: TCEP (ISCA 2018), section IV-E. In each dimension, lowest first, a packet either takes the link to its
 coordinate or goes over one other router of the same line. So each line of each dimension (a subnetwork, all of whose
@@ -7,8 +7,8 @@ routers are linked) can be solved alone: its demand does not depend on the links
 In a line every pair with an active link sends over it what fits below a target. The rest is spread evenly over the
 two-hop paths whose links are both active, as by a random choice among them.
 
-Parameters: demand [flits/cycle] and the target up to which active links are filled, in units of the bandwidth where
-that is not one flit per cycle. Guarantees: flow is conserved, and no inactive link carries any. Not modelled: bursts,
+Parameters: demand [flits/cycle] and the target up to which active links are filled, in units of the bandwidth if that
+is not one flit per cycle. Guarantees: flow is conserved, and no inactive link carries any. Not modelled: bursts,
 queues, packets, and the order in which packets choose. Validation: walks in dimension order, and small networks by
 hand.
 
@@ -56,7 +56,7 @@ class Line(NamedTuple):
 
 
 class Loads(NamedTuple):
-    """What the channels of a line carry [flits/cycle].
+    """Flits that the channels of a line carry [flits/cycle].
 
     Attributes
     ----------

@@ -8,8 +8,8 @@ change: `weft.analysis.trunk_oracle`.
 
 Parameters: results of a sweep over policies; the share of more run time; the times of waking and of going off.
 Guarantees: the floor has the flits and the time of the always-on run. A policy that keeps paths, and a member of each
-trunk on, can't take less. Not modelled: what members that sleep draw, and how many members the traffic needs. So the
-floor may be out of reach. Validation: `tests/test_analysis_policies.py`.
+trunk on, can't take less. Not modelled: power of members that sleep, and the number of members that the traffic needs.
+So the floor may be out of reach. Validation: `tests/test_analysis_policies.py`.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def table(results: ResultSet, slower: float = SLOWER, changes: tuple[float, floa
     Parameters
     ----------
     results : ResultSet
-        A sweep over power policies. One of them keeps all links on. Each point runs programs to their end.
+        A sweep over power policies. A policy among them keeps all links on. Each point runs programs to their end.
     slower : float
         Longest extra run time that is allowed, as a share of the run time with links that are always on.
     changes : tuple of float, optional
@@ -79,7 +79,7 @@ def table(results: ResultSet, slower: float = SLOWER, changes: tuple[float, floa
     WeftError
         If `slower` is negative.
     ResultsError
-        If there is no sweep over policies, none of them keeps all links on, or a program did not end. With `changes`,
+        If there is no sweep over policies, no policy keeps all links on, or a program did not end. With `changes`,
         also if the runs with links always on have no series of each channel.
     """
     if not slower >= 0:

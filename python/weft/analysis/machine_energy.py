@@ -1,7 +1,7 @@
 """Energy of the whole machine for finished runs: switches by the states of their ports, nodes by how long cores wait.
 
-Source, parameters and what is not modelled: `weft.analysis.machine_power`. Here the ports, their states and the times
-of the ranks are read from results. Validation: `tests/test_analysis_machine.py`.
+Source, parameters and limits: `weft.analysis.machine_power`. Here the ports, their states and the times of the ranks
+are read from results. Validation: `tests/test_analysis_machine.py`.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class Machine:
 
 @dataclass(frozen=True)
 class Run:
-    """What a finished point says of its machine.
+    """Numbers of a finished point about its machine.
 
     Attributes
     ----------
@@ -95,7 +95,7 @@ class Run:
 
     @classmethod
     def of(cls, results: ResultSet, point: int, machine: Machine) -> Run:
-        """What a finished point says.
+        """Numbers of a finished point.
 
         Raises
         ------

@@ -1,7 +1,7 @@
 """Power of a whole machine, as shares of the most that it draws: switches, their ports, and nodes.
 
 Source: F. Andujar et al., "Energy efficient torus networks with on/off links" (JPDC 2019), section 2 and Table 1. The
-power of a switch grows with its ports. A port that sleeps draws a share of what it draws otherwise. A port that changes
+power of a switch grows with its ports. A port that sleeps draws a share of its power at work. A port that changes
 its state draws as much as one that is on. All numbers are relative to a reference network whose ports are all on.
 
 Parameters: `Shares`. Guarantees: no simulation, only arithmetic. Not modelled: power per bit, cooling, modules in the
@@ -100,7 +100,7 @@ class Fabric:
         return 1 - shares.ports + shares.ports * self.drawn
 
     def w_net(self, shares: Shares, reference: Fabric) -> float:
-        """Power of the network, as a share of what the reference draws with all ports on (W_net)."""
+        """Power of the network, as a share of the power of the reference with all ports on (W_net)."""
         return self.w_sw(shares) * self.ports / reference.ports
 
 
@@ -145,7 +145,7 @@ class Task:
     def equal_idle_share(self, other: Task, shares: Shares) -> float | None:
         """The idle share of a node at which two tasks take the same energy of the machine.
 
-        Both energies are straight lines over the idle share. ``None``: they do not cross from 0 to 1.
+        The two energies are straight lines over the idle share. ``None``: they do not cross from 0 to 1.
         """
         first, last = (self.e_cluster(shares, idle) - other.e_cluster(shares, idle) for idle in (0.0, 1.0))
         if first == last or first * last > 0:

@@ -1,7 +1,7 @@
 """Watts, kilowatt-hours and money of a machine, from the catalogue of hardware.
 
-The catalogue says what the switches of the reference network draw with all ports on. What the nodes draw follows from
-the share of the network in the machine, or that share from what a node draws. Source of each figure:
+The catalogue says what the switches of the reference network draw with all ports on. The power of nodes follows from
+the share of the network in the machine, or that share from the power of a node. Source of each figure:
 `weft catalogue --sources`. Validation: `tests/test_analysis_machine.py`.
 """
 
@@ -21,7 +21,7 @@ _JOULES_PER_KWH = 3.6e6
 
 @dataclass(frozen=True)
 class Hardware:
-    """What the switches of a machine are.
+    """Hardware of the switches of a machine.
 
     Attributes
     ----------

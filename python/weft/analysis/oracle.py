@@ -1,4 +1,4 @@
-"""Finds a small set of links that carries known traffic: what a policy that knew the traffic could leave on.
+"""Finds a small set of links that carries known traffic: the best set for a policy that knew the traffic.
 
 Source: our own, as a reference for TCEP (ISCA 2018), which does not know the traffic. A greedy search on the fluid
 model of `weft.analysis.fluid`: in each subnetwork all links are on at first. Then links are switched off one by one, as
@@ -113,7 +113,7 @@ def find(widths: Sequence[int], matrix: npt.ArrayLike, target: float = 0.75, hub
 
 
 def _of_line(line: Line, target: float, hub: int) -> tuple[Active, Loads]:
-    """The links of one subnetwork that stay on, and what they carry."""
+    """The links of one subnetwork that stay on, and the flits that they carry."""
     width = len(line.routers)
     active, kept = ~np.eye(width, dtype=bool), star(width, hub)
     loads = fluid.spread(line.demand, active, target)

@@ -1,4 +1,4 @@
-"""What TCEP costs a router in storage and in control packets.
+"""Storage and control packets that TCEP takes at a router.
 
 Source: TCEP (ISCA 2018), sections IV-E, VI-D and VI-E. For each link a router has eight utilisation counters (two
 directions, minimal and non-minimal traffic, activation and deactivation epoch), one counter of virtual utilisation, and

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     Active = npt.NDArray[np.bool_]
 
-# What is counted, as a sum over all pairs; the paper does not say which of these its figures show.
+# The counted paths, as a sum over all pairs; the paper does not say which kind its figures show.
 COUNTS = {
     "all": "direct and two-hop paths",
     "two_hop": "two-hop paths",
@@ -81,7 +81,7 @@ def concentrated(routers: int, more: int, hub: int = 0) -> Active:
 
 
 def at_random(routers: int, more: int, samples: int, seed: int = 1, hub: int = 0) -> Active:
-    """The star and `more` random links, drawn anew for each sample; shape (samples, R, R)."""
+    """The star and `more` random links, drawn again for each sample; shape (samples, R, R)."""
     optional, more = optional_links(routers, hub), _checked(routers, more)
     draws = np.random.default_rng([seed, more]).random((samples, len(optional)))
     if more < len(optional):

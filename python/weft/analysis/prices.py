@@ -26,7 +26,7 @@ _BITS = {"b": 1.0, "B": 8.0}
 
 @dataclass(frozen=True)
 class Static:
-    """What links cost per cycle, whether or not they carry anything.
+    """Cost of links per cycle, whether or not they carry anything.
 
     Attributes
     ----------

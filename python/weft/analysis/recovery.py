@@ -1,8 +1,8 @@
-"""How traffic recovers from faults: latency before, during and after, what was delivered, time until all is as before.
+"""Recovery of traffic from faults: latency before, during and after them, delivered packets, time until recovery.
 
 Source: the reliability argument of TCEP (ISCA 2018), section VII-D; the paper measures nothing there, so the measures
-are ours. Parameters: none; they are measured in the run itself (`crates/scenario/src/recovery.rs` says how a bin is
-told from chance). Guarantees: the same numbers for faults that a scenario names and for those drawn at random. Not
+are ours. Parameters: none; they are measured in the run itself (`crates/scenario/src/recovery.rs` has the test of a
+bin against chance). Guarantees: the same numbers for faults that a scenario names and for those drawn at random. Not
 modelled: which packets a fault touched. Validation: `tests/test_analysis_recovery.py`.
 """
 
@@ -27,7 +27,7 @@ NOTE = "note"
 
 
 def table(results: ResultSet) -> pl.DataFrame:
-    """How each point recovers from what fails in its window.
+    """Recovery of each point from the faults in its window.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def table(results: ResultSet) -> pl.DataFrame:
 
 
 def _nothing(results: ResultSet) -> ResultsError:
-    """The error where nothing fails: what the runs said of random faults that fell into none, or what to write."""
+    """The error where nothing fails: the warning of the runs about random faults, or the setting to write."""
     what = f"nothing fails at any point of {results.root}"
     warnings = [each for summary in results.summaries for each in summary.get("warnings") or []]
     shown = next((each for each in warnings if each["path"].startswith(f"{FAULT_MODEL}.")), None)
@@ -80,7 +80,7 @@ def _row(summary: Mapping[str, Any], episode: Mapping[str, Any], where: str) -> 
     """The row of an episode; one without numbers says why nothing failed."""
     parts = {part["part"]: part for part in summary["fault_parts"]}
     lacking = [parts[part]["unknown"] for part in ("before", "after") if parts[part]["unknown"]]
-    # what is dropped is a column of its own
+    # dropped packets are a column of their own
     flaw = ", ".join(each.words for each in soundness.flaws(summary) if each is not soundness.DROPPING)
     why = [*lacking, episode.get("unknown"), f"the point is {flaw}" if flaw else None]
     text = "; ".join(dict.fromkeys(filter(None, why)))

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from weft._engine import Point
     from weft.analysis.oracle import Found
 
-# Keys that the scenario of the oracle sets anew.
+# Keys that the scenario of the oracle replaces.
 _OWN = ("routing", "power.policy")
 
 
@@ -81,7 +81,7 @@ def answers(points: Iterable[Point], target: float = 0.75, hub: int = 0) -> list
 
 
 def _bandwidth(network: dict[str, Any]) -> float:
-    """What each channel between routers carries [flits/cycle]."""
+    """Flits of each channel between routers [flits/cycle]."""
     rates = network["bandwidths"]
     if len(set(rates.values())) == 1:
         return float(next(iter(rates.values())))
@@ -91,7 +91,7 @@ def _bandwidth(network: dict[str, Any]) -> float:
 
 
 def scenario(answers: Sequence[Answer]) -> dict[str, Any]:
-    """One scenario for some points of a sweep: routing `pal`, policy `static`, everything else as it was.
+    """A scenario for some points of a sweep: routing `pal`, policy `static`, all else unchanged.
 
     Parameters that the routing of the points shares with `pal`, such as the sensor, keep their values.
     """
@@ -117,7 +117,7 @@ def _policy(found: Found) -> dict[str, Any]:
 def write(answers: Sequence[Answer], path: str | Path) -> Path:
     """Write the scenario of `scenario` to a file, and check that it can be read.
 
-    Files that the scenario names are looked for beside it.
+    Files that the scenario names are searched in its folder.
 
     Raises
     ------

@@ -1,1 +1,1 @@
-"""The names of `import weft`: `load`, `open_results`, `Sweep` and `Results`. The command line uses it, too."""
+"""The names of `import weft`: `load`, `open_results`, `Sweep` and `Results`. The command line also uses it."""

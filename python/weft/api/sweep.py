@@ -103,7 +103,7 @@ class Sweep:
         Raises
         ------
         ScenarioError
-            With file, line, column, what is wrong and what to do.
+            With file, line, column, the fault and the remedy.
         """
         remedy = "weft.load makes a sweep of a file, text or dict"
         given.instance(scenario, Scenario, "Sweep.of", "weft.Scenario", remedy, ScenarioError)

@@ -28,7 +28,7 @@ def command(commands: Commands, name: str, help: str, example: str) -> argparse.
 
 
 def in_any_order(parser: argparse.ArgumentParser) -> None:
-    """Let the words of a command stand behind its options too: ``plot load --width column results/my``."""
+    """Let words of a command also follow its options: ``plot load --width column results/my``."""
     plain = parser.parse_known_args
 
     def mixed(args: Any = None, namespace: Any = None) -> Any:
@@ -80,7 +80,7 @@ def add_execution(parser: argparse.ArgumentParser) -> None:
 
 
 def add_force_memory(parser: argparse.ArgumentParser) -> None:
-    """Add the option against the refusal of what needs too much memory."""
+    """Add the option that runs points although they need too much memory."""
     parser.add_argument(
         "--force-memory", action="store_true", help="go on even if the points need more memory than there is left"
     )

@@ -1,4 +1,4 @@
-"""``weft check``: the scenario with all defaults, and what it implies before anything runs."""
+"""``weft check``: the scenario with all defaults, and the numbers that it implies before anything runs."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _SI_HEADS = {
     "accepted_load_bound": "most that the destinations accept of the load [Gb/s per terminal]",
 }
 _SI = "si: "
-# What a sample of the paths says of the error of a fact.
+# The error of a fact, by a sample of the paths.
 _ERRORS = {
     "mean_hops": "mean_hops_standard_error",
     "zero_load_latency_cycles": "zero_load_latency_standard_error_cycles",

@@ -1,4 +1,4 @@
-"""``weft design``: what networks are, cost and survive, and which to build, without a simulation."""
+"""``weft design``: properties, cost and failures of networks, and the best one to build, without a simulation."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ def _prices(options: argparse.Namespace) -> int:
 
 
 def _add_common(parser: argparse.ArgumentParser) -> None:
-    """Add the options for what is assumed of all designs, and for what is written."""
+    """Add the options for the assumptions about all designs, and for the output."""
     parser.add_argument("--prices", metavar="FILE", help="price list (CSV; `weft design prices --list` shows one)")
     lengths = {
         "--pitch": (

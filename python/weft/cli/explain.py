@@ -189,7 +189,7 @@ def _vc_classes(links: list[dict[str, Any]]) -> str:
 
 
 def _choices(choices: list[dict[str, Any]]) -> list[str]:
-    """What the routing compares at each router; routers at which it compares the same are listed together."""
+    """Costs that the routing compares at each router; routers with the same costs are listed together."""
     places: dict[str, list[int]] = {}
     alike = {}
     for choice in choices:
@@ -203,7 +203,7 @@ def _choices(choices: list[dict[str, Any]]) -> list[str]:
 
 
 def _choice(choice: dict[str, Any], hops: list[int]) -> list[str]:
-    """What the routing compares at a router, with one line for all candidates that look alike."""
+    """Costs that the routing compares at a router, with one line for all candidates that look alike."""
     counts = Counter(tuple(each.items()) for each in choice["candidates"])
     rows = [
         [

@@ -37,7 +37,7 @@ def opened(folder: str) -> Results:
 
 
 def tell_of_others(folder: str | Path) -> None:
-    """Warn of other runs that work in the folder in which a run begins, and of jobs that may do so."""
+    """Warn of other runs in the folder in which a run begins, and of jobs that may begin there."""
     from weft.results.store import Store
     from weft.runs.arrays import standing
     from weft.runs.beacon import at_work

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser whose errors name what was likely meant; subcommands have parsers of this kind, too."""
+    """A parser whose errors name the likely meaning of a wrong word; subcommands have parsers of this kind as well."""
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Parse, and refuse an option that this command does not have."""

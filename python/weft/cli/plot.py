@@ -109,7 +109,7 @@ def main(options: argparse.Namespace) -> int:
 
 
 def _listing() -> list[str]:
-    """A line per kind, by what they draw."""
+    """A line per kind, by its subject."""
     width = max(map(len, KINDS))
     lines = []
     for takes in Takes:

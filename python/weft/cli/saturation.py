@@ -170,7 +170,7 @@ def _dropped(row: dict[str, Any]) -> str:
 
 
 def _above(frame: pl.DataFrame) -> list[str]:
-    """What curves without a saturated load tell."""
+    """Meaning of curves without a saturated load."""
     unsettled = frame["unsettled_loads"].to_list()
     values = []
     if not frame.filter((frame["unsettled_loads"] == 0) & frame["warned_of"].is_null()).is_empty():
@@ -186,7 +186,7 @@ def _above(frame: pl.DataFrame) -> list[str]:
 
 
 def _warned(frame: pl.DataFrame) -> list[str]:
-    """What the curves do not tell of whose power policy the engine warned."""
+    """Limits of the curves whose power policy has a warning of the engine."""
     values = []
     for path, loads in (
         frame.drop_nulls("warned_of").select("warned_of", "loads_run").unique(maintain_order=True).rows()

@@ -1,4 +1,4 @@
-"""The options of ``weft run --on slurm`` and ``weft saturation --on slurm``, and what these say of submitted jobs."""
+"""The options of ``weft run --on slurm`` and ``weft saturation --on slurm``, and words about submitted jobs."""
 
 from __future__ import annotations
 
@@ -167,7 +167,7 @@ def _setup(file: str | None) -> tuple[str, ...]:
 
 
 def _words(options: argparse.Namespace) -> list[str]:
-    """The options of the jobs, as the command line that goes on has them."""
+    """The options of the jobs, as the command line that continues has them."""
     written: dict[str, Callable[[Any], str]] = {
         "time_limit": lambda seconds: f"{seconds:.15g}s",
         "job_time": lambda seconds: f"{seconds:.15g}s",
@@ -193,7 +193,7 @@ def _lines(made: Submission, folder: str | Path) -> list[str]:
 
 
 def _needs(plan: Plan, array: Array) -> list[str]:
-    """What a job needs, and where it tells of itself."""
+    """Needs of a job, and the files of its output."""
     from weft.runs import memory
     from weft.text.columns import clock
 
@@ -206,7 +206,7 @@ def _needs(plan: Plan, array: Array) -> list[str]:
 
 
 def _afterwards(folder: str | Path) -> list[str]:
-    """What a person can do when jobs are submitted."""
+    """Commands for a person whose jobs are submitted."""
     from weft.text import shell
 
     return [

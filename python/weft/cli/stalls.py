@@ -1,4 +1,4 @@
-"""Prints stuck points: what waits for what, and the command that runs such a point again."""
+"""Prints stuck points: packets and the resources they wait for, and the command that runs such a point again."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from weft.results.result_set import ResultSet
 
 
-# The packets of so many stuck points are listed; of further points, which look alike, only the first line.
+# Number of stuck points whose packets are listed; further points look alike and get a line.
 _LISTED = 3
 
 

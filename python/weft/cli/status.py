@@ -86,7 +86,7 @@ def _waits(array: ArrayStatus) -> bool:
 
 
 def _array(array: ArrayStatus) -> list[str]:
-    """How far an array of jobs is, and what those that failed have said."""
+    """Progress of an array of jobs, and errors of those that failed."""
     if array.job is None:
         return [
             f"a submission of {array.submitted_utc} was cut off before Slurm named its array: give the command again"

@@ -1,4 +1,4 @@
-"""What the engine warns of before a run: settings with which a point can run, but whose results would mislead."""
+"""Warnings of the engine before a run: settings with which a point can run, but whose results would mislead."""
 
 from __future__ import annotations
 

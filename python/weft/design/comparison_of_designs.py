@@ -135,7 +135,7 @@ def _hardware(point: Point) -> Hardware | None:
 
 
 def _names(topologies: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Short names of topologies: the kind where that tells them apart, else with all parameters."""
+    """Short names of topologies: the kind if it is unique, else with all parameters."""
     kinds = [next(iter(topology)) for topology in topologies]
     return [
         kind if kinds.count(kind) == 1 else in_words(topology) for kind, topology in zip(kinds, topologies, strict=True)

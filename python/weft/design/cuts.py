@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from weft._engine import Design
 
-# Routers up to which eigenvalues are computed: a dense matrix of so many squared, some seconds.
+# Routers up to which eigenvalues are computed: a dense matrix of this size squared takes some seconds.
 MOST_ROUTERS = 2000
 
 

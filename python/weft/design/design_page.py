@@ -1,4 +1,4 @@
-"""One page for a comparison or a search: tables and pictures in one file that needs no network."""
+"""A page for a comparison or a search: tables and pictures in one file that loads nothing."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ _FRONT = (
 
 
 def _searched(found: Found) -> dict[str, Any]:
-    """What was asked for, and the front as a table."""
+    """The limits of the search, and the front as a table."""
     names = [name for name, *_ in _FRONT]
     rows = [[cell(value, name) for value, name in zip(row, names, strict=True)] for row in found.front[names].rows()]
     return {
@@ -107,7 +107,7 @@ def _priced(prices: Prices) -> str:
 
 
 def _data(comparison: Comparison, frame: pl.DataFrame, found: Found | None) -> dict[str, Any]:
-    """What the pictures show."""
+    """Meaning of the pictures."""
     designs = []
     for each in comparison.designs:
         metres = each.cable_m.round(6)

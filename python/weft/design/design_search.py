@@ -1,4 +1,4 @@
-"""Searches all families for designs: N terminals, at most R ports per router, at most so much money.
+"""Searches all families for designs: N terminals, at most R ports per router, a limit of cost.
 
 Every candidate is priced by formula. Best is the Pareto front: no other design is at least as good in cost, power,
 diameter and bisection, and better in one of them. Where the formula of a bisection is not exact, it is hardly ever too
@@ -35,13 +35,13 @@ MEASURED = "measured"
 MOST_LINKS = 300_000
 # Seeds of the partitioner while a front is drawn.
 _SEEDS = 4
-# What is compared, and whether less (1) or more (-1) is better.
+# The compared quantities, and whether less (1) or more (-1) is better.
 _AIMS = {"cost_usd": 1, "power_w": 1, "diameter_hops": 1, "bisection_links": -1}
 
 
 @dataclass(frozen=True)
 class Found:
-    """What a search found.
+    """Result of a search.
 
     Attributes
     ----------
@@ -71,7 +71,7 @@ class Found:
         return self.candidates.filter("on_front").sort("cost_usd", "power_w", "topology")
 
     def remarks(self) -> list[str]:
-        """What the front is, and how its numbers are known."""
+        """Meaning of the front, and the origin of its numbers."""
         front, within = self.front, int(self.candidates["within_limits"].sum())
         lines = [
             f"{len(front)} on the front of {within:,} designs within the limits, of {len(self.candidates):,}",
@@ -134,7 +134,7 @@ def search(wanted: Wanted, assumed: Assumptions | None = None, most_measured_lin
     if not rows:
         refuse_radix(wanted, room)
     frame = pl.DataFrame(rows, orient="row", schema=_SCHEMA)
-    # a lower bound would leave designs out that are on the front: all of these are measured, they are few
+    # a lower bound would leave out designs on the front: so all designs are measured, as they are few
     lower = (frame["bisection_is"] == LOWER).to_numpy()
     frame = _with_measured(frame, topologies, _within(wanted, frame) & lower, assumed)
     measured = 0

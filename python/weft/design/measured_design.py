@@ -1,4 +1,4 @@
-"""One design, measured on its graph."""
+"""A design, measured on its graph."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Assumptions:
-    """What is assumed of all designs alike.
+    """Assumptions about all designs alike.
 
     Attributes
     ----------
@@ -130,7 +130,7 @@ class MeasuredDesign:
 
     @cached_property
     def plan(self) -> Plan | None:
-        """What formulas say; ``None`` where there are none for this network."""
+        """Numbers by formula; ``None`` if this network has none."""
         ((name, parameters),) = self.topology.items()
         plain = parameters.get("trunk_width", 1) == 1 and not parameters.get("escape_rings")
         plan = FAMILIES[name].plan(parameters) if name in FAMILIES and plain else None
@@ -250,7 +250,7 @@ class MeasuredDesign:
 
     @cached_property
     def money(self) -> dict[str, Any]:
-        """What its cables and routers cost, and where they stand: the columns from ``racks`` to the costs."""
+        """Cost and place of its cables and routers: the columns from ``racks`` to the costs."""
         facts, prices, packaging = self.facts, self.assumed.prices, self.assumed.packaging
         metres, terminals = float(self.cable_m.sum()), facts["terminals"]
         parts: dict[str, float | None] = dict.fromkeys(
@@ -270,7 +270,7 @@ class MeasuredDesign:
         }
 
     def remarks(self) -> list[str]:
-        """What of its cost is extrapolated."""
+        """Parts of its cost that are extrapolated."""
         if self.assumed.prices is None:
             return []
         longest = float(self.cable_m.max()) if len(self.cable_m) else self.assumed.packaging.terminal_m

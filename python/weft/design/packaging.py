@@ -1,6 +1,6 @@
 """Where routers stand, and how long the cables between them are.
 
-Source: FleX (IEEE Access 2022), section IV-A and Fig. 7. Routers and their terminals share racks; the racks stand in a
+Source: FleX (IEEE Access 2022), section IV-A and Fig. 7. Routers and their terminals share racks; the racks form a
 grid. A cable between two places is as long as their Manhattan distance plus an overhead.
 
 Two rules cover all networks. On a grid (HyperX, mesh, torus, FleX) each router has a place of its own, one pitch from

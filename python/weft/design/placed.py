@@ -49,7 +49,7 @@ def layout(
 
 
 def _natural(topology: Mapping[str, Any], places: Mapping[str, Any], routers: int) -> Layout:
-    """What belongs together shares a rack."""
+    """Parts that share a rack."""
     ((name, parameters),) = topology.items()
     if name in FAMILIES and (found := FAMILIES[name].layout(parameters)) is not None:
         return found

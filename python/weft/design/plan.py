@@ -1,4 +1,4 @@
-"""What is known of a design by formula, before any graph is built."""
+"""Numbers of a design by formula, before any graph is built."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class Family(Protocol):
         """Where its routers stand; ``None``: as the order of the network says."""
 
     def candidates(self, terminals: int, radix: int) -> Iterator[dict[str, Any]]:
-        """Parameters of all networks with so many terminals at least and so many ports per router at most.
+        """Parameters of all networks with at least this many terminals and at most this many ports per router.
 
         Terminals are spread evenly: no router could have one less.
         """

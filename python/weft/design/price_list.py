@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 COLUMNS = ("part", "ports", "length_m", "bandwidth_gbps", "price_usd", "source")
-# What each part needs beside its price.
+# Numbers that each part needs next to its price.
 _NEEDS = {"router": ("ports",), "cable": ("length_m", "bandwidth_gbps")}
 _HELP = f"a price list has the columns {', '.join(COLUMNS)}, and routers and cables of two sizes each at least"
 
@@ -54,7 +54,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Prices:
-    """What routers and cables cost.
+    """Cost of routers and cables.
 
     Attributes
     ----------
@@ -82,11 +82,11 @@ class Prices:
         return self.bandwidth_gbps * (line.intercept * number + line.slope * metres)
 
     def cables(self, number: float, metres: float) -> float:
-        """What cables of this length in all cost [$]."""
+        """Cost of cables of this length in all [$]."""
         return self.bandwidth_gbps * (self.cable.intercept * number + self.cable.slope * metres)
 
     def remarks(self, radix: int, longest_m: float) -> list[str]:
-        """What of a design lies outside the list, so that its price is extrapolated."""
+        """Parts of a design outside the list, so that their price is extrapolated."""
         values = []
         for what, size, line, unit in (
             ("routers", radix, self.router, " ports"),

@@ -1,4 +1,4 @@
-"""What is said where no design meets the limits of a search."""
+"""The error if no design meets the limits of a search."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def refuse_limits(wanted: Wanted, frame: pl.DataFrame) -> NoReturn:
 
 
 def _missed(wanted: Wanted, frame: pl.DataFrame, place: int) -> tuple[str, str]:
-    """By how much a design misses limits, and what it needs in their place."""
+    """The gap between a design and the limits, and limits that it meets."""
     misses, needs = [], []
     for limit, (column, sign, words, unit) in LIMITS.items():
         bound, value = getattr(wanted, limit), frame[column][place]

@@ -1,4 +1,4 @@
-"""What a search for designs asks for."""
+"""Limits of a search for designs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LIMITS = {
 
 @dataclass(frozen=True)
 class Wanted:
-    """What a design has to be.
+    """Properties that a design must have.
 
     Attributes
     ----------

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     Ints = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
 
 # A port is full if its fullest VC holds this share of its buffer or more. Flits on the link and credits under way hold
-# places, too: a queue that moves never fills its whole buffer.
+# places as well: a queue that moves never fills its whole buffer.
 FULL = 0.5
 # Share of the flits of the busiest destination from which on another destination counts as hot.
 _AS_HOT = 0.95

@@ -81,7 +81,7 @@ def _bars(
     left, right, top, bottom = spans["from_cycle"], spans["to_cycle"], rows - half, rows + half
     corners = np.stack([left, top, right, top, right, bottom, left, bottom], axis=1).reshape(-1, 4, 2)
     fill = style.state_fill(look) | ({"hatch": None, "antialiased": False} if many else {})
-    # one path for all of them: hatching thousands of paths one by one takes seconds
+    # one path for all parts: hatching thousands of paths one by one takes seconds
     whole = Path.make_compound_path_from_polys(corners)
     axes.add_collection(PathCollection([whole], label=name, rasterized=many, **fill), autolim=False)
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 # First bytes of a file by which its format is known.
 _HEAD = 64
-# The ending of a file that describes a trace, and what divides the name of a trace from the rank.
+# The ending of a file that describes a trace, and the separator between the name of a trace and the rank.
 _META = ".meta"
 _DIVIDERS = "-._"
 
@@ -170,7 +170,7 @@ def _plain(name: str) -> str:
 
 
 def _family(name: str) -> str:
-    """What the names of the files of a trace have in common."""
+    """The common part of the names of the files of a trace."""
     stem, _, ending = _plain(name).rpartition(".")
     return stem if f".{ending}" == _META else stem.rstrip("0123456789").rstrip(_DIVIDERS)
 

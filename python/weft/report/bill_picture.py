@@ -18,7 +18,7 @@ from weft.plot.finish import wrapped
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-# A colour that stands for that of the text of the page; the black of a series becomes it, too.
+# A colour in place of that of the text of the page; the black of a series also becomes this colour.
 _TEXT = "#010203"
 _RC: dict[str, Any] = {
     **dict.fromkeys(("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color"), _TEXT),
@@ -27,9 +27,9 @@ _RC: dict[str, Any] = {
 }
 # Inches: width of the figure, and with one panel; height of a row of panels; and panels side by side, and in all.
 _WIDTH, _NARROW, _HEIGHT, _COLUMNS, _PANELS = 8.0, 5.5, 2.5, 2, 12
-# Inches: what stands beside a panel, and beside the words of the legend.
+# Inches: room next to a panel, and next to the words of the legend.
 _AROUND, _HANDLE = 0.9, 0.6
-# The axis of power ends so far above the highest.
+# Room of the axis of power above the highest value.
 _ROOM = 1.08
 # Hours between ticks.
 _TICKS = {"day": 3, "week": 24}

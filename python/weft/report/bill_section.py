@@ -32,7 +32,7 @@ def html(sources: Sources) -> Markup:
 
 
 def _part(results: ResultSet, name: str) -> dict[str, Any]:
-    """What the section says of one of the results."""
+    """The text of the section on one of the results."""
     try:
         yearly = YearlyBill(results)
     except WeftError as problem:
@@ -56,7 +56,7 @@ def _part(results: ResultSet, name: str) -> dict[str, Any]:
 
 
 def _joined(lines: list[str]) -> list[str]:
-    """The notes, each with what to do about it: the lines below it, which are indented."""
+    """The notes, each with its remedies: the lines below it, which are indented."""
     notes: list[str] = []
     for line in lines:
         if line.startswith(" ") and notes:

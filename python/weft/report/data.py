@@ -344,7 +344,7 @@ def _each(values: Any) -> str:
 
 
 def _filled(values: dict[str, Any], **forms: str) -> str | None:
-    """Those of some values that are known, as text."""
+    """Known values, as text."""
     return ", ".join(form.format(values[key]) for key, form in forms.items() if values.get(key) is not None) or None
 
 

@@ -91,7 +91,7 @@ def _beyond_neighbours(start: Ints, end: Ints) -> bool:
 
 
 def _circle(count: int, radius: float | None = None) -> tuple[Floats, Floats]:
-    """Places one unit apart on a circle, clockwise from the top; a single one stands in the middle."""
+    """Places one unit apart on a circle, clockwise from the top; a single one is in the middle."""
     if radius is None:
         radius = 0.0 if count < 2 else 0.5 / float(np.sin(np.pi / count))
     angle = 2 * np.pi * np.arange(count) / max(count, 1)

@@ -28,7 +28,7 @@ _COLUMNS = {
     "e_cluster_ratio": "E_cluster",
     "saves": "saves energy at idle shares",
 }
-# What an idle node draws in the column of the energy of the machine, as a share of a busy one.
+# Power of an idle node in the column of the energy of the machine, as a share of a busy one.
 _IDLE = 0.5
 
 
@@ -44,7 +44,7 @@ def html(sources: Sources) -> Markup:
 
 
 def _part(results: ResultSet, name: str) -> dict[str, Any]:
-    """What the section says of one of the results."""
+    """The text of the section on one of the results."""
     try:
         frame = table(results, Machine(idle_shares=(_IDLE,)))
     except WeftError as problem:

@@ -1,4 +1,4 @@
-"""The networks of a report: places of routers, links, and what each channel did at some points."""
+"""The networks of a report: places of routers, links, and the activity of each channel at some points."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def build(network: Mapping[str, Any], channels: pl.DataFrame) -> Network:
         "to_port": pack.counts(links["to_port"]),
         "class": pack.counts([classes.index(name) for name in links["link_class"]]),
         "classes": classes,
-        # 0 stands for no channel, so that all numbers are natural
+        # 0 means no channel, so that all numbers are natural
         "forward": pack.counts(links["channel"] + 1),
         "backward": pack.counts(links["back"].fill_null(-1) + 1),
     }
@@ -106,7 +106,7 @@ def _links(channels: pl.DataFrame) -> pl.DataFrame:
 
 
 def of_point(network: Network, channels: pl.DataFrame, states: Sequence[str]) -> dict[str, Any]:
-    """What the channels of a point did in the window. A state in which no channel ever was is left out."""
+    """Activity of the channels of a point in the window. A state in which no channel ever was is left out."""
 
     def take(name: str) -> Ints:
         values = np.append(channels[name].to_numpy(), 0)  # -1, no channel, takes this zero

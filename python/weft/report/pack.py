@@ -16,7 +16,7 @@ DIGITS = 7
 
 
 def rounded(value: Any) -> Any:
-    """A value for JSON: floats are rounded to `DIGITS` digits, and ``None`` stands for infinity and NaN."""
+    """A value for JSON: floats are rounded to `DIGITS` digits, and ``None`` replaces infinity and NaN."""
     if isinstance(value, float):
         return float(f"{value:.{DIGITS}g}") if math.isfinite(value) else None
     return value

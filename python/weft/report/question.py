@@ -18,10 +18,11 @@ if TYPE_CHECKING:
 
 # The row of all other keys where nothing tells chosen values and defaults apart.
 _OTHERS = "all other keys"
-# Keys without a default that every scenario needs; of `traffic` several keys, which together say who sends how much.
+# Keys without a default that every scenario needs; of `traffic` several keys, which together define the senders and
+# their load.
 _SECTIONS = ("topology", "routing")
 _TRAFFIC = ("pattern", "load", "loads", "jobs", "phases", "batch", "workload")
-# Of these the parts that differ from their defaults are needed, too. The schema of a program requires no part of it,
+# Of these the parts that differ from their defaults are also needed. The schema of a program requires no part of it,
 # since a file or a generator is enough.
 _WITH_CHANGES = ("jobs", "workload")
 # Sections that may have to keep their values so that the rest is accepted: for example the topology if a graph file
@@ -136,7 +137,7 @@ def _required(
 ) -> Any:
     """The value of a key without parts that have a default; a model keeps its name and its required parameters.
 
-    `changes`: parts that differ from their default stay, too.
+    `changes`: parts that differ from their default also stay.
     """
     own = _property(_resolved(outer, definitions), key, definitions)
     if isinstance(value, list) and changes:

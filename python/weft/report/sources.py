@@ -63,7 +63,7 @@ class Line:
 
 
 class Sources:
-    """The points of several results, numbered from 0 on across all of them.
+    """The points of several results, numbered from 0 across all results.
 
     Raises
     ------
@@ -107,7 +107,7 @@ class Sources:
 
     @cached_property
     def described(self) -> list[str]:
-        """Each point in words: what distinguishes it from the others."""
+        """Each point in words: its differences from the others."""
         words = []
         for number, (results, row) in enumerate(self.places):
             coordinates = results.points[row]["coordinates"]
@@ -123,7 +123,7 @@ class Sources:
 
     @cached_property
     def changes(self) -> list[str]:
-        """What changes in each point at set times, in words; empty where nothing does."""
+        """Changes in each point at set times, in words; empty if there are none."""
         return [words for each in self.results for words in changes(each)]
 
     @cached_property

@@ -36,7 +36,10 @@ class Baseline:
     is_named : bool
         Whether the bill names it; then the points must be there.
 
-    Raises ------ ResultsError If it is no choice of coordinates, or no series has them: with the likely meaning.
+    Raises
+    ------
+    ResultsError
+        If it is no choice of coordinates, or no series has them: with the likely meaning.
     """
 
     def __init__(self, bill: Bill, all_series: Sequence[Series]) -> None:

@@ -172,7 +172,7 @@ class Series:
         raise UnbillableError(what, self._how_to_measure(load))
 
     def _how_to_measure(self, load: float) -> str:
-        """A sweep that has the load, too, where that is one key."""
+        """A sweep that also has the load, if that is one key."""
         if not self.swept or len(self.loads) >= _LISTED:
             return "name a measured load, or measure this one, too (finished points stay)"
         wanted = ", ".join(f"{each:.12g}" for each in sorted([*self.loads, load]))

@@ -87,7 +87,10 @@ class Chosen:
 def parsed(wanted: Wanted, known: Iterable[str]) -> int | dict[str, Any]:
     """The number of a point, or values by path: ``3``, or ``routing=ugal_p,load=0.3`` as a mapping.
 
-    Raises ------ ResultsError If it is neither, or a path is unknown.
+    Raises
+    ------
+    ResultsError
+        If it is neither, or a path is unknown.
     """
     if isinstance(wanted, str) and not re.fullmatch(r"\s*-?\d+\s*", wanted):
         pairs = [each.partition("=") for each in re.split(r",(?=\s*[\w.]+\s*=)", wanted)]

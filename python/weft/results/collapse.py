@@ -20,7 +20,7 @@ _IDLE_TIME = "idle"
 
 
 def diagnoses(results: ResultSet) -> list[dict[str, Any]]:
-    """A diagnosis for the first such point of each policy; its ``points`` are all of them."""
+    """A diagnosis for the first such point of each policy; its ``points`` are all such points."""
     found: dict[str, list[int]] = {}
     for row in range(len(results)):
         if _is_held_back(results, row):

@@ -177,7 +177,7 @@ class ResultSet:
 
     @cached_property
     def frame(self) -> pl.DataFrame:
-        """One row per point: coordinates by dotted path, then the scalars of the summary, then `flaws`.
+        """A row per point: coordinates by dotted path, then the scalars of the summary, then `flaws`.
 
         Numbers stay numbers; a model (``{"ugal_p": {}}``) becomes its label (``ugal_p``).
         """
@@ -335,7 +335,7 @@ class ResultSet:
 
     @cached_property
     def phases(self) -> pl.DataFrame:
-        """One row per point and phase of a load that changes: coordinates by dotted path, then numbers of the phase.
+        """A row per point and phase of a load that changes: coordinates by dotted path, then numbers of the phase.
 
         Phases that the window does not reach have no numbers. Columns: ``phase`` (1: the first), ``start_cycle``,
         ``from_cycle``, ``to_cycle`` [cycles] (the part in the window), ``load`` (as set, mean over the terminals),

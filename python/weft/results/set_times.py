@@ -65,7 +65,7 @@ def _values(results: ResultSet, path: str) -> list[Any]:
         return [results.points[row]["coordinates"][path] for row in rows]
     if any(each.partition(".")[0] == path.partition(".")[0] for each in results.coordinates):
         return [_written(results, row, path) for row in rows]
-    # where the sweep sets nothing of this section, all points have the value of the first
+    # if the sweep sets nothing in this section, all points have the value of the first
     return [_written(results, 0, path)] * len(rows) if rows else []
 
 

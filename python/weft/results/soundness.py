@@ -149,7 +149,7 @@ def to_judge(summary: Mapping[str, Any]) -> str:
 def risk(summary: Mapping[str, Any]) -> str | None:
     """The parameter of the power policy of which the engine warned, as a dotted path; ``None`` if of none.
 
-    Such a network may collapse at a load that this run carries: the result depends on the begin of the run.
+    Such a network may collapse at a load that this run carries: the begin of the run decides.
     """
     return verdict(summary).risk
 
@@ -278,8 +278,7 @@ def in_phases(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
 
     A phase is judged by itself: it may be sound where another phase of the point is saturated, but not right after it,
     when it delivers what that one has left. A phase that falls behind at first and then carries its load has not
-    settled.
-    If bursts leave the whole run without a verdict, its phases have none.
+    settled. If bursts leave the whole run without a verdict, its phases have none.
     """
     phases = summary.get("phases") or []
     return [

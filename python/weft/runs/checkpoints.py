@@ -59,7 +59,7 @@ class Every:
         Raises
         ------
         ScenarioError
-            If it is none of these, less than a second, or no cycle.
+            If it is another value, less than a second, or no cycle.
         """
         remedy = "write a time such as 10min (s, min, h, d), or a number of cycles such as 1000000cycles"
         found = _EVERY.fullmatch(text.strip()) if isinstance(text, str) else None

@@ -229,7 +229,7 @@ def execute(
 
 
 def _run_all(runner: _Runner, places: Sequence[int], workers: int, tell: Callable[[], None]) -> None:
-    """Run the points at these places, in this order, with so many workers at a time."""
+    """Run the points at these places, in this order, with this number of workers at a time."""
     with ThreadPoolExecutor(max_workers=workers) as pool:
         try:
             tell()

@@ -86,7 +86,7 @@ def run(
         The first point's that failed, after all others have finished; at once if workers do not see the folder, or the
         executor fails.
     KeyboardInterrupt
-        After the workers were told to stop; finished points are kept.
+        After the workers got the order to stop; finished points are kept.
     """
     orders.clear(store.root)
     order = Order(str(store.root.absolute()), uuid4().hex[:8], how)

@@ -28,7 +28,7 @@ def model(name: str, /, **parameters: Any) -> dict[str, Any]:
     Raises
     ------
     ScenarioError
-        If there is no model of this name, or none of them has a parameter.
+        If there is no model of this name, or no such model has a parameter.
 
     Examples
     --------

@@ -107,7 +107,7 @@ class Scenario:
         Raises
         ------
         ScenarioError
-            With file, line, column, what is wrong and what to do.
+            With file, line, column, the fault and the remedy.
         """
         from weft._engine import expand
 

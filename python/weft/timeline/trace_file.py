@@ -224,7 +224,7 @@ def _steps(life: dict[str, Any]) -> Iterator[_Step]:
 
 
 def _visit(visit: dict[str, Any]) -> Iterator[_Step]:
-    """A slice for a router, and inside it slices for what the head did there, as far as it got."""
+    """A slice for a router, and inside it slices for the steps of the head there, as far as it got."""
     leaving = visit["exit"] or {}
     args = {"in_port": visit["port"], "in_vc": visit["vc"]}
     if visit["choices"]:

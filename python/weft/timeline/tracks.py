@@ -25,7 +25,7 @@ class Span:
     last: int
 
     def cut(self, first: int, last: int) -> Span | None:
-        """The part of a slice that lies inside; `None` if none of it does."""
+        """The part of a slice that is inside; `None` if there is none."""
         first, last = max(first, self.first), min(last, self.last)
         return Span(first, last) if first < last else None
 

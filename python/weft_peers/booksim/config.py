@@ -91,7 +91,7 @@ class Config:
         return tokenize(str(found.value)) if found else []
 
     def wholes(self, key: str, classes: int) -> list[int]:
-        """A whole number for each traffic class; the last one of a list stands for the classes after it."""
+        """A whole number for each traffic class; the last one of a list is used for the classes after it."""
         return self._spread(key, [leading_int(one) for one in tokenize(self.text(key))] or [self.whole(key)], classes)
 
     def reals(self, key: str, classes: int) -> list[float]:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 _PIPELINE = ("routing_delay", "vc_alloc_delay", "sw_alloc_delay", "st_prepare_delay", "st_final_delay")
 # The keys that one entry of a value comes from, where the keys of the whole value would name too many.
-# A name has at most so many characters.
+# Most characters of a name.
 _LONGEST_NAME = 100
 _NARROW = {
     "widths": ("k",),
@@ -46,7 +46,7 @@ _NARROW = {
 
 @dataclass(frozen=True)
 class Imported:
-    """A scenario, and the files that are written beside it.
+    """A scenario, and the files that are written next to it.
 
     Attributes
     ----------

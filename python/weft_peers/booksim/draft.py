@@ -58,7 +58,7 @@ class Note:
 
 @dataclass
 class Draft:
-    """What an import has found so far.
+    """Findings of an import up to now.
 
     Attributes
     ----------

@@ -38,7 +38,7 @@ _LEXEMES = (
 
 @dataclass(frozen=True)
 class Assignment:
-    """One ``key = value``.
+    """A line ``key = value``.
 
     Attributes
     ----------
@@ -56,7 +56,7 @@ class Assignment:
 
     @property
     def kind(self) -> Kind:
-        """What the grammar takes the value for."""
+        """Type of the value by the grammar."""
         return "text" if isinstance(self.value, str) else "int" if isinstance(self.value, int) else "float"
 
 

@@ -10,7 +10,7 @@ from weft_peers.expressible import amount
 if TYPE_CHECKING:
     from weft_peers.booksim.draft import Draft
 
-# BookSim2 stops when so many samples in a row agree.
+# BookSim2 stops when this number of samples in a row agree.
 _AGREEING = 3
 # Fewest cycles of a window that can be divided into the batches of a confidence interval.
 _LEAST = 10

@@ -34,7 +34,7 @@ _OFF = {
 
 
 def router(draft: Draft, packet: int) -> dict[str, Any]:
-    """The router of the scenario, for packets of up to so many flits."""
+    """The router of the scenario, for packets of up to this number of flits."""
     config = draft.config
     if config.choose("router", ("iq", "event", "chaos")) != "iq":
         draft.refuse("router", "there is only the input-queued router", "write router = iq;")
@@ -160,7 +160,7 @@ def _credits(draft: Draft, packet: int, turn: int) -> int:
     """Cycles that a credit takes in addition to the link, less one.
 
     A slot of a buffer is free when its flit leaves. Here each flit leaves a router `turn` cycles later than it could;
-    in BookSim2 only heads do. Where most flits are no heads, credits return so much earlier, to make up for it.
+    in BookSim2 only heads do. If most flits are no heads, credits return earlier by as much, to make up for it.
     """
     delay = draft.config.at_least("credit_delay", 0)
     if packet == 1 or turn == 0:

@@ -71,7 +71,7 @@ def network(draft: Draft) -> Network:
 
 
 def _planes(draft: Draft) -> int:
-    """Return the number of subnets, which become planes; refuse those for which that changes what is sent.
+    """Return the number of subnets, which become planes; refuse subnets that would change the traffic.
 
     BookSim2 draws one of them for each packet of a Bernoulli source. So each plane gets an equal share of the load.
     With ``use_read_write`` each kind of packet has a subnet of its own.
@@ -171,7 +171,7 @@ def _functions(topology: str) -> list[str]:
 
 
 def _foreign(draft: Draft, topology: str, function: str, needs: Mapping[str, str] | None = None) -> bool:
-    """Refuse a routing that there is none like; `needs` has the settings without which others are refused, too."""
+    """Refuse a routing that Weft lacks; `needs` has the settings without which others are also refused."""
     if function not in models.FOREIGN.get(topology, ()):
         return False
     known = [name for name in _functions(topology) if name not in models.FOREIGN[topology]]

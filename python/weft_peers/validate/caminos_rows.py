@@ -1,6 +1,6 @@
 """Turns CAMINOS rows into scenarios.
 
-What its numbers mean: hops are links between routers, as ours. A load of 1 is one phit/server/cycle, and a phit is our
+Meaning of its numbers: hops are links between routers, as ours. A load of 1 is one phit/server/cycle, and a phit is our
 flit. A message is one packet of `flit_size` phits (virtual cut-through). Its `Basic` router has no crossbar, so nothing
 but buffers and links holds a packet back: here its delay is 0 and its speedup the number of VCs. Zero-load delay = sum
 of link delays + (phits - 1).

@@ -13,7 +13,7 @@ MustMatch = Literal["latency", "accepted", "order", "info"]
 
 @dataclass(frozen=True)
 class Numbers:
-    """What one run measured; ``None`` where it did not measure.
+    """Numbers of a run; ``None`` if it did not measure.
 
     Attributes
     ----------
@@ -32,7 +32,7 @@ class Numbers:
 
 @dataclass(frozen=True)
 class Change:
-    """A change of the pattern of traffic, and what the peer measured around it.
+    """A change of the pattern of traffic, and the peer's numbers around it.
 
     Attributes
     ----------

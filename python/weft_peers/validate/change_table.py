@@ -18,7 +18,7 @@ _HEAD = ("case", "load", "must match", "before", "Weft", "after", "Weft", "settl
 
 
 def lines(verdicts: Sequence[Verdict]) -> list[str]:
-    """What is compared, a line for each of these rows of one peer, and how many of them settle one after the other."""
+    """The compared numbers, a line for each of these rows of one peer, and how many settle one after the other."""
     peer = verdicts[0].case.peer
     bins = " or ".join(map(str, sorted({each.case.change.bin for each in verdicts if each.case.change})))
     compared = (

@@ -31,7 +31,7 @@ def patterns(row: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def change(row: Mapping[str, str], params: Mapping[str, str]) -> Change | None:
-    """What a row says of a change; ``None`` if its pattern stays.
+    """The change in a row; ``None`` if its pattern stays.
 
     Raises
     ------

@@ -1,6 +1,6 @@
 """Turns FOGSim rows into scenarios.
 
-What its numbers mean: a packet has 8 phits, moves as one and leaves a router in 8 cycles. Here it is one flit over
+Meaning of its numbers: a packet has 8 phits, moves as one and leaves a router in 8 cycles. Here it is one flit over
 links of 1/8 flit per cycle, so all loads of the file are divided by 8. Hops are links between routers, as ours, and
 latency runs from the generation of a packet to the consumption of its tail. Its router has no pipeline, no output
 queues and no VC allocation apart from that of the switch. Heads ask once in each of a few iterations per cycle, which
@@ -170,7 +170,7 @@ def _is_one_at_a_time(params: Params) -> bool:
 def _injection_vcs(params: Params, patterns: Sequence[dict[str, Any]]) -> int:
     """With ``floor(dest*3/nodes)`` the packets of a node that all go to one group are in one queue, or nearly all.
 
-    The number can't change during a run: where only some of the patterns are of that kind it is that of the others.
+    The number can't change during a run: if only some patterns are of that kind it is that of the others.
     """
     by_destination = params["vc_inj_policy"].startswith("floor(dest")
     one_group = all("group_shift" in pattern or "router_shift" in pattern for pattern in patterns)
@@ -222,7 +222,7 @@ def _routing(row: Mapping[str, str], params: Params) -> Routed:
 
 
 def _intermediate(params: Params) -> str:
-    """The first version misroutes packets inside a group, too; later ones do not."""
+    """The first version also misroutes packets inside a group; later ones do not."""
     return "other_group_for_all" if "v1)" in params["simulator"] else "other_group"
 
 

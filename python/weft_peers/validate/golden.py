@@ -1,4 +1,4 @@
-"""Reads a file of peer results; the header of the file tells which simulator they come from."""
+"""Reads a file of peer results; the header of the file names their simulator."""
 
 from __future__ import annotations
 

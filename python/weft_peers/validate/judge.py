@@ -34,7 +34,7 @@ Answer = Literal["agrees", "fails", "info"]
 
 @dataclass(frozen=True)
 class Ours:
-    """What our runs of one case gave.
+    """Results of our runs of one case.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ class Ours:
 
 @dataclass(frozen=True)
 class Comparison:
-    """One number, as the peer and as Weft measured it.
+    """A number of the peer, and the same number of Weft.
 
     Attributes
     ----------

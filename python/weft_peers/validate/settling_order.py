@@ -3,7 +3,7 @@
 Rows of one change differ in the routing only. Times of settling are known to a bin: two rows settle one after the other
 if their times are more than a bin apart, and together if not. Every two rows must do with us what they do there. The
 change itself is in this order, at time 0: a row settles together with it or after it. So a row that is alone in its
-change has an order, too.
+change also has an order.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class Pair:
 
     @property
     def sentence(self) -> str:
-        """What is said of the first row where the order is another one."""
+        """The words for the first row if the order is another one."""
         first, second = self.first, self.second
         return (
             f"settles {_WORDS[self.ours]} {second.name} ({first.ours:g} and {second.ours:g} cycles), "

@@ -1,4 +1,4 @@
-"""Exports of Nsight Systems that stand for a run under NCCL: 2 hosts of a GPU each.
+"""Exports of Nsight Systems in the form of a run under NCCL: 2 hosts of a GPU each.
 
 No GPU was at hand. The tables, columns and texts are those that ATLAHS's generator reads (``spcl/atlahs`` 8837294,
 ``goal_gen/ai/nccl_goal_generator``). A GPU sends 1 MiB to the other, then both reduce 1 MiB on a ring. So 1 + 2 MiB
