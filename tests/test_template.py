@@ -64,6 +64,7 @@ def test_its_dependencies_are_crates_of_this_repository(crate: Path) -> None:
             assert tomllib.loads((path / "Cargo.toml").read_text())["package"]["name"] == name
     own, ours = (tomllib.loads(path.read_text()) for path in (crate / "Cargo.toml", ROOT / "Cargo.toml"))
     assert own["package"]["edition"] == ours["workspace"]["package"]["edition"]
+    assert own["dependencies"]["rand_pcg"] == ours["workspace"]["dependencies"]["rand_pcg"]["version"]
     # the bindings must be those of the engine
     needs = [tomllib.loads((path / "Cargo.toml").read_text()) for path in (crate / "engine", ROOT / "crates/python")]
     assert needs[0]["dependencies"]["pyo3"] == needs[1]["dependencies"]["pyo3"]

@@ -1,7 +1,7 @@
 //! The suites that the models of Weft itself pass.
 
 use weft_api::routing::RoutingModel as _;
-use {{crate_name}}::{BowTie, HighestFirst, Nap};
+use {{crate_name}}::{BowTie, HighestFirst, Mirror, Nap};
 
 #[test]
 fn the_topology_conforms() {
@@ -12,6 +12,11 @@ fn the_topology_conforms() {
 fn the_routing_conforms() {
     weft_conformance::routing::<HighestFirst>("highest_first");
     assert_eq!(HighestFirst::ROUTES, "hyperx");
+}
+
+#[test]
+fn the_pattern_conforms() {
+    weft_conformance::pattern::<Mirror>("mirror");
 }
 
 #[test]

@@ -64,7 +64,7 @@ def _of_list(values: list[Any], between: str) -> str:
 
 
 def brief(labels: Sequence[str]) -> list[str]:
-    """Labels, each without its options where its name alone is unique.
+    """Labels without their options; a label keeps them if another label has the same name.
 
     Examples
     --------
