@@ -2,7 +2,9 @@
 
 ``python tests/prose.py`` counts the findings of all pages and of the comments of some crates. It fails if a page has
 more findings than its line in ``tests/data/prose_budget.json``. A page without a line may have none. The budget only
-falls: ``--lower`` writes the present counts where they are lower. ``--list FILE...`` prints the findings of files.
+falls: ``--lower`` writes the present counts where they are lower. It also fails if more than 8 % of the sentences in
+the comments of all Rust files have findings, or of all comments and docstrings in Python. ``--list FILE...`` prints the
+findings of files.
 
 A finding is a place to look at. If the sentence is clear, say it in another way: the rules are few and mechanical.
 """
@@ -10,6 +12,7 @@ A finding is a place to look at. If the sentence is clear, say it in another way
 from __future__ import annotations
 
 import argparse
+import ast
 import json
 import re
 import subprocess
@@ -24,6 +27,8 @@ ROOT = Path(__file__).parent.parent
 BUDGET = ROOT / "tests" / "data" / "prose_budget.json"
 # Crates whose comments are checked, as one count for each crate.
 CRATES = ("crates/scenario", "crates/topology", "crates/traffic", "crates/units")
+# Most findings per sentence of all files of a language.
+MOST_IN_CODE = {"*.rs": 0.08, "*.py": 0.08}
 # Texts of others, and texts that are made.
 LEFT_OUT = ("python/weft/report/vendor/", "docs/_generated/")
 
@@ -55,7 +60,10 @@ class Finding(NamedTuple):
 
 
 def passages(path: Path) -> Iterator[tuple[int, str]]:
-    """First line and text of each passage: paragraphs of a page, or blocks of comments of a Rust file."""
+    """First line and text of each passage: paragraphs of a page, comments and docstrings of a file of code."""
+    if path.suffix == ".py":
+        yield from _python(path.read_text(encoding="utf-8"))
+        return
     rust = path.suffix == ".rs"
     block: list[str] = []
     first, fenced = 0, False
@@ -74,6 +82,18 @@ def passages(path: Path) -> Iterator[tuple[int, str]]:
         elif block:
             yield first, "\n".join(block)
             block = []
+
+
+def _python(text: str) -> Iterator[tuple[int, str]]:
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            doc = ast.get_docstring(node)
+            if doc:
+                yield node.body[0].lineno, doc
+    for number, line in enumerate(text.splitlines(), 1):
+        comment = re.match(r"\s*#\s(.*)", line)
+        if comment:
+            yield number, comment[1]
 
 
 def sentences(passage: str) -> Iterator[str]:
@@ -104,6 +124,23 @@ def findings(path: Path) -> list[Finding]:
         for sentence in sentences(passage)
         if (rules := broken(sentence))
     ]
+
+
+def in_code() -> list[str]:
+    """The complaints about languages whose comments have too many findings."""
+    complaints = []
+    for pattern, most in MOST_IN_CODE.items():
+        listed = subprocess.run(["git", "ls-files", pattern], cwd=ROOT, capture_output=True, text=True, check=True)
+        files = [ROOT / name for name in listed.stdout.split() if not name.startswith(LEFT_OUT)]
+        texts = [
+            text for path in files if path.is_file() for _, passage in passages(path) for text in sentences(passage)
+        ]
+        flawed = sum(bool(broken(text)) for text in texts)
+        whole = sum(len(text.split()) >= FEWEST_WORDS for text in texts)
+        if flawed > most * whole:
+            share = f"{flawed} of {whole} sentences to rewrite are more than {100 * most:g} %"
+            complaints.append(f"{pattern}: {share}: see `python tests/prose.py --list FILE`")
+    return complaints
 
 
 def counts() -> dict[str, int]:
@@ -163,7 +200,7 @@ def main(words: list[str] | None = None) -> int:
     if asked.lower:
         BUDGET.write_text(json.dumps(lowered(found, budget), indent=2) + "\n", encoding="utf-8")
         return 0
-    complaints = compared(found, budget)
+    complaints = compared(found, budget) + in_code()
     print(*complaints, sep="\n", end="\n" if complaints else "")
     return int(bool(complaints))
 

@@ -55,6 +55,22 @@ def test_pages_and_comments_are_read_without_code(tmp_path: Path) -> None:
     assert [found.line for found in prose.findings(code)] == [1, 3]
 
 
+def test_docstrings_and_comments_of_python_are_read(tmp_path: Path) -> None:
+    code = tmp_path / "code.py"
+    bad = "This sentence goes on here."
+    code.write_text(
+        f'"""{bad}"""\nTEXT = "{bad}"\n# {bad}\ndef f():\n    """Fine words are here."""\n', encoding="utf-8"
+    )
+    assert [found.line for found in prose.findings(code)] == [1, 3]
+
+
+def test_the_comments_of_all_code_have_few_findings(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert prose.in_code() == []
+    monkeypatch.setattr(prose, "MOST_IN_CODE", {"*.py": 0.0})
+    (complaint,) = prose.in_code()
+    assert complaint.startswith("*.py: ")
+
+
 def test_a_budget_only_falls() -> None:
     found, budget = {"a.md": 3, "b.md": 1, "c.md": 0, "new.md": 2}, {"a.md": 2, "b.md": 4, "c.md": 1}
     assert prose.lowered(found, budget) == {"a.md": 2, "b.md": 1}
