@@ -121,10 +121,12 @@ docs: $(VENV)/.installed $(VENV)/.dev
 	@echo "the site is target/docs/index.html"
 
 # The wheel works where nothing but Python is: neither cargo nor this folder.
+# It is built from the source distribution, which has fewer crates than this folder. So its lock file loses lines, and `--locked` would
+# refuse that. The versions stay.
 DIST := target/dist
 wheel: $(VENV)/.base
 	rm -rf $(DIST)
-	$(BIN)/maturin build --release --locked --sdist --out $(DIST)
+	$(BIN)/maturin build --release --sdist --out $(DIST)
 	$(PYTHON) -m venv $(DIST)/tried
 	$(DIST)/tried/bin/pip install --disable-pip-version-check --quiet $(DIST)/*.whl
 	$(DIST)/tried/bin/weft run examples/quickstart.yaml --set 'sweep.traffic.load=[0.02]' --no-picture --out $(DIST)/results
