@@ -90,8 +90,6 @@ def test_senders_hear_of_a_farther_output_from_packets_in_a_queue_set_aside(tmp_
     assert given - returned == at_end
 
 
-TRUNKS = {"torus": {"widths": [3, 3], "terminals_per_router": 1, "trunk_width": 2}}
-
 REFUSED = [
     ("interface", {"queues": "per_lane"}, "interface.queues", {"queues": "per_destination"}),
     ("router", {"vc_realloc": 1}, "router.vc_realloc", {"vc_realloc": 0}),
@@ -100,9 +98,6 @@ REFUSED = [
     ("queueing", {"recn": {"detect": "0%"}}, "queueing.recn.detect", {"recn": {"detect": "50%"}}),
     ("queueing", {"recn": {"spread": "101%"}}, "queueing.recn.spread", {"recn": {"spread": "100%"}}),
     ("queueing", {"recn": {"linger": "0ns"}}, "queueing.recn.linger", {"recn": {"linger": "1ns"}}),
-    ("faults", [{"link": [0, 1], "at": "10cycles"}], "queueing.recn", None),
-    ("routing", "minimal_adaptive", "queueing.recn", None),
-    ("topology", TRUNKS, "queueing.recn", {"torus": {"widths": [3, 3], "terminals_per_router": 1}}),
 ]
 
 
@@ -112,11 +107,27 @@ def test_what_does_not_go_with_it_is_refused_with_a_remedy_that_works(
 ) -> None:
     scenario = tmp_path / "small.yaml"
     scenario.write_text(SMALL, encoding="utf-8")
-    # two VC classes of the routing need 4 queues each
-    two_classes = key in {"routing", "topology"}
-    vcs = {"links.default.vcs": 8, "links.terminal.vcs": 4} if two_classes else {}
     with pytest.raises(ScenarioError) as refused:
-        weft.load(scenario, overrides={key: bad} | vcs).check()
+        weft.load(scenario, overrides={key: bad}).check()
     assert refused.value.path == path
-    remedied = {} if good is None else {key: good} | vcs
-    weft.load(scenario, overrides=remedied).check()
+    weft.load(scenario, overrides={key: good}).check()
+
+
+TRUNKS = {"torus": {"widths": [3, 3], "terminals_per_router": 1, "trunk_width": 2}}
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("faults", [{"link": [0, 1], "at": "10cycles", "until": "200cycles"}]),
+        ("routing", "minimal_adaptive"),
+        ("topology", TRUNKS),
+    ],
+)
+def test_it_goes_with_faults_with_adaptive_routing_and_with_trunks(key: str, value: object, tmp_path: Path) -> None:
+    scenario = tmp_path / "small.yaml"
+    scenario.write_text(SMALL, encoding="utf-8")
+    # two VC classes of the routing need 4 queues each
+    vcs = {} if key == "faults" else {"links.default.vcs": 8, "links.terminal.vcs": 4}
+    run = weft.load(scenario, overrides={key: value} | vcs).run(tmp_path / "small", jobs=1, watch=False)
+    assert run.summaries[0]["packets"] > 0

@@ -2,12 +2,10 @@
 
 use crate::checkpoints::check_every_phase;
 use crate::common::*;
-use std::sync::Arc;
 use weft_engine::Spec;
 use weft_engine::classes::Queueing;
 use weft_engine::outcome::{Outcome, SetAside};
-use weft_engine::spec::{Execution, FlowControl, Job};
-use weft_traffic::{PatternConfig, Population};
+use weft_engine::spec::{Execution, Fault, FlowControl, Part};
 
 const MESH_4X4: &str = r#"{"mesh": {"widths": [4, 4], "terminals_per_router": 1}}"#;
 const RECN: &str = r#"{"recn": {"queues": 3, "detect": "50%", "spread": "1%", "linger": "500ns"}}"#;
@@ -22,23 +20,122 @@ fn under(queueing: &str, vcs: u8) -> Spec {
     spec
 }
 
-fn job(name: &str, terminals: Vec<u32>, pattern: &str, load: f64) -> Job {
-    let config: PatternConfig = serde_json::from_str(pattern).expect("a pattern");
-    let pattern = Arc::new(config.build(&Population::of(terminals.len() as u32), "pattern").expect("it fits"));
-    Job::steady(name, terminals, pattern, load, 1)
-}
-
 /// Four terminals send to terminal 0 as fast as they can. The other 11 send to each other at random at load 0.4.
 fn hot_spot(queueing: &str, vcs: u8) -> Spec {
     let mut spec = under(queueing, vcs);
     let senders = vec![0, 3, 7, 11, 15];
     let others = (1..16).filter(|terminal| !senders.contains(terminal)).collect();
-    let mut hot = job("hot", senders, r#"{"hot_spot": {"targets": [0], "share": 1.0}}"#, 1.0);
-    hot.phases[0].load[0] = 0.0;
-    spec.traffic.jobs = vec![hot, job("cold", others, r#"{"uniform": {}}"#, 0.4)];
+    spec.traffic.jobs = hot_and_cold((senders, 1.0), (others, 0.4));
     phases(&mut spec, 4000, 6000);
     spec.phases.drain_limit = 1;
     spec
+}
+
+/// Every fourth terminal of a network sends to terminal 0 as fast as it can, the others to each other at random at load 0.4. Each
+/// lane has one VC.
+fn hot_spot_on(topology: &str, routing: &str) -> Spec {
+    let mut spec = spec(topology, routing);
+    queues(&mut spec, 16, 16);
+    spec.queueing = serde_json::from_str(RECN).expect("a scheme");
+    (spec.interface.queueing, spec.interface.queues) = (Queueing::PerDestination, 16);
+    spec.interface.depth = 64;
+    let lanes = weft_engine::lanes(&spec).expect("lanes");
+    for (link, counts) in spec.links.iter_mut().zip(&lanes.by_class) {
+        link.vcs = counts.iter().sum();
+    }
+    spec.links[0].vcs = lanes.from_terminals;
+    let terminals = spec.graph.terminals();
+    let (hot, cold): (Vec<u32>, Vec<u32>) = (0..terminals).partition(|&t| t == 0 || t % 4 == 3);
+    spec.traffic.jobs = hot_and_cold((hot, 1.0), (cold, 0.4));
+    spec
+}
+
+/// Tokens and queues come back after the last packet, and blocks and checkpoints change nothing.
+fn check_everything_comes_back(mut spec: Spec, what: &str) {
+    spec.seed = 7;
+    phases(&mut spec, 2000, 4000);
+    spec.phases.drain_limit = 1;
+    let out = check_every_phase(&spec, 2, what);
+    check_tokens(&out);
+    let SetAside { counts, .. } = set_aside_of(&out);
+    assert!(counts.given > 0 && counts.line_cycles > 0, "{what}: {counts:?}");
+    let mut sim = weft_engine::Simulation::new(&spec, Execution::new(1, 3)).expect("a run");
+    sim.advance(4000);
+    sim.stop_sources();
+    assert_eq!(sim.empty_within(90_000), 0, "{what}");
+    sim.advance(sim.now() + 9 * 600);
+    phases(&mut spec, 0, sim.now());
+    let out = sim.run(&spec, &());
+    let SetAside { counts, out: tokens, lines } = set_aside_of(&out);
+    assert_eq!((tokens, lines, counts.sent), (0, 0, counts.arrived), "{what}: {counts:?}");
+    assert_eq!(counts.given, counts.returned, "{what}");
+}
+
+/// Routings whose packets choose among the members of trunks, in each step or at one router among several hops.
+const OTHER_PATHS: [(&str, &str); 8] = [
+    (TRUNKS, DOR),
+    (r#"{"mesh": {"widths": [4, 4], "terminals_per_router": 1, "trunk_width": 3}}"#, ADAPTIVE),
+    (r#"{"mesh": {"widths": [4, 4], "terminals_per_router": 1}}"#, ADAPTIVE),
+    (DRAGONFLY, DF_UGAL),
+    (DRAGONFLY, r#"{"dragonfly_par": {}}"#),
+    (HYPERX, UGAL),
+    (HYPERX, r#"{"omniwar": {}}"#),
+    (TREE, UP_DOWN_ADAPTIVE),
+];
+
+#[test]
+fn queues_are_set_aside_on_trunks_and_under_routings_that_choose() {
+    for (topology, routing) in OTHER_PATHS {
+        check_everything_comes_back(hot_spot_on(topology, routing), &format!("{routing} on {topology}"));
+    }
+}
+
+#[test]
+fn queues_and_tokens_come_back_from_links_and_routers_that_fail() {
+    let mesh = r#"{"mesh": {"widths": [4, 4], "terminals_per_router": 1}}"#;
+    let trunks = r#"{"mesh": {"widths": [4, 4], "terminals_per_router": 1, "trunk_width": 2}}"#;
+    let cases = [
+        (mesh, DOR),
+        (mesh, ADAPTIVE),
+        (trunks, DOR),
+        (HYPERX, UGAL),
+        (TREE, UP_DOWN_ADAPTIVE),
+        (TREE, D_MOD_K),
+        (HYPERX, ECMP),
+        (HYPERX, SHORTEST),
+    ];
+    for (topology, routing) in cases {
+        // a link near the hot terminal, a router behind it, and both return
+        let mut spec = hot_spot_on(topology, routing);
+        let next = spec.graph.neighbours(0).next().expect("a neighbour");
+        let link = Fault { what: Part::Link([0, next]), at: 1500, until: Some(3000) };
+        let router = Fault { what: Part::Router(next), at: 2500, until: Some(3300) };
+        for faults in [vec![link], vec![router], vec![link, router]] {
+            spec.faults = faults;
+            let what = format!("{routing} on {topology}, {:?}", spec.faults);
+            weft_engine::check(&spec).unwrap_or_else(|refusal| panic!("{what}: {refusal}"));
+            check_everything_comes_back(spec.clone(), &what);
+        }
+    }
+}
+
+/// Cold flows accept what they offer under a routing that chooses in each step, and far less with one queue.
+#[test]
+fn cold_flows_are_free_of_a_hot_spot_under_an_adaptive_routing() {
+    let cold = |mut spec: Spec| {
+        phases(&mut spec, 4000, 6000);
+        spec.phases.drain_limit = 1;
+        let out = run(&spec);
+        out.jobs[1].accepted_flits as f64 / (out.window * 26) as f64
+    };
+    let mut set_aside = hot_spot_on(r#"{"mesh": {"widths": [6, 6], "terminals_per_router": 1}}"#, ADAPTIVE);
+    set_aside.traffic.jobs[0].phases[0].load[1..].fill(0.5);
+    set_aside.traffic.jobs[1].phases[0].load.fill(0.3);
+    let mut one_queue = set_aside.clone();
+    one_queue.queueing = weft_engine::queueing::QueueingConfig::default();
+    one_queue.links.iter_mut().for_each(|link| link.vcs /= 4);
+    let (with, without) = (cold(set_aside), cold(one_queue));
+    assert!(with > 0.29 && without < 0.25, "{with} {without}");
 }
 
 fn set_aside_of(out: &Outcome) -> SetAside {

@@ -243,13 +243,15 @@ impl<const W: usize, const V: usize> Reach<W, V> {
     /// step.
     fn ask_for(&mut self, net: &Net, (i, v): Place, key: u16) {
         let fabric = &mut self.routers.fabric;
-        let (head, (p, class)) = (fabric.buffers.ins[i].head[v] as usize, split(key, net.class_bits));
+        let (head, p) = (fabric.buffers.ins[i].head[v] as usize, net.port(key));
         fabric.buffers.segments.items[head].key = key;
         let port = &mut fabric.buffers.ins[i];
         if Trunk::at(&fabric.wires.trunks, port.base(i) + p, p as u16).width > 1 {
             return fabric.let_choose(net, i, v);
         }
-        port.requests[v] = key;
+        let key = fabric.key_on_lane(net, i, fabric.buffers.segments.items[head].packet, key);
+        let (_, class) = split(key, net.class_bits);
+        fabric.buffers.ins[i].requests[v] = key;
         if net.single {
             fabric.request_vc::<true>(net, i, p, class);
         } else {

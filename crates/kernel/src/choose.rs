@@ -38,6 +38,7 @@ impl<const W: usize, const V: usize> Routers<W, V> {
         if net.router.closes_vcs && !self.fabric.buffers.is_open(i, v, self.fabric.now) {
             return None;
         }
+        let named = key;
         if let Some(rules) = &net.set_aside {
             key = self.key_set_aside(net, rules, (i, v), packet, key)?;
         }
@@ -68,7 +69,7 @@ impl<const W: usize, const V: usize> Routers<W, V> {
             return None;
         }
         if let Repair::ByRouting(around) = net.faults.repair
-            && !self.fabric.has_a_path(&mut self.beside.policy, net, (i, v), around, packet, key)
+            && !self.fabric.has_a_path(&mut self.beside.policy, net, (i, v), around, packet, named)
         {
             return None;
         }
@@ -81,6 +82,7 @@ impl<const W: usize, const V: usize> Routers<W, V> {
                 self.fabric.park(&mut self.beside.policy, net, i, v, packet);
                 return None;
             }
+            key = self.fabric.key_on_lane(net, i, packet, key);
         }
         if !self.fabric.is_to_choose(net, i, key) {
             return Some(key);
@@ -365,7 +367,13 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         if key != UNDECIDED {
             let (port, class) = weft_api::state::split(key, net.class_bits);
             let hop = Hop { port: port as u16, class: class as u8 };
+            if net.set_aside.is_some() {
+                return (Some(self.member_set_aside(net, r, packet, hop, turn)), HopNote::Nothing);
+            }
             return (Some(self.member_for(net, r, hop, turn)), HopNote::Nothing);
+        }
+        if net.set_aside.is_some() {
+            return self.hop_set_aside(net, r, packet, turn);
         }
         let queues = queues_at!(self, net, r);
         // SAFETY: a segment names its packet, an input its router, a router its place (`assert_numbers`).

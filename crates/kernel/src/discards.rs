@@ -77,6 +77,9 @@ impl<const W: usize, const V: usize> Reach<W, V> {
             segment.sent = segment.arrived;
         }
         let tail = SINGLE || segment.sent == segment.len;
+        if net.set_aside.is_some() {
+            fabric.note_discard((i, v), packet, tail);
+        }
         if policy.power.probes.departures
             && let Some(agents) = &mut policy.agents
         {

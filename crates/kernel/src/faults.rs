@@ -130,6 +130,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
             return;
         }
         fabric.tell_agents_of_route(&mut beside.policy, net, r, id, leg, (key, begins, begins && !was_around));
+        let key = fabric.key_on_lane(net, i, id, key);
         fabric.buffers.ins[i].requests[v] = key;
         let (p, class) = split(key, net.class_bits);
         if net.single {

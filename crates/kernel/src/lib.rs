@@ -37,6 +37,7 @@ mod queued_interface;
 pub mod recorders;
 mod requests;
 mod set_aside;
+mod set_aside_paths;
 pub mod shortcuts;
 pub mod spy;
 mod switch_allocation;

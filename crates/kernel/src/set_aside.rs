@@ -9,11 +9,10 @@
 
 use crate::block::{Fabric, Interfaces, Reach, Routers};
 use crate::net::Net;
-use crate::parts::set_aside::{Given, Line, Note, OfChannel, Root, SetAsideRules, Token};
+use crate::parts::set_aside::{Given, Line, Note, OfChannel, SetAsideRules, Token};
 use weft_api::base::arrays::At;
-use weft_api::routing::Hop;
 use weft_api::state::{
-    COUNTED, ChannelEnd, FENCED, Flit, Move, NO_REQUEST, NONE, Packet, Segment, UNDECIDED, key_of, port_and_vc, split,
+    COUNTED, ChannelEnd, FENCED, Flit, Move, NO_REQUEST, NONE, Segment, UNDECIDED, key_of, port_and_vc, split,
 };
 
 impl<const W: usize, const V: usize> Reach<W, V> {
@@ -48,7 +47,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
 
 impl<const W: usize, const V: usize> Routers<W, V> {
     /// The route key of packet `id`, the head of VC `v` of input `i`, in the queue of its packet at the next router. `None`: it has to
-    /// wait for older packets in other queues.
+    /// wait for older packets in other queues. A head that chooses its output or a member of its trunk gets the queue with that.
     #[inline(never)]
     pub(crate) fn key_set_aside(
         &mut self,
@@ -62,14 +61,8 @@ impl<const W: usize, const V: usize> Routers<W, V> {
         if fabric.set_asides.fenced[i] >> v & 1 != 0 {
             return None;
         }
-        let base = fabric.buffers.ins[i].base(i);
-        let (p, class) = split(key, net.class_bits);
-        let o = base + p;
-        let lane = fabric.lane_ahead(net, (o, class), &fabric.buffers.packets.items[id as usize]);
-        // a packet in a queue that is set aside for one output may go on into a queue for another one, farther away
-        if (fabric.channel_into(rules, i).lane_of[v] == 0 || lane != 0)
-            && let Some(token) = fabric.congested(net, rules, o, (p, lane, class))
-        {
+        let is_normal = fabric.channel_into(rules, i).lane_of[v] == 0;
+        if let Some(token) = fabric.congested(net, rules, (i, is_normal), id, key) {
             match fabric.set_asides.tokens.give(i, token) {
                 Given::Now => fabric.tell_upstream(net, i, token),
                 Given::Before => {}
@@ -79,13 +72,13 @@ impl<const W: usize, const V: usize> Routers<W, V> {
                 }
             }
         }
-        Some(key_of(p, class + usize::from(lane), net.class_bits))
+        Some(fabric.key_on_lane(net, i, id, key))
     }
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
     /// The VCs of the channel that comes into input `i`.
-    fn channel_into<'a>(&self, rules: &'a SetAsideRules, i: usize) -> &'a OfChannel {
+    pub(crate) fn channel_into<'a>(&self, rules: &'a SetAsideRules, i: usize) -> &'a OfChannel {
         if self.buffers.ins[i].class == 0 {
             return rules.from_terminals();
         }
@@ -96,54 +89,6 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
     fn channel_out<'a>(&self, rules: &'a SetAsideRules, o: usize) -> &'a OfChannel {
         let out = &self.wires.outs[o];
         if out.is(ChannelEnd::Injection) { rules.from_terminals() } else { rules.between(out.class) }
-    }
-
-    /// The queue of a packet behind channel `o`, which it crosses next. Of the congested outputs on its path the last one counts. `class`:
-    /// a VC class of the channel for the packet, on any lane.
-    pub(crate) fn lane_ahead(&self, net: &Net, (o, class): (usize, usize), packet: &Packet) -> u8 {
-        if !self.set_asides.lines.any(o) {
-            return 0;
-        }
-        let (Some(refined), out) = (&net.refined, &self.wires.outs[o]) else { return 0 };
-        let mut packet = *packet;
-        let mut at = if out.is(ChannelEnd::Injection) {
-            self.requests.routers[self.buffers.ins[out.peer as usize].router as usize].id
-        } else {
-            let router = &self.requests.routers[out.router as usize];
-            let hop = Hop { port: (o - router.base as usize) as u16, class: class as u8 };
-            net.routing.taken(net.coords[router.id as usize], &mut packet, refined.routed(router.id, hop));
-            self.wires.next_router[o]
-        };
-        let mut lane = 0;
-        while let Some(hop) = net.routing.take_next(net.coords[at as usize], &mut packet, net.seed) {
-            let found = self.set_asides.lines.lane(o, root_of(at, hop.port.into()));
-            if found != 0 {
-                lane = found;
-            }
-            let Some(next) = refined.next(at, hop.port) else { break };
-            at = next;
-        }
-        lane
-    }
-
-    /// The token for the sender of a head that goes to output `o` on this queue. `None`: the output is not congested, and the queue at the
-    /// next router is not filled.
-    fn congested(
-        &mut self,
-        net: &Net,
-        rules: &SetAsideRules,
-        o: usize,
-        (p, lane, class): (usize, u8, usize),
-    ) -> Option<Token> {
-        let out = &self.wires.outs[o];
-        if lane == 0 {
-            let root = root_of(self.requests.routers[out.router as usize].id, p);
-            let full = self.set_asides.waiting[o] >= rules.rules.detect;
-            return full.then_some(Token { root, because_of: NONE });
-        }
-        let stored = net.links.of(out.class).buffer - out.credits[class + usize::from(lane)];
-        let root = self.set_asides.lines.at(o, lane).root;
-        (u32::from(stored) >= rules.rules.spread).then_some(Token { root, because_of: o as u32 })
     }
 
     /// The sender of input `i` gets a token.
@@ -205,11 +150,15 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
             return;
         }
         let (r, lanes) = (out.router as usize, *rules.between(out.class));
-        let base = self.requests.routers[r].base as usize;
-        let end = self.requests.routers.get(r + 1).map_or(self.buffers.ins.len(), |next| next.base as usize);
+        let (base, end) = self.inputs_of(r);
+        self.requests.active.set(r); // heads that choose do so again
         for i in base..end {
             for v in 0..V {
                 self.count_again(net, (i, v), o);
+                if self.buffers.ins[i].choosing >> v & 1 != 0 {
+                    self.unsettle_head(net, i, v);
+                    continue;
+                }
                 let old = *self.buffers.ins[i].requests.at(v);
                 if old == NO_REQUEST || old == UNDECIDED || base + net.port(old) != o {
                     continue;
@@ -218,7 +167,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
                 let head = *self.buffers.ins[i].head.at(v);
                 let packet = self.buffers.segments.items[head as usize].packet;
                 let lane = self.lane_ahead(net, (o, class), &self.buffers.packets.items[packet as usize]);
-                let class = class - usize::from(lanes.lane_of[class]) + usize::from(lane);
+                let class = class - usize::from(lanes.lane_of[self.vc_of(net, o, class)]) + usize::from(lane);
                 let key = key_of(p, class, net.class_bits);
                 if key != old {
                     *self.buffers.ins[i].requests.at_mut(v) = key;
@@ -229,17 +178,17 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         }
     }
 
-    /// Of the packets in VC `v` of input `i` that are counted at output `o`, those that have got a queue are not counted any more.
+    /// Of the packets in VC `v` of input `i` that are counted at the trunk of output `o`, those that have got a queue are not counted
+    /// any more.
     fn count_again(&mut self, net: &Net, (i, v): (usize, usize), o: usize) {
-        let base = self.buffers.ins[i].base(i);
+        let (base, trunk) = (self.buffers.ins[i].base(i), self.first_of_trunk(o));
         let mut id = *self.buffers.ins[i].head.at(v);
         while id != NONE {
             let Segment { packet, next, sent, key, .. } = self.buffers.segments.items[id as usize];
-            let (p, class) = split(key, net.class_bits);
-            if sent == 0 && base + p == o {
-                let record = &self.buffers.packets.items[packet as usize];
-                if record.flags & COUNTED != 0 && self.lane_ahead(net, (o, class), record) != 0 {
-                    self.count_no_more(o, packet);
+            if sent == 0 && self.is_counted_at(packet, trunk) {
+                let (p, class) = split(key, net.class_bits);
+                if self.has_a_queue_ahead(net, (base + p, class), packet) {
+                    self.count_no_more(packet);
                 }
             }
             id = next;
@@ -278,8 +227,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         let vcs = self.channel_out(rules, o).vcs_of[usize::from(lane)];
         let buffer = net.links.of(out.class).buffer;
         let home = |vc: usize| vcs >> vc & 1 == 0 || out.credits[vc] == buffer;
-        // between routers each VC class has one VC, of the same number
-        let asked = !out.is(ChannelEnd::Injection) && out.requested & vcs != 0;
+        let asks = |class: usize| out.requested >> class & 1 != 0 && net.vcs(out.class, class) & vcs != 0;
+        let asked = !out.is(ChannelEnd::Injection) && out.requested != 0 && (0..16).any(asks);
         !asked && out.free_vcs & vcs == vcs && (0..V).all(home)
     }
 
@@ -294,17 +243,27 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         let channel = self.channel_into(rules, i);
         let (lane, group) = (channel.lane_of[v], channel.group_of[v]);
         if lane == 0 {
-            let (p, class) = split(flit.key, net.class_bits);
-            let o = self.buffers.ins[i].base(i) + p;
-            if self.lane_ahead(net, (o, class), &packet) == 0 {
-                self.buffers.packets.items[flit.packet as usize].flags |= COUNTED;
-                self.set_asides.waiting[o] += u32::from(packet.len);
-            }
+            self.count_packet(net, i, flit);
         } else if packet.flags & FENCED != 0 {
             let fenced = self.set_asides.fence((i, v), group);
             self.set_asides.counts.fenced += u64::from(fenced);
         }
         self.set_asides.held[i * 16 + v] += 1;
+    }
+
+    /// Counts the packet of a head, which has come into a normal queue of input `i`, at its output. Packets that choose their output as
+    /// heads are not counted: nobody upstream knows whether a packet will cross such an output.
+    fn count_packet(&mut self, net: &Net, i: usize, flit: Flit) {
+        let (p, class) = split(flit.key, net.class_bits);
+        let o = self.buffers.ins[i].base(i) + p;
+        if flit.key == UNDECIDED || self.has_a_queue_ahead(net, (o, class), flit.packet) {
+            return;
+        }
+        let place = self.first_of_trunk(o);
+        let packet = &mut self.buffers.packets.items[flit.packet as usize];
+        packet.flags |= COUNTED;
+        self.set_asides.waiting[place] += u32::from(packet.len);
+        self.set_asides.count_at(flit.packet, place);
     }
 
     /// Called before the first `count` moves of the router whose ports begin at `base`. Counts the packets that leave, and marks the first
@@ -318,7 +277,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
             let Segment { packet, sent, len, .. } = self.buffers.segments.items[id as usize];
             let (packet, head, tail) = if SINGLE { (id, true, true) } else { (packet, sent == 0, sent + 1 == len) };
             if head {
-                self.count_no_more(o, packet);
+                self.count_no_more(packet);
                 let to = (o, usize::from(vc));
                 self.mark_if_first(rules, to, packet);
                 self.has_begun(rules, to);
@@ -329,12 +288,26 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         }
     }
 
-    /// Packet `id` waits no more for output `o`, or waits because of another output.
-    fn count_no_more(&mut self, o: usize, id: u32) {
+    fn is_counted_at(&self, id: u32, place: usize) -> bool {
+        let counted = self.buffers.packets.items[id as usize].flags & COUNTED != 0;
+        counted && self.set_asides.counted[id as usize] as usize == place
+    }
+
+    /// Packet `id` waits no more for the output at which it is counted, or waits because of another one.
+    fn count_no_more(&mut self, id: u32) {
         let packet = &mut self.buffers.packets.items[id as usize];
         if packet.flags & COUNTED != 0 {
             packet.flags &= !COUNTED;
-            self.set_asides.waiting[o] -= u32::from(packet.len);
+            let place = self.set_asides.counted[id as usize] as usize;
+            self.set_asides.waiting[place] -= u32::from(packet.len);
+        }
+    }
+
+    /// Flits of packet `id`, the head of VC `v` of input `i`, are discarded, its tail among them if `tail`.
+    pub(crate) fn note_discard(&mut self, (i, v): (usize, usize), id: u32, tail: bool) {
+        self.count_no_more(id);
+        if tail {
+            self.set_asides.leave(i, v);
         }
     }
 
@@ -376,8 +349,4 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
             self.has_begun(rules, (o, vc));
         }
     }
-}
-
-fn root_of(router: u32, port: usize) -> Root {
-    u64::from(router) << 16 | port as u64
 }

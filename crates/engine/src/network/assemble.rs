@@ -58,7 +58,7 @@ pub(crate) fn net_with(
     let (watches, rates) = (watches(spec)?, parameters::rates(spec)?);
     let faults = rules::faults(spec, &*routing, tables);
     let router = rules::router(spec, &needs, &common, rates.is_some())?;
-    let set_aside = set_aside::rules(spec, &*routing, &needs, &links, &sets)?;
+    let set_aside = set_aside::rules(spec, &links, &sets)?;
     let ideal = ideal::rules(spec, &*routing, &needs, &links, &sets)?;
     let maps_queues = set_aside.is_some() || ideal.is_some();
     let facts = rules::facts(spec, &needs, (&router, &faults), (watches, rates.is_some()), (&sets, maps_queues));
@@ -118,8 +118,8 @@ impl Routed {
     fn of(spec: &Spec, routing: &dyn AnyRouting) -> Result<Self, Refusal> {
         let mut needs = routing.needs();
         let tables = rebuild::tables(spec, routing)?;
-        let sets = VcSets::of(spec, routing, &needs, !tables.is_empty())?;
         needs.classes = rebuild::widest(needs.classes, &tables);
+        let sets = VcSets::of(spec, routing, &needs, !tables.is_empty())?;
         bubbles::refuse_misfit(spec, &needs)?;
         let links = (0..spec.links.len()).map(|c| parameters::link_of(spec, c, &needs, &sets));
         let links = links.collect::<Result<Vec<_>, _>>();

@@ -53,7 +53,7 @@ impl VcSets {
         let counts = |lanes: &Lanes| lanes.divide() || lanes.ideal().is_some() || !spare;
         let lanes = Lanes::of(spec, routing, needs)?.filter(counts);
         let links: Vec<OfLink> = match &lanes {
-            Some(lanes) => lanes.counts.iter().map(|counts| OfLink::of(counts)).collect(),
+            Some(lanes) => lanes.of_links(),
             None => {
                 let most = needs.classes.iter().copied().max().unwrap_or(1).max(1) + u8::from(spare);
                 let each = if own.len() == 1 { MAX_VC_CLASSES } else { usize::from(most).min(MAX_VC_CLASSES) };
@@ -136,6 +136,14 @@ impl VcSets {
         match &self.lanes {
             Some(lanes) => lanes.counts[link].clone(),
             None => vec![1; usize::from(needs.classes[link]).max(1)],
+        }
+    }
+
+    /// Queues of each set of VCs on links of class `link`.
+    pub(crate) fn queues_on(&self, link: usize) -> u32 {
+        match &self.lanes {
+            Some(lanes) => lanes.counts[link].iter().map(|&lanes| u32::from(lanes)).sum(),
+            None => self.links[link].each.into(),
         }
     }
 

@@ -5,9 +5,10 @@
 //! from the head on, so only whole packets go ahead.
 
 use crate::network::classes::VcSets;
+use crate::network::pairs;
 use crate::network::set_aside::{refuse_misfit, refuse_more_vcs};
 use crate::network::spec::{FlowControl, Spec};
-use weft_api::routing::{AnyRouting, Needs};
+use weft_api::routing::{AnyRouting, Decides, Needs};
 use weft_api::state::link_class::Link;
 use weft_kernel::parts::ideal::IdealRules;
 use weft_units::Refusal;
@@ -21,7 +22,8 @@ pub(crate) fn rules(
     sets: &VcSets,
 ) -> Result<Option<IdealRules>, Refusal> {
     let Some((lanes, of_lane)) = sets.ideal() else { return Ok(None) };
-    refuse_misfit(spec, routing, needs)?;
+    refuse_misfit(spec)?;
+    refuse_other_paths(spec, routing, needs)?;
     refuse_worms(spec)?;
     refuse_rings(spec, needs)?;
     refuse_more_vcs(spec, links, sets)?;
@@ -31,6 +33,27 @@ pub(crate) fn rules(
         places: spec.links.iter().map(|link| link.buffer as u16).collect(),
         room: spec.traffic.longest() as u16,
     }))
+}
+
+/// Refuses paths that are not known before the head asks for places.
+fn refuse_other_paths(spec: &Spec, routing: &dyn AnyRouting, needs: &Needs) -> Result<(), Refusal> {
+    let (name, own) = (spec.queueing.name(), spec.routing.name());
+    let refuse = |what: String, help: &str| Err(Refusal::new(format!("queueing.{name}"), what, help));
+    if needs.decides != Decides::Ahead {
+        let what = format!("{name} goes by the outputs that a packet will cross, and {own} decides hop by hop");
+        return refuse(what, "take a routing that names all its hops ahead, such as a deterministic one");
+    }
+    if spec.graph.has_trunks() {
+        let what = format!(
+            "packets choose among the links of a trunk at each router, and {name} goes by paths that are fixed"
+        );
+        return refuse(what, "take a topology without trunks, or a scheme that goes by destinations, such as `dbbm`");
+    }
+    if pairs::repair(spec, routing).any() {
+        let what = format!("links or routers fail, so that packets leave the paths by which {name} goes");
+        return refuse(what, "leave the faults out, or take a scheme that goes by destinations, such as `dbbm`");
+    }
+    Ok(())
 }
 
 fn refuse_worms(spec: &Spec) -> Result<(), Refusal> {

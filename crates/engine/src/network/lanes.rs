@@ -4,7 +4,9 @@
 //! that some packet reaches, in each VC class. A link class has as many lanes as the channel with the most. Where following all
 //! packets would take too many steps, every lane of the scheme counts as reached.
 
+use crate::network::pairs;
 use crate::network::reached::Reached;
+use crate::network::rebuild;
 use crate::network::routing::routing;
 use crate::network::spec::Spec;
 use std::sync::Arc;
@@ -34,6 +36,8 @@ pub(crate) struct Lanes {
     classes: usize,
     /// Destinations that have queues of their own, if there is an ideal map.
     ideal: Option<u32>,
+    /// A VC class of the routing follows the others, which has no VCs: on it paths around faults have become too long.
+    spare: bool,
 }
 
 /// The lanes of an ideal map: those of its scheme modulo their number.
@@ -100,6 +104,7 @@ impl Lanes {
             counts: Vec::new(),
             scheme,
             ideal: None,
+            spare: pairs::rebuilds(spec),
         };
         let Some(mut seen) = seen else { return Self { counts, ..lanes } };
         let each = lanes.scheme.lanes() as usize;
@@ -147,21 +152,25 @@ impl Lanes {
             let help = "take a routing that avoids deadlock by VC classes alone, or leave `queueing` out";
             return Err(Refusal::new(path, what, help));
         }
-        if self.divide() && crate::network::pairs::rebuilds(spec) {
+        if self.divide() && self.spare && !spec.queueing.model().sets_aside() {
             let what = format!("{routing} computes other paths after each fault, on which packets reach other lanes");
             return Err(Refusal::new(path, what, "leave faults out, take another routing, or leave `queueing` out"));
         }
         for (link, counts) in self.counts.iter().enumerate() {
             let of_link = if link == 0 { u32::from(self.from_terminals) } else { 0 };
             let all = counts.iter().map(|&lanes| u32::from(lanes)).sum::<u32>().max(of_link);
-            if all > MAX_VC_CLASSES {
+            if all + u32::from(self.spare) > MAX_VC_CLASSES {
                 let link = &spec.graph.class_names()[link];
                 let parts: Vec<_> = counts.iter().map(u8::to_string).collect();
                 let sum = if of_link > 0 { of_link.to_string() } else { parts.join(" + ") };
-                let what = format!(
-                    "packets reach {sum} lanes on {link} links{}: {all} > {MAX_VC_CLASSES}, the most VCs of a link",
-                    if parts.len() > 1 { ", in the order of the VC classes of the routing" } else { "" }
-                );
+                let order = if parts.len() > 1 { ", in the order of the VC classes of the routing" } else { "" };
+                let limit = match self.spare {
+                    false => format!("{all} > {MAX_VC_CLASSES}, the most VCs of a link"),
+                    true => {
+                        format!("{all} > {}, the most VCs of a link where paths change at faults", MAX_VC_CLASSES - 1)
+                    }
+                };
+                let what = format!("packets reach {sum} lanes on {link} links{order}: {limit}");
                 return Err(Refusal::new(path, what, self.fewer(spec)));
             }
         }
@@ -189,7 +198,13 @@ impl Lanes {
             numbers: self.numbers.clone(),
             classes: self.classes,
         };
-        refined(spec, set_of, self.counts.iter().map(|counts| OfLink::of(counts)).collect(), Some(lanes))
+        refined(spec, set_of, self.of_links(), Some(lanes))
+    }
+
+    /// The VC classes of each set of VCs, by link class.
+    pub(crate) fn of_links(&self) -> Vec<OfLink> {
+        let of_link = |counts: &Vec<u8>| OfLink::of(&[&counts[..], &[1][..usize::from(self.spare)]].concat());
+        self.counts.iter().map(of_link).collect()
     }
 }
 
@@ -216,7 +231,11 @@ fn ideal_lanes(spec: &Spec, needs: &Needs) -> u32 {
 /// The lanes of a spec: one per VC class if it has no queueing scheme. Refuses lanes that have no room on a link.
 pub fn lanes(spec: &Spec) -> Result<LaneCounts, Refusal> {
     let routing = routing(spec)?;
-    let (needs, queues) = (routing.needs(), spec.queueing.model().queues(&spec.graph));
+    let (mut needs, model) = (routing.needs(), spec.queueing.model());
+    let queues = model.queues(&spec.graph);
+    if model.sets_aside() {
+        needs.classes = rebuild::widest(needs.classes, &rebuild::tables(spec, &*routing)?);
+    }
     Ok(match Lanes::of(spec, &*routing, &needs)? {
         Some(lanes) => {
             let Lanes { from_terminals, counts: by_class, ideal, .. } = lanes;

@@ -1,32 +1,24 @@
 //! Builds the rules of queues that are set aside for congested outputs. Refuses networks on which they can't work.
 //!
-//! A sender knows the congested outputs that a packet will cross, so its path has to be fixed. Each queue is one VC, so that packets in it
-//! stay in order. Terminals have a queue per destination, so that a packet waits for no other queue before the network.
+//! Each queue is one VC, so that packets in it stay in order. Terminals have a queue per destination, so that a packet waits for no
+//! other queue before the network.
 
 use crate::network::classes::VcSets;
-use crate::network::pairs;
 use crate::network::spec::Spec;
 use weft_api::classes::Queueing;
 use weft_api::queueing::BufferSite;
-use weft_api::routing::{AnyRouting, Decides, Needs};
 use weft_api::state::link_class::Link;
 use weft_kernel::parts::queues::InterfaceRules;
 use weft_kernel::parts::set_aside::{OfChannel, SetAsideRules};
 use weft_units::Refusal;
 
 /// The rules of a spec; `None` if its scheme sets no queues aside.
-pub(crate) fn rules(
-    spec: &Spec,
-    routing: &dyn AnyRouting,
-    needs: &Needs,
-    links: &[Link],
-    sets: &VcSets,
-) -> Result<Option<SetAsideRules>, Refusal> {
+pub(crate) fn rules(spec: &Spec, links: &[Link], sets: &VcSets) -> Result<Option<SetAsideRules>, Refusal> {
     let queue = links.iter().map(|link| u32::from(link.buffer)).min().unwrap_or(1);
     let Some(rules) = spec.queueing.model().set_aside(&BufferSite { cycle_fs: spec.cycle_fs, queue })? else {
         return Ok(None);
     };
-    refuse_misfit(spec, routing, needs)?;
+    refuse_misfit(spec)?;
     refuse_more_vcs(spec, links, sets)?;
     let Some(interface) = spec.interface_rules(sets) else { return Ok(None) };
     let mut channels: Vec<_> = (0..links.len()).map(|link| between(&links[link], link, sets)).collect();
@@ -34,24 +26,9 @@ pub(crate) fn rules(
     Ok(Some(SetAsideRules { rules, channels }))
 }
 
-pub(crate) fn refuse_misfit(spec: &Spec, routing: &dyn AnyRouting, needs: &Needs) -> Result<(), Refusal> {
-    let (name, own) = (spec.queueing.name(), spec.routing.name());
-    let path = format!("queueing.{name}");
-    let refuse = |what: String, help: &str| Err(Refusal::new(path.clone(), what, help));
-    if needs.decides != Decides::Ahead {
-        let what = format!("{name} goes by the outputs that a packet will cross, and {own} decides hop by hop");
-        return refuse(what, "take a routing that names all its hops ahead, such as a deterministic one");
-    }
-    if spec.graph.has_trunks() {
-        let what = format!(
-            "packets choose among the links of a trunk at each router, and {name} goes by paths that are fixed"
-        );
-        return refuse(what, "take a topology without trunks, or a scheme that goes by destinations, such as `dbbm`");
-    }
-    if pairs::repair(spec, routing).any() {
-        let what = format!("links or routers fail, so that packets leave the paths by which {name} goes");
-        return refuse(what, "leave the faults out, or take a scheme that goes by destinations, such as `dbbm`");
-    }
+/// Refuses routers and terminals in which packets could not be kept apart, or in order.
+pub(crate) fn refuse_misfit(spec: &Spec) -> Result<(), Refusal> {
+    let name = spec.queueing.name();
     if spec.router.vc_realloc > 0 {
         let what = format!("heads take their VC a step before they leave, so {name} could not keep packets in order");
         return Err(Refusal::new("router.vc_realloc", what, "write `vc_realloc: 0`"));
@@ -67,8 +44,8 @@ pub(crate) fn refuse_misfit(spec: &Spec, routing: &dyn AnyRouting, needs: &Needs
 /// Refuses more VCs than there are lanes: a lane with two VCs does not keep packets in order.
 pub(crate) fn refuse_more_vcs(spec: &Spec, links: &[Link], sets: &VcSets) -> Result<(), Refusal> {
     let classes = sets.set_count();
-    for (number, (link, of)) in links.iter().zip(sets.links()).enumerate() {
-        let lanes = if number == 0 { u32::from(sets.lanes_from_terminals()) } else { of.each.into() };
+    for (number, link) in links.iter().enumerate() {
+        let lanes = if number == 0 { u32::from(sets.lanes_from_terminals()) } else { sets.queues_on(number) };
         let (needed, vcs) = (lanes * classes, link.all.count_ones());
         if vcs > needed {
             let class = &spec.graph.class_names()[number];

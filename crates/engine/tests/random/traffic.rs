@@ -215,7 +215,9 @@ pub fn interface(spec: &mut Spec, draw: &mut Draw) -> Drawn {
 pub fn scheme(spec: &mut Spec, draw: &mut Draw) -> Drawn {
     let fitting = |scheme: &QueueingConfig| scheme.model().fits(&spec.graph);
     let all: Vec<QueueingConfig> = QueueingConfig::examples().into_iter().filter(fitting).collect();
-    let scheme = draw.of(&all);
+    let (dynamic, fixed): (Vec<_>, Vec<_>) = all.into_iter().partition(|scheme| scheme.model().sets_aside());
+    // the protocol has more states than all fixed schemes together
+    let scheme = if draw.one_in(3) { draw.of(&dynamic) } else { draw.of(&fixed) };
     let model = scheme.model();
     if model.sets_aside() || model.ideal_queues(&spec.graph).is_some() {
         (spec.interface.queueing, spec.interface.queues) = (Queueing::PerDestination, 16);
@@ -231,15 +233,22 @@ pub fn scheme(spec: &mut Spec, draw: &mut Draw) -> Drawn {
     }
     spec.links[0].vcs = spec.links[0].vcs.max(lanes.from_terminals);
     let job = any_job(spec, draw);
-    let hot = any_pattern(spec, job, draw)?;
+    let hot = if spec.queueing.model().sets_aside() && draw.one_in(2) {
+        build(spec, job, &serde_json::from_str(HALF_TO_ONE).expect("a pattern"))?
+    } else {
+        any_pattern(spec, job, draw)?
+    };
     spec.traffic.jobs[job].phases[0].pattern = hot;
     Ok(())
 }
 
+/// Half of the packets go to one terminal.
+const HALF_TO_ONE: &str = r#"{"hot_spot": {"targets": [0], "share": 0.5}}"#;
+
 /// Sources of marked packets slow down. Buffers grow until packets can be marked.
 pub fn congestion(spec: &mut Spec, draw: &mut Draw) -> Drawn {
     let control = draw.of(&CongestionConfig::examples());
-    let hot = serde_json::from_str(r#"{"hot_spot": {"targets": [0], "share": 0.5}}"#).expect("a pattern");
+    let hot = serde_json::from_str(HALF_TO_ONE).expect("a pattern");
     let job = any_job(spec, draw);
     let hot = build(spec, job, &hot)?;
     spec.traffic.jobs[job].phases[0].pattern = hot;

@@ -10,7 +10,7 @@ use weft_api::base::wheel::Wheel;
 use weft_api::queueing::{SetAside, SetAsideCount};
 use weft_api::state::NONE;
 
-/// An output of a router: router << 16 | port.
+/// An output of a router: router << 16 | port. The first member of a trunk stands for all.
 pub type Root = u64;
 
 /// No root has the queue.
@@ -104,6 +104,11 @@ impl Lines {
     #[inline(always)]
     pub fn any(&self, o: usize) -> bool {
         self.count[o] != 0
+    }
+
+    /// The congested output for which queue `lane` of channel `o` is set aside.
+    pub fn root(&self, o: usize, lane: u8) -> Root {
+        self.of(o)[usize::from(lane) - 1].root
     }
 
     /// Queue `lane` of channel `o`.
@@ -222,9 +227,11 @@ pub struct SetAsides {
     pub lines: Lines,
     pub tokens: Tokens,
     /// By output: flits of packets in normal queues of its router that ask for it, whose head has not left. Packets for which a queue
-    /// is set aside are not counted: another output is the reason that they wait.
+    /// is set aside are not counted: another output is the reason that they wait. The first member of a trunk counts for all.
     #[kept(each)]
     pub waiting: Vec<u32>,
+    /// By packet of the block: the output at which it is counted, if it is.
+    pub counted: Vec<u32>,
     /// By input * 16 + VC: packets whose head has come and whose tail has not left.
     #[kept(each)]
     pub held: Vec<u16>,
@@ -252,6 +259,7 @@ impl SetAsides {
             lines: Lines::new(each, channels),
             tokens: Tokens::new(each, inputs),
             waiting: vec![0; inputs],
+            counted: Vec::new(),
             held: vec![0; inputs * 16],
             fenced: vec![0; inputs],
             fences: Vec::new(),
@@ -272,6 +280,15 @@ impl SetAsides {
     pub fn are_empty(&self) -> bool {
         let nothing = self.waiting.iter().all(|&flits| flits == 0) && self.held.iter().all(|&packets| packets == 0);
         nothing && self.fences.is_empty() && self.opened.is_empty()
+    }
+
+    /// Packet `id` is counted at output `o`.
+    pub fn count_at(&mut self, id: u32, o: usize) {
+        let id = id as usize;
+        if id >= self.counted.len() {
+            self.counted.resize(id + 1, NONE);
+        }
+        self.counted[id] = o as u32;
     }
 
     /// The first packet of its VC class has come into a queue that is set aside, VC `v` of input `i`. It waits for the packets that

@@ -9,11 +9,12 @@
 //! a share of a queue waits for it in normal queues \[percent\]. spread: neighbours upstream are told when a queue set aside is filled to
 //! this share \[percent\]. linger: time that an empty queue stays set aside \[time\].
 //! # Guarantees
-//! Packets of a flow stay in order. Each token stands for one queue, or is under way, and is returned. A router knows its own queues and
+//! Packets of a flow stay in order on a path that is fixed while nothing fails. Each token stands for one queue, or is under way, and is returned. A router knows its own queues and
 //! the tokens of its neighbours, nothing else. With 0 queues nothing changes.
 //! # Not modelled
 //! Memory that all queues of a port share: each has its part, and credits stop its sender in place of Xon and Xoff. Tokens travel as
-//! credits do, and take no bandwidth. A packet that has come into a normal queue stays there: packets for a congested output leave it
+//! credits do, also over links that have failed, and take no bandwidth. Outputs between routers that heads choose by their queues never
+//! count as congested: no router upstream knows whether a packet will cross one. A packet that has come into a normal queue stays there: packets for a congested output leave it
 //! only as fast as that output takes them.
 //! # Validation
 //! `kernel/src/parts/set_aside.rs`: two routers, explored exhaustively. `engine/tests/recn.rs`: tokens and queues are
@@ -52,7 +53,7 @@ impl Default for Recn {
 
 impl QueueingModel for Recn {
     fn networks(&self) -> &'static str {
-        "any network; the routing names all its hops ahead"
+        "any network"
     }
 
     fn fits(&self, _graph: &Graph) -> bool {
