@@ -201,8 +201,8 @@ pub struct PowerConfig {
     /// `class_prices` and `router_price`. Default: none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub catalogue: Option<Catalogue>,
-    /// Modes that links can be in, beside `on`, `shadow`, `draining`, `off` and `waking`. `prices` has a price for each that the
-    /// policy uses, and the policy asks for them by name. Default: `half` and `quarter`, at these shares of the bandwidth.
+    /// Modes that links can be in, beside `on`, `shadow`, `draining`, `off` and `waking`. `prices` has a price for each mode
+    /// that the policy uses, and a policy names modes in its parameters. Default: `half` and `quarter`, at these shares of the bandwidth.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub modes: Option<Vec<ModeConfig>>,
     /// Prices of a channel by mode. They replace the whole default table. Default: the TCEP model, 23.44pJ/bit of the

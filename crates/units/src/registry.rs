@@ -123,7 +123,7 @@ macro_rules! registry {
     (@model $config:ident [] [] $members:tt) => {};
     (@model $config:ident [$model:ident] [$($added:ident)?] [$(($name:literal, $path:path, $ty:ident))+]) => {
         impl $config {
-            /// The member as its family asks it.
+            /// The member as the trait of its family.
             pub fn model(&self) -> &dyn $model {
                 match self {
                     $(Self::$ty(member) => member,)+

@@ -113,7 +113,7 @@ mod tests {
         Event { time, order, subject: 0, rank: 0, has_waited: false }
     }
 
-    /// Events that are mostly later than the last one, in steps of very different lengths, sometimes earlier, and often equal.
+    /// Times of events. Most are later than the last one, by very different steps. Some are earlier, and many are equal.
     #[test]
     fn events_come_as_from_a_heap() {
         for seed in 0..30 {

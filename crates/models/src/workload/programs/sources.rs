@@ -207,7 +207,7 @@ impl Sources for Nodes {
                 continue;
             }
             node.called_at = NOT_DUE;
-            // a divided node has done all when the window began, and is called again when the next one begins
+            // a divided node acted at the begin of the window, and is called again at the begin of the next one
             if !node.is_divided {
                 node.advance(&all.site, now);
                 node.wake_given(now, |source, due| woken.push((source, due)));
