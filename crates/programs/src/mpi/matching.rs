@@ -4,6 +4,7 @@ use super::{Assumed, Assumptions};
 use crate::form::{Comm, Kind, Op};
 use std::collections::{HashMap, HashSet};
 
+use super::late::Late;
 use super::recorder::Recorder;
 
 /// Sender, receiver, communicator and tag of messages.
@@ -61,11 +62,14 @@ pub fn complete(recorders: &mut [Recorder], comms: &[Vec<Comm>]) -> Assumptions 
     }
     // the order of the map is none
     alone.sort_unstable();
-    for (channel, index, bytes) in alone {
-        let assumed = if takes_late(recorders, comms, channel, bytes) {
+    let mut late: HashMap<u32, Late> = HashMap::new();
+    for ((from, to, number, tag), index, bytes) in alone {
+        let (receiver, comms) = (&mut recorders[to as usize], &comms[to as usize]);
+        let late = late.entry(to).or_insert_with(|| Late::new(std::mem::take(&mut receiver.cancelled), comms));
+        let assumed = if takes_late(receiver, late, comms, (from, number, tag), bytes) {
             Assumed::CancelledLate
         } else {
-            recorders[channel.0 as usize].calls.replace(index, Op::compute(0));
+            recorders[from as usize].calls.replace(index, Op::compute(0));
             Assumed::SendUnmatched
         };
         *assumptions.entry(assumed).or_default() += 1;
@@ -73,29 +77,21 @@ pub fn complete(recorders: &mut [Recorder], comms: &[Vec<Comm>]) -> Assumptions 
     assumptions
 }
 
-/// Gives a send without a receive to a cancelled receive of unknown outcome that fits it; `false` if there is none.
-fn takes_late(recorders: &mut [Recorder], comms: &[Vec<Comm>], (from, to, number, tag): Channel, bytes: u64) -> bool {
-    let recorder = &mut recorders[to as usize];
-    let comm_of = |op: &Op| usize::from(op.comm()).checked_sub(1).map(|place| &comms[to as usize][place]);
+/// Gives a send without a receive to a cancelled receive of unknown outcome of rank `to`, which fits it; `false` if there is none.
+fn takes_late(
+    recorder: &mut Recorder,
+    late: &mut Late,
+    comms: &[Comm],
+    (from, number, tag): (u32, u32, u32),
+    bytes: u64,
+) -> bool {
+    let Some((index, op)) = late.take(from, (number, tag, bytes)) else { return false };
     // the sender, as the communicator of the receive numbers it
-    let peer_in = |op: &Op| match comm_of(op) {
-        None => (number == 0).then_some(from),
-        Some(comm) if comm.number == number => {
-            comm.members.iter().position(|&member| member == from).map(|place| place as u32)
-        }
-        Some(_) => None,
+    let peer = match usize::from(op.comm()).checked_sub(1) {
+        None => Some(from),
+        Some(place) => comms[place].members.iter().position(|&member| member == from).map(|peer| peer as u32),
     };
-    let fits = |op: &Op| {
-        let peer = peer_in(op);
-        peer.is_some()
-            && op.peer().is_none_or(|wanted| peer == Some(wanted))
-            && op.tag().is_none_or(|wanted| wanted == tag)
-            && bytes <= op.size()
-    };
-    // the last that fits: all messages that the receives up to it need were sent before, whichever took one in the recorded run
-    let Some(place) = recorder.cancelled.iter().rposition(|(_, op)| fits(op)) else { return false };
-    let (index, op) = recorder.cancelled.remove(place);
-    recorder.calls.replace(index, Op::receive(peer_in(&op), bytes, Some(tag)).within(op.comm()));
+    recorder.calls.replace(index, Op::receive(peer, bytes, Some(tag)).within(op.comm()));
     if let Some(count) = recorder.assumptions.get_mut(&Assumed::Cancelled) {
         *count -= 1;
         if *count == 0 {

@@ -7,6 +7,7 @@ mod assemble;
 mod blocks;
 mod collectives;
 mod comms;
+mod late;
 mod matching;
 mod recorder;
 
