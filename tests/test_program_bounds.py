@@ -220,6 +220,38 @@ def test_a_large_program_gets_no_estimate_unasked_and_the_named_option_makes_it(
     assert "estimate of job all not made: " in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(
+    ("workload", "ranks"),
+    [
+        ({"overhead": "3ns"}, 16),
+        ({"ranks_per_terminal": 4, "local_latency": "20ns", "local_bandwidth": "64Gb/s"}, 16),
+        ({"ranks_per_terminal": 2, "rails": 2, "rail_choice": "local_rank", "injection_latency": "50ns"}, 8),
+    ],
+)
+def test_ranks_that_send_while_they_receive_are_not_faster_than_the_estimate(
+    workload: dict[str, Any], ranks: int
+) -> None:
+    """The inner ranks of a double tree send and receive at once, some of them to ranks of their node."""
+    programs = workload | {
+        "program": {"collective": {"operation": "all_reduce", "ranks": ranks, "bytes": "16KiB"}},
+        "collectives": {"algorithms": {"all_reduce": {"double_tree": {"segment": "1KiB"}}}},
+        "eager": "1MB",
+    }
+    point = {
+        "cycle": "1ns",
+        "flit": "8B",
+        "topology": {"single_router": {"terminals": 16}},
+        "routing": "dimension_order",
+        "links": {"default": {"buffer": "64flits"}},
+        "traffic": {"packet": "8flits", "workload": {"programs": programs}},
+    }
+    sweep = weft.load(point)
+    (bound,) = bounds.of_point(sweep.points[0])
+    (summary,) = sweep.run(watch=False).summaries
+    assert bound.ideal_s is not None
+    assert bound.least_s <= bound.ideal_s <= summary["solution_seconds"]
+
+
 @pytest.mark.parametrize("program", ["dense_70b", "collective"])
 def test_the_work_of_a_program_is_what_the_executor_executes(program: str) -> None:
     text = {

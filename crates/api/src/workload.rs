@@ -241,6 +241,12 @@ pub trait WorkloadModel {
         Ok(Vec::new())
     }
 
+    /// Times of the network interfaces of a node, for estimates without a network, in JSON; `Null`: it has none. `units`: length of a cycle \[fs\]
+    /// and size of a flit \[bits\].
+    fn interface_times(&self, _units: (u128, u64)) -> serde_json::Value {
+        serde_json::Value::Null
+    }
+
     /// Refuses a job for which it can't work, but for loads that the injection process refuses (`build` does).
     fn check(&self, site: &JobSite) -> Result<(), Refusal>;
 

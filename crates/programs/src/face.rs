@@ -2,7 +2,7 @@
 
 use crate::collectives::Rules;
 use crate::form::Program;
-use crate::loggops::{Answer, Failure, Parameters};
+use crate::loggops::{Answer, Failure, Nodes, Parameters};
 use crate::mpi::Converted;
 use crate::readers::traces::{self, Clock, Files, TraceFormat};
 use crate::transform::Window;
@@ -28,6 +28,23 @@ pub struct LogGops {
     overhead_per_byte: Time,
     #[serde(rename = "S")]
     eager: u64,
+    /// Nodes whose interfaces work by themselves; without them the model is that of LogGOPSim.
+    #[serde(default)]
+    node: Option<NodeTimes>,
+}
+
+/// The nodes of a program, for the executor.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NodeTimes {
+    /// Ranks of a node; interfaces that send different messages; whether the receiving node chooses the interface, or the place of the sender in its node.
+    ranks: u32,
+    interfaces: u32,
+    by_destination: bool,
+    #[serde(rename = "L")]
+    latency: Time,
+    #[serde(rename = "G")]
+    gap_per_byte: Time,
 }
 
 impl LogGops {
@@ -36,15 +53,18 @@ impl LogGops {
         serde_json::from_str(text).map_err(|problem| unreadable(&problem))
     }
 
-    fn parameters(&self) -> Result<Parameters, Refusal> {
-        let times = [
+    fn times(&self) -> [(&'static str, Time); 5] {
+        [
             ("L", self.latency),
             ("o", self.overhead),
             ("g", self.gap),
             ("G", self.gap_per_byte),
             ("O", self.overhead_per_byte),
-        ];
-        Parameters::new(times, self.eager)
+        ]
+    }
+
+    fn parameters(&self) -> Result<Parameters, Refusal> {
+        Parameters::new(self.times(), self.eager)
     }
 }
 
@@ -103,6 +123,12 @@ pub fn write(program: &Program, format: &str, rules: &Rules) -> Result<Vec<u8>, 
 /// The finish time of a program: `finish_ns` (last rank) and its `last_rank`, `ranks` (finish and compute time of each
 /// \[ns\]), `messages`, `bytes`, `rendezvous`, `operations`, `cross_cpu`.
 pub fn finish(program: &Program, rules: &Arc<Rules>, with: &LogGops) -> Result<Value, Refusal> {
+    if let Some(NodeTimes { ranks, interfaces, by_destination, latency, gap_per_byte }) = with.node {
+        let of = (ranks, interfaces, by_destination);
+        let (nodes, at) = Nodes::new(with.times(), with.eager, of, (latency, gap_per_byte))?;
+        let answer = loggops::run_on(nodes, program, rules, at).map_err(refusal)?;
+        return Ok(as_json(&answer, &at));
+    }
     let at = with.parameters()?;
     let answer = loggops::run(program, rules, at).map_err(refusal)?;
     Ok(as_json(&answer, &at))

@@ -126,6 +126,7 @@ impl Point {
             "accepted_load_bound": implied.accepted_load_bound,
             "has_replies": implied.has_replies,
             "runs_programs": spec.traffic.jobs.iter().any(|job| job.workload.model().has_own_demand()),
+            "interface_times": interface_times(&spec),
             "highest_load": highest_load(&spec),
             "reads_queues": implied.reads_queues,
             "sampled": implied.sampled.map(|sampled| json!({
@@ -319,6 +320,12 @@ fn protocols(spec: &Spec) -> Vec<Value> {
         })
     };
     spec.protocols().into_iter().map(of).collect()
+}
+
+/// The times of network interfaces of each job; null where a workload has none.
+fn interface_times(spec: &Spec) -> Vec<Value> {
+    let units = (spec.cycle_fs, spec.flit_bits);
+    spec.traffic.jobs.iter().map(|job| job.workload.model().interface_times(units)).collect()
 }
 
 /// The load of the terminal that sends most as the run begins [flits/terminal/cycle], which the channel-load bound

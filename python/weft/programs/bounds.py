@@ -55,6 +55,8 @@ _NONE_OF_JOB = "none: starts and terminals of its programs are chosen during the
 
 
 _Job = tuple[str, "int | None", str, "Mapping[str, Any]"]
+# Bits of a flit, the interfaces of a node, and their times.
+_Nodes = tuple[int, "_Rails", "Mapping[str, Any]"]
 
 
 @dataclass(frozen=True)
@@ -143,15 +145,18 @@ def _of_job(point: Point, facts: Mapping[str, Any], of: _Job, *, estimate: bool)
     cycle, bits, rate = facts["cycle_seconds"], facts["flit_bits"], facts["bandwidth"]["terminal"]
     processors = program.info()["cpus"]
     handled, parts = _work(program, _Rails.of(point.resolved, config), bits)
-    overhead, scale = _seconds(config.get("overhead"), cycle), config.get("compute_scale", 1.0)
+    # those of its preset are in the facts
+    interfaces, scale = facts["interface_times"][number or 0], config.get("compute_scale", 1.0)
+    overhead = interfaces["overhead_seconds"]
     alone = [_implied(point, number, flits) for flits in parts.on_network]
     latency = max((each["zero_load_latency_cycles"] for each in alone if each), default=0.0) * cycle
-    latency += _seconds(config.get("injection_latency"), cycle) + 2 * _seconds(config.get("host_latency"), cycle)
+    latency += interfaces["injection_latency_seconds"] + 2 * _seconds(config.get("host_latency"), cycle)
     operations, computed = zip(*program.work(), strict=True)
     ideal = None
     if estimate or sum(operations) <= MOST_OPERATIONS:
         least = max(scale, _LEAST_SCALE)
-        ideal = _loggops(program, latency, cycle / rate / parts.together, (bits, overhead), least) * least
+        rails = _Rails.of(point.resolved, config)
+        ideal = _loggops(program, latency, cycle / rate / parts.together, (bits, rails, interfaces), least) * least
     compute = np.array(computed) * 1e-9 * scale * _least_factor(config)
     busiest = max(max(flits.sum(axis=0).max(), flits.sum(axis=1).max()) for flits in parts.of_interfaces)
     channels = [_channels(*each, cycle) for each in zip(alone, parts.on_network, strict=True)]
@@ -292,12 +297,13 @@ def _program(config: Mapping[str, Any], inputs: Mapping[str, bytes]) -> Program:
     return _engine.make_program(_MODEL, json.dumps(parts))
 
 
-def _loggops(program: Program, latency: float, flit: float, of: tuple[int, float], scale: float) -> float:
+def _loggops(program: Program, latency: float, flit: float, of: _Nodes, scale: float) -> float:
     """The time of the executor [s], with all times divided by ``scale``, the factor of computations.
 
-    It gets mean latency and time of a flit [s], the bits of a flit, and the overhead [s].
+    It gets mean latency and time of a flit [s], and the nodes. Interfaces that send a message together are one.
     """
-    bits, overhead = of
+    bits, rails, interfaces = of
+    overhead, local = interfaces["overhead_seconds"], interfaces["local_bits_per_second"]
     parameters = {
         "L": _time(max(0.0, latency - flit) / scale),
         "o": _time(overhead / scale),
@@ -305,6 +311,13 @@ def _loggops(program: Program, latency: float, flit: float, of: tuple[int, float
         "G": _time(8 * flit / bits / scale),
         "O": "0ns",
         "S": _ALWAYS_EAGER,
+        "node": {
+            "ranks": rails.per_node,
+            "interfaces": 1 if rails.choice == "striping" else rails.count,
+            "by_destination": rails.choice == "destination",
+            "L": _time(interfaces["local_latency_seconds"] / scale),
+            "G": _time(8 / local / scale if local else 0.0),
+        },
     }
     finish: float = program.loggops(json.dumps(parameters))["finish_ns"]
     return finish * 1e-9

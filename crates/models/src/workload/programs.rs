@@ -58,6 +58,7 @@ use processors::Rank;
 use rails::{RailChoice, Rails};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 use site::{Site, lock};
 use sources::Nodes;
 use std::sync::atomic::AtomicU64;
@@ -293,6 +294,18 @@ impl Programs {
         }
     }
 
+    /// Bits per second between ranks of a node; 0: no limit.
+    fn local_bits_per_second(&self, (cycle_fs, flit_bits): (u128, u64)) -> u128 {
+        match self.interfaces().local_bandwidth {
+            None => 0,
+            Some(Bandwidth::BitsPerSecond(bits)) => bits,
+            Some(Bandwidth::Flits { flits, cycles }) => {
+                let per_cycle = flits.saturating_mul(flit_bits.into()).saturating_mul(1_000_000_000_000_000);
+                per_cycle / (cycles.max(1) * cycle_fs)
+            }
+        }
+    }
+
     /// Cycles of a note between an interface and the processors.
     fn host_cycles(&self, cycle_fs: u128) -> Cycles {
         let cycles = self.host_latency.femtoseconds(cycle_fs).div_ceil(cycle_fs.max(1));
@@ -357,19 +370,11 @@ impl Programs {
         let nodes = self.nodes(of, ranks)?;
         let (start, [overhead_fs, local_fs, injection_fs, _]) =
             self.times(of.cycle_fs, &format!("{}.workload.programs", of.path))?;
-        let Times { local_bandwidth, rail_choice, .. } = self.interfaces();
+        let Times { rail_choice, .. } = self.interfaces();
         let rails = Rails { count: self.rails(of.planes), choice: rail_choice, seed: of.seed };
         let terminals = of.terminals[..nodes * rails.count as usize].to_vec();
         let mut places = vec![u32::MAX; terminals.iter().max().map_or(0, |&most| most as usize + 1)];
         terminals.iter().zip(0..).for_each(|(&terminal, place)| places[terminal as usize] = place);
-        let local_bits_per_second = match local_bandwidth {
-            None => 0,
-            Some(Bandwidth::BitsPerSecond(bits)) => bits,
-            Some(Bandwidth::Flits { flits, cycles }) => {
-                let per_cycle = flits.saturating_mul(of.flit_bits.into()).saturating_mul(1_000_000_000_000_000);
-                per_cycle / (cycles.max(1) * of.cycle_fs)
-            }
-        };
         Ok(Site {
             outboxes: (0..nodes).map(|_| Mutex::new(Outbox::new())).collect(),
             terminals,
@@ -388,7 +393,7 @@ impl Programs {
             host_cycles: self.host_cycles(of.cycle_fs),
             accepted: self.accepted.unwrap_or(u32::MAX),
             local_fs,
-            local_bits_per_second,
+            local_bits_per_second: self.local_bits_per_second((of.cycle_fs, of.flit_bits)),
             shared: Mutex::new(answers::Shared::new(of.wanted)),
             wanted: of.wanted,
             open: AtomicU64::new(ranks.into()),
@@ -434,6 +439,17 @@ impl WorkloadModel for Programs {
 
     fn wakes_others(&self) -> bool {
         true
+    }
+
+    fn interface_times(&self, (cycle_fs, flit_bits): (u128, u64)) -> Value {
+        let seconds = |time: Time| time.femtoseconds(cycle_fs) as f64 * 1e-15;
+        let Times { overhead, injection_latency, local_latency, .. } = self.interfaces();
+        json!({
+            "overhead_seconds": seconds(overhead),
+            "injection_latency_seconds": seconds(injection_latency),
+            "local_latency_seconds": seconds(local_latency),
+            "local_bits_per_second": self.local_bits_per_second((cycle_fs, flit_bits)) as f64,
+        })
     }
 
     /// The terminals of a node.

@@ -31,6 +31,7 @@
 //! `programs/tests/programs.rs`: finish times that LogGOPSim printed, times worked out by hand, and random programs against
 //! an executor that looks at every operation in every step.
 
+mod nodes;
 mod parameters;
 mod queue;
 mod record;
@@ -38,6 +39,7 @@ mod release_order;
 mod stuck;
 mod waiting;
 
+pub use nodes::Nodes;
 pub use parameters::Parameters;
 pub use record::Record;
 pub use stuck::Stuck;
@@ -95,6 +97,8 @@ struct Message {
     from: u32,
     cpu: u8,
     nic: u8,
+    /// All of it has come to the node of its receiver. Only with [`Nodes`] this is apart from the part of the processor.
+    is_in: bool,
 }
 
 /// The subject of an event of the queue.
@@ -163,6 +167,8 @@ const AHEAD: usize = 4;
 
 struct Executor<C> {
     at: Parameters,
+    /// Nodes whose interfaces work while processors do; `None`: as LogGOPSim has it.
+    nodes: Option<Nodes>,
     machines: Vec<Machine<C, u32>>,
     cpus: usize,
     nics: usize,
@@ -184,6 +190,16 @@ struct Executor<C> {
 pub fn run(program: &Program, rules: &Arc<Rules>, at: Parameters) -> Result<Answer, Failure> {
     rules.check(program).map_err(Failure::Refused)?;
     Executor::new(machines(program, rules)?, program.resources(), at).run().0
+}
+
+/// Runs a program in memory on nodes whose interfaces work by themselves.
+pub fn run_on(nodes: Nodes, program: &Program, rules: &Arc<Rules>, at: Parameters) -> Result<Answer, Failure> {
+    rules.check(program).map_err(Failure::Refused)?;
+    let mut executor = Executor::new(machines(program, rules)?, program.resources(), at);
+    executor.nodes = Some(nodes);
+    executor.send_free = vec![0; nodes.interfaces_of(program.len())];
+    executor.receive_free = executor.send_free.clone();
+    executor.run().0
 }
 
 /// Runs a program without collectives and notes when its operations start.
@@ -218,6 +234,7 @@ impl<C: Cursor> Executor<C> {
         let answer = Answer { finish, compute, messages: 0, bytes: 0, rendezvous: 0, operations: 0, cross_cpu: 0 };
         Self {
             at,
+            nodes: None,
             machines,
             cpus,
             nics,
@@ -284,8 +301,8 @@ impl<C: Cursor> Executor<C> {
         for Ready { id, op, .. } in ready.drain(..) {
             let cpu_free = self.cpu_free[self.cpu(rank, op.cpu())];
             let time = match op.kind() {
-                Kind::Send => cpu_free.max(self.send_free[self.nic(rank, op.nic())]),
-                Kind::Receive | Kind::Compute | Kind::Collective(_) => cpu_free,
+                Kind::Send if self.nodes.is_none() => cpu_free.max(self.send_free[self.nic(rank, op.nic())]),
+                Kind::Send | Kind::Receive | Kind::Compute | Kind::Collective(_) => cpu_free,
             };
             self.push(time, rank, About::Op(id));
         }
@@ -311,7 +328,7 @@ impl<C: Cursor> Executor<C> {
             let (needs, of) = match event.about() {
                 About::Op(id) => {
                     let op = self.machines[rank as usize].ready(id);
-                    let (needs, of) = (needs_of(op.op.kind()), (op.op.cpu(), op.op.nic()));
+                    let (needs, of) = (self.needs_of(op.op.kind()), (op.op.cpu(), op.op.nic()));
                     if needs.is_none_or(|needs| self.free(needs, rank, of) <= time) {
                         self.operate(time, rank, &op, &mut ready);
                         self.let_next(&event, needs, of);
@@ -320,14 +337,22 @@ impl<C: Cursor> Executor<C> {
                     (needs, of)
                 }
                 About::Message(message) => {
-                    let Message { cpu, nic, .. } = self.messages[message as usize];
+                    let Message { cpu, nic, is_in, .. } = self.messages[message as usize];
+                    let needs = match self.nodes {
+                        None => Needs::Receiver,
+                        Some(nodes) if !is_in => {
+                            self.come_in(nodes, time, rank, message);
+                            continue;
+                        }
+                        Some(_) => Needs::Cpu,
+                    };
                     let of = (cpu, nic);
-                    if self.free(Needs::Receiver, rank, of) <= time {
+                    if self.free(needs, rank, of) <= time {
                         self.take_in(time, rank, message, &mut ready);
-                        self.let_next(&event, Some(Needs::Receiver), of);
+                        self.let_next(&event, Some(needs), of);
                         continue;
                     }
-                    (Some(Needs::Receiver), of)
+                    (Some(needs), of)
                 }
             };
             if let Some(needs) = needs {
@@ -383,14 +408,15 @@ impl<C: Cursor> Executor<C> {
             Needs::Receiver => cpu.max(self.receive_free[self.nic(rank, nic)]),
         }
     }
-}
 
-/// Conditions for the begin of an operation. A receive is posted at once; its message is charged when it arrives.
-fn needs_of(kind: Kind) -> Option<Needs> {
-    match kind {
-        Kind::Compute => Some(Needs::Cpu),
-        Kind::Send => Some(Needs::Sender),
-        Kind::Receive | Kind::Collective(_) => None,
+    /// Conditions for the begin of an operation. A receive is posted at once; its message is charged when it arrives.
+    fn needs_of(&self, kind: Kind) -> Option<Needs> {
+        match kind {
+            Kind::Compute => Some(Needs::Cpu),
+            Kind::Send if self.nodes.is_some() => Some(Needs::Cpu),
+            Kind::Send => Some(Needs::Sender),
+            Kind::Receive | Kind::Collective(_) => None,
+        }
     }
 }
 
@@ -431,14 +457,19 @@ impl<C: Cursor> Executor<C> {
         let (cpu, nic) = (self.cpu(rank, op.cpu()), self.nic(rank, op.nic()));
         let end = self.later(time, overhead + of_cpu);
         self.cpu_free[cpu] = end;
-        self.send_free[nic] = self.later(time, gap + of_nic);
         self.machines[rank as usize].start(ready.id, out);
 
         let to = op.peer().expect("a send names its receiver");
+        let (arrival, is_in) = match self.nodes {
+            Some(nodes) => self.leave(nodes, (rank, to), end, size),
+            None => {
+                self.send_free[nic] = self.later(time, gap + of_nic);
+                (self.later(time, overhead + latency), false)
+            }
+        };
         let key = ready.message_key(rank);
-        let message = Message { sender: ready.id, size, key, from: rank, cpu: op.cpu(), nic: op.nic() };
+        let message = Message { sender: ready.id, size, key, from: rank, cpu: op.cpu(), nic: op.nic(), is_in };
         let place = self.keep(message);
-        let arrival = self.later(time, overhead + latency);
         self.push(arrival, to, About::Message(place));
         self.answer.messages += 1;
         self.answer.bytes = self.answer.bytes.saturating_add(size);
@@ -480,9 +511,13 @@ impl<C: Cursor> Executor<C> {
         let (of_cpu, of_nic) =
             (self.of_bytes(message.size, overhead_per_byte), self.of_bytes(message.size, gap_per_byte));
         let (cpu, nic) = (self.cpu(rank, message.cpu), self.nic(rank, message.nic));
-        let end = self.later(time, overhead + larger(message.size, of_cpu, of_nic));
+        let end = if self.nodes.is_some() {
+            self.later(time, overhead + of_cpu)
+        } else {
+            self.receive_free[nic] = self.later(time, gap + of_nic);
+            self.later(time, overhead + larger(message.size, of_cpu, of_nic))
+        };
         self.cpu_free[cpu] = end;
-        self.receive_free[nic] = self.later(time, gap + of_nic);
         if let Some(receive) = self.machines[rank as usize].arrive(message.key, place) {
             self.matched((time, end), (rank, receive), (message.cpu, message.nic), place, out);
         }
@@ -507,7 +542,9 @@ impl<C: Cursor> Executor<C> {
         if message.size > self.at.eager {
             let (cpu, nic) = (self.cpu(sender, cpu), self.nic(sender, nic));
             self.cpu_free[cpu] = self.cpu_free[cpu].max(time);
-            self.send_free[nic] = self.send_free[nic].max(time);
+            if self.nodes.is_none() {
+                self.send_free[nic] = self.send_free[nic].max(time);
+            }
             if sender == rank {
                 self.finish(sender, message.sender, time, out);
             } else {

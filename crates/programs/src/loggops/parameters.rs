@@ -22,7 +22,13 @@ pub(super) const NS: u64 = 1_000_000;
 impl Parameters {
     /// From L, o, g, G and O by name, and S. Refuses times in cycles and times above 2^40 ns.
     pub fn new(times: [(&str, Time); 5], eager: u64) -> Result<Self, Refusal> {
-        let mut fs = [0u128; 5];
+        let (unit_fs, [latency, overhead, gap, gap_per_byte, overhead_per_byte]) = Self::in_units(times)?;
+        Ok(Self { unit_fs, latency, overhead, gap, gap_per_byte, overhead_per_byte, eager })
+    }
+
+    /// These times, counted in the largest unit in which all are whole. Returns the femtoseconds of that first.
+    pub(super) fn in_units<const N: usize>(times: [(&str, Time); N]) -> Result<(u64, [i64; N]), Refusal> {
+        let mut fs = [0u128; N];
         for (place, (name, time)) in times.into_iter().enumerate() {
             fs[place] = match time {
                 Time::Femtoseconds(fs) if fs <= u128::from(NS) << 40 => fs,
@@ -44,8 +50,7 @@ impl Parameters {
         }
         let unit_fs =
             [NS, 1000, 1].into_iter().find(|&unit| fs.iter().all(|fs| fs % u128::from(unit) == 0)).unwrap_or(1);
-        let [latency, overhead, gap, gap_per_byte, overhead_per_byte] = fs.map(|fs| (fs / u128::from(unit_fs)) as i64);
-        Ok(Self { unit_fs, latency, overhead, gap, gap_per_byte, overhead_per_byte, eager })
+        Ok((unit_fs, fs.map(|fs| (fs / u128::from(unit_fs)) as i64)))
     }
 
     /// Nanoseconds of a number of units.

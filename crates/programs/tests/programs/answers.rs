@@ -4,9 +4,10 @@ use crate::support::{DEFAULTS, data, read, run};
 use std::sync::Arc;
 use weft_programs::collectives::Rules;
 use weft_programs::form::Kind;
-use weft_programs::loggops::{Parameters, run_machines};
+use weft_programs::loggops::{Nodes, Parameters, run_machines, run_on};
 use weft_programs::rank::Machine;
 use weft_programs::readers::{self, Format, goal::Goal, goal_binary, goal_binary::GoalBinary};
+use weft_units::Time;
 
 #[test]
 fn finish_times_are_those_that_loggopsim_prints() {
@@ -26,6 +27,30 @@ fn finish_times_are_those_that_loggopsim_prints() {
         22914, 27414, 27414, 31914, 27414, 31914, 31914, 36414, 33052, 37552, 37552, 42052, 37552, 42052, 42052, 46552,
     ];
     assert_eq!(broadcast.finish, ranks);
+}
+
+/// Rank 1 computes for 50 ns, then sends to rank 2. The message of rank 0 comes from 10 ns on, and takes 99 ns after its first byte.
+#[test]
+fn interfaces_of_nodes_receive_while_processors_compute() {
+    let program = read(
+        b"num_ranks 3\nrank 0 {\nsend 100b to 1 tag 1\n}\nrank 1 {\nrecv 100b from 0 tag 1\na: calc 50\nb: send 100b to 2 tag 2\n\
+          b requires a\n}\nrank 2 {\nrecv 100b from 1 tag 2\n}\n",
+    );
+    let time = |text: &str| text.parse::<Time>().expect("a time");
+    let times =
+        [("L", "10ns"), ("o", "0ns"), ("g", "0ns"), ("G", "1ns"), ("O", "0ns")].map(|(name, of)| (name, time(of)));
+    let finish = |ranks: u32, inside: [&str; 2]| {
+        let [latency, per_byte] = inside.map(time);
+        let (nodes, at) = Nodes::new(times, 1 << 20, (ranks, 1, false), (latency, per_byte)).unwrap();
+        let answer = run_on(nodes, &program, &Arc::new(Rules::default()), at).unwrap();
+        answer.finish.iter().map(|&units| at.ns(units)).collect::<Vec<_>>()
+    };
+    assert_eq!(finish(1, ["0ns", "0ns"]), [0.0, 109.0, 50.0 + 10.0 + 99.0]);
+    // two ranks of a node: 3 ns, and half a nanosecond for each byte
+    assert_eq!(finish(2, ["3ns", "500ps"]), [0.0, 53.0, 159.0]);
+    // in LogGOPSim the processor of rank 1 takes in the bytes after its computation, and then sends
+    let at = Parameters::new(times, 1 << 20).unwrap();
+    assert_eq!(run(&program, at).unwrap().finish, [0, 149, 149 + 10 + 99]);
 }
 
 #[test]
