@@ -169,6 +169,16 @@ fn computations_scale() {
     }
 }
 
+/// Rank 0 sends 100 packets of 10 flits from cycle 0 on. In cycle 203 rank 2 asks for a rendezvous: the request arrives in cycle 207, while the
+/// interface of rank 0 sends the packet of cycles 200 to 209. The answer follows that packet, and the data of rank 2 leave when it has come.
+#[test]
+fn an_answer_goes_before_the_packets_that_are_left_of_a_message() {
+    let goal = "num_ranks 3\nrank 0 {\nsend 1000b to 1 tag 1\nrecv 1001b from 2 tag 2\n}\nrank 1 {\nrecv 1000b from 0 tag 1\n}\nrank 2 {\n\
+                a: calc 203\nb: send 1001b to 0 tag 2\nb requires a\n}\n";
+    let answered = 210 + 1 + 3;
+    assert_eq!(finish(&with_goal(goal, r#""eager": "1000B""#, 3, 10)), answered + 1001 + 3);
+}
+
 #[test]
 fn a_ring_takes_all_its_steps() {
     // 2 (P - 1) steps, in each of which everybody sends m / P and waits for as much

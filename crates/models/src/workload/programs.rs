@@ -39,6 +39,7 @@
 
 mod agenda;
 mod answers;
+mod bursts;
 mod compute;
 mod counted;
 mod interface;

@@ -132,6 +132,11 @@ impl Message {
         (self.left == 0).then_some((self.latest.0, (self.latest.1, self.latest.2)))
     }
 
+    /// Packets of its data that have not arrived.
+    pub fn left(&self) -> u64 {
+        self.left
+    }
+
     /// Its transfer, which `packet` ended.
     pub fn cause(&self, packet: Option<(u32, u32)>) -> Cause {
         Cause { peer: self.from, origin: self.from, since: self.begun, packet }

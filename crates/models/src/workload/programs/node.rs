@@ -8,6 +8,7 @@
 
 use super::agenda::Agenda;
 use super::answers::Ended;
+use super::bursts::Lent;
 use super::messages::{Handle, Message, Outgoing, Part};
 use super::notes::{InHand, Note, Rail, Report};
 use super::processors::{Rank, Task};
@@ -32,6 +33,14 @@ enum Event {
     Handed,
     /// A processor of a rank ends what it does.
     End,
+}
+
+/// The sources of a block, as nodes change them.
+pub struct Told<'a> {
+    /// Sources that are due earlier than the loop knows, and when.
+    pub woken: &'a mut Vec<(usize, u64)>,
+    /// The packets that each source sends without its node.
+    pub lent: &'a mut [Lent],
 }
 
 #[derive(Debug, Kept)]
@@ -105,26 +114,70 @@ impl Node {
         self.rails[own].due
     }
 
-    /// Calls `wake` with the source and the cycle of each interface that has got packets and is due earlier than the loop knows.
-    pub fn wake_given(&mut self, now: u64, mut wake: impl FnMut(usize, u64)) {
+    /// Wakes each interface that has got packets and is due earlier than the loop knows, and recalls lent packets that may no longer go first.
+    pub fn wake_given(&mut self, site: &Site, now: u64, told: &mut Told<'_>) {
         while let Some(rail) = self.given.pop() {
-            self.wake(rail as usize, now, &mut wake);
+            self.wake(site, rail as usize, now, told);
         }
     }
 
     /// As [`Self::wake_given`], for the interfaces of a divided node that are in one block.
-    pub fn wake_all(&mut self, of: &[usize], now: u64, mut wake: impl FnMut(usize, u64)) {
-        of.iter().for_each(|&rail| self.wake(rail, now, &mut wake));
+    pub fn wake_all(&mut self, site: &Site, of: &[usize], now: u64, told: &mut Told<'_>) {
+        of.iter().for_each(|&rail| self.wake(site, rail, now, told));
         self.given.clear();
     }
 
-    fn wake(&mut self, rail: usize, now: u64, wake: &mut impl FnMut(usize, u64)) {
+    fn wake(&mut self, site: &Site, rail: usize, now: u64, told: &mut Told<'_>) {
+        let source = self.rails[rail].source as usize;
+        if self.rails[rail].is_recalled() {
+            self.put_back(site, rail, std::mem::take(&mut told.lent[source].packets));
+            self.rails[rail].is_lent = false;
+        }
         let rail = &mut self.rails[rail];
         let due = rail.next(now).unwrap_or(NOT_DUE);
         if due < rail.due {
             rail.due = due;
-            wake(rail.source as usize, due);
+            told.woken.push((source, due));
         }
+    }
+
+    /// Interface `rail` has just given a packet with this tag. Lends it the others of the message but for the last one. Returns their number.
+    pub fn lend(&mut self, site: &Site, rail: usize, tag: u32) -> u64 {
+        let may_lend = !self.is_divided && self.rails[rail].may_lend();
+        let first = self.rails[rail].first().filter(|first| may_lend && first.part.tag(first.number) == tag);
+        let packets = first.map_or(0, |first| site.packets(first.flits) - 1);
+        self.rails[rail].is_lent = packets > 0;
+        self.take_out(site, rail, packets);
+        packets
+    }
+
+    /// Takes packets of the greatest length from the message at the front of interface `rail`: they count as sent.
+    fn take_out(&mut self, site: &Site, rail: usize, packets: u64) {
+        if let Some(first) = self.rails[rail].first() {
+            first.flits -= packets * site.packet_flits;
+            self.packets[0] += packets;
+        }
+    }
+
+    /// Undoes [`Self::take_out`].
+    fn put_back(&mut self, site: &Site, rail: usize, packets: u64) {
+        if let Some(first) = self.rails[rail].first() {
+            first.flits += packets * site.packet_flits;
+            self.packets[0] -= packets;
+        }
+    }
+
+    /// Calls `of` while no packet is lent. `lent`: by source.
+    pub fn with_all_packets<T>(&mut self, site: &Site, lent: &[Lent], of: impl FnOnce(&Self) -> T) -> T {
+        let packets = |rail: &Rail| if rail.is_lent { lent[rail.source as usize].packets } else { 0 };
+        for rail in 0..self.rails.len() {
+            self.put_back(site, rail, packets(&self.rails[rail]));
+        }
+        let result = of(self);
+        for rail in 0..self.rails.len() {
+            self.take_out(site, rail, packets(&self.rails[rail]));
+        }
+        result
     }
 
     /// Gives packets to an interface.

@@ -61,12 +61,15 @@ pub struct Rail {
     /// The number of its source in its block.
     #[kept(fixed)]
     pub source: u32,
+    /// It sends packets without its node. No checkpoint has such packets.
+    #[kept(scratch)]
+    pub is_lent: bool,
 }
 
 impl Rail {
     pub fn new() -> Self {
         let (control, data, coming) = (VecDeque::new(), VecDeque::new(), BTreeMap::new());
-        Self { control, data, coming, in_hand: None, due: NOT_DUE, source: 0 }
+        Self { control, data, coming, in_hand: None, due: NOT_DUE, source: 0, is_lent: false }
     }
 
     /// The node gives it packets, which it has `after` cycles after they began to wait.
@@ -93,6 +96,21 @@ impl Rail {
             self.take(outgoing);
         }
         self.queue().front_mut()
+    }
+
+    /// Whether no packet goes before those of the data at the front.
+    pub fn may_lend(&self) -> bool {
+        self.control.is_empty() && self.coming.is_empty()
+    }
+
+    /// Whether packets are lent that may no longer go first.
+    pub fn is_recalled(&self) -> bool {
+        self.is_lent && !self.may_lend()
+    }
+
+    /// The data that it sends next.
+    pub fn first(&mut self) -> Option<&mut Outgoing> {
+        self.data.front_mut()
     }
 
     fn queue(&mut self) -> &mut VecDeque<Outgoing> {

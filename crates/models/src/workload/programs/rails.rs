@@ -53,6 +53,14 @@ impl Rails {
         }
     }
 
+    /// Whether all packets of a message go over one interface.
+    pub fn are_single(&self) -> bool {
+        match self.choice {
+            RailChoice::Striping => self.count == 1,
+            RailChoice::Hash | RailChoice::Destination | RailChoice::LocalRank => true,
+        }
+    }
+
     /// The interfaces that send a message of `flits` flits in packets of at most `packet`, beginning with `first`: each with the
     /// flits that it sends.
     pub fn shares(&self, first: u32, flits: u64, packet: u64) -> impl Iterator<Item = (usize, u64)> + use<> {

@@ -1,8 +1,9 @@
 //! The sources of a program in one block: each is an interface of a node.
 
 use super::All;
+use super::bursts::{Incoming, Lent, Received};
 use super::messages::{Handle, Part};
-use super::node::Node;
+use super::node::{Node, Told};
 use super::site::{Site, lock};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -25,6 +26,9 @@ pub struct Nodes {
     sources: Vec<Interface>,
     /// Whether the packet that each source gave last is the last one of a message.
     ends_message: Vec<bool>,
+    /// The packets that each source sends without its node, and the message that it receives.
+    lent: Vec<Lent>,
+    incoming: Vec<Incoming>,
     /// Nodes with interfaces in other blocks as well, each with its interfaces here.
     divided: Vec<(u32, Vec<usize>)>,
     /// The calendar: cycles in which something happens at a node by itself, the first one first. An entry counts if the node says so (`Node::called_at`).
@@ -47,8 +51,10 @@ impl Nodes {
         }
         here.retain(|_, own| own.len() < rails as usize);
         here.keys().for_each(|&node| lock(&all.nodes[node as usize]).is_divided = true);
-        let (ends_message, divided) = (vec![false; sources.len()], here.into_iter().collect());
-        let mut nodes = Self { all, sources, ends_message, divided, calendar: BinaryHeap::new(), woken: Vec::new() };
+        let (ends_message, lent) = (vec![false; sources.len()], vec![Lent::default(); sources.len()]);
+        let (incoming, divided) = (vec![Incoming::default(); sources.len()], here.into_iter().collect());
+        let (calendar, woken) = (BinaryHeap::new(), Vec::new());
+        let mut nodes = Self { all, sources, ends_message, lent, incoming, divided, calendar, woken };
         nodes.call_all();
         nodes
     }
@@ -56,17 +62,44 @@ impl Nodes {
     /// Calls `of` for the node of a source. Returns its result, and when the source is due.
     #[inline]
     fn with<T>(&mut self, source: usize, now: u64, of: impl FnOnce(&Site, &mut Node, usize) -> T) -> Option<(T, u64)> {
-        let Self { all, sources, calendar, woken, .. } = self;
+        let Self { all, sources, calendar, woken, lent, .. } = self;
         let Interface { node: number, rail } = sources[source];
         let (site, own) = (&all.site, rail as usize);
         let mut node = lock(all.nodes.get(number as usize)?);
         let result = of(site, &mut node, own);
         let due = node.own_due(own, now);
         if !node.is_divided {
-            node.wake_given(now, |source, due| woken.push((source, due)));
+            node.wake_given(site, now, &mut Told { woken, lent });
             call(calendar, site, (number, &mut node));
         }
         Some((result, due))
+    }
+
+    /// As `next`, for a source that has no packets of its own.
+    #[inline(never)]
+    fn next_of_node(&mut self, source: usize, due: &mut u64, now: u64) -> Option<NewPacket> {
+        let Interface { node, rail } = self.sources[source];
+        let mut node = lock(self.all.nodes.get(node as usize)?);
+        let given = node.next(&self.all.site, rail as usize, now);
+        *due = node.own_due(rail as usize, now);
+        let (packet, is_last) = given?;
+        self.ends_message[source] = is_last;
+        self.lent[source] = Lent::of(&packet, node.lend(&self.all.site, rail as usize, packet.tag));
+        Some(packet)
+    }
+
+    /// A packet of a message's data has arrived. Returns the last cycle and its packet if all have. A source without a message takes this one over, if more
+    /// packets of it come to this source only.
+    #[inline(never)]
+    fn take(&mut self, source: usize, packet: &Packet, now: u64) -> Option<(u64, (u32, u32))> {
+        let (site, number) = (&self.all.site, Part::of(packet.tag).1);
+        let mut outbox = lock(&site.outboxes[site.node_of(packet.src) as usize]);
+        let arrival = outbox.take(number, now, (packet.src, packet.seq));
+        if arrival.is_none() && site.rails.are_single() && self.incoming[source].is_none() {
+            let left = outbox.message(number).left();
+            self.incoming[source] = Incoming::of((packet.src, packet.tag), left, (now, packet.seq));
+        }
+        arrival
     }
 
     /// Writes all nodes of the block into its calendar.
@@ -104,8 +137,9 @@ fn call(calendar: &mut BinaryHeap<Reverse<(u64, u32)>>, site: &Site, (number, no
 impl Kept for Nodes {
     fn keep(&self, to: &mut Writer) {
         self.ends_message.keep(to);
+        self.incoming.keep(to);
         for node in self.own() {
-            lock(&self.all.nodes[node]).keep(to);
+            lock(&self.all.nodes[node]).with_all_packets(&self.all.site, &self.lent, |node| node.keep(to));
             lock(&self.all.site.outboxes[node]).keep(to);
         }
         if self.keeps_shared() {
@@ -115,9 +149,11 @@ impl Kept for Nodes {
 
     fn restore(&mut self, from: &mut Reader<'_>) -> Result<(), Unreadable> {
         self.ends_message.restore(from)?;
-        if self.ends_message.len() != self.sources.len() {
+        self.incoming.restore(from)?;
+        if [self.ends_message.len(), self.incoming.len()] != [self.sources.len(); 2] {
             return Err(Unreadable);
         }
+        self.lent.fill(Lent::default());
         for place in self.own() {
             let mut node = lock(&self.all.nodes[place]);
             node.restore(from)?;
@@ -137,14 +173,13 @@ impl Sources for Nodes {
         self.with(source, 0, |_, _, _| ()).map_or(NOT_DUE, |((), due)| due)
     }
 
+    #[inline]
     fn next(&mut self, source: usize, due: &mut u64, now: u64) -> Option<NewPacket> {
-        let Interface { node, rail } = self.sources[source];
-        let mut node = lock(self.all.nodes.get(node as usize)?);
-        let given = node.next(&self.all.site, rail as usize, now);
-        *due = node.own_due(rail as usize, now);
-        let (packet, is_last) = given?;
-        self.ends_message[source] = is_last;
-        Some(packet)
+        if let Some(packet) = self.lent[source].next() {
+            *due = now; // the last packet of the message is still at its node
+            return Some(packet);
+        }
+        self.next_of_node(source, due, now)
     }
 
     fn sent(&mut self, source: usize, due: &mut u64, now: u64) {
@@ -157,14 +192,19 @@ impl Sources for Nodes {
     }
 
     fn delivered(&mut self, source: usize, packet: &Packet, due: &mut u64, now: u64) {
-        let site = &self.all.site;
         let (part, number) = Part::of(packet.tag);
         let next = match part {
             Part::Data => {
-                let handle = Handle { node: site.node_of(packet.src), number };
-                let arrival = lock(&site.outboxes[handle.node as usize]).take(number, now, (packet.src, packet.seq));
                 // the node has nothing to do before the last packet of a message
-                let Some(last) = arrival else { return };
+                let last = match self.incoming[source].receive((packet.src, packet.tag), (now, packet.seq)) {
+                    Received::Part => return,
+                    Received::Last(at, seq) => (at, (packet.src, seq)),
+                    Received::Other => match self.take(source, packet, now) {
+                        Some(last) => last,
+                        None => return,
+                    },
+                };
+                let handle = Handle { node: self.all.site.node_of(packet.src), number };
                 self.with(source, now, |site, node, _| node.deliver_last(site, handle, last, now))
             }
             Part::Request | Part::Clear => {
@@ -176,8 +216,9 @@ impl Sources for Nodes {
 
     fn backlog(&self, source: usize, _due: u64, until: u64, window: (u64, u64)) -> Backlog {
         let Interface { node, rail } = self.sources[source];
-        let node = self.all.nodes.get(node as usize);
-        node.map_or_else(Backlog::default, |node| lock(node).backlog(&self.all.site, rail as usize, until, window))
+        let Some(node) = self.all.nodes.get(node as usize) else { return Backlog::default() };
+        let site = &self.all.site;
+        lock(node).with_all_packets(site, &self.lent, |node| node.backlog(site, rail as usize, until, window))
     }
 
     fn exchange(&mut self, now: u64, until: u64) {
@@ -187,7 +228,7 @@ impl Sources for Nodes {
             if own.contains(&0) && until > now {
                 locked.advance(site, until - 1);
             }
-            locked.wake_all(own, now, |source, due| self.woken.push((source, due)));
+            locked.wake_all(site, own, now, &mut Told { woken: &mut self.woken, lent: &mut self.lent });
             if own.contains(&0) {
                 call(&mut self.calendar, site, (*node, &mut locked));
             }
@@ -199,7 +240,7 @@ impl Sources for Nodes {
     }
 
     fn act(&mut self, now: u64) {
-        let Self { all, calendar, woken, .. } = self;
+        let Self { all, calendar, woken, lent, .. } = self;
         while let Some(&Reverse((at, number))) = calendar.peek().filter(|first| first.0.0 <= now) {
             calendar.pop();
             let mut node = lock(&all.nodes[number as usize]);
@@ -210,7 +251,7 @@ impl Sources for Nodes {
             // a divided node acted at the begin of the window, and is called again at the begin of the next one
             if !node.is_divided {
                 node.advance(&all.site, now);
-                node.wake_given(now, |source, due| woken.push((source, due)));
+                node.wake_given(&all.site, now, &mut Told { woken, lent });
                 call(calendar, &all.site, (number, &mut node));
             }
         }

@@ -1,0 +1,107 @@
+//! Packets of one message that an interface sends or receives one after the other, in a record of the interface alone. Most packets of a long message
+//! then need neither the state of their node nor the table of messages, which other threads may use: no lock, and one cache line.
+//!
+//! A node whose interfaces are all in one block lends an interface all packets of the message at the front of its queue but the last. It recalls
+//! them when something else may go first. An interface takes a message over from the table of its sender if all packets of that come
+//! over this interface. A checkpoint has the queues of nodes as if nothing was lent.
+
+use weft_api::base::kept::Value;
+use weft_api::workload::{Counts, NewPacket};
+
+/// Packets of the greatest length that an interface sends without its node.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Lent {
+    /// Packets that are left.
+    pub packets: u64,
+    /// The cycle since which they wait.
+    since: u64,
+    to: u32,
+    tag: u32,
+    flits: u16,
+}
+
+impl Lent {
+    /// Such packets as `packet`, which is one of them.
+    pub fn of(packet: &NewPacket, packets: u64) -> Self {
+        let &NewPacket { to, flits, created, tag, .. } = packet;
+        Self { packets, since: created, to, tag, flits }
+    }
+
+    /// The next packet.
+    #[inline]
+    pub fn next(&mut self) -> Option<NewPacket> {
+        self.packets = self.packets.checked_sub(1)?;
+        let Self { since, to, tag, flits, .. } = *self;
+        Some(NewPacket { to, flits, created: since, tag, counts: Counts::IfCreatedInWindow })
+    }
+}
+
+/// A message that an interface receives, if it has taken one over.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Value)]
+pub struct Incoming {
+    /// Packets that have not arrived; 0: no message.
+    left: u64,
+    /// The cycle of the last arrival so far, and the number of its packet.
+    latest: (u64, u32),
+    /// The terminal that sends it, and the tag of its packets.
+    from: u32,
+    tag: u32,
+}
+
+/// How an interface receives a packet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Received {
+    /// It is of another message than that which the interface has taken over.
+    Other,
+    Part,
+    /// It is the last one of the message. The cycle of the last arrival, and the number of its packet.
+    Last(u64, u32),
+}
+
+impl Incoming {
+    /// The interface has taken a message over. Packet `number` of it has arrived in cycle `now`, and `left` packets have not.
+    pub fn of((from, tag): (u32, u32), left: u64, (now, number): (u64, u32)) -> Self {
+        Self { left, latest: (now, number), from, tag }
+    }
+
+    pub fn is_none(&self) -> bool {
+        self.left == 0
+    }
+
+    /// Packet `number` from terminal `from` has arrived in cycle `now`.
+    #[inline]
+    pub fn receive(&mut self, (from, tag): (u32, u32), (now, number): (u64, u32)) -> Received {
+        if self.left == 0 || (self.from, self.tag) != (from, tag) {
+            return Received::Other;
+        }
+        self.latest = self.latest.max((now, number));
+        self.left -= 1;
+        if self.left > 0 { Received::Part } else { Received::Last(self.latest.0, self.latest.1) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lent_packets_are_those_of_their_message() {
+        let first = NewPacket { to: 4, flits: 16, created: 9, tag: 3, counts: Counts::IfCreatedInWindow };
+        let mut lent = Lent::of(&first, 2);
+        let of = |packet: Option<NewPacket>| packet.map(|packet| (packet.to, packet.flits, packet.created, packet.tag));
+        assert_eq!([(); 3].map(|()| of(lent.next())), [Some((4, 16, 9, 3)), Some((4, 16, 9, 3)), None]);
+    }
+
+    #[test]
+    fn the_last_packet_of_a_message_ends_it_with_its_latest_arrival() {
+        let mut incoming = Incoming::default();
+        assert_eq!(incoming.receive((0, 0), (1, 0)), Received::Other, "none has been taken over");
+        incoming = Incoming::of((5, 2), 3, (10, 7));
+        assert_eq!(incoming.receive((6, 2), (11, 0)), Received::Other, "from another terminal");
+        assert_eq!(incoming.receive((5, 3), (11, 0)), Received::Other, "another message");
+        assert_eq!(incoming.receive((5, 2), (12, 9)), Received::Part);
+        assert_eq!(incoming.receive((5, 2), (13, 8)), Received::Part);
+        assert_eq!(incoming.receive((5, 2), (13, 6)), Received::Last(13, 8));
+        assert!(incoming.is_none());
+    }
+}
