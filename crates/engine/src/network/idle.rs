@@ -13,6 +13,9 @@ use weft_kernel::shortcuts::profile::Kind;
 const STRETCH: u64 = 1024;
 /// Terminals, timers and ports that a search reads in the time of one step of a quiet block.
 const LOOKS_PER_CYCLE: usize = 16;
+/// Flit-hops that take as long as to begin and end threads, and as the barrier at the end of a window.
+const HOPS_TO_BEGIN: u64 = 1024;
+const HOPS_PER_WINDOW: u64 = 16;
 /// Most idle cycles between two looks after the run [cycles].
 const LONGEST_LOOK: u64 = 1 << 24;
 
@@ -24,12 +27,22 @@ pub(crate) struct Idle {
     worth: u64,
     /// Cycles that were skipped so far.
     pub skipped: u64,
+    /// The flit-hops of the run before the last step of several blocks, and the windows of that step.
+    last_step: Option<(u64, u64)>,
 }
 
 impl Idle {
     /// `places`: terminals, timers and ports of the network.
     pub fn new(places: usize) -> Self {
-        Self { look_at: 0, worth: (places / LOOKS_PER_CYCLE) as u64, skipped: 0 }
+        Self { look_at: 0, worth: (places / LOOKS_PER_CYCLE) as u64, skipped: 0, last_step: None }
+    }
+
+    /// Whether several threads take longer than one for the next windows, if these have as many flit-hops as the windows of the last step. `hops`: of
+    /// the run so far.
+    fn is_little_work(&mut self, hops: u64, windows: u64) -> bool {
+        let little = HOPS_TO_BEGIN + windows * HOPS_PER_WINDOW;
+        let last = self.last_step.replace((hops, windows));
+        last.is_some_and(|(before, of)| hops.saturating_sub(before) * windows < little * of)
     }
 }
 
@@ -85,19 +98,25 @@ impl Simulation {
         self.blocks.iter().all(|block| block.nothing_is_under_way())
     }
 
-    /// Runs idle blocks to cycle `until` on this thread, window by window: to begin threads would take longer. Does nothing, and returns
-    /// false, if something is under way.
-    pub(super) fn step_in_turn(&mut self, until: u64) -> bool {
-        if !self.are_quiet() || !self.nothing_is_under_way() {
-            return false;
+    /// Runs the blocks to cycle `until` on this thread if several threads would take longer, else on all.
+    pub(super) fn step_all(&mut self, until: u64) {
+        let windows = (until - self.now).div_ceil(self.window);
+        let is_little = self.idle.is_little_work(self.flit_hops(), windows);
+        if is_little || self.are_quiet() && self.nothing_is_under_way() {
+            self.step_in_turn(until);
+        } else {
+            self.step_on_threads(until, windows);
         }
+    }
+
+    /// Runs the blocks to cycle `until` on this thread, window by window.
+    fn step_in_turn(&mut self, until: u64) {
         let mut now = self.now;
         while now < until {
             now = now.saturating_add(self.window).min(until);
             self.blocks.iter_mut().for_each(|block| block.advance(&self.net, now));
             (0..self.blocks.len()).for_each(|k| take_of_thread(&self.net, &mut self.blocks, k, 0));
         }
-        true
     }
 
     /// The network has packets, sent or waiting at their source.

@@ -215,11 +215,8 @@ impl Simulation {
     pub(super) fn step_blocks(&mut self, until: u64) {
         if self.blocks.len() == 1 {
             self.blocks[0].advance(&self.net, until);
-        } else if !self.step_in_turn(until) {
-            let (net, now) = (&self.net, self.now);
-            let windows = Windows { now, until, length: self.window, done: self.windows_done };
-            advance_all(net, &mut self.blocks, (&self.post, &self.cores), windows);
-            self.windows_done += (until - now).div_ceil(self.window);
+        } else {
+            self.step_all(until);
         }
         self.blocks.iter_mut().for_each(|block| block.settle(&self.net));
         if self.net.notes_after.is_some() {
@@ -227,6 +224,14 @@ impl Simulation {
             self.blocks.iter_mut().for_each(|block| block.take_notes(&self.net));
         }
         self.now = until;
+    }
+
+    /// Runs the blocks through so many windows to cycle `until` on the threads of the run.
+    pub(super) fn step_on_threads(&mut self, until: u64, windows: u64) {
+        let (net, now, done) = (&self.net, self.now, self.windows_done);
+        let course = Windows { now, until, length: self.window, done };
+        advance_all(net, &mut self.blocks, (&self.post, &self.cores), course);
+        self.windows_done += windows;
     }
 
     pub(crate) fn housekeeping(&mut self) {

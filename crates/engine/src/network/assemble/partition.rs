@@ -12,7 +12,7 @@ use weft_units::Refusal;
 /// that a run can go on from a checkpoint with other threads. `whole_groups`: routers read the queues of their group, so each group
 /// must lie in one block, and there can't be more blocks than groups.
 ///
-/// Blocks have about as many ports each, since a port moves the flits. What belongs together (a row, a group) stays together as long
+/// Blocks have about as much work each ([`work_before`]). What belongs together (a row, a group) stays together as long
 /// as there are as many of these units as blocks, unless whole units leave more than [`IDLE_SHARE`] idle and to split them costs
 /// nothing: links inside of a unit are then as long as those between units, so that blocks wait for each other no more often.
 pub(crate) fn partition(spec: &Spec, blocks: usize, whole_groups: bool) -> Vec<u32> {
@@ -20,9 +20,10 @@ pub(crate) fn partition(spec: &Spec, blocks: usize, whole_groups: bool) -> Vec<u
     let grain = graph.grain();
     let units = graph.routers().div_ceil(grain);
     let blocks = (blocks.min(MAX_BLOCKS) as u32).clamp(1, if whole_groups { units } else { graph.routers() });
-    let whole = bounds(graph, blocks.min(units), grain);
-    let is_too_uneven = || blocks > units || uneven(graph, &whole) > IDLE_SHARE && !is_closer_inside(spec, grain);
-    let bounds = if whole_groups || grain == 1 || !is_too_uneven() { whole } else { bounds(graph, blocks, 1) };
+    let work = work_before(spec);
+    let whole = bounds(&work, blocks.min(units), grain);
+    let is_too_uneven = || blocks > units || uneven(&work, &whole) > IDLE_SHARE && !is_closer_inside(spec, grain);
+    let bounds = if whole_groups || grain == 1 || !is_too_uneven() { whole } else { bounds(&work, blocks, 1) };
     let jobs = &spec.traffic.jobs;
     let whole = with_whole_nodes(spec, jobs.iter(), bounds.clone());
     if whole.len() == bounds.len() {
@@ -71,19 +72,38 @@ fn with_whole_nodes<'a>(spec: &Spec, jobs: impl Iterator<Item = &'a Job>, mut bo
     bounds
 }
 
+/// Ports that take as long as a terminal whose source acts by itself, as those of programs do.
+const PORTS_PER_ACTIVE_TERMINAL: u64 = 16;
+
+/// The work of all routers before each router and before the end: a unit for each port, since a port moves the flits, and more for terminals of programs.
+fn work_before(spec: &Spec) -> Vec<u64> {
+    let graph = &*spec.graph;
+    let ports = |router: u32| u64::from(graph.port_base(router + 1) - graph.port_base(router));
+    let mut work: Vec<u64> = (0..graph.routers()).map(ports).collect();
+    let active = spec.traffic.jobs.iter().filter(|job| job.workload.model().wakes_others());
+    for &terminal in active.flat_map(|job| &job.terminals) {
+        work[graph.terminal_at(terminal).0 as usize] += PORTS_PER_ACTIVE_TERMINAL;
+    }
+    let sum = |sum: &mut u64, own: u64| {
+        *sum += own;
+        Some(*sum)
+    };
+    std::iter::once(0).chain(work.into_iter().scan(0, sum)).collect()
+}
+
 /// How much more than the mean the largest block may have before units are split.
 const IDLE_SHARE: f64 = 0.05;
 
-/// Bounds of so many blocks, at multiples of `grain`, with about as many ports each.
-fn bounds(graph: &Graph, blocks: u32, grain: u32) -> Vec<u32> {
-    let routers = graph.routers();
-    let (units, all) = (routers.div_ceil(grain), u64::from(graph.port_base(routers)));
-    let ports_before = |unit: u32| u64::from(graph.port_base((unit * grain).min(routers)));
+/// Bounds of so many blocks, at multiples of `grain`, with about as much work each. `work`: that before each router and before the end.
+fn bounds(work: &[u64], blocks: u32, grain: u32) -> Vec<u32> {
+    let routers = work.len() as u32 - 1;
+    let (units, all) = (routers.div_ceil(grain), work[routers as usize]);
+    let work_before = |unit: u32| work[(unit * grain).min(routers) as usize];
     let mut bounds = vec![0];
     for b in 1..blocks {
         let due = u64::from(b) * all / u64::from(blocks);
         // the last unit that begins no later; each block has one at least
-        let unit = partition_point(units, |unit| ports_before(unit) <= due).saturating_sub(1);
+        let unit = partition_point(units, |unit| work_before(unit) <= due).saturating_sub(1);
         bounds.push(unit.clamp(bounds[b as usize - 1] + 1, units - (blocks - b)));
     }
     bounds.push(units);
@@ -100,11 +120,12 @@ fn partition_point(end: u32, holds: impl Fn(u32) -> bool) -> u32 {
     low
 }
 
-/// By how much the ports of the largest block are more than those of a block on average: so long all others wait for it.
-fn uneven(graph: &Graph, bounds: &[u32]) -> f64 {
-    let ports = |both: &[u32]| graph.port_base(both[1]) - graph.port_base(both[0]);
-    let (largest, all) = (bounds.windows(2).map(ports).max().unwrap_or(0), graph.port_base(graph.routers()));
-    f64::from(largest) * (bounds.len() - 1) as f64 / f64::from(all.max(1)) - 1.0
+/// By how much the work of the largest block is more than that of a block on average: so long all others wait for it.
+fn uneven(work: &[u64], bounds: &[u32]) -> f64 {
+    let of_block = |both: &[u32]| work[both[1] as usize] - work[both[0] as usize];
+    let largest = bounds.windows(2).map(of_block).max().unwrap_or(0);
+    let all = work.last().copied().unwrap_or(0).max(1);
+    largest as f64 * (bounds.len() - 1) as f64 / all as f64 - 1.0
 }
 
 /// Whether some link between routers of one unit is shorter than all between units: to cut it would shorten the windows in which
@@ -189,7 +210,7 @@ mod tests {
     fn a_routing_that_reads_its_group_is_refused_where_a_block_could_split_one() {
         let needs = Needs { reads_group: true, ..Needs::default() };
         assert_eq!(refuse_split_groups(&two_groups(false), &needs, "toy"), Ok(()));
-        assert_eq!(bounds(&two_groups(false), 2, 2), [0, 2, 4]);
+        assert_eq!(bounds(&[0, 3, 6, 9, 12], 2, 2), [0, 2, 4]);
         let refusal = refuse_split_groups(&two_groups(true), &needs, "toy").unwrap_err();
         assert!(refusal.what.contains("has no groups of equal size with consecutive router numbers"), "{refusal}");
         assert_eq!(refuse_split_groups(&two_groups(true), &Needs::default(), "toy"), Ok(()));
@@ -203,15 +224,16 @@ mod tests {
     #[test]
     fn rows_are_split_where_whole_ones_leave_threads_idle() {
         let spec = spec(r#"{"hyperx": {"widths": [22, 22], "terminals_per_router": 1}}"#, r#"{"dimension_order": {}}"#);
+        let work = work_before(&spec);
         // 22 rows on 16 blocks: two rows where 22 / 16 = 1.375 are the mean
-        assert!((uneven(&spec.graph, &bounds(&spec.graph, 16, 22)) - (2.0 / 1.375 - 1.0)).abs() < 1e-9);
+        assert!((uneven(&work, &bounds(&work, 16, 22)) - (2.0 / 1.375 - 1.0)).abs() < 1e-9);
         let split = partition(&spec, 16, false);
         // 31 routers where 484 / 16 = 30.25 are the mean
-        assert!((uneven(&spec.graph, &split) - (31.0 / 30.25 - 1.0)).abs() < 1e-9, "{split:?}");
-        assert_eq!(partition(&spec, 11, false), bounds(&spec.graph, 11, 22), "two rows each");
-        assert_eq!(partition(&spec, 30, false), bounds(&spec.graph, 30, 1), "more blocks than rows");
-        assert_eq!(partition(&spec, 16, true), bounds(&spec.graph, 16, 22));
-        assert_eq!(partition(&spec, 100, true), bounds(&spec.graph, 22, 22), "no more blocks than groups");
+        assert!((uneven(&work, &split) - (31.0 / 30.25 - 1.0)).abs() < 1e-9, "{split:?}");
+        assert_eq!(partition(&spec, 11, false), bounds(&work, 11, 22), "two rows each");
+        assert_eq!(partition(&spec, 30, false), bounds(&work, 30, 1), "more blocks than rows");
+        assert_eq!(partition(&spec, 16, true), bounds(&work, 16, 22));
+        assert_eq!(partition(&spec, 100, true), bounds(&work, 22, 22), "no more blocks than groups");
     }
 
     #[test]
@@ -221,9 +243,10 @@ mod tests {
         let mut spec = spec(dragonfly, r#"{"dragonfly_minimal": {}}"#);
         (spec.links[1].latency, spec.links[2].latency) = (10, 100);
         (spec.links[1].credit_latency, spec.links[2].credit_latency) = (10, 100);
-        assert_eq!(partition(&spec, 4, false), bounds(&spec.graph, 4, 4), "9 groups");
+        let work = work_before(&spec);
+        assert_eq!(partition(&spec, 4, false), bounds(&work, 4, 4), "9 groups");
         spec.links.iter_mut().for_each(|link| (link.latency, link.credit_latency) = (100, 100));
-        assert_eq!(partition(&spec, 4, false), bounds(&spec.graph, 4, 1), "9 routers each");
+        assert_eq!(partition(&spec, 4, false), bounds(&work, 4, 1), "9 routers each");
     }
 
     #[test]
@@ -242,6 +265,19 @@ mod tests {
             (usual_blocks(&spec.graph, 0), usual_blocks(&spec.graph, 1), usual_blocks(&spec.graph, 5)),
             (1, 1, 5)
         );
+    }
+
+    /// All terminals of a fat tree are at its first routers. Two blocks share them, so that each has work to do for the ranks of a program.
+    #[test]
+    fn terminals_of_a_program_are_divided_among_blocks() {
+        let mut spec = spec(r#"{"fat_tree": {"k": 4}}"#, r#"{"up_down": {}}"#);
+        // 20 routers of 4 ports, the first 8 with 2 terminals each: half of the ports is at router 10
+        assert_eq!(partition(&spec, 2, false), [0, 10, 20]);
+        let program = r#"{"collective": {"operation": "all_reduce", "ranks": 16, "bytes": "1KB"}}"#;
+        spec.traffic.jobs[0].workload =
+            serde_json::from_str(&format!(r#"{{"programs": {{"program": {program}}}}}"#)).expect("a workload");
+        // (8 x (4 + 2 x 16) + 12 x 4) / 2 = 168 of work, of which each of the first routers has 36
+        assert_eq!(partition(&spec, 2, false), [0, 4, 20]);
     }
 
     #[test]
