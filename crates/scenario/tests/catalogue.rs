@@ -132,10 +132,11 @@ fn hardware_that_no_source_names_is_refused_and_the_remedies_work() {
 /// No source has the power of a port or a module at a part of its rate.
 #[test]
 fn a_policy_that_lowers_rates_has_no_prices_in_the_catalogue() {
-    for policy in ["rate_ladder", "{rate_ladder: {slowest: half}}"] {
+    let cases = [("rate_ladder", "the states `half`, `quarter`"), ("{rate_ladder: {slowest: half}}", "the state `half`")];
+    for (policy, states) in cases {
         let message = refused_in("tree.yaml", TREE, &[("power.policy", policy)]);
-        let what = "error: power.policy: the policy `rate_ladder` can put a link in the state `half`";
-        assert!(message.contains(what) && message.contains("no power of ports and modules"), "{message}");
+        let what = format!("error: power.policy: the policy `rate_ladder` can put a link in {states}");
+        assert!(message.contains(&what) && message.contains("no power of ports and modules"), "{message}");
         assert!(message.contains("write policy: always_on, or leave `power.catalogue` out"), "{message}");
     }
     point(&[("power.policy", "always_on")]);
