@@ -132,7 +132,8 @@ fn hardware_that_no_source_names_is_refused_and_the_remedies_work() {
 /// No source has the power of a port or a module at a part of its rate.
 #[test]
 fn a_policy_that_lowers_rates_has_no_prices_in_the_catalogue() {
-    let cases = [("rate_ladder", "the states `half`, `quarter`"), ("{rate_ladder: {slowest: half}}", "the state `half`")];
+    let cases =
+        [("rate_ladder", "the states `half`, `quarter`"), ("{rate_ladder: {slowest: half}}", "the state `half`")];
     for (policy, states) in cases {
         let message = refused_in("tree.yaml", TREE, &[("power.policy", policy)]);
         let what = format!("error: power.policy: the policy `rate_ladder` can put a link in {states}");
