@@ -24,12 +24,14 @@ pub(crate) fn partition(spec: &Spec, blocks: usize, whole_groups: bool) -> Vec<u
     let whole = bounds(&work, blocks.min(units), grain);
     let is_too_uneven = || blocks > units || uneven(&work, &whole) > IDLE_SHARE && !is_closer_inside(spec, grain);
     let bounds = if whole_groups || grain == 1 || !is_too_uneven() { whole } else { bounds(&work, blocks, 1) };
+    let step = if whole_groups { grain } else { 1 };
     let jobs = &spec.traffic.jobs;
-    let whole = with_whole_nodes(spec, jobs.iter(), bounds.clone());
+    let whole = with_whole_nodes(spec, jobs.iter(), bounds.clone(), step);
     if whole.len() == bounds.len() {
         return whole;
     }
-    with_whole_nodes(spec, jobs.iter().filter(|job| job.workload.model().notes_after(spec.cycle_fs).is_none()), bounds)
+    let with_notes_at_once = jobs.iter().filter(|job| job.workload.model().notes_after(spec.cycle_fs).is_none());
+    with_whole_nodes(spec, with_notes_at_once, bounds, step)
 }
 
 /// Cycles after which terminals of a node act on each other: the least over the jobs of which a node is divided among these blocks.
@@ -47,8 +49,9 @@ fn nodes<'a>(spec: &Spec, job: &'a Job) -> impl Iterator<Item = &'a [u32]> {
     job.terminals.chunks(together.max(1)).filter(move |_| together > 1)
 }
 
-/// Moves bounds to places that divide no node of these jobs. There are fewer blocks if there are fewer such places.
-fn with_whole_nodes<'a>(spec: &Spec, jobs: impl Iterator<Item = &'a Job>, mut bounds: Vec<u32>) -> Vec<u32> {
+/// Moves bounds, by `step` routers at a time, to places that divide no node of these jobs. There are fewer blocks if there are fewer
+/// such places.
+fn with_whole_nodes<'a>(spec: &Spec, jobs: impl Iterator<Item = &'a Job>, mut bounds: Vec<u32>, step: u32) -> Vec<u32> {
     let graph = &*spec.graph;
     // by router: nodes that begin before it and end there or later
     let mut divided = vec![0i32; graph.routers() as usize + 1];
@@ -65,7 +68,7 @@ fn with_whole_nodes<'a>(spec: &Spec, jobs: impl Iterator<Item = &'a Job>, mut bo
     });
     for bound in &mut bounds {
         while divided[*bound as usize] > 0 {
-            *bound -= 1;
+            *bound -= step.min(*bound);
         }
     }
     bounds.dedup();
@@ -298,6 +301,19 @@ mod tests {
         // four routers: the first two have the first two nodes
         let pair = r#"{"hyperx": {"widths": [2], "terminals_per_router": 2}}"#;
         assert_eq!(halves(pair, "30cycles"), (None, vec![0, 2, 4]));
+    }
+
+    /// Nodes of two terminals, on groups of 3: only every second bound between groups divides no node.
+    #[test]
+    fn groups_stay_whole_where_nodes_do() {
+        let dragonfly =
+            r#"{"dragonfly": {"routers_per_group": 3, "terminals_per_router": 1, "global_links_per_router": 1}}"#;
+        let mut spec = spec(dragonfly, r#"{"dragonfly_minimal": {}}"#);
+        let program = r#"{"collective": {"operation": "all_reduce", "ranks": 6, "bytes": "1KB"}}"#;
+        let workload = format!(r#"{{"programs": {{"program": {program}, "rails": 2}}}}"#);
+        spec.traffic.jobs[0].workload = serde_json::from_str(&workload).expect("a workload");
+        assert_eq!(partition(&spec, 4, true), [0, 6, 12]);
+        assert_eq!(partition(&spec, 4, false), [0, 2, 6, 8, 12], "bounds at 0, 3, 6, 9 and 12, moved by a router");
     }
 
     /// Packets on long links fill a cache that the state of the ports does not fill.

@@ -98,8 +98,9 @@ pub struct Runtime {
     threshold: i32,
     sensor: Sensor,
     queues: Queues,
-    /// Ports of a router.
-    ports: i32,
+    /// By router: its first port among those of all routers. Routers of a group may have different numbers of ports, as links of
+    /// escape rings may be trunks.
+    first_ports: Vec<u32>,
     /// First global port of a router, and how many there are.
     global: (u16, u16),
 }
@@ -120,7 +121,7 @@ impl RoutingModel for DragonflyUgal {
             threshold: threshold(self.threshold, "dragonfly_ugal")?,
             sensor: self.sensor,
             queues: self.queues,
-            ports: graph.ports(0).len() as i32,
+            first_ports: (0..graph.routers()).map(|router| graph.port_base(router)).collect(),
         })
     }
 
@@ -166,14 +167,25 @@ impl Runtime {
     /// The congestion of the output that `cost` names, as the router at `at` knows it.
     #[inline(always)]
     fn congestion<Q: View + ?Sized>(&self, at: u64, here: &Q, cost: Cost) -> i32 {
-        let away = index(cost.at) as i32 - index(at) as i32;
         match self.queues {
-            Queues::Posted(_) if away != 0 => {
-                let router = group(cost.at) * self.valiant.groups.per_group + index(cost.at);
-                here.post(0).of(router, usize::from(cost.port - self.global.0)) as i32
-            }
-            Queues::Local {} | Queues::Global {} | Queues::Posted(_) => here.read_of(away * self.ports, cost.port),
+            Queues::Local {} => here.read(cost.port),
+            Queues::Global {} | Queues::Posted(_) if cost.at == at => here.read(cost.port),
+            Queues::Posted(_) => here.post(0).of(self.router(cost.at), usize::from(cost.port - self.global.0)) as i32,
+            Queues::Global {} => here.read_of(self.ports_between(at, cost.at), cost.port),
         }
+    }
+
+    /// The number of a router.
+    #[inline(always)]
+    fn router(&self, at: u64) -> u32 {
+        group(at) * self.valiant.groups.per_group + index(at)
+    }
+
+    /// Ports from the first one of a router to the first one of another.
+    #[inline(always)]
+    fn ports_between(&self, from: u64, to: u64) -> i32 {
+        let first = |at: u64| self.first_ports[self.router(at) as usize] as i32;
+        first(to) - first(from)
     }
 
     fn posts(&self) -> Option<Posts> {
@@ -318,5 +330,32 @@ mod tests {
             let most = if intermediate == dragonfly_valiant::Intermediate::Group { 5 } else { 6 };
             assert_eq!(longest, most, "{intermediate:?}");
         }
+    }
+    /// Links of the escape ring are trunks inside of groups only, so the router in the middle of a group has 10 ports, and the others have 8.
+    #[test]
+    fn the_queues_that_are_read_are_those_of_the_gateway() {
+        let dragonfly = r#"{"dragonfly": {"routers_per_group": 3, "terminals_per_router": 1, "global_links_per_router": 1,
+            "trunk_width": {"ring_local": 3}, "escape_rings": 1}}"#;
+        let graph = serde_json::from_str::<TopologyConfig>(dragonfly).unwrap().build("topology").unwrap();
+        let coords = of_all(&graph);
+        let routing = serde_json::from_str::<DragonflyUgal>(r#"{"queues": {"global": {}}}"#).unwrap();
+        let routing = routing.build(&graph).unwrap();
+        let mut elsewhere = 0;
+        for (at, to) in (0..3).flat_map(|at| (3..graph.routers()).map(move |to| (at, to))) {
+            let dest = coords[to as usize];
+            let packet = Packet { dest, target: dest, ..Packet::default() };
+            for cost in routing.steps(coords[at as usize], &packet, 1).iter().filter_map(|step| step.cost) {
+                let gateway = routing.router(cost.at);
+                assert_eq!(
+                    graph.class_names()[usize::from(graph.ports(gateway)[usize::from(cost.port)].class)],
+                    "global"
+                );
+                let first =
+                    graph.port_base(at).wrapping_add_signed(routing.ports_between(coords[at as usize], cost.at));
+                assert_eq!(first, graph.port_base(gateway));
+                elsewhere += u32::from(gateway != at);
+            }
+        }
+        assert!(elsewhere > 0);
     }
 }
