@@ -119,3 +119,71 @@ def test_a_set_that_can_not_run_is_refused_with_a_remedy_that_works(
 def test_a_period_of_nothing_is_refused() -> None:
     with pytest.raises(ScenarioError, match="every 0 cycles"):
         _ = weft.load(scenario(*SET, period="0ns")).points
+
+
+def computing(name: str, ranks: int, us: int, count: int = 1) -> dict[str, Any]:
+    """Ranks that compute for a time, and send nothing."""
+    return {"name": name, "count": count, "programs": {"program": {"compute": {"ranks": ranks, "time": f"{us}us"}}}}
+
+
+def test_programs_share_the_nodes_that_they_do_not_fill(tmp_path: Path) -> None:
+    """16 nodes of 8 cores: 12 ranks are on nodes 0 and 1, the next 12 on the rest of node 1 and on node 2."""
+    traces = (computing("twelve", 12, 20, 2), computing("three", 3, 5), trace("ring", 20, ranks_per_terminal=1))
+    shared = scenario(*traces, cores_per_node=8, order="fcfs")
+    results = weft.load(shared).run(tmp_path / "results", watch=False)
+    rows = schedule(results, 0)
+    assert rows["start_cycles"].to_list() == [0, 0, 0, 0], "128 cores are enough for all of them"
+    assert rows["allocated_terminals"].to_list() == ["0-1", "1-2", "3", "3-5"]
+    assert rows["terminals"].to_list() == [2, 2, 1, 3]
+    ranks = pl.read_parquet(results.file(0, "ranks.parquet"))
+    # no core twice: each node has as many ranks as cores, up to the last one that has any
+    assert ranks.group_by("terminal").len().sort("terminal")["len"].to_list() == [8, 8, 8, 8, 8, 7]
+    assert ranks["terminal"].to_list()[:12] == [0] * 8 + [1] * 4
+    assert ranks["terminal"].to_list()[12:24] == [1] * 4 + [2] * 8
+    # computations of nodes that are shared take as long as those of others
+    assert rows["run_time_cycles"].to_list()[:3] == [20_000, 20_000, 5_000]
+    # core-cycles are conserved: the busy share of the 128 cores over time, and the ranks times their run times
+    busy = pl.read_parquet(results.file(0, "utilisation.parquet"))
+    spans = busy["cycle"].diff().shift(-1).fill_null(0)
+    cores = float((busy["utilisation"] * spans).sum()) * 128
+    assert cores == pytest.approx(sum(rows["ranks"] * rows["run_time_cycles"]))
+    assert max(busy["busy_terminals"]) == 6
+    # the account of the machine knows how many cores a node has
+    (run_task,) = results.machine(Machine(idle_shares=(0.5,)))["run_task"]
+    assert run_task == pytest.approx(sum(ranks["compute_cycles"]) / (128 * max(ranks["finish_cycles"])))
+
+
+def test_messages_of_programs_that_share_nodes_reach_their_own(tmp_path: Path) -> None:
+    """Each of 8 programs of 6 ranks is on two nodes of 4 cores or three, and sends as many messages as alone."""
+    program = {"collective": {"operation": "all_to_all", "ranks": 6, "bytes": "600B", "repeat": 3}}
+    ring = {"name": "ring", "programs": {"program": program, "local_latency": "100ns"}}
+    many = scenario(ring | {"count": 8}, cores_per_node=4) | {"seed": 3}
+    one = scenario(ring, cores_per_node=4)
+    together, alone = (
+        weft.load(each).run(tmp_path / name, watch=False) for name, each in (("together", many), ("alone", one))
+    )
+    (sent,), (of_one,) = ([s["jobs"][0] for s in each.summaries] for each in (together, alone))
+    assert sent["messages"] == 8 * of_one["messages"]
+    assert sent["message_bytes"] == 8 * of_one["message_bytes"]
+    rows = schedule(together, 0)
+    assert rows["start_cycles"].to_list() == [0] * 8
+    # 48 ranks have 12 nodes: 16 nodes of 4 cores are not needed
+    assert pl.read_parquet(together.file(0, "ranks.parquet"))["terminal"].n_unique() == 12
+    assert min(rows["run_time_cycles"]) >= schedule(alone, 0)["run_time_cycles"][0]
+
+
+@pytest.mark.parametrize(
+    ("cores", "traces", "message", "mended"),
+    [
+        (4, [trace("two", 8)], "each rank has a core", [trace("two", 8, ranks_per_terminal=1)]),
+        (4, [computing("huge", 65, 1)], "needs 65 cores, and job `all` has 64", [computing("fits", 64, 1)]),
+        (0, [computing("one", 1, 1)], "a node of 0 cores", None),
+    ],
+)
+def test_cores_that_make_no_sense_are_refused(
+    cores: int, traces: list[dict[str, Any]], message: str, mended: list[dict[str, Any]] | None
+) -> None:
+    with pytest.raises(ScenarioError, match=message):
+        _ = weft.load(scenario(*traces, cores_per_node=cores)).points
+    again = scenario(*(mended or traces), cores_per_node=cores or 1)
+    assert len(weft.load(again).points) == 1

@@ -86,8 +86,9 @@ impl<'a> Near<'a> {
 /// The part of the network that a program of a workload used: its share of the energy follows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Usage {
-    /// Terminals that it held, times the cycles for which it ran.
-    pub terminal_cycles: u64,
+    /// Cores that it held, times the cycles for which it ran. Of terminals that belong to one program each counts as one core.
+    pub core_cycles: u64,
+    pub cores_per_terminal: u32,
     /// Flits delivered, and flits times the links between routers that they crossed.
     pub flits: u64,
     pub link_flits: u64,

@@ -97,6 +97,9 @@ pub use workload::{BatchSize, JobConfig, Phase, TerminalLoad, Traffic};
 
 /// Version of the meaning of results. It is a part of the hash, so results of another model are never taken for these.
 ///
+/// 27: `dragonfly_ugal` with `queues: global` read the wrong queues where routers of a group have different numbers of ports. Trunks of escape
+/// rings make such groups.
+///
 /// 26: under `stop: confidence` the last phase of a load ends with the window. Where the window grew, its accepted load, power, energy and offered load
 /// were wrong. A drain ends in the same cycle in any number of blocks (`cycles_total`, `flit_hops`). It does not wait for packets of the warm-up whose heads
 /// have left their terminals. Lives of watched packets are right with `input_speedup` on slow links, and in several blocks with queues at terminals.
@@ -141,4 +144,4 @@ pub use workload::{BatchSize, JobConfig, Phase, TerminalLoad, Traffic};
 /// state, control packets and faults, and `history_window` counts what the link has taken, not what has crossed the switch:
 /// numbers of runs with that sensor change. 4 adds keys to 3 (times, bits, references of energy, mean powers, states of links
 /// over time) and changes no number.
-pub const RESULT_MODEL_VERSION: u32 = 26;
+pub const RESULT_MODEL_VERSION: u32 = 27;

@@ -72,7 +72,8 @@ impl Pool {
         let dynamic_yj = self.terminal_links.share(2 * usage.flits)
             + self.links.share(usage.link_flits)
             + self.routers.share(usage.flits + usage.link_flits);
-        Energy { standing_yj: share(self.static_yj, usage.terminal_cycles.into(), self.terminal_cycles), dynamic_yj }
+        let core_cycles = self.terminal_cycles * u128::from(usage.cores_per_terminal);
+        Energy { standing_yj: share(self.static_yj, usage.core_cycles.into(), core_cycles), dynamic_yj }
     }
 }
 

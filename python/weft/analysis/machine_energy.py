@@ -150,6 +150,13 @@ def _fabric(results: ResultSet, point: int, machine: Machine) -> Fabric:
     )
 
 
+def _cores_per_node(scenario: Mapping[str, Any]) -> int:
+    """The most cores that a scheduler of the scenario has at a node, 1 if it shares none."""
+    traffic = scenario["traffic"]
+    schedulers = ((job.get("workload") or {}).get("scheduler") or {} for job in [traffic, *(traffic.get("jobs") or [])])
+    return max(each.get("cores_per_node") or 1 for each in schedulers)
+
+
 def _cores(results: ResultSet, point: int, machine: Machine, terminals: int) -> int:
     """Cores of the machine."""
     if (results.folder(point) / "schedule.parquet").is_file():
@@ -158,6 +165,7 @@ def _cores(results: ResultSet, point: int, machine: Machine, terminals: int) -> 
         fullest = max(
             math.ceil(ranks / of) for ranks, of in schedule.select("ranks", "terminals").drop_nulls().iter_rows()
         )
+        fullest = max(fullest, _cores_per_node(results.scenario(point)))
     else:
         ranks = pl.read_parquet(results.file(point, "ranks.parquet"))
         fullest = max(ranks.group_by("terminal").len()["len"])

@@ -53,6 +53,7 @@ mod sources;
 
 use compute::{Compute, Jitter};
 use interface::{Interface, Times};
+pub(super) use messages::NUMBER_BITS;
 use messages::Outbox;
 use node::Node;
 use processors::Rank;
@@ -60,7 +61,7 @@ use rails::{RailChoice, Rails};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use site::{Site, lock};
+use site::{Site, Spread, lock};
 use sources::Nodes;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
@@ -241,6 +242,11 @@ impl Programs {
         Self { compute_scale: scale, ..self.clone() }
     }
 
+    /// The same program with this number of ranks at each node.
+    pub(super) fn at_nodes_of(&self, ranks: u32) -> Self {
+        Self { ranks_per_terminal: ranks, ..self.clone() }
+    }
+
     /// Ranks of each node.
     pub(super) fn ranks_per_node(&self) -> u32 {
         self.ranks_per_terminal.max(1)
@@ -366,9 +372,12 @@ impl Programs {
         Ok((start, times.map(|(_, time)| time)))
     }
 
-    /// The state that all nodes share, for a program of `ranks` ranks.
-    fn site(&self, of: &JobSite, ranks: u32) -> Result<Site, Refusal> {
-        let nodes = self.nodes(of, ranks)?;
+    /// The state that all nodes share, for a program of `ranks` ranks. `held`: as in [`Programs::build_on`].
+    fn site(&self, of: &JobSite, ranks: u32, held: &[u32]) -> Result<Site, Refusal> {
+        let (nodes, spread) = match held {
+            [] => (self.nodes(of, ranks)?, Spread::Even(self.ranks_per_terminal)),
+            held => (held.len(), Spread::of(held)),
+        };
         let (start, [overhead_fs, local_fs, injection_fs, _]) =
             self.times(of.cycle_fs, &format!("{}.workload.programs", of.path))?;
         let Times { rail_choice, .. } = self.interfaces();
@@ -382,7 +391,7 @@ impl Programs {
             places,
             rails,
             compute: Compute::new(self.compute_scale, self.jitter, of.seed),
-            per_node: self.ranks_per_terminal,
+            spread,
             ranks,
             start,
             cycle_fs: of.cycle_fs,
@@ -400,6 +409,25 @@ impl Programs {
             open: AtomicU64::new(ranks.into()),
             last: AtomicU64::new(0),
         })
+    }
+
+    /// The program on the terminals of `site`. `held`: the ranks of each of them; empty if `ranks_per_terminal` says it.
+    pub(super) fn build_on(&self, site: &JobSite, held: &[u32]) -> Result<Arc<dyn Workload>, Refusal> {
+        let (program, rules) = self.make(&format!("{}.workload.programs", site.path))?;
+        let (ranks, rules, (processors, _)) = (program.len(), Arc::new(rules), program.resources());
+        let site = self.site(site, ranks, held)?;
+        let rank = |rank: u32| {
+            let of = &program.ranks[rank as usize];
+            let mut machine = Machine::new(of.cursor(), rank, ranks, of.comms.clone(), Arc::clone(&rules));
+            machine.note_collectives();
+            Rank::new(machine, rank, processors, site.start)
+        };
+        let node = |node: u32| {
+            let own = site.spread.first(node)..site.spread.first(node + 1).min(ranks);
+            Mutex::new(Node::new(&site, node, own.map(rank).collect()))
+        };
+        let nodes = (0..site.nodes() as u32).map(node).collect();
+        Ok(Arc::new(Runtime { all: Arc::new(All { site, nodes }) }))
     }
 }
 
@@ -468,21 +496,7 @@ impl WorkloadModel for Programs {
     }
 
     fn build(&self, site: &JobSite) -> Result<Arc<dyn Workload>, Refusal> {
-        let (program, rules) = self.make(&format!("{}.workload.programs", site.path))?;
-        let (ranks, rules, (processors, _)) = (program.len(), Arc::new(rules), program.resources());
-        let site = self.site(site, ranks)?;
-        let rank = |rank: u32| {
-            let of = &program.ranks[rank as usize];
-            let mut machine = Machine::new(of.cursor(), rank, ranks, of.comms.clone(), Arc::clone(&rules));
-            machine.note_collectives();
-            Rank::new(machine, rank, processors, site.start)
-        };
-        let node = |node: u32| {
-            let first = node * site.per_node;
-            Mutex::new(Node::new(&site, node, (first..(first + site.per_node).min(ranks)).map(rank).collect()))
-        };
-        let nodes = (0..site.nodes() as u32).map(node).collect();
-        Ok(Arc::new(Runtime { all: Arc::new(All { site, nodes }) }))
+        self.build_on(site, &[])
     }
 
     fn examples() -> Vec<Self> {

@@ -12,6 +12,7 @@
 //! - order: which of the submitted programs starts next.
 //! - period \[time\]: of the scheduler. It looks at the nodes at 0, then once in each period.
 //! - placement: which of the free nodes a program gets.
+//! - cores_per_node \[count\]: cores of a node, for programs that share nodes.
 //! - slowdown_bound \[time\]: the least run time that the bounded slowdown divides by. With a file of jobs it is 10 s, else it has no default.
 //! - seed: of the random choices, beside the seed of the scenario.
 //!
@@ -19,17 +20,19 @@
 //! # Guarantees
 //! Each program starts once, at a look at or after its submission. At each look the scheduler repeats: of the programs that have been submitted and
 //! not started it takes the one that `order` names. That one gets the first free nodes in the order of the terminals of the job, or those that `placement`
-//! says. A node belongs to one program at a time, so a program that does not fill its last node leaves the rest of it idle. A program that ends frees its nodes at
+//! says. A node belongs to one program at a time, so a program that does not fill its last node leaves the rest of it idle. With `cores_per_node` each
+//! rank has a core instead: a program gets the first free cores, and the rest of its last node is for others. The interface of a node sends the packets of its
+//! programs by turns. A program that ends frees its nodes or cores at
 //! the first look that comes a period or more after its end. The run time is the end of the last program.
 //!
 //! All blocks decide alike: at a look they use only ends that are a period old, and the blocks have exchanged all messages since. So a
 //! period has to be longer than the latency of every link.
 //!
 //! The energy of a program: of the static energy of the network, and the dynamic energy of its terminal links, its other links and its routers. Of the static energy it
-//! has the share of its terminals times its run time among all terminals of the network times the window. Of each dynamic energy it has the share of the flits
+//! has the share of its terminals times its run time among all terminals of the network times the window, and of a shared terminal the share of its cores. Of each dynamic energy it has the share of the flits
 //! delivered to it, each as often as it crossed such a link or a router. The rest belongs to idle terminals, to control packets, and to packets that were not delivered.
 //! # Not modelled
-//! Priorities, reservations beyond the first program that waits, dependent jobs, and an end at the estimate. A program that waits for
+//! More than 64 programs that share nodes with each other: the next one waits. Priorities, reservations beyond the first program that waits, dependent jobs, and an end at the estimate. A program that waits for
 //! ever lets the others wait for its nodes until `measure.stop.complete.max_window`. A program is scaled to its run time on an ideal
 //! network. There each rank has a node of its own, and the keys `jitter`, `host_latency` and `local_latency` count for nothing. Prices
 //! per flit that differ between links of a run: a flit costs the mean of all links between routers.
@@ -41,15 +44,17 @@
 mod alone;
 mod answers;
 mod arrivals;
+mod held;
 mod job_log;
 mod order;
 mod placement;
 mod queue;
 mod sources;
 
-use super::programs::Programs;
+use super::programs::{NUMBER_BITS, Programs};
 use alone::Alone;
 use arrivals::{Arrivals, Arrived, Asking};
+use held::Held;
 use order::Order;
 use placement::Placement;
 use queue::{Queue, Rules, Submitted};
@@ -83,6 +88,10 @@ pub struct Scheduler {
     /// Which of the free nodes a program gets.
     #[serde(default)]
     pub placement: Placement,
+    /// Cores of a node [count]. Each rank of a program has one, and programs share nodes. Default: a node belongs to one program.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub cores_per_node: Option<u32>,
     /// The least run time that the bounded slowdown divides by, in times of the file of `arrivals` [time]. Default: 10 s with a file,
     /// else none, and the bounded slowdown is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -142,6 +151,11 @@ impl Scheduler {
         self.order.unwrap_or(if is_at_once(&self.arrivals) { Order::Random } else { Order::Fcfs })
     }
 
+    /// Cores of a node, for programs that share nodes; 1 if a node belongs to one program.
+    fn cores(&self) -> u32 {
+        self.cores_per_node.unwrap_or(1)
+    }
+
     /// Refuses traces that no arrival can start.
     fn check_traces(&self, site: &JobSite) -> Result<(), Refusal> {
         for (place, scheduled) in self.traces.iter().enumerate() {
@@ -162,6 +176,12 @@ impl Scheduler {
                 let what = "the scheduler decides when a program starts".into();
                 return Err(site.refusal(&format!("{key}.programs.start"), what, help));
             }
+            if self.cores_per_node.is_some() && scheduled.programs.ranks_per_node() > 1 {
+                let what =
+                    "with `cores_per_node` each rank has a core, and a node has as many ranks as it has free cores";
+                let help = "leave `ranks_per_terminal` out, or `cores_per_node`";
+                return Err(site.refusal(&format!("{key}.programs.ranks_per_terminal"), what.into(), help));
+            }
             if scheduled.programs.rails(site.planes) > 1 {
                 let what =
                     "a node of several terminals, and the scheduler gives a program its terminals one by one".into();
@@ -173,6 +193,13 @@ impl Scheduler {
                 };
                 return Err(site.refusal(&format!("{key}.programs.rails"), what, help));
             }
+        }
+        if self.cores_per_node == Some(0) {
+            return Err(site.refusal(
+                "workload.scheduler.cores_per_node",
+                "a node of 0 cores".into(),
+                "write 1 or more",
+            ));
         }
         if self.traces.is_empty() {
             return Err(site.refusal("workload.scheduler.traces", "no program".into(), "name one or more"));
@@ -243,7 +270,10 @@ impl WorkloadModel for Scheduler {
         self.placement.domains(site)?;
         let mut checked = BTreeSet::new();
         let mut fresh = arrived.programs.iter().filter(|each| checked.insert((Arc::clone(&each.name), each.needs)));
-        fresh.try_for_each(|each| each.programs.check(site))
+        fresh.try_for_each(|each| match self.cores_per_node {
+            Some(cores) => each.programs.at_nodes_of(cores).check(site),
+            None => each.programs.check(site),
+        })
     }
 
     fn remarks(&self, site: &JobSite) -> Result<Vec<Remark>, Refusal> {
@@ -256,6 +286,7 @@ impl WorkloadModel for Scheduler {
     fn build(&self, site: &JobSite) -> Result<Arc<dyn Workload>, Refusal> {
         let rules = Rules {
             period: self.period(site.cycle_fs, &format!("{}.workload.scheduler", site.path))?,
+            cores: self.cores(),
             order: self.order(),
             placement: self.placement,
             domains: self.placement.domains(site)?,
@@ -289,6 +320,10 @@ impl WorkloadModel for Scheduler {
             of(r#"{"period": "200ns", "slowdown_bound": "1us", "placement": "compact", "traces": [
                 {"name": "pair", "programs": {"program": {"collective": {"operation": "all_to_all", "ranks": 2, "bytes": "300B"}}}}],
                 "arrivals": {"list": [{"at": "10ns", "trace": "pair", "ranks": 5}, {"at": "10ns", "trace": "pair"}, {"at": "1500ns", "trace": "pair", "ranks": 4}]}}"#),
+            of(r#"{"period": "200ns", "slowdown_bound": "1us", "cores_per_node": 3, "traces": [
+                {"name": "five", "count": 3, "programs": {"overhead": "10ns", "program": {"collective": {"operation": "all_to_all", "ranks": 5, "bytes": "500B"}}}},
+                {"name": "two", "count": 2, "programs": {"eager": "100B", "program": {"collective": {"operation": "all_reduce", "ranks": 2, "bytes": "1KB"}}}},
+                {"name": "four", "count": 2, "programs": {"program": {"collective": {"operation": "all_reduce", "ranks": 4, "bytes": "2KB"}}}}]}"#),
         ]
     }
 }
@@ -309,6 +344,7 @@ struct OwnSite {
     flit_bits: u64,
     seed: u64,
     wanted: Wanted,
+    shares_nodes: bool,
     /// Latency of a message alone, for lengths of programs.
     latency: Time,
     /// Scales of computations that were found.
@@ -328,6 +364,7 @@ impl OwnSite {
             flit_bits: site.flit_bits,
             seed: site.seed,
             wanted: site.wanted,
+            shares_nodes: scheduler.cores_per_node.is_some(),
             latency: scheduler.arrivals.latency(),
             scales: Mutex::default(),
         }
@@ -348,9 +385,9 @@ impl OwnSite {
         submitted.programs.scaled_by(*scales.entry(key).or_insert_with(find))
     }
 
-    /// A program that starts in cycle `start` at these terminals of the job.
-    fn launch(&self, submitted: &Submitted, places: &[u32], start: u64) -> Arc<dyn Workload> {
-        let terminals: Vec<u32> = places.iter().map(|&place| self.terminals[place as usize]).collect();
+    /// A program that starts in cycle `start` at these nodes of the job.
+    fn launch(&self, submitted: &Submitted, held: &Held, start: u64) -> Arc<dyn Workload> {
+        let terminals: Vec<u32> = held.places.iter().map(|&place| self.terminals[place as usize]).collect();
         let site = JobSite {
             path: self.path.clone(),
             job: &self.job,
@@ -369,7 +406,8 @@ impl OwnSite {
             wanted: self.wanted,
         };
         let programs = self.of_its_length(submitted).starting_at(start);
-        programs.build(&site).expect("a program that passed `check`")
+        let ranks: &[u32] = if self.shares_nodes { &held.cores } else { &[] };
+        programs.build_on(&site, ranks).expect("a program that passed `check`")
     }
 }
 

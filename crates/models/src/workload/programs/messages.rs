@@ -22,7 +22,8 @@ impl Handle {
     }
 }
 
-/// The purpose of a packet: the highest bits of its tag. The others are the number of the message at its sender.
+/// The purpose of a packet: the highest bits of its tag. The lowest ones are the number of the message at its sender. Those between tell
+/// programs apart that share nodes (`scheduler/sources.rs`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Value)]
 pub enum Part {
     /// A part of the data.
@@ -34,8 +35,10 @@ pub enum Part {
 }
 
 /// Bits of a tag that hold the number of a message.
-const NUMBER_BITS: u32 = 30;
+pub const NUMBER_BITS: u32 = 24;
 const NUMBERS: u32 = 1 << NUMBER_BITS;
+/// Lowest of the bits that hold the purpose.
+const PART: u32 = 30;
 
 impl Part {
     pub fn tag(self, number: u32) -> u32 {
@@ -44,12 +47,12 @@ impl Part {
             Self::Request => 1,
             Self::Clear => 2,
         };
-        part << NUMBER_BITS | number
+        part << PART | number
     }
 
     /// The purpose and the number of a tag.
     pub fn of(tag: u32) -> (Self, u32) {
-        let part = match tag >> NUMBER_BITS {
+        let part = match tag >> PART {
             0 => Self::Data,
             1 => Self::Request,
             _ => Self::Clear,
@@ -175,9 +178,13 @@ impl Outbox {
         self.next
     }
 
-    /// Numbers a message.
+    /// Numbers a message. The number of one that is under way is not given again.
     pub fn add(&mut self, message: Message) -> u32 {
-        let number = self.next;
+        assert!(self.count < NUMBERS as usize, "a node has 16 million messages under way, the most that it can number");
+        let mut number = self.next;
+        while self.get(number).is_some() {
+            number = (number + 1) % NUMBERS;
+        }
         self.next = (number + 1) % NUMBERS;
         self.insert(number, message);
         number

@@ -352,7 +352,7 @@ impl Node {
     }
 
     fn rank_number(&self, site: &Site, r: usize) -> u32 {
-        self.me * site.per_node + r as u32
+        site.spread.first(self.me) + r as u32
     }
 
     /// A message between two ranks of the node arrives.

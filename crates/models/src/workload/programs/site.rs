@@ -9,6 +9,43 @@ use std::sync::atomic::AtomicU64;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use weft_api::activity::Wanted;
 
+/// How the ranks are divided among the nodes. Those of a node follow each other.
+#[derive(Debug)]
+pub enum Spread {
+    /// So many at each node; the last node may have fewer.
+    Even(u32),
+    /// The first rank of each node and the number of all ranks, and by rank its node.
+    Uneven { first: Vec<u32>, nodes: Vec<u32> },
+}
+
+impl Spread {
+    /// `ranks`: of each node.
+    pub fn of(ranks: &[u32]) -> Self {
+        let first = std::iter::once(0).chain(ranks.iter().scan(0, |sum, &ranks| {
+            *sum += ranks;
+            Some(*sum)
+        }));
+        let nodes = (0..).zip(ranks).flat_map(|(node, &ranks)| std::iter::repeat_n(node, ranks as usize));
+        Self::Uneven { first: first.collect(), nodes: nodes.collect() }
+    }
+
+    /// The node of a rank.
+    fn node(&self, rank: u32) -> u32 {
+        match self {
+            Self::Even(each) => rank / each,
+            Self::Uneven { nodes, .. } => nodes[rank as usize],
+        }
+    }
+
+    /// The first rank of a node, or of the one behind the last.
+    pub fn first(&self, node: u32) -> u32 {
+        match self {
+            Self::Even(each) => node * each,
+            Self::Uneven { first, .. } => first[node as usize],
+        }
+    }
+}
+
 /// The state that all nodes of a program share.
 #[derive(Debug)]
 pub struct Site {
@@ -18,8 +55,7 @@ pub struct Site {
     pub places: Vec<u32>,
     pub rails: Rails,
     pub compute: Compute,
-    /// Ranks of a node. The last node may have fewer.
-    pub per_node: u32,
+    pub spread: Spread,
     pub ranks: u32,
     /// The first cycle of the program.
     pub start: u64,
@@ -76,12 +112,12 @@ impl Site {
     }
 
     pub fn node(&self, rank: u32) -> u32 {
-        rank / self.per_node
+        self.spread.node(rank)
     }
 
     /// The place of a rank in its node.
     pub fn place(&self, rank: u32) -> usize {
-        (rank % self.per_node) as usize
+        (rank - self.spread.first(self.node(rank))) as usize
     }
 
     /// Flits of a message: at least one.

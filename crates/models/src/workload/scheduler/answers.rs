@@ -72,9 +72,14 @@ fn schedule(queue: &Queue, terminals: &[u32], bound: Option<f64>, end: u64) -> T
     let counts = |of: &dyn Fn(&Row) -> Option<u64>| Column::MaybeCounts(rows.iter().map(of).collect());
     let floats =
         |of: &dyn Fn(&Row) -> Option<f64>| Column::Floats(rows.iter().map(|row| of(row).unwrap_or(f64::NAN)).collect());
-    let places = |row: &Row| row.started.map_or(Vec::new(), |started| started.places.clone());
+    let places = |row: &Row| row.started.map_or(Vec::new(), |started| started.held.places.clone());
     let first =
-        |row: &Row| row.started.and_then(|started| started.places.first()).map(|&place| terminals[place as usize]);
+        |row: &Row| row.started.and_then(|started| started.held.places.first()).map(|&place| terminals[place as usize]);
+    // of a program that waits, those that it needs at least
+    let count = |row: &Row| {
+        let fewest = row.submitted.needs.div_ceil(queue.cores_per_node() as usize);
+        row.started.map_or(fewest, |started| started.held.places.len()) as u64
+    };
     let held = |row: &Row| {
         let mut held: Vec<u32> = places(row).iter().map(|&place| terminals[place as usize]).collect();
         held.sort_unstable();
@@ -92,7 +97,7 @@ fn schedule(queue: &Queue, terminals: &[u32], bound: Option<f64>, end: u64) -> T
         ("slowdown", floats(&|row| row.slowdown(0.0))),
         ("bounded_slowdown", floats(&|row| row.slowdown(bound?))),
         ("ranks", counts(&|row| row.started.map(|started| ranks(started, end)))),
-        ("terminals", Column::Counts(rows.iter().map(|row| row.submitted.needs as u64).collect())),
+        ("terminals", Column::Counts(rows.iter().map(count).collect())),
         ("first_terminal", Column::MaybeNumbers(rows.iter().map(first).collect())),
         ("allocated_terminals", Column::MaybeTexts(rows.iter().map(held).collect())),
     ])
@@ -117,45 +122,52 @@ fn ranks(started: &Started, end: u64) -> u64 {
     of_ranks.and_then(|(_, table)| table.column("rank")).map_or(0, |column| column.rows() as u64)
 }
 
-/// The changes of a cycle: programs that are submitted, start and end, and terminals that become busy and idle.
+/// The changes of a cycle: programs that are submitted, and those that start and end.
 #[derive(Default)]
-struct Change {
+struct Change<'a> {
     submitted: u64,
-    started: u64,
-    ended: u64,
-    busy: u64,
-    idle: u64,
+    started: Vec<&'a Started>,
+    ended: Vec<&'a Started>,
 }
 
-/// The numbers of busy terminals, of running and of waiting programs. Each cycle with a change has a row.
+/// The numbers of busy terminals, of running and of waiting programs, and the share of the cores that are busy. Each cycle with a change has
+/// a row.
 fn utilisation(queue: &Queue, end: u64) -> Table {
     let mut changes = BTreeMap::<u64, Change>::new();
     for row in Row::all(queue, end) {
-        let needs = row.submitted.needs as u64;
         changes.entry(row.submitted.submit).or_default().submitted += 1;
-        if let Some(start) = row.start() {
-            let change = changes.entry(start).or_default();
-            (change.started, change.busy) = (change.started + 1, change.busy + needs);
-        }
+        let Some(started) = row.started else { continue };
+        changes.entry(started.at).or_default().started.push(started);
         if let Some(end) = row.end {
-            let change = changes.entry(end).or_default();
-            (change.ended, change.idle) = (change.ended + 1, change.idle + needs);
+            changes.entry(end).or_default().ended.push(started);
         }
     }
-    let (mut busy, mut running, mut waiting) = (0, 0, 0);
+    // of programs that share a terminal the last one to end leaves it idle
+    let mut programs_at = vec![0u32; queue.places()];
+    let (mut busy, mut cores, mut running, mut waiting) = (0, 0, 0, 0);
     let mut columns: [Vec<u64>; 4] = Default::default();
-    for (cycle, change) in changes {
-        busy = busy + change.busy - change.idle;
-        running = running + change.started - change.ended;
-        waiting = waiting + change.submitted - change.started;
+    let mut shares = Vec::new();
+    for (cycle, Change { submitted, started, ended }) in changes {
+        for (place, held) in started.iter().flat_map(|each| each.held.each()) {
+            busy += u64::from(programs_at[place] == 0);
+            programs_at[place] += 1;
+            cores += u64::from(held);
+        }
+        for (place, held) in ended.iter().flat_map(|each| each.held.each()) {
+            programs_at[place] -= 1;
+            busy -= u64::from(programs_at[place] == 0);
+            cores -= u64::from(held);
+        }
+        running = running + started.len() as u64 - ended.len() as u64;
+        waiting = waiting + submitted - started.len() as u64;
         columns.iter_mut().zip([cycle, busy, running, waiting]).for_each(|(column, value)| column.push(value));
+        shares.push(cores as f64 / queue.cores() as f64);
     }
-    let share = columns[1].iter().map(|&busy| busy as f64 / queue.places() as f64).collect();
     let [cycles, busy, running, waiting] = columns.map(Column::Counts);
     Table::whole([
         ("cycle", cycles),
         ("busy_terminals", busy),
-        ("utilisation", Column::Floats(share)),
+        ("utilisation", Column::Floats(shares)),
         ("running", running),
         ("waiting", waiting),
     ])
@@ -180,7 +192,8 @@ pub fn tables(queue: &Queue, terminals: &[u32], bound: Option<f64>, end: u64) ->
 pub fn usages(queue: &Queue, end: u64) -> Vec<Usage> {
     let of = |row: &Row| {
         row.started.map_or_else(Usage::default, |started| Usage {
-            terminal_cycles: row.submitted.needs as u64 * (row.end.unwrap_or(end).min(end) - started.at.min(end)),
+            core_cycles: row.submitted.needs as u64 * (row.end.unwrap_or(end).min(end) - started.at.min(end)),
+            cores_per_terminal: queue.cores_per_node(),
             flits: started.delivered.flits.load(Relaxed),
             link_flits: started.delivered.link_flits.load(Relaxed),
         })
@@ -248,12 +261,12 @@ fn of_programs(queue: &Queue, bound: Option<f64>, end: u64) -> Vec<(&'static str
     let first = rows.iter().map(|row| row.submitted.submit).min();
     let last = ended.iter().filter_map(|row| row.end).max();
     let makespan = first.zip(last).map(|(first, last)| (last - first) as f64);
-    let node_cycles = |row: &&Row| row.run_time().unwrap_or(0) as f64 * row.submitted.needs as f64;
-    let busy: f64 = ended.iter().map(node_cycles).sum();
+    let core_cycles = |row: &&Row| row.run_time().unwrap_or(0) as f64 * row.submitted.needs as f64;
+    let busy: f64 = ended.iter().map(core_cycles).sum();
     // those that would be submitted later have not ended, either
     let has_ended = matches!(queue.progress(), Progress::Ended(_));
     let utilisation =
-        makespan.filter(|&cycles| has_ended && cycles > 0.0).map(|cycles| busy / (cycles * queue.places() as f64));
+        makespan.filter(|&cycles| has_ended && cycles > 0.0).map(|cycles| busy / (cycles * queue.cores() as f64));
     vec![
         ("queue_programs", Some(rows.len() as f64)),
         ("queue_ended_programs", Some(ended.len() as f64)),

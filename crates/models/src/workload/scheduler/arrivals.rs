@@ -104,14 +104,26 @@ impl Asking<'_> {
         })
     }
 
-    /// Terminals of a program. Refuses at `key` one that the job has too few terminals for.
+    /// Terminals of a program, or cores. Refuses at `key` one that the job has too few for.
     pub fn needs(&self, name: &str, needs: u32, key: &str) -> Result<usize, Refusal> {
         let (job, terminals) = (self.site.job, self.site.terminals.len());
-        if needs as usize <= terminals {
+        let all = terminals * self.scheduler.cores() as usize;
+        if needs as usize <= all {
             return Ok(needs as usize);
         }
-        let what = format!("`{name}` needs {needs} terminals, and job `{job}` has {terminals}: it would never start");
-        let help = "give the job more terminals, or make a program of fewer ranks, or put more ranks at each terminal";
+        let (what, help) = match self.scheduler.cores_per_node {
+            None => (
+                format!("`{name}` needs {needs} terminals, and job `{job}` has {terminals}: it would never start"),
+                "give the job more terminals, or make a program of fewer ranks, or put more ranks at each terminal",
+            ),
+            Some(cores) => (
+                format!(
+                    "`{name}` needs {needs} cores, and job `{job}` has {all}: {terminals} terminals of {cores} cores. It would \
+                     never start"
+                ),
+                "give the job more terminals, or write a larger `cores_per_node`, or make a program of fewer ranks",
+            ),
+        };
         Err(self.refusal(key, what, help))
     }
 

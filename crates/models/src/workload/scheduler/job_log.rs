@@ -15,7 +15,8 @@ pub struct JobLog {
     pub file: InputFile,
     /// Which of `traces` a job runs, with as many ranks as it has nodes, times `ranks_per_terminal`.
     pub runs: Runs,
-    /// Processors of a node of the recorded machine. A job has its processors over this number as nodes, rounded up.
+    /// Processors of a node of the recorded machine. A job has its processors over this number as nodes, rounded up. With
+    /// `cores_per_node` it has a core for each processor, and this key is left out.
     #[serde(default = "one")]
     #[schemars(range(min = 1))]
     pub processors_per_node: u32,

@@ -21,7 +21,7 @@ pub enum Order {
 pub struct Known {
     /// Number of the program among all.
     pub program: usize,
-    /// Nodes that it needs, or holds.
+    /// Nodes that it needs or holds, or cores where programs share nodes.
     pub nodes: usize,
     /// Waiting: its estimated run time. Running: the cycle of its estimated end.
     pub estimate: u64,

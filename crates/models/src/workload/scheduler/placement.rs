@@ -56,9 +56,10 @@ impl Placement {
         Ok(Domains(all.iter().map(of).collect()))
     }
 
-    /// The places that program number `start` gets: `needs` of the free ones, in the order of its nodes. That many are free.
-    pub fn choose(self, free: &[bool], needs: usize, domains: &Domains, (seed, start): (u64, u32)) -> Vec<u32> {
-        let all = || (0u32..).zip(free).filter(|(_, free)| **free).map(|(place, _)| place);
+    /// The places that program number `start` gets, in the order of its nodes: one for each of the `needs` cores that it needs. `free`: the
+    /// free cores of each place, or 1 if a place belongs to one program. That many are free.
+    pub fn choose(self, free: &[u32], needs: usize, domains: &Domains, (seed, start): (u64, u32)) -> Vec<u32> {
+        let all = || (0u32..).zip(free).flat_map(|(place, &cores)| std::iter::repeat_n(place, cores as usize));
         let drawn = |number: u32| hash(seed, start, number, PLACES);
         match self {
             Self::Lowest => all().take(needs).collect(),
@@ -87,16 +88,14 @@ impl Placement {
 }
 
 /// The begin of the smallest gap of free places that suffices; the first of equal ones.
-fn smallest_gap(free: &[bool], needs: usize) -> Option<usize> {
+fn smallest_gap(free: &[u32], needs: usize) -> Option<usize> {
     let mut gaps = Vec::new();
     let mut begin = 0;
-    for place in 0..=free.len() {
-        if !free.get(place).copied().unwrap_or(false) {
-            gaps.push((place - begin, begin));
-            begin = place + 1;
-        }
+    for gap in free.split(|&cores| cores == 0) {
+        gaps.push((gap.iter().sum::<u32>() as usize, begin));
+        begin += gap.len() + 1;
     }
-    gaps.into_iter().filter(|&(length, _)| length >= needs).min().map(|(_, begin)| begin)
+    gaps.into_iter().filter(|&(cores, _)| cores >= needs).min().map(|(_, begin)| begin)
 }
 
 /// The free places of each domain.
@@ -145,8 +144,8 @@ mod tests {
         Domains([4, 12].map(|size| (0..24).map(|place| place / size).collect()).to_vec())
     }
 
-    fn free(taken: &[u32]) -> Vec<bool> {
-        (0..24).map(|place| !taken.contains(&place)).collect()
+    fn free(taken: &[u32]) -> Vec<u32> {
+        (0..24).map(|place| u32::from(!taken.contains(&place))).collect()
     }
 
     fn choose(placement: Placement, taken: &[u32], needs: usize, start: u32) -> Vec<u32> {
@@ -218,6 +217,35 @@ mod tests {
                     places.len() == needs && places.iter().all(|place| !taken.contains(place)),
                     "{placement:?} {needs}"
                 );
+            }
+        }
+    }
+
+    /// 24 nodes of 4 cores, some of which are taken.
+    #[test]
+    fn cores_of_a_node_stay_together() {
+        let free: Vec<u32> = [3, 4, 0, 1, 4].into_iter().chain([4; 19]).collect();
+        let of = |placement: Placement, needs| placement.choose(&free, needs, &domains(), (7, 1));
+        assert_eq!(of(Placement::Lowest, 9), [0, 0, 0, 1, 1, 1, 1, 3, 4]);
+        // the gap of nodes 0 and 1 has 7 free cores
+        assert_eq!(of(Placement::BestFit, 6), [0, 0, 0, 1, 1, 1]);
+        assert_eq!(of(Placement::BestFit, 8), [3, 4, 4, 4, 4, 5, 5, 5]);
+        // router 0 has 8 free cores, the others 16
+        assert_eq!(of(Placement::Compact, 8), [0, 0, 0, 1, 1, 1, 1, 3]);
+        for placement in
+            [Placement::Lowest, Placement::BestFit, Placement::Random, Placement::Compact, Placement::ByGroup]
+        {
+            for needs in 1..=80 {
+                let cores = of(placement, needs);
+                let nodes: Vec<&[u32]> = cores.chunk_by(|a, b| a == b).collect();
+                assert_eq!(cores.len(), needs);
+                assert!(
+                    nodes.iter().all(|node| node.len() <= free[node[0] as usize] as usize),
+                    "{placement:?} {needs}"
+                );
+                let mut places: Vec<u32> = nodes.iter().map(|node| node[0]).collect();
+                places.sort_unstable();
+                assert!(places.windows(2).all(|pair| pair[0] < pair[1]), "{placement:?} {needs}: {places:?}");
             }
         }
     }

@@ -1,6 +1,7 @@
 //! The queue of the scheduler: which program starts when, and at which places of the job.
 
 use super::super::programs::Programs;
+use super::held::{self, Held};
 use super::order::{self, Known, Order};
 use super::placement::{Domains, Placement};
 use std::sync::Arc;
@@ -20,7 +21,7 @@ pub struct Submitted {
     /// Its number in the results: that of the job in a file, else its place in the order of submission, from 1.
     pub number: u64,
     pub programs: Programs,
-    /// Terminals that it needs.
+    /// Nodes that it needs, or cores where programs share nodes.
     pub needs: usize,
     /// The cycle of its submission.
     pub submit: u64,
@@ -52,8 +53,9 @@ pub struct Started {
     /// Its number in the list of programs.
     pub program: usize,
     pub at: u64,
-    /// Its places in the job, in the order of its nodes.
-    pub places: Vec<u32>,
+    pub held: Held,
+    /// Tells its packets from those of other programs at its nodes.
+    pub mark: u32,
     pub workload: Arc<dyn Workload>,
     pub delivered: Arc<Delivered>,
     /// Whether its nodes are free again.
@@ -75,6 +77,8 @@ impl Started {
 pub struct Rules {
     /// Cycles between two looks at the nodes.
     pub period: u64,
+    /// Cores of a node that programs get one by one; 1 if a node belongs to one program.
+    pub cores: u32,
     pub order: Order,
     pub placement: Placement,
     pub domains: Domains,
@@ -95,14 +99,15 @@ pub struct Queue {
     running: Vec<usize>,
     /// The latest end of those that hold none any more [cycle].
     last_end: u64,
-    free: Vec<bool>,
+    /// By place: the cores that are free.
+    free: Vec<u32>,
 }
 
 impl Queue {
     /// `programs`: in the order of their submission. `places`: terminals of the job.
     pub fn new(programs: Vec<Submitted>, places: usize, rules: Rules) -> Self {
         let waiting = (0..programs.len()).collect();
-        let (started, running, free) = (Vec::new(), Vec::new(), vec![true; places]);
+        let (started, running, free) = (Vec::new(), Vec::new(), vec![rules.cores; places]);
         let mut queue = Self { programs, rules, next_look: 0, waiting, started, running, last_end: 0, free };
         queue.next_look = queue.look_for_next(0);
         queue
@@ -126,6 +131,17 @@ impl Queue {
         &self.running
     }
 
+    /// Cores of all nodes.
+    pub fn cores(&self) -> usize {
+        self.free.len() * self.rules.cores as usize
+    }
+
+    /// Cores of a node.
+    pub fn cores_per_node(&self) -> u32 {
+        self.rules.cores
+    }
+
+    /// Places of the job.
     pub fn places(&self) -> usize {
         self.free.len()
     }
@@ -141,16 +157,18 @@ impl Queue {
         from.max(submit.div_ceil(self.rules.period) * self.rules.period)
     }
 
-    /// All looks up to cycle `now`. `launch` makes a program at its places, which starts in a cycle.
-    pub fn advance(&mut self, now: u64, launch: impl Fn(&Submitted, &[u32], u64) -> Arc<dyn Workload>) {
+    /// All looks up to cycle `now`. `launch` makes a program at its places, which starts in a cycle. A program whose nodes are shared by
+    /// so many others that no mark is left waits for the next look.
+    pub fn advance(&mut self, now: u64, launch: impl Fn(&Submitted, &Held, u64) -> Arc<dyn Workload>) {
         while let Some(look) = self.next_look().filter(|&look| look <= now) {
             self.free_ended(look);
             while let Some(program) = self.choice(look) {
                 let needs = self.programs[program].needs;
                 let Rules { placement, domains, seed, .. } = &self.rules;
-                let places = placement.choose(&self.free, needs, domains, (*seed, self.started.len() as u32));
-                let workload = launch(&self.programs[program], &places, look);
-                self.start(program, look, places, workload);
+                let held = Held::of(&placement.choose(&self.free, needs, domains, (*seed, self.started.len() as u32)));
+                let Some(mark) = held::mark(&held, self.running.iter().map(|&nth| &self.started[nth])) else { break };
+                let workload = launch(&self.programs[program], &held, look);
+                self.start(program, look, (held, mark), workload);
             }
             self.next_look = self.look_for_next(look + self.rules.period);
         }
@@ -165,7 +183,7 @@ impl Queue {
             started.has_left = left.is_some();
             if let Some(end) = left {
                 *last_end = end.max(*last_end);
-                started.places.iter().for_each(|&place| free[place as usize] = true);
+                started.held.each().for_each(|(place, cores)| free[place] += cores);
             }
             !started.has_left
         });
@@ -173,7 +191,7 @@ impl Queue {
 
     /// The program that starts next at a look.
     fn choice(&self, look: u64) -> Option<usize> {
-        let free = self.free.iter().filter(|&&free| free).count();
+        let free = self.free.iter().sum::<u32>() as usize;
         let known = |program: usize, estimate: u64| Known { program, nodes: self.programs[program].needs, estimate };
         let is_there = |&&program: &&usize| self.programs[program].submit <= look;
         let estimate = |program: usize| self.programs[program].estimate.unwrap_or(0);
@@ -194,11 +212,11 @@ impl Queue {
     }
 
     /// Notes that a program starts. A checkpoint repeats this.
-    pub fn start(&mut self, program: usize, at: u64, places: Vec<u32>, workload: Arc<dyn Workload>) {
+    fn start(&mut self, program: usize, at: u64, (held, mark): (Held, u32), workload: Arc<dyn Workload>) {
         self.waiting.retain(|&each| each != program);
-        places.iter().for_each(|&place| self.free[place as usize] = false);
+        held.each().for_each(|(place, cores)| self.free[place] -= cores);
         self.running.push(self.started.len());
-        self.started.push(Started { program, at, places, workload, delivered: Arc::default(), has_left: false });
+        self.started.push(Started { program, at, held, mark, workload, delivered: Arc::default(), has_left: false });
     }
 
     pub fn progress(&self) -> Progress {
@@ -211,12 +229,12 @@ impl Queue {
     }
 
     /// The state as numbers, for a checkpoint. First come the next look and the latest end of the programs that have left. For each program
-    /// that has started follow its number, its start, whether it has left, and its places.
+    /// that has started follow its number, its start, whether it has left, its mark, and its places, each with the cores there.
     pub fn state(&self) -> Vec<u64> {
         let mut state = vec![self.next_look, self.last_end];
-        for started in &self.started {
-            state.extend([started.program as u64, started.at, started.has_left.into(), started.places.len() as u64]);
-            state.extend(started.places.iter().map(|&place| u64::from(place)));
+        for Started { program, at, held, mark, has_left, .. } in &self.started {
+            state.extend([*program as u64, *at, (*has_left).into(), (*mark).into(), held.places.len() as u64]);
+            state.extend(held.each().flat_map(|(place, cores)| [place as u64, cores.into()]));
         }
         state
     }
@@ -225,29 +243,44 @@ impl Queue {
     pub fn restore(
         &mut self,
         state: &[u64],
-        launch: impl Fn(&Submitted, &[u32], u64) -> Arc<dyn Workload>,
+        launch: impl Fn(&Submitted, &Held, u64) -> Arc<dyn Workload>,
     ) -> Option<()> {
         let (&[next_look, last_end], mut rest) = state.split_first_chunk()?;
         let mut nth = 0;
-        while let [program, at, has_left, count, after @ ..] = rest {
-            let (places, left) = after.split_at_checked(usize::try_from(*count).ok()?)?;
+        while let [program, at, has_left, mark, count, after @ ..] = rest {
+            let (places, left) = after.split_at_checked(usize::try_from(*count).ok()?.checked_mul(2)?)?;
             let program = usize::try_from(*program).ok().filter(|&program| program < self.programs.len())?;
-            let places: Vec<u32> = places.iter().map(|&place| place as u32).collect();
-            places.iter().all(|&place| (place as usize) < self.free.len()).then_some(())?;
+            let held = Held {
+                places: places.iter().step_by(2).map(|&place| place as u32).collect(),
+                cores: places.iter().skip(1).step_by(2).map(|&cores| cores as u32).collect(),
+            };
+            held.places.iter().all(|&place| (place as usize) < self.free.len()).then_some(())?;
             if nth == self.started.len() {
-                let workload = launch(&self.programs[program], &places, *at);
-                self.start(program, *at, places, workload);
-                if *has_left != 0 {
-                    let started = self.started.last_mut()?;
-                    started.has_left = true;
-                    started.places.iter().for_each(|&place| self.free[place as usize] = true);
-                    self.running.pop();
-                }
+                let is_free = held.each().all(|(place, cores)| cores <= self.free[place]);
+                (is_free || *has_left != 0).then_some(())?;
+                let workload = launch(&self.programs[program], &held, *at);
+                self.start_again(program, *at, (held, *mark as u32), (workload, *has_left != 0));
             }
             (nth, rest) = (nth + 1, left);
         }
         (self.next_look, self.last_end) = (next_look, last_end);
         rest.is_empty().then_some(())
+    }
+
+    /// Notes that a program of a checkpoint has started, and perhaps left.
+    fn start_again(
+        &mut self,
+        program: usize,
+        at: u64,
+        held: (Held, u32),
+        (workload, has_left): (Arc<dyn Workload>, bool),
+    ) {
+        if !has_left {
+            return self.start(program, at, held, workload);
+        }
+        self.waiting.retain(|&each| each != program);
+        let (held, mark) = held;
+        self.started.push(Started { program, at, held, mark, workload, delivered: Arc::default(), has_left });
     }
 }
 
@@ -273,7 +306,7 @@ mod tests {
     }
 
     fn rules(order: Order, seed: u64) -> Rules {
-        Rules { period: 10, order, placement: Placement::Lowest, domains: Domains::default(), seed }
+        Rules { period: 10, cores: 1, order, placement: Placement::Lowest, domains: Domains::default(), seed }
     }
 
     /// Programs of these terminals, each with its submission.
@@ -299,7 +332,7 @@ mod tests {
     /// Runs a queue: the program that started as number k lasts `lasts(k)` cycles. Returns the programs in the order in which they started.
     fn play(queue: &mut Queue, lasts: impl Fn(usize) -> u64) -> Vec<usize> {
         let ends: Mutex<Vec<Arc<Mutex<Option<u64>>>>> = Mutex::default();
-        let launch = |_: &Submitted, _: &[u32], _: u64| -> Arc<dyn Workload> {
+        let launch = |_: &Submitted, _: &Held, _: u64| -> Arc<dyn Workload> {
             let end = Arc::new(Mutex::new(None));
             ends.lock().unwrap().push(Arc::clone(&end));
             Arc::new(Played(end))
@@ -312,10 +345,16 @@ mod tests {
                     *ends.lock().unwrap()[k].lock().unwrap() = Some(end);
                 }
             }
-            // no place belongs to two programs
-            let held: Vec<u32> =
-                queue.started().iter().filter(|each| !each.has_left).flat_map(|each| each.places.clone()).collect();
-            assert_eq!(held.iter().collect::<BTreeSet<_>>().len(), held.len());
+            // no core belongs to two programs
+            let mut held = vec![0; queue.places()];
+            let running = || queue.started().iter().filter(|each| !each.has_left);
+            running().flat_map(|each| each.held.each()).for_each(|(place, cores)| held[place] += cores);
+            assert!(held.iter().all(|&cores| cores <= queue.cores_per_node()), "{held:?}");
+            // programs that share a node have marks of their own
+            for place in 0..held.len() as u32 {
+                let here = || running().filter(|each| each.held.places.contains(&place));
+                assert_eq!(here().map(|each| each.mark).collect::<BTreeSet<_>>().len(), here().count());
+            }
             assert_eq!(queue.running().len(), queue.started().iter().filter(|each| !each.has_left).count());
         }
         assert!(matches!(queue.progress(), Progress::Ended(_)));
@@ -330,13 +369,45 @@ mod tests {
             let mut order = play(&mut queue, |k| 20 + 7 * k as u64);
             // at the first look the first program gets the first places, the second one those behind
             let [first, second, ..] = queue.started() else { panic!("several programs") };
-            assert_eq!(first.places, (0..first.places.len() as u32).collect::<Vec<_>>());
+            let places = &first.held.places;
+            assert_eq!(*places, (0..places.len() as u32).collect::<Vec<_>>());
             if second.at == 0 {
-                assert_eq!(second.places[0], first.places.len() as u32);
+                assert_eq!(second.held.places[0], places.len() as u32);
             }
             order.sort_unstable();
             assert_eq!(order, (0..needs.len()).collect::<Vec<_>>());
         }
+    }
+
+    /// Places of 4 cores: `play` checks that no core has two ranks, and that programs at a place have marks of their own.
+    #[test]
+    fn programs_share_places_by_their_cores() {
+        let needs = [5, 3, 1, 2, 7, 12, 1, 6, 4];
+        for seed in 0..50 {
+            let of_cores = Rules { cores: 4, ..rules(Order::Random, seed) };
+            let mut queue = Queue::new(at_once(&needs), 3, of_cores);
+            let mut order = play(&mut queue, |k| 20 + 7 * k as u64);
+            let [first, second, ..] = queue.started() else { panic!("several programs") };
+            let cores = |started: &Started| started.held.cores.iter().sum::<u32>() as usize;
+            assert_eq!(cores(first), queue.program(first).needs);
+            // the second program begins where the first one ends
+            if second.at == 0 {
+                assert_eq!(second.held.places[0] as usize, cores(first) / 4);
+            }
+            order.sort_unstable();
+            assert_eq!(order, (0..needs.len()).collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn a_program_waits_where_all_marks_are_taken() {
+        let marks = held::MARKS as usize;
+        let of_cores = Rules { cores: 100, ..rules(Order::Fcfs, 1) };
+        let mut queue = Queue::new(at_once(&vec![1; marks + 3]), 1, of_cores);
+        play(&mut queue, |_| 25);
+        let starts: Vec<u64> = queue.started().iter().map(|started| started.at).collect();
+        assert!(starts[..marks].iter().all(|&at| at == 0), "{starts:?}");
+        assert_eq!(starts[marks..], [40, 40, 40]);
     }
 
     #[test]
@@ -396,7 +467,7 @@ mod tests {
 
     #[test]
     fn a_state_that_is_taken_over_continues_alike() {
-        let launch = |_: &Submitted, _: &[u32], at: u64| -> Arc<dyn Workload> {
+        let launch = |_: &Submitted, _: &Held, at: u64| -> Arc<dyn Workload> {
             Arc::new(Played(Arc::new(Mutex::new(Some(at + 25)))))
         };
         let new = || Queue::new(programs(&[(3, 0), (2, 4), (1, 90), (4, 95), (2, 95)]), 4, rules(Order::Fcfs, 3));

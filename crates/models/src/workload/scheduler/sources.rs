@@ -1,5 +1,6 @@
 //! The nodes of one block: each asks the program that runs on it now.
 
+use super::held::{Held, mark_of, marked};
 use super::queue::{Delivered, Started};
 use super::{All, OwnSite};
 use std::collections::HashMap;
@@ -10,6 +11,42 @@ use weft_api::workload::{Backlog, JobSources, NOT_DUE, NewPacket, Place, Sources
 
 /// Deliveries in one block: flits, and flits times the links between routers that they crossed.
 type Here = (u64, u64);
+
+/// A program that runs at a node.
+#[derive(Debug)]
+struct Guest {
+    /// Its number among those that have started, its mark, and the number of the node in it.
+    program: usize,
+    mark: u32,
+    node: usize,
+    /// When it has its next packet.
+    due: u64,
+}
+
+/// A node, and the programs that run there.
+#[derive(Debug, Default)]
+struct Node {
+    guests: Vec<Guest>,
+    /// The program that gave the last packet.
+    last: usize,
+}
+
+impl Node {
+    /// When the first of its programs has a packet.
+    fn due(&self) -> u64 {
+        self.guests.iter().map(|guest| guest.due).min().unwrap_or(NOT_DUE)
+    }
+
+    /// The program that may give the next packet in cycle `now`: of those that have one, the first behind the last that gave one.
+    fn turn(&self, now: u64) -> Option<usize> {
+        let due = self.guests.iter().filter(|guest| guest.due <= now).map(|guest| guest.program);
+        due.min_by_key(|&program| (program <= self.last, program))
+    }
+
+    fn guest(&mut self, program: usize) -> Option<&mut Guest> {
+        self.guests.iter_mut().find(|guest| guest.program == program)
+    }
+}
 
 /// The nodes of one block.
 #[derive(Debug)]
@@ -24,8 +61,7 @@ pub struct Nodes {
     delivered: Vec<(Here, Arc<Delivered>)>,
     /// The programs that may act: those that hold nodes.
     acting: Vec<usize>,
-    /// Of each node: the program that runs on it, and its number in that.
-    running: Vec<Option<(usize, usize)>>,
+    nodes: Vec<Node>,
     /// No look of the scheduler comes before this cycle.
     quiet_until: u64,
     /// The next cycle in which something happens at a program by itself.
@@ -43,7 +79,7 @@ impl Nodes {
             nodes_of: Vec::new(),
             delivered: Vec::new(),
             acting: Vec::new(),
-            running: vec![None; here.len()],
+            nodes: here.iter().map(|_| Node::default()).collect(),
             quiet_until: 0,
             next_act: 0,
             called: None,
@@ -57,23 +93,26 @@ impl Nodes {
         }
         let all = Arc::clone(&self.all);
         let mut queue = all.queue();
-        queue.advance(now, |program, places, start| all.site.launch(program, places, start));
-        for started in &queue.started()[self.programs.len()..] {
-            self.join(&all.site, started);
+        queue.advance(now, |program, held, start| all.site.launch(program, held, start));
+        for nth in self.programs.len()..queue.started().len() {
+            self.join(&all.site, queue.started(), nth);
         }
         self.acting.clear();
         self.acting.extend_from_slice(queue.running());
         self.quiet_until = queue.next_look().unwrap_or(NOT_DUE);
     }
 
-    /// Takes part in a program that starts.
-    fn join(&mut self, site: &OwnSite, started: &Started) {
-        let ranks: HashMap<u32, u32> = started.places.iter().copied().zip(0..).collect();
+    /// Takes part in the program that starts as number `nth`. Programs that have left its nodes are forgotten there.
+    fn join(&mut self, site: &OwnSite, all: &[Started], nth: usize) {
+        let started = &all[nth];
+        let ranks: HashMap<u32, u32> = started.held.places.iter().copied().zip(0..).collect();
         let (mut nodes, mut own_nodes) = (Vec::new(), Vec::new());
         for (own, place) in self.here.iter().enumerate() {
             if let Some(&rank) = ranks.get(&place.rank) {
                 let terminal = site.terminals[place.rank as usize];
-                self.running[own] = Some((self.programs.len(), nodes.len()));
+                let guests = &mut self.nodes[own].guests;
+                guests.retain(|guest| !all[guest.program].has_left);
+                guests.push(Guest { program: nth, mark: started.mark, node: nodes.len(), due: NOT_DUE });
                 nodes.push(Place { terminal, rank });
                 own_nodes.push(own);
             }
@@ -88,15 +127,23 @@ impl Nodes {
         self.delivered.push(((0, 0), Arc::clone(&started.delivered)));
     }
 
-    /// Calls `of` for the program that runs on a node, whose source is due in cycle `due`. Sets when it is due then.
-    fn with(&mut self, source: usize, due: &mut u64, of: impl FnOnce(&mut dyn Sources, usize, &mut u64)) {
-        let Some((program, node)) = self.running[source] else {
-            *due = NOT_DUE;
-            return;
-        };
-        of(self.programs[program].all_mut(), node, due);
-        self.next_act = self.next_act.min(self.programs[program].all().next_act());
-        self.called = Some(program);
+    /// Calls `of` for a program at a node. Sets when the node is due then.
+    fn with<T>(
+        &mut self,
+        (source, program): (usize, usize),
+        due: &mut u64,
+        of: impl FnOnce(&mut dyn Sources, usize, &mut u64) -> T,
+    ) -> Option<T> {
+        let node = &mut self.nodes[source];
+        let result = node.guest(program).map(|guest| {
+            let sources = &mut self.programs[program];
+            let result = of(sources.all_mut(), guest.node, &mut guest.due);
+            self.next_act = self.next_act.min(sources.all().next_act());
+            self.called = Some(program);
+            result
+        });
+        *due = node.due();
+        result
     }
 }
 
@@ -106,6 +153,10 @@ impl Kept for Nodes {
         (self.programs.len() as u64).keep(to);
         self.programs.iter().for_each(|program| program.keep(to));
         self.delivered.iter().for_each(|(here, _)| here.keep(to));
+        for node in &self.nodes {
+            (node.last as u64).keep(to);
+            node.guests.iter().map(|guest| (guest.program as u64, guest.due)).collect::<Vec<_>>().keep(to);
+        }
     }
 
     fn restore(&mut self, from: &mut Reader<'_>) -> Result<(), Unreadable> {
@@ -113,11 +164,11 @@ impl Kept for Nodes {
         let known: u64 = Value::read(from)?;
         let all = Arc::clone(&self.all);
         let mut queue = all.queue();
-        let launch = |program: &_, places: &[u32], start| all.site.launch(program, places, start);
+        let launch = |program: &_, held: &Held, start| all.site.launch(program, held, start);
         queue.restore(&state, launch).ok_or(Unreadable)?;
         let known = usize::try_from(known).ok().filter(|&known| known <= queue.started().len()).ok_or(Unreadable)?;
-        for started in &queue.started()[self.programs.len()..known] {
-            self.join(&all.site, started);
+        for nth in self.programs.len()..known {
+            self.join(&all.site, queue.started(), nth);
         }
         self.acting = queue.running().iter().copied().filter(|&program| program < known).collect();
         let has_all = self.programs.len() == queue.started().len();
@@ -126,6 +177,15 @@ impl Kept for Nodes {
         for (here, of_all) in &mut self.delivered {
             *here = Value::read(from)?;
             of_all.add(*here);
+        }
+        for node in &mut self.nodes {
+            let last: u64 = Value::read(from)?;
+            let dues: Vec<(u64, u64)> = Value::read(from)?;
+            node.last = last as usize;
+            // one that has left may be missing: it gives no more packets
+            for (program, due) in dues {
+                node.guest(program as usize).into_iter().for_each(|guest| guest.due = due);
+            }
         }
         self.next_act =
             self.acting.iter().map(|&program| self.programs[program].all().next_act()).min().unwrap_or(NOT_DUE);
@@ -139,24 +199,39 @@ impl Sources for Nodes {
     }
 
     fn next(&mut self, source: usize, due: &mut u64, now: u64) -> Option<NewPacket> {
-        let mut packet = None;
-        self.with(source, due, |program, node, due| packet = program.next(node, due, now));
-        packet
+        // one that gives none after all is due later
+        for _ in 0..self.nodes[source].guests.len() {
+            let Some(program) = self.nodes[source].turn(now) else { break };
+            let packet = self.with((source, program), due, |program, node, due| program.next(node, due, now));
+            if let Some(packet) = packet.flatten() {
+                let node = &mut self.nodes[source];
+                node.last = program;
+                let mark = node.guest(program).map_or(0, |guest| guest.mark);
+                return Some(NewPacket { tag: marked(packet.tag, mark), ..packet });
+            }
+        }
+        *due = self.nodes[source].due();
+        None
     }
 
     fn sent(&mut self, source: usize, due: &mut u64, now: u64) {
-        self.with(source, due, |program, node, due| program.sent(node, due, now));
+        let last = self.nodes[source].last;
+        self.with((source, last), due, |program, node, due| program.sent(node, due, now));
     }
 
     fn delivered(&mut self, source: usize, packet: &Packet, due: &mut u64, now: u64) {
         self.look(now);
-        if let Some((program, _)) = self.running[source] {
-            let (here, of_all) = &mut self.delivered[program];
-            let more = (u64::from(packet.len), u64::from(packet.len) * u64::from(packet.links_crossed));
-            *here = (here.0 + more.0, here.1 + more.1);
-            of_all.add(more);
-        }
-        self.with(source, due, |program, node, due| program.delivered(node, packet, due, now));
+        let mark = mark_of(packet.tag);
+        let Some(program) =
+            self.nodes[source].guests.iter().find(|guest| guest.mark == mark).map(|guest| guest.program)
+        else {
+            return;
+        };
+        let (here, of_all) = &mut self.delivered[program];
+        let more = (u64::from(packet.len), u64::from(packet.len) * u64::from(packet.links_crossed));
+        *here = (here.0 + more.0, here.1 + more.1);
+        of_all.add(more);
+        self.with((source, program), due, |program, node, due| program.delivered(node, packet, due, now));
     }
 
     fn next_act(&self) -> u64 {
@@ -178,16 +253,27 @@ impl Sources for Nodes {
     fn take_woken(&mut self) -> Option<(usize, u64)> {
         let called = self.called.as_slice();
         for &program in if called.is_empty() { &self.acting[..] } else { called } {
-            if let Some((node, due)) = self.programs[program].all_mut().take_woken() {
-                return Some((self.nodes_of[program][node], due));
+            while let Some((node, due)) = self.programs[program].all_mut().take_woken() {
+                let own = self.nodes_of[program][node];
+                let was_due = self.nodes[own].due();
+                self.nodes[own].guest(program).into_iter().for_each(|guest| guest.due = due);
+                // another program there may be due before it
+                if due < was_due {
+                    return Some((own, due));
+                }
             }
         }
         None
     }
 
-    fn backlog(&self, source: usize, due: u64, until: u64, window: (u64, u64)) -> Backlog {
-        let running = self.running[source].map(|(program, node)| (&self.programs[program], node));
-        running.map_or_else(Backlog::default, |(program, node)| program.all().backlog(node, due, until, window))
+    fn backlog(&self, source: usize, _due: u64, until: u64, window: (u64, u64)) -> Backlog {
+        let mut sum = Backlog::default();
+        for guest in &self.nodes[source].guests {
+            let own = self.programs[guest.program].all().backlog(guest.node, guest.due, until, window);
+            (sum.packets, sum.flits) = (sum.packets + own.packets, sum.flits + own.flits);
+            sum.in_window += own.in_window;
+        }
+        sum
     }
 }
 
@@ -227,6 +313,7 @@ mod tests {
         };
         let rules = Rules {
             period: 200,
+            cores: 1,
             order: Order::Fcfs,
             placement: Placement::Lowest,
             domains: Domains::default(),

@@ -109,6 +109,14 @@ impl JobLog {
                 "write 1 or more",
             ));
         }
+        if self.processors_per_node > 1 && asking.scheduler.cores_per_node.is_some() {
+            let what = "with `cores_per_node` a job has a core for each of its processors".to_owned();
+            return Err(asking.refusal(
+                &key("processors_per_node"),
+                what,
+                "leave it out, or leave `cores_per_node` out",
+            ));
+        }
         if !(self.compression > 0.0 && self.compression.is_finite()) {
             let what = format!("times can't be divided by {}", self.compression);
             return Err(asking.refusal(&key("compression"), what, "write a number above 0, such as 100000"));
@@ -200,7 +208,7 @@ impl JobLog {
         })
     }
 
-    /// Nodes of a job.
+    /// Nodes of a job, or cores where programs share nodes.
     fn nodes(&self, job: &Job, asking: Asking) -> Result<u32, Unfit> {
         let (processors, field, other) = match self.processors {
             Processors::Allocated => (job.allocated, "allocated processors, field 5,", "requested"),
@@ -216,7 +224,16 @@ impl JobLog {
             return unfit(Reason::NoProcessors, what, format!("write `processors: {other}`"));
         }
         let (nodes, terminals) = (processors.div_ceil(self.processors_per_node.into()), asking.site.terminals.len());
-        if nodes > terminals as u64 {
+        let cores = asking.scheduler.cores();
+        if cores > 1 && nodes > terminals as u64 * u64::from(cores) {
+            let what = format!(
+                "job {number}: {processors} processors, and job `{}` has {terminals} terminals of {cores} cores: it would never start",
+                asking.site.job
+            );
+            let fewest = processors.div_ceil(terminals as u64);
+            return unfit(Reason::TooLarge, what, format!("write `cores_per_node: {fewest}`, take a larger network"));
+        }
+        if cores == 1 && nodes > terminals as u64 {
             let each = self.processors_per_node;
             let what = format!(
                 "job {number}: {processors} processors, {each} on a node, need {nodes} nodes, and job `{}` has {terminals} \

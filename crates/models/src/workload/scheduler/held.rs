@@ -1,0 +1,64 @@
+//! The nodes that a program holds, and what tells its packets from those of the other programs at these nodes.
+
+use super::NUMBER_BITS;
+use super::queue::Started;
+use std::collections::BTreeSet;
+
+/// Marks of programs: as many as fit between the number and the purpose in the tag of a packet.
+pub const MARKS: u32 = 64;
+
+/// The nodes that a program holds.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Held {
+    /// Its places in the job, in the order of its nodes.
+    pub places: Vec<u32>,
+    /// The cores that it has at each of them; 1 if a node belongs to one program.
+    pub cores: Vec<u32>,
+}
+
+impl Held {
+    /// `cores`: the place of each core. Those of a place follow each other.
+    pub fn of(cores: &[u32]) -> Self {
+        let places = cores.chunk_by(|a, b| a == b);
+        let (places, cores) = places.map(|of_place| (of_place[0], of_place.len() as u32)).unzip();
+        Self { places, cores }
+    }
+
+    /// Each place with the cores there.
+    pub fn each(&self) -> impl Iterator<Item = (usize, u32)> + '_ {
+        self.places.iter().zip(&self.cores).map(|(&place, &cores)| (place as usize, cores))
+    }
+}
+
+/// The least mark that no program among `running` has which shares a node with `held`; `None` if there is none.
+pub fn mark<'a>(held: &Held, running: impl Iterator<Item = &'a Started>) -> Option<u32> {
+    let places: BTreeSet<u32> = held.places.iter().copied().collect();
+    let shares = |other: &&Started| other.held.places.iter().any(|place| places.contains(place));
+    let taken: BTreeSet<u32> = running.filter(shares).map(|other| other.mark).collect();
+    (0..MARKS).find(|mark| !taken.contains(mark))
+}
+
+/// The tag of a packet of the program with this mark.
+pub fn marked(tag: u32, mark: u32) -> u32 {
+    tag | mark << NUMBER_BITS
+}
+
+/// The mark of a tag.
+pub fn mark_of(tag: u32) -> u32 {
+    tag >> NUMBER_BITS & (MARKS - 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marks_leave_the_rest_of_a_tag_as_it_is() {
+        for tag in [0, 5, (1 << NUMBER_BITS) - 1, 1 << 30 | 7, 2 << 30 | 9] {
+            for mark in [0, 1, MARKS - 1] {
+                assert_eq!(mark_of(marked(tag, mark)), mark);
+                assert_eq!(marked(tag, mark) & !((MARKS - 1) << NUMBER_BITS), tag);
+            }
+        }
+    }
+}
