@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 # Claims that arithmetic contradicts, so that no run can meet them; the board gives the reason of each.
 IMPOSSIBLE = {5, 6, 12, 22, 28, 33, 38, 45, 46, 50, 66, 69, 72, 80, 81, 84, 91, 92, 99, 100, 119, 137, 138, 139}
 # Claims whose formula the model repeats, and claims about networks chosen because they give the printed numbers.
-CONSTRUCTED = {24, 74, 75, 77, 127, 128, 129}
+CONSTRUCTED = {24, 74, 75, 77, 78, 82, 86, 90, 94, 127, 128, 129}
 SELECTED = {*range(25, 45)} - IMPOSSIBLE
 DRAWN = [each.name for each in PAPER.figures if each.draw]
 TABLES = [each.name for each in PAPER.figures if each.rows]

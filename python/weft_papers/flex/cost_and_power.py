@@ -337,7 +337,7 @@ def _table_6_rules() -> dict[str, Rule]:
         counts = f"{routers}; {ports}; {links:,}"
         cause = _NO_PORT if name == SLIM_FLY else UNKNOWN
         rules |= {
-            f"F-{first:03}": exact(float(terminals), _terminals(name), unit="terminals"),
+            f"F-{first:03}": constructed(exact(float(terminals), _terminals(name), unit="terminals")),
             f"F-{first + 1:03}": exact(counts, _counts(name), cause=cause),
             f"F-{first + 2:03}": approx(
                 cost / _MEGA, _costs(name), within=ARITHMETIC, unit="M$", cause=_COSTS.get(name, UNKNOWN)

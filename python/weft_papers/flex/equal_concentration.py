@@ -7,12 +7,13 @@ per router (1,008 terminals).
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import polars as pl
 
 from weft_papers.common.measured import LackingError
-from weft_papers.flex.network_saturation import known
+from weft_papers.flex.network_saturation import Saturation, bounds
 from weft_papers.flex.networks import FLEX, SLIM_FLY
 from weft_papers.flex.performance_frame import FLEX_OF_6, LBR, MINIMAL, SLIM_FLY_OF_10, UGAL, mechanism
 
@@ -26,22 +27,27 @@ _ROUTINGS = (MINIMAL, UGAL, LBR)
 _PAIRS = {"Table 6": (FLEX, SLIM_FLY), "10 per router": (FLEX, SLIM_FLY_OF_10), "6 per router": (FLEX_OF_6, SLIM_FLY)}
 
 
-def _saturation(measured: Measured, pattern: str, network: str, routing: str) -> float | None:
+def _saturation(measured: Measured, pattern: str, network: str, routing: str) -> Saturation | None:
     name = pattern if network in (FLEX, SLIM_FLY) else RUNS
-    if not measured.has((name,)):
-        return None
-    return known(measured[name].filter(pattern=pattern), mechanism(network, routing))
+    if measured.has((name,)):
+        with suppress(LackingError):
+            return bounds(measured[name].filter(pattern=pattern), mechanism(network, routing))
+    return None
 
 
 def table(measured: Measured) -> pl.DataFrame:
-    """Saturations of FleX and Slim Fly in the sizes of Table 6, and with the same number of terminals per router."""
+    """Saturations of FleX and Slim Fly in the sizes of Table 6, and with the same number of terminals per router.
+
+    Where points below had not settled, a cell has the two bounds.
+    """
     rows = []
     for pattern in PATTERNS:
         for routing in _ROUTINGS:
-            row: dict[str, str | float | None] = {"pattern": pattern.replace("_", " "), "routing": routing}
+            row: dict[str, str | None] = {"pattern": pattern.replace("_", " "), "routing": routing}
             for words, pair in _PAIRS.items():
                 for short, network in zip((FLEX, SLIM_FLY), pair, strict=True):
-                    row[f"{words}: {short} [flits/terminal/cycle]"] = _saturation(measured, pattern, network, routing)
+                    own = _saturation(measured, pattern, network, routing)
+                    row[f"{words}: {short} [flits/terminal/cycle]"] = None if own is None else str(own)
             rows.append(row)
     found = pl.DataFrame(rows, infer_schema_length=None)
     if all(found[column].null_count() == found.height for column in found.columns[2:]):
@@ -57,6 +63,6 @@ def reversed_at_equal(measured: Measured, pattern: str, routing: str, ours: str,
     for words, pair in list(_PAIRS.items())[1:]:
         found = {name: _saturation(measured, pattern, name, routing) for name in pair}
         flex, slim = (found[name] for name in pair)
-        if flex is not None and slim is not None and flex > slim:
-            values.append(f"with {words} FleX carries {flex:.3f}, Slim Fly {slim:.3f}")
+        if flex is not None and slim is not None and flex.above(slim):
+            values.append(f"with {words} FleX carries {flex}, Slim Fly {slim}")
     return "; ".join(values)
