@@ -13,7 +13,8 @@ from weft_papers.torus import causes
 from weft_papers.torus.applications import FOUR, GRAPH500
 from weft_papers.torus.network_runs import (
     ALLOCATOR,
-    CAUSES,
+    CAUSES_64,
+    CAUSES_256,
     COLUMNS,
     COMPARED,
     IDLE,
@@ -140,10 +141,11 @@ def ideal() -> Measured:
         for network, _ in every
         for flits in (8.0, 1.0)
     ]
-    found[CAUSES] = [
-        own | {"work": f"{own['work']} with {name}"}
-        for name, change in causes.CHANGES.items()
-        for work in change.works
-        for own in _of_work(SINGLE_64, work, 1.0)
-    ]
+    for changes, as_it_is in ((CAUSES_64, SINGLE_64), (CAUSES_256, SINGLE_256)):
+        found[changes] = [
+            own | {"work": f"{own['work']} with {name}"}
+            for name, change in causes.CHANGES[NODES[changes]].items()
+            for work in change.works
+            for own in _of_work(as_it_is, work, 1.0)
+        ]
     return Measured({name: pl.DataFrame(rows, schema=SCHEMA | COLUMNS) for name, rows in found.items()})

@@ -21,10 +21,11 @@ from weft_papers.torus import PAPER, applications, causes
 from weft_papers.torus.applications import APPLICATIONS, GRAPH500, MPIRA, NAMD, SETS, SIZES
 from weft_papers.torus.network_runs import (
     ALLOCATOR,
-    CAUSES,
+    COMPARED,
     IDLE,
     LOADS,
     NETWORKS,
+    REFERENCE,
     SETS_64,
     SETS_256,
     SINGLE_64,
@@ -173,26 +174,33 @@ def test_tables_have_the_networks_and_their_floors() -> None:
     assert floors == pytest.approx({"2D-4X": 0.464, "1D-16X": 0.272, "3D-4X": 0.485}, abs=0.001)
 
 
-def test_each_change_differs_in_one_factor_from_a_quick_run() -> None:
-    for name, change in causes.CHANGES.items():
-        for work, (made,) in zip(change.works, change.jobs(name), strict=True):
-            usual = applications.job(work, 8, 1.0, quick=True)
+@pytest.mark.parametrize("nodes", causes.CHANGES)
+def test_each_change_differs_in_one_factor_from_a_quick_run(nodes: int) -> None:
+    for name, change in causes.CHANGES[nodes].items():
+        for work, (made,) in zip(change.works, change.jobs(name, nodes), strict=True):
+            usual = applications.job(work, 512 // nodes, 1.0, quick=True)
             assert made["name"] == f"{work} with {name} 1"
             assert {key for key in made if made[key] != usual[key]} <= {"name", "workload", *change.job}
             (own,), (plain,) = (job["workload"]["programs"]["program"].values() for job in (made, usual))
             differ = {key for key in own if own[key] != plain[key]}
-            assert len(differ) + len(change.sets) + len(change.job) == 1, (name, work)
+            assert len(differ) + len(change.sets) + len(change.job) == 1 + (name == causes.BOTH), (name, work)
 
 
-def test_a_table_has_every_change_beside_none() -> None:
-    (figure,) = PAPER.chosen([CAUSES])
+@pytest.mark.parametrize(("name", "nodes", "last"), [("causes", 64, "1D-16X"), ("causes256", 256, "3D-4X")])
+def test_a_table_has_every_change_beside_none(name: str, nodes: int, last: str) -> None:
+    (figure,) = PAPER.chosen([name])
     assert figure.rows is not None
     rows = figure.rows(ideal())
-    counts = {name: len(change.works) for name, change in causes.CHANGES.items()} | {"none": len(APPLICATIONS)}
-    assert dict(rows.group_by("change").len().iter_rows()) == {name: 5 * count for name, count in counts.items()}
-    own = rows.filter((pl.col("application") == GRAPH500) & (pl.col("network") == "1D-16X"))
+    changes = causes.CHANGES[nodes]
+    counts = {change: len(made.works) for change, made in changes.items()} | {"none": len(APPLICATIONS)}
+    each = 1 + len(COMPARED[nodes])
+    assert dict(rows.group_by("change").len().iter_rows()) == {name: each * count for name, count in counts.items()}
+    own = rows.filter((pl.col("application") == GRAPH500) & (pl.col("network") == last))
     # run time and W_net as printed: their product is E_net
-    assert own["E_net [3D-1X]"].to_list() == pytest.approx([2.12 * 0.43] * own.height, abs=1e-4)
+    run_time, w_net = {"1D-16X": (2.12, 0.43), "3D-4X": (1.015, 28 * 64 / (9 * 256))}[last]
+    reference = REFERENCE[nodes]
+    assert own[f"run time [{reference}]"].to_list() == pytest.approx([run_time] * own.height, abs=1e-3)
+    assert own[f"E_net [{reference}]"].to_list() == pytest.approx([run_time * w_net] * own.height, abs=1e-2)
     with pytest.raises(LackingError, match="was not run"):
         figure.rows(Measured())
 

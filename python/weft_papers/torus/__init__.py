@@ -6,7 +6,8 @@ from weft_papers.common.paper import Figure, Paper
 from weft_papers.torus import causes, drawings, energy_figures
 from weft_papers.torus.network_runs import (
     ALLOCATOR,
-    CAUSES,
+    CAUSES_64,
+    CAUSES_256,
     EXPERIMENTS,
     IDLE,
     LOADS,
@@ -90,13 +91,19 @@ FIGURES = (
         "A switch matches inputs and outputs once per packet: packets of 8 flits hide a match that fails.",
         rows=energy_figures.allocators,
     ),
-    Figure(
-        "causes",
-        "What moves missed claims: one factor changed at a time",
-        None,
-        (SINGLE_64, CAUSES),
-        _GENERATED,
-        rows=causes.changed,
+    *(
+        Figure(
+            name,
+            f"What moves missed claims, {nodes} nodes: one factor changed at a time",
+            None,
+            (as_it_is, changes),
+            _GENERATED,
+            rows=causes.changed(nodes),
+        )
+        for name, nodes, as_it_is, changes in (
+            ("causes", 64, SINGLE_64, CAUSES_64),
+            ("causes256", 256, SINGLE_256, CAUSES_256),
+        )
     ),
 )
 
@@ -105,7 +112,7 @@ PAPER = Paper(
     title="Andújar, Coll, Alonso, Martínez, López, Sánchez, Alfaro and Martínez: Energy efficient torus networks with "
     "on/off links (JPDC 2019)",
     folder="2019-andujar-torus",
-    experiments=(*EXPERIMENTS, causes.EXPERIMENT),
+    experiments=(*EXPERIMENTS, *causes.EXPERIMENTS),
     figures=FIGURES,
     rules=RULES,
     frame=frame,
@@ -114,6 +121,6 @@ PAPER = Paper(
     "not differ significantly. Losses and savings are compared within 3 points, energies of the network without the "
     "policy within 3 %, other numbers within 10 %. Networks are compared without the policy where a claim does not "
     "name it. Energies of sets are means over seeds.",
-    quick="Smaller problems, fewer loads and shorter windows. Sets and the figure causes run only where named: "
-    "sets with smaller problems and one seed.",
+    quick="Smaller problems, fewer loads and shorter windows. Sets and the figures causes and causes256 run only where "
+    "named: sets with smaller problems and one seed.",
 )

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from weft.results.result_set import ResultSet
     from weft_papers.common.measured import Measured
 
-LOADS, IDLE, ALLOCATOR, CAUSES = "loads", "idle", "allocator", "causes"
+LOADS, IDLE, ALLOCATOR = "loads", "idle", "allocator"
+CAUSES_64, CAUSES_256 = "causes64", "causes256"
 SINGLE_64, SINGLE_256, SETS_64, SETS_256 = "single64", "single256", "sets64", "sets256"
 # Table 2: widths, members of a trunk, terminals of a switch.
 NETWORKS: dict[str, tuple[list[int], int, int]] = {
@@ -38,7 +39,7 @@ COMPARED: dict[int, tuple[tuple[str, bool], ...]] = {
     64: (("2D-4X", False), ("2D-4X", True), ("1D-16X", False), ("1D-16X", True)),
     256: (("3D-4X", False), ("3D-4X", True)),
 }
-NODES = {SINGLE_64: 64, CAUSES: 64, SETS_64: 64, SINGLE_256: 256, SETS_256: 256}
+NODES = {SINGLE_64: 64, CAUSES_64: 64, SETS_64: 64, SINGLE_256: 256, CAUSES_256: 256, SETS_256: 256}
 SHARES = Shares()
 COLUMNS: dict[str, Any] = {
     "network": pl.String,
