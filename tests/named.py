@@ -1,7 +1,7 @@
 """Tells an environment the name, version and command of the package, which the tests ask for, without the package.
 
-The tests of ``make test`` take the package from the sources, with the engine that the Rust tests run: compiling another
-one for a wheel would take minutes. ``make install`` replaces it by the wheel.
+The tests of ``make test`` take the package from the sources, with the engine that the Rust tests run. To compile
+another one for a wheel would take minutes. ``make install`` replaces it by the wheel.
 """
 
 from __future__ import annotations

@@ -26,8 +26,7 @@ if TYPE_CHECKING:
     from weft.api.results import Results
 
 STATES = LINK_STATES
-# 10 fJ/bit whether or not anything is sent and 2 fJ per bit sent, of flits of 5 bits; a link that is off also costs a
-# little.
+# Flits of 5 bits: 10 fJ/bit at any time, and 2 fJ per bit sent. A link that is off costs a little as well.
 STATIC, FLIT, DARK = 50, 10, 5
 WINDOW = 1000
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from weft.api.results import Results
 
-# Points of `recorded`: a point that is not saturated, one that is, and four that differ in routing and seed.
+# Points of `recorded`: one below saturation, one above, and four with different routings and seeds.
 ONE = "traffic.pattern=uniform,routing=ugal_p,load=0.1,seed=1"
 SATURATED = "pattern=tornado,routing=dimension_order,load=0.4,seed=1"
 FEW = "pattern=uniform,load=0.1"

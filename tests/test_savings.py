@@ -140,9 +140,7 @@ def test_queues_that_built_up_while_links_woke_are_no_latency_of_a_policy(
 def test_the_lower_load_that_is_reported_where_latencies_still_grow_settles(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A window so short that its queues are short as well: they seem to forget fast, and only growing latencies show
-    it.
-    """
+    """In a very short window queues are short as well. They seem to forget fast, and only growing latencies tell."""
     file = tmp_path / "growing.yaml"
     file.write_text(
         NEAR_CAPACITY.partition("measure:")[0] + "measure: {warmup: 200cycles, window: 2us}\n", encoding="utf-8"

@@ -1,5 +1,5 @@
-//! Data that models receive, and the traits of their families. Below it lie the state of a network (`state`), and what knows nothing
-//! of networks (`base`). A crate outside this repository that adds a model needs no other crate of the engine.
+//! Data that models receive, and the traits of their families. Below it lie the state of a network (`state`), and code without
+//! any knowledge of networks (`base`). A crate outside this repository that adds a model needs no other crate of the engine.
 //!
 //! A file here is one subject: `routing`, `policy`, `allocation`, `workload` and `recording` have the traits of the families;
 //! the others are what these speak of. Whoever runs a network (`weft-kernel`) knows these traits, and no model.

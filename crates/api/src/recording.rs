@@ -199,7 +199,7 @@ pub fn most_rows(most: u32, path: &str) -> Result<usize, Refusal> {
     Ok(most)
 }
 
-/// Data of its block that a recorder may read, before cycle 0. Recorders are told of channels by their numbers here.
+/// Data of its block that a recorder may read, before cycle 0. Calls of recorders name a channel by its number here.
 #[derive(Debug, Clone, Default)]
 pub struct RecorderSite {
     /// Numbers of the routers in the whole network.

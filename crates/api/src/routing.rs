@@ -237,8 +237,8 @@ pub trait Routing: Debug + Send + Sync {
     /// [`Step::named`].
     fn steps(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Step>;
 
-    /// Of `steps`, the first, and all whose costs equal that: one of these is taken while all queues are empty. Other hops may follow, and
-    /// by default do. A routing names these alone if there are many others, such as one over each intermediate.
+    /// Of `steps`, the first, and all whose costs equal that: one of these is taken while all queues are empty. More hops may follow: by
+    /// default all of `steps`. A routing names these alone if there are many others, such as one over each intermediate.
     fn first_steps(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Step> {
         self.steps(at, packet, seed)
     }

@@ -1,5 +1,5 @@
-//! Subnetworks: sets of routers that are all neighbours of each other, such as the rows and columns of a flattened
-//! butterfly or the groups of a dragonfly. Also the link-state tables: the knowledge of each router about the links in its subnetworks.
+//! Subnetworks: sets of routers that are all neighbours of each other. Rows and columns of a flattened butterfly are
+//! subnetworks, and so are groups of a dragonfly. Also the link-state tables: the knowledge of each router about the links in its subnetworks.
 
 use crate::base::kept::Kept;
 use weft_topology::{Graph, Line, Structure};
@@ -161,8 +161,8 @@ impl Subnets {
     }
 }
 
-/// The link-state tables of the routers of a block. For each member of each of its subnetworks, a router knows to which
-/// members that one has an active link, as far as the router has heard. Its knowledge of its own links is always true.
+/// The link-state tables of the routers of a block. A router has a row for each member of its subnetworks: the active links of that
+/// member, by the last control packets about them. The rows of its own links are always true.
 #[derive(Debug, Clone, Kept)]
 pub struct Views {
     #[kept(each)]

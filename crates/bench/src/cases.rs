@@ -32,7 +32,7 @@ struct Network {
     latencies: &'static [u64],
     /// Flits and in how many cycles, of the same link classes.
     rates: &'static [(u128, u128)],
-    /// Other differences from a network as the engine sets it up.
+    /// Sets the rest of the keys that differ from the defaults of the engine.
     adjust: fn(&mut Spec),
     /// The keys by which BookSim knows the network.
     booksim: Option<&'static str>,

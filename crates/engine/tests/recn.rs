@@ -50,7 +50,7 @@ fn hot_spot_on(topology: &str, routing: &str) -> Spec {
     spec
 }
 
-/// Tokens and queues come back after the last packet, and blocks and checkpoints change nothing.
+/// After the last packet all tokens and queues are returned. Results are the same with blocks and from checkpoints.
 fn check_everything_comes_back(mut spec: Spec, what: &str) {
     spec.seed = 7;
     phases(&mut spec, 2000, 4000);

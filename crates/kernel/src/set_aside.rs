@@ -178,8 +178,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         }
     }
 
-    /// Of the packets in VC `v` of input `i` that are counted at the trunk of output `o`, those that have got a queue are not counted
-    /// any more.
+    /// Packets in VC `v` of input `i` are counted at the trunk of output `o`. Those that have got a queue now are not counted any more.
     fn count_again(&mut self, net: &Net, (i, v): (usize, usize), o: usize) {
         let (base, trunk) = (self.buffers.ins[i].base(i), self.first_of_trunk(o));
         let mut id = *self.buffers.ins[i].head.at(v);

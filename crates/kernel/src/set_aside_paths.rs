@@ -23,7 +23,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         (Trunk::at(&self.wires.trunks, o, (o - base) as u16), base)
     }
 
-    /// The output that stands for the trunk of output `o` of a router.
+    /// The first member of the trunk of output `o` of a router. It names the trunk.
     pub(crate) fn first_of_trunk(&self, o: usize) -> usize {
         let (trunk, base) = self.trunk_of(o);
         base + usize::from(trunk.first)
@@ -122,7 +122,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         net.vcs(self.wires.outs[o].class, class).trailing_zeros() as usize
     }
 
-    /// Whether the queue at the next router on VC `vc` of output `o` is so full that senders upstream hear of it.
+    /// Whether the queue at the next router on VC `vc` of output `o` is so full that senders upstream get tokens.
     fn is_filled(&self, net: &Net, rules: &SetAsideRules, (o, vc): (usize, usize)) -> bool {
         let out = &self.wires.outs[o];
         // a hop that does not exist has no VC
@@ -141,7 +141,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         key_of(p, class + usize::from(lane), net.class_bits)
     }
 
-    /// The outputs of router `r` behind which packet `id` has a queue that is set aside, and that queue. `class`: a VC class for it.
+    /// Of these outputs of router `r` those with a queue set aside for packet `id`, and that queue. `class`: a VC class for it.
     fn queues_ahead(
         &self,
         net: &Net,
@@ -168,8 +168,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         view.on_lane(member)
     }
 
-    /// The hop that the routing names in this step for packet `id`, a head at router `r`, on the queue of the packet there, and what it
-    /// tells.
+    /// The hop that the routing names in this step for packet `id`, a head at router `r`, and the note of the routing. The hop is on the
+    /// queue of the packet at the next router.
     #[cold]
     #[inline(never)]
     pub(crate) fn hop_set_aside(&mut self, net: &Net, r: usize, id: u32, turn: u32) -> (Option<Hop>, HopNote) {
@@ -206,7 +206,7 @@ fn terminal_root(net: &Net, packet: &Packet) -> Root {
 /// A router as a routing sees it for one packet, which takes queues that are set aside. Hops are in normal queues.
 struct Sorted<'a, const V: usize> {
     queues: &'a Queues<'a, V>,
-    /// Ports behind which the packet has a queue that is set aside, and that queue.
+    /// Ports with a queue set aside for the packet, and that queue.
     lanes: Vec<(u16, u8)>,
 }
 

@@ -57,11 +57,11 @@ def table(results: ResultSet, slower: float = SLOWER, changes: tuple[float, floa
     Parameters
     ----------
     results : ResultSet
-        A sweep over power policies. A policy among them keeps all links on. Each point runs programs to their end.
+        A sweep over power policies, one of which keeps all links on. Each point runs programs to their end.
     slower : float
-        Longest extra run time that is allowed, as a share of the run time with links that are always on.
+        Longest extra run time allowed, as a share of the run time with all links on.
     changes : tuple of float, optional
-        How long a member of a trunk takes to wake and to go off [s], for the reference that pays for its changes.
+        Times in which a member of a trunk wakes and goes off [s], for the reference with changes.
 
     Returns
     -------

@@ -149,7 +149,7 @@ def to_judge(summary: Mapping[str, Any]) -> str:
 def risk(summary: Mapping[str, Any]) -> str | None:
     """The parameter of the power policy of which the engine warned, as a dotted path; ``None`` if of none.
 
-    Such a network may collapse at a load that this run carries: the begin of the run decides.
+    A network with such a policy may collapse at a load that this run carries: the begin of the run decides.
     """
     return verdict(summary).risk
 
@@ -276,8 +276,8 @@ def same_work(accepted: Iterable[float | None], packets: Iterable[float | None])
 def in_phases(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The numbers of a point in each phase of its load, in the form of a summary; empty if its load does not change.
 
-    A phase is judged by itself: it may be sound where another phase of the point is saturated, but not right after it,
-    when it delivers what that one has left. A phase that falls behind at first and then carries its load has not
+    A phase is judged by itself, and may be sound where another phase of the point is saturated. The phase after a
+    saturated one is not: it delivers the packets left over. A phase that falls behind at first and then carries its load has not
     settled. If bursts leave the whole run without a verdict, its phases have none.
     """
     phases = summary.get("phases") or []

@@ -102,7 +102,7 @@ class Store:
         self.file(hash, _SUMMARY)
         for phase in summary.get("phases") or []:
             if phase.get("load") is not None:
-                # a mean over the terminals, whose last digit is that of a sum, not that of the scenario
+                # a mean over the terminals: its last digit comes from a sum
                 phase["load"] = float(f"{phase['load']:.12g}")
         return summary
 

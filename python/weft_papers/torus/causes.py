@@ -1,4 +1,4 @@
-"""What moves the claims that are missed: applications with one factor changed at a time.
+"""Runs that move missed claims: applications with one factor changed at a time.
 
 ====================  =================================================================================
 change                what it changes
@@ -112,7 +112,7 @@ CHANGES: dict[int, dict[str, Change]] = {
         ONE_FLIT: Change((GRAPH500,), {"traffic.packet": "1flits"}),
     },
 }
-# Those with changes, and those without.
+# The experiments with changes and without.
 _RUNS = {64: (CAUSES_64, SINGLE_64), 256: (CAUSES_256, SINGLE_256)}
 EXPERIMENTS = tuple(
     Experiment(
@@ -128,7 +128,7 @@ EXPERIMENTS = tuple(
 
 
 def changed(nodes: int) -> Callable[[Measured], pl.DataFrame]:
-    """Run time, W_net and E_net of each application and network of so many nodes, without a change and with each."""
+    """Run time, W_net and E_net of each application on the networks of `nodes` nodes, without a change and with each."""
 
     def table(measured: Measured) -> pl.DataFrame:
         changes, as_it_is = _RUNS[nodes]

@@ -1,8 +1,8 @@
 """BookSim2's models and their counterparts here: the mapping that ``weft import`` and ``weft validate`` share.
 
 Meaning of its numbers: hops are routers visited (links + 1). Load and accepted rate are flits/node/cycle. A channel of
-latency L delivers after L + 1 cycles; here the extra cycle is part of the router delay and the ejection delay (1), so
-that T0 = routers * delay + sum(L) + 1 + (flits - 1) is the same. Credits take one cycle more than the link. A packet
+latency L delivers after L + 1 cycles. Here the extra cycle is part of the router delay and of the ejection delay (1).
+So T0 = routers * delay + sum(L) + 1 + (flits - 1) is the same. Credits take one cycle more than the link. A packet
 takes a VC, also where it does not fit as a whole (wormhole), a step before it crosses the switch.
 """
 

@@ -9,7 +9,7 @@ use crate::words::{LOADS, loads};
 /// Most loads of a list.
 const LISTED: usize = 6;
 const OTHERS: &str = "other loads may not be carried (see the warning)";
-// Links that go off because no flit comes wake for a packet that waits for them. Other links need not.
+// Links that go off because no flit comes wake for a packet that waits for them. Links that go off for another reason may stay off.
 const WAITING: &str = "packets wait for links that are not on, and block those behind them, and so the links further on get no flits and \
                        go to sleep, too";
 const CLOSED: &str = "links that are not on take no new packets";

@@ -226,7 +226,7 @@ impl Simulation {
         self.now = until;
     }
 
-    /// Runs the blocks through so many windows to cycle `until` on the threads of the run.
+    /// Runs the blocks to cycle `until`, through `windows` windows, on the threads of the run.
     pub(super) fn step_on_threads(&mut self, until: u64, windows: u64) {
         let (net, now, done) = (&self.net, self.now, self.windows_done);
         let course = Windows { now, until, length: self.window, done };

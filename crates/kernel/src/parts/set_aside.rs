@@ -10,7 +10,7 @@ use weft_api::base::wheel::Wheel;
 use weft_api::queueing::{SetAside, SetAsideCount};
 use weft_api::state::NONE;
 
-/// An output of a router: router << 16 | port. The first member of a trunk stands for all.
+/// An output of a router: router << 16 | port. A trunk is named by its first member.
 pub type Root = u64;
 
 /// No root has the queue.

@@ -11,8 +11,8 @@
 //! `low`; initial: stages that are on in cycle 0.
 //! # Guarantees
 //! A sequencer without delay for the whole network. At the end of each window the utilisation of a router is that of
-//! the fullest of its input ports from other routers, over all VCs; a flit occupies its place from the cycle in which it
-//! comes to that in which it leaves, both included. If it is above `high` anywhere, the next stage warms (state `waking`, at
+//! the fullest of its input ports from other routers, over all VCs. A flit occupies its place in the cycle of its arrival,
+//! in that of its departure, and between. If it is above `high` anywhere, the next stage warms (state `waking`, at
 //! the router with the highest utilisation; of equal ones, the lowest). Under `below_low`: if it is below `low` at the
 //! router that asked for the newest stage (at every router, if that stage was on from the beginning), and above `high`
 //! nowhere, that stage takes no new packets, drains and goes dark, at the end of a window. Last on, first off; one stage

@@ -9,7 +9,7 @@
 //! whether each link is measured and moves by itself, or all members of a trunk together by their mean.
 //! # Guarantees
 //! Never drops a flit, and links carry packets in every cycle. The two directions of a link have one width. It becomes wider if either
-//! direction was used more than u_on of its present rate, and narrower if both were used less than u_off in their last windows. Nothing
+//! direction was used more than u_on of its present rate. It becomes narrower if both were used less than u_off in their last windows. Nothing
 //! is decided during a change. A constant load never makes the width go to and fro: thresholds with which it could are refused.
 //! # Not modelled
 //! Retraining errors. Lanes that go off or wake: until a change ends the link carries at the rate that it had before, and draws the

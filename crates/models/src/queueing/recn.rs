@@ -9,7 +9,7 @@
 //! a share of a queue waits for it in normal queues \[percent\]. spread: neighbours upstream are told when a queue set aside is filled to
 //! this share \[percent\]. linger: time that an empty queue stays set aside \[time\].
 //! # Guarantees
-//! Packets of a flow stay in order on a path that is fixed while nothing fails. Each token stands for one queue, or is under way, and is returned. A router knows its own queues and
+//! Packets of a flow stay in order on a path that is fixed while nothing fails. Each queue set aside has one token, which is returned. A router knows its own queues and
 //! the tokens of its neighbours, nothing else. With 0 queues nothing changes.
 //! # Not modelled
 //! Memory that all queues of a port share: each has its part, and credits stop its sender in place of Xon and Xoff. Tokens travel as

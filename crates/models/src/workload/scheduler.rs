@@ -28,11 +28,11 @@
 //! All blocks decide alike: at a look they use only ends that are a period old, and the blocks have exchanged all messages since. So a
 //! period has to be longer than the latency of every link.
 //!
-//! The energy of a program: of the static energy of the network, and the dynamic energy of its terminal links, its other links and its routers. Of the static energy it
-//! has the share of its terminals times its run time among all terminals of the network times the window, and of a shared terminal the share of its cores. Of each dynamic energy it has the share of the flits
+//! The energy of a program: of the static energy of the network, and the dynamic energy of its terminal links, its other links and its routers. Its share of the static
+//! energy is its terminals times its run time, over all terminals of the network times the window. Of a shared terminal its cores count. Of each dynamic energy it has the share of the flits
 //! delivered to it, each as often as it crossed such a link or a router. The rest belongs to idle terminals, to control packets, and to packets that were not delivered.
 //! # Not modelled
-//! More than 64 programs that share nodes with each other: the next one waits. Priorities, reservations beyond the first program that waits, dependent jobs, and an end at the estimate. A program that waits for
+//! More than 64 programs that share nodes with each other: a further one waits. Priorities, reservations beyond the first program that waits, dependent jobs, and an end at the estimate. A program that waits for
 //! ever lets the others wait for its nodes until `measure.stop.complete.max_window`. A program is scaled to its run time on an ideal
 //! network. There each rank has a node of its own, and the keys `jitter`, `host_latency` and `local_latency` count for nothing. Prices
 //! per flit that differ between links of a run: a flit costs the mean of all links between routers.

@@ -23,8 +23,8 @@ pub struct Nodes {
 }
 
 impl Nodes {
-    /// From the parameters as [`Parameters::new`] has them; ranks and interfaces of a node, and whether the receiving node chooses the interface;
-    /// and L and G inside a node.
+    /// The first two are the parameters of [`Parameters::new`]. Then come ranks and interfaces of a node, and whether the receiving node
+    /// chooses the interface. The last pair is L and G inside a node.
     pub fn new(
         times: [(&str, Time); 5],
         eager: u64,
@@ -40,7 +40,7 @@ impl Nodes {
         Ok((Self { ranks, interfaces, by_destination, latency, gap_per_byte }, at))
     }
 
-    /// Interfaces of all nodes of so many ranks.
+    /// Interfaces of all nodes that `ranks` ranks need.
     pub(super) fn interfaces_of(&self, ranks: u32) -> usize {
         ranks.div_ceil(self.ranks) as usize * self.interfaces as usize
     }
@@ -53,7 +53,7 @@ impl Nodes {
 }
 
 impl<C: Cursor> Executor<C> {
-    /// A processor has done its part in a send at `now`. Returns when the message arrives, and whether all of it has come in then.
+    /// A processor has done its part in a send at `now`. Returns the time of arrival, and whether the message is complete then.
     pub(super) fn leave(&mut self, nodes: Nodes, ends: (u32, u32), now: i64, size: u64) -> (i64, bool) {
         if ends.0 / nodes.ranks == ends.1 / nodes.ranks {
             let bytes = i64::try_from(size).ok().and_then(|size| size.checked_mul(nodes.gap_per_byte));

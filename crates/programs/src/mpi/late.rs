@@ -3,11 +3,11 @@
 use crate::form::{Comm, Op};
 use std::collections::HashMap;
 
-/// What receives ask for: the number of a communicator, the sender as a rank of the program, the tag. `None`: any.
+/// The key of a receive: the number of a communicator, the sender as a rank of the program, the tag. `None`: any.
 type Wanted = (u32, Option<u32>, Option<u32>);
 
-/// Receives that ask for the same, in the order of their completions. A tree holds the greatest size of each half of them, so that a search and a
-/// removal look at as many nodes as the tree is high.
+/// Receives with the same key, in the order of their completions. A tree holds the greatest size of each half of them. So a search and a removal
+/// look at as many nodes as the tree is high.
 #[derive(Debug, Default)]
 struct Group {
     /// The place of each among all receives of the rank.

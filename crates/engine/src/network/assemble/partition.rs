@@ -12,9 +12,9 @@ use weft_units::Refusal;
 /// that a run can go on from a checkpoint with other threads. `whole_groups`: routers read the queues of their group, so each group
 /// must lie in one block, and there can't be more blocks than groups.
 ///
-/// Blocks have about as much work each ([`work_before`]). What belongs together (a row, a group) stays together as long
-/// as there are as many of these units as blocks, unless whole units leave more than [`IDLE_SHARE`] idle and to split them costs
-/// nothing: links inside of a unit are then as long as those between units, so that blocks wait for each other no more often.
+/// Blocks have about as much work each ([`work_before`]). A unit (a row, a group) stays whole if there are enough units for all blocks.
+/// Units are split if whole ones leave more than [`IDLE_SHARE`] idle, and the split costs nothing. It costs nothing where links inside of
+/// a unit are as long as those between units: then blocks wait for each other no more often.
 pub(crate) fn partition(spec: &Spec, blocks: usize, whole_groups: bool) -> Vec<u32> {
     let graph = &*spec.graph;
     let grain = graph.grain();
@@ -78,7 +78,8 @@ fn with_whole_nodes<'a>(spec: &Spec, jobs: impl Iterator<Item = &'a Job>, mut bo
 /// Ports that take as long as a terminal whose source acts by itself, as those of programs do.
 const PORTS_PER_ACTIVE_TERMINAL: u64 = 16;
 
-/// The work of all routers before each router and before the end: a unit for each port, since a port moves the flits, and more for terminals of programs.
+/// The work of all routers before each router, and before the end. A port counts one, since it moves the flits. A terminal of a program
+/// counts [`PORTS_PER_ACTIVE_TERMINAL`] more.
 fn work_before(spec: &Spec) -> Vec<u64> {
     let graph = &*spec.graph;
     let ports = |router: u32| u64::from(graph.port_base(router + 1) - graph.port_base(router));
@@ -97,7 +98,7 @@ fn work_before(spec: &Spec) -> Vec<u64> {
 /// How much more than the mean the largest block may have before units are split.
 const IDLE_SHARE: f64 = 0.05;
 
-/// Bounds of so many blocks, at multiples of `grain`, with about as much work each. `work`: that before each router and before the end.
+/// Bounds of `blocks` blocks, at multiples of `grain`, with about as much work each. `work`: that before each router and before the end.
 fn bounds(work: &[u64], blocks: u32, grain: u32) -> Vec<u32> {
     let routers = work.len() as u32 - 1;
     let (units, all) = (routers.div_ceil(grain), work[routers as usize]);
@@ -123,7 +124,7 @@ fn partition_point(end: u32, holds: impl Fn(u32) -> bool) -> u32 {
     low
 }
 
-/// By how much the work of the largest block is more than that of a block on average: so long all others wait for it.
+/// The work of the largest block over the mean of all, less 1: the share of the time for which the others wait.
 fn uneven(work: &[u64], bounds: &[u32]) -> f64 {
     let of_block = |both: &[u32]| work[both[1] as usize] - work[both[0] as usize];
     let largest = bounds.windows(2).map(of_block).max().unwrap_or(0);

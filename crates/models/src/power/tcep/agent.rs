@@ -1,6 +1,5 @@
-//! State of an agent: its links, its requests, its place in its subnetworks. What it does is in the other files:
-//! `duties.rs` when the engine tells it something, `answers.rs` when a control packet comes, `channel.rs` when a link
-//! changes its state, `epoch.rs` when an epoch ends.
+//! State of an agent: its links, its requests, its place in its subnetworks. The other files have its actions: `duties.rs` after calls
+//! of the engine, `answers.rs` after control packets. `channel.rs` follows changes of links, and `epoch.rs` ends epochs.
 
 use super::Rules;
 use super::link::End;

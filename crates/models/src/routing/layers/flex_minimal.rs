@@ -303,8 +303,8 @@ impl Routing for Runtime {
         AroundFaults::ChoosesAgain
     }
 
-    /// All hops behind which a path is left that is short enough, the shortest first, from a drawn one of these on;
-    /// last the one back to where the packet has met a broken link before. From now on it does not return here.
+    /// All hops with a path behind them that is short enough. The shortest come first, in turn from a drawn one. The hop back
+    /// to an earlier broken link of the packet is the last. From now on the packet does not return here.
     fn steps_around(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Step> {
         if at == packet.dest {
             return vec![Step::deliver(packet)];

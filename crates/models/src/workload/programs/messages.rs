@@ -22,8 +22,8 @@ impl Handle {
     }
 }
 
-/// The purpose of a packet: the highest bits of its tag. The lowest ones are the number of the message at its sender. Those between tell
-/// programs apart that share nodes (`scheduler/sources.rs`).
+/// The purpose of a packet: the highest bits of its tag. The lowest bits are the number of the message at its sender. The bits between
+/// tell programs apart that share nodes (`scheduler/sources.rs`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Value)]
 pub enum Part {
     /// A part of the data.

@@ -141,7 +141,7 @@ impl Node {
         }
     }
 
-    /// Interface `rail` has just given a packet with this tag. Lends it the others of the message but for the last one. Returns their number.
+    /// Interface `rail` has just given a packet with this tag. Lends it the packets of the message that are left, except the last. Returns their number.
     pub fn lend(&mut self, site: &Site, rail: usize, tag: u32) -> u64 {
         let may_lend = !self.is_divided && self.rails[rail].may_lend();
         let first = self.rails[rail].first().filter(|first| may_lend && first.part.tag(first.number) == tag);

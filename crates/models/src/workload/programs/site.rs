@@ -9,10 +9,10 @@ use std::sync::atomic::AtomicU64;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use weft_api::activity::Wanted;
 
-/// How the ranks are divided among the nodes. Those of a node follow each other.
+/// How the ranks are divided among the nodes. The ranks of a node follow each other.
 #[derive(Debug)]
 pub enum Spread {
-    /// So many at each node; the last node may have fewer.
+    /// This number at each node; the last node may have fewer.
     Even(u32),
     /// The first rank of each node and the number of all ranks, and by rank its node.
     Uneven { first: Vec<u32>, nodes: Vec<u32> },

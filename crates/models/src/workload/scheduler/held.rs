@@ -1,4 +1,4 @@
-//! The nodes that a program holds, and what tells its packets from those of the other programs at these nodes.
+//! The nodes that a program holds, and the mark of its packets. Programs that share a node have different marks.
 
 use super::NUMBER_BITS;
 use super::queue::Started;
@@ -17,7 +17,7 @@ pub struct Held {
 }
 
 impl Held {
-    /// `cores`: the place of each core. Those of a place follow each other.
+    /// `cores`: the place of each core. Cores of a place follow each other.
     pub fn of(cores: &[u32]) -> Self {
         let places = cores.chunk_by(|a, b| a == b);
         let (places, cores) = places.map(|of_place| (of_place[0], of_place.len() as u32)).unzip();

@@ -157,8 +157,8 @@ impl Queue {
         from.max(submit.div_ceil(self.rules.period) * self.rules.period)
     }
 
-    /// All looks up to cycle `now`. `launch` makes a program at its places, which starts in a cycle. A program whose nodes are shared by
-    /// so many others that no mark is left waits for the next look.
+    /// All looks up to cycle `now`. `launch` makes a program at its places, which starts in a cycle. A program waits for the next look if no
+    /// mark is left, as too many others share its nodes.
     pub fn advance(&mut self, now: u64, launch: impl Fn(&Submitted, &Held, u64) -> Arc<dyn Workload>) {
         while let Some(look) = self.next_look().filter(|&look| look <= now) {
             self.free_ended(look);

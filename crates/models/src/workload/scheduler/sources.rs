@@ -37,7 +37,7 @@ impl Node {
         self.guests.iter().map(|guest| guest.due).min().unwrap_or(NOT_DUE)
     }
 
-    /// The program that may give the next packet in cycle `now`: of those that have one, the first behind the last that gave one.
+    /// The program whose turn it is in cycle `now`. Programs with a packet take turns, in the order of their numbers.
     fn turn(&self, now: u64) -> Option<usize> {
         let due = self.guests.iter().filter(|guest| guest.due <= now).map(|guest| guest.program);
         due.min_by_key(|&program| (program <= self.last, program))

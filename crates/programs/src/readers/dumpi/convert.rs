@@ -245,7 +245,7 @@ impl Call<'_> {
         Ok(true)
     }
 
-    /// Collectives. Other calls request facts, and change nothing.
+    /// Collectives. The rest of the calls request facts, and change nothing.
     fn collective(&self, name: &str, recorder: &mut Recorder) -> Result<(), Problem> {
         use Operation::{AllGather, AllReduce, AllToAll, Barrier, Broadcast, Gather, Reduce, ReduceScatter, Scatter};
         match name {
