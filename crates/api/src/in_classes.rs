@@ -1,12 +1,10 @@
 //! A routing in a network whose VC classes are finer than its own (`refined.rs`). It names hops and reads queues on its own
 //! classes.
 
-use crate::board::Post;
 use crate::compiled::{Ahead, ForPorts, HeadRouting, Here, Widths};
 use crate::refined::Refined;
 use crate::routing::{AnyRouting, Hop};
-use crate::state::{LinkState, Packet, UNDECIDED, key_of, split};
-use crate::subnetworks::LinkTable;
+use crate::state::{Packet, UNDECIDED, key_of, split};
 use crate::view::{HopNote, Queues, View};
 use crate::walk::Cost;
 use std::sync::Arc;
@@ -107,21 +105,7 @@ impl OfPacket<'_> {
 }
 
 impl View for OfPacket<'_> {
-    fn read(&self, port: u16) -> i32 {
-        self.here.read(port)
-    }
-
-    fn capacity(&self, port: u16) -> u32 {
-        self.here.capacity(port)
-    }
-
-    fn read_of(&self, away: i32, port: u16) -> i32 {
-        self.here.read_of(away, port)
-    }
-
-    fn post(&self, back: u64) -> Post<'_> {
-        self.here.post(back)
-    }
+    crate::answers_as!(here);
 
     fn member(&self, hop: Hop, turn: u32) -> (u32, Hop) {
         let (credits, member) = self.here.member(self.hop(hop), turn);
@@ -130,18 +114,6 @@ impl View for OfPacket<'_> {
 
     fn fallback(&self, hop: Hop) -> Hop {
         self.own(self.here.fallback(self.hop(hop)))
-    }
-
-    fn state(&self, port: u16) -> LinkState {
-        self.here.state(port)
-    }
-
-    fn is_on(&self, port: u16) -> bool {
-        self.here.is_on(port)
-    }
-
-    fn is_broken(&self, port: u16) -> bool {
-        self.here.is_broken(port)
     }
 
     fn credits(&self, hop: Hop) -> u32 {
@@ -156,20 +128,12 @@ impl View for OfPacket<'_> {
         self.here.has_room(self.hop(hop))
     }
 
-    fn was_granted(&self, port: u16) -> bool {
-        self.here.was_granted(port)
-    }
-
     fn used(&self, hop: Hop) -> u32 {
         self.here.used(self.hop(hop))
     }
 
     fn occupancy(&self, hop: Hop) -> (f64, u32) {
         self.here.occupancy(self.hop(hop))
-    }
-
-    fn table(&self) -> LinkTable<'_> {
-        self.here.table()
     }
 
     fn note(&self, what: HopNote) {

@@ -95,6 +95,48 @@ pub trait View {
     }
 }
 
+/// The methods of a [`View`] that answer as view `self.$view` does: those that know no hop.
+#[macro_export]
+macro_rules! answers_as {
+    ($view:ident) => {
+        fn read(&self, port: u16) -> i32 {
+            self.$view.read(port)
+        }
+
+        fn capacity(&self, port: u16) -> u32 {
+            self.$view.capacity(port)
+        }
+
+        fn read_of(&self, away: i32, port: u16) -> i32 {
+            self.$view.read_of(away, port)
+        }
+
+        fn post(&self, back: u64) -> $crate::board::Post<'_> {
+            self.$view.post(back)
+        }
+
+        fn state(&self, port: u16) -> $crate::state::LinkState {
+            self.$view.state(port)
+        }
+
+        fn is_on(&self, port: u16) -> bool {
+            self.$view.is_on(port)
+        }
+
+        fn is_broken(&self, port: u16) -> bool {
+            self.$view.is_broken(port)
+        }
+
+        fn was_granted(&self, port: u16) -> bool {
+            self.$view.was_granted(port)
+        }
+
+        fn table(&self) -> $crate::subnetworks::LinkTable<'_> {
+            self.$view.table()
+        }
+    };
+}
+
 /// Which outputs of a router are taken already.
 #[derive(Debug, Clone, Copy)]
 pub struct Grants<'a> {

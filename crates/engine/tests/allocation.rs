@@ -2,6 +2,7 @@
 
 use crate::common::*;
 use crate::programs::spec_of;
+use crate::recn::hot_spot_on;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use weft_engine::spec::{Execution, FlowControl::VirtualCutThrough};
@@ -127,6 +128,14 @@ fn no_allocation_where_body_flits_stream() {
             spec.set_load(load);
             check_no_allocation(&format!("{what}, 40 flits at {load}"), &spec);
         }
+    }
+}
+
+/// Heads that choose compare the queues set aside for them.
+#[test]
+fn no_allocation_with_queues_set_aside() {
+    for (topology, routing) in [(TRUNKS, DOR), (MESH, ADAPTIVE), (DRAGONFLY, DF_UGAL)] {
+        check_no_allocation(&format!("recn: {routing} on {topology}"), &hot_spot_on(topology, routing));
     }
 }
 

@@ -33,7 +33,7 @@ fn hot_spot(queueing: &str, vcs: u8) -> Spec {
 
 /// Every fourth terminal of a network sends to terminal 0 as fast as it can, the others to each other at random at load 0.4. Each
 /// lane has one VC.
-fn hot_spot_on(topology: &str, routing: &str) -> Spec {
+pub fn hot_spot_on(topology: &str, routing: &str) -> Spec {
     let mut spec = spec(topology, routing);
     queues(&mut spec, 16, 16);
     spec.queueing = serde_json::from_str(RECN).expect("a scheme");

@@ -123,6 +123,24 @@ fn watching_changes_nothing_and_tells_the_same_in_any_blocks() {
     }
 }
 
+/// A routing that goes by links takes a link that has failed as on, if the policy leaves faults to the routing.
+#[test]
+fn watching_changes_nothing_for_routings_that_go_by_links() {
+    let with = |json: &str, faults: Vec<Fault>| {
+        let mut spec = small(HYPERX, PAL, 4, 0.2);
+        phases(&mut spec, 100, 1500);
+        policy(&mut spec, json);
+        spec.faults = faults;
+        spec
+    };
+    let link = Fault { what: Part::Link([0, 1]), at: 300, until: Some(900) };
+    let tcep = r#"{"tcep": {"activation_epoch": "200ns", "deactivation_epoch": "800ns", "wake": "50ns"}}"#;
+    for spec in [with(ALWAYS_ON, vec![link]), with(tcep, vec![link])] {
+        let plain = Spec { watched: Watched::Nobody, ..spec.clone() };
+        assert_same(&run(&plain), &run(&spec), spec.policy.name());
+    }
+}
+
 /// The journeys of packets that meet nobody.
 fn lonely(topology: &str, routing: &str, flits: u32, stages: (u64, u8, u8)) -> (Spec, Vec<Journey>) {
     let mut spec = spec(topology, routing);

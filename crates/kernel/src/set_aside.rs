@@ -21,7 +21,8 @@ impl<const W: usize, const V: usize> Reach<W, V> {
     pub(crate) fn keep_set_asides<const SINGLE: bool>(&mut self, net: &Net, rules: &SetAsideRules) {
         let fabric = &mut self.routers.fabric;
         let now = fabric.now;
-        for note in fabric.due_notes() {
+        let due = fabric.due_notes();
+        for &note in &due {
             if note.returns {
                 fabric.take_token_back(note);
             } else {
@@ -29,14 +30,19 @@ impl<const W: usize, const V: usize> Reach<W, V> {
                 fabric.sort_heads::<SINGLE>(&mut self.interfaces, net, rules, note.port as usize);
             }
         }
+        self.routers.fabric.set_asides.due = due;
         let mut opened = std::mem::take(&mut self.routers.fabric.set_asides.opened);
         opened.sort_unstable();
-        for (i, v) in opened {
+        for &(i, v) in &opened {
             let (i, v) = (i as usize, usize::from(v));
             let head = *self.routers.fabric.buffers.ins[i].head.at(v);
             let Segment { packet, key, .. } = self.routers.fabric.buffers.segments.items[head as usize];
             self.routers.new_head::<SINGLE, false, false>(net, i, v, packet, key);
         }
+        opened.clear();
+        // queues that have opened meanwhile are for the next cycle
+        opened.append(&mut self.routers.fabric.set_asides.opened);
+        self.routers.fabric.set_asides.opened = opened;
         self.routers.fabric.free_empty(&mut self.interfaces, net, rules);
         if self.routers.beside.observers.tally.inside(now) {
             let asides = &mut self.routers.fabric.set_asides;
@@ -117,7 +123,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 
     /// The notes of this cycle, in an order that does not depend on the division into blocks.
     fn due_notes(&mut self) -> Vec<Note> {
-        let mut due = Vec::new();
+        let mut due = std::mem::take(&mut self.set_asides.due);
+        due.clear();
         while let Some((first, len)) = self.set_asides.notes.due(self.now) {
             due.extend((0..len).map(|k| self.set_asides.notes.item(first, k)));
             self.set_asides.notes.release(self.now);
@@ -178,7 +185,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         }
     }
 
-    /// Packets in VC `v` of input `i` are counted at the trunk of output `o`. Those that have got a queue now are not counted any more.
+    /// Packets in VC `v` of input `i` are counted at the trunk of output `o`. Packets that have got a queue now are not counted any more.
     fn count_again(&mut self, net: &Net, (i, v): (usize, usize), o: usize) {
         let (base, trunk) = (self.buffers.ins[i].base(i), self.first_of_trunk(o));
         let mut id = *self.buffers.ins[i].head.at(v);
@@ -196,7 +203,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 
     /// Queues that have been empty for long enough, and whose tokens are all back, are free again.
     fn free_empty(&mut self, interfaces: &mut Interfaces, net: &Net, rules: &SetAsideRules) {
-        let mut free = Vec::new();
+        let mut free = std::mem::take(&mut self.set_asides.free);
         let in_use = std::mem::take(&mut self.set_asides.lines.in_use);
         for &(o, lane) in &in_use {
             let empty = self.is_empty(net, rules, o as usize, lane);
@@ -208,7 +215,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
             }
         }
         self.set_asides.lines.in_use = in_use;
-        for (o, lane) in free {
+        for (o, lane) in free.drain(..) {
             let root = self.set_asides.lines.release(o, lane);
             let out = &self.wires.outs[o];
             let (is_cut, peer) = (out.is(ChannelEnd::Remote), out.peer);
@@ -218,6 +225,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
             }
             self.send_note(is_cut, peer, at, Note { port: 0, root, returns: true });
         }
+        self.set_asides.free = free;
     }
 
     /// Whether no packet is in queue `lane` behind channel `o`, nor about to enter it.

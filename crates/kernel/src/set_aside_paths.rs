@@ -7,12 +7,10 @@
 use crate::block::{Fabric, queues_at};
 use crate::net::Net;
 use crate::parts::set_aside::{Root, SetAsideRules, Token};
-use weft_api::board::Post;
 use weft_api::compiled::Here;
 use weft_api::refined::Refined;
 use weft_api::routing::{Decides, Hop};
-use weft_api::state::{ChannelEnd, LinkState, NONE, Packet, UNDECIDED, key_of, split};
-use weft_api::subnetworks::LinkTable;
+use weft_api::state::{ChannelEnd, NONE, Packet, UNDECIDED, key_of, split};
 use weft_api::view::{HopNote, Queues, View};
 use weft_topology::Trunk;
 
@@ -141,31 +139,40 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         key_of(p, class + usize::from(lane), net.class_bits)
     }
 
-    /// Of these outputs of router `r` those with a queue set aside for packet `id`, and that queue. `class`: a VC class for it.
+    /// Of these outputs of router `r` those with a queue set aside for packet `id`, and that queue. `class`: a VC class for it. The list is
+    /// scratch, which [`Self::give_back`] takes.
     fn queues_ahead(
-        &self,
+        &mut self,
         net: &Net,
         r: usize,
         ports: impl Iterator<Item = u16>,
         id: u32,
         class: u8,
     ) -> Vec<(u16, u8)> {
+        let mut found = std::mem::take(&mut self.set_asides.ahead);
         let (base, packet) = (self.requests.routers[r].base as usize, &self.buffers.packets.items[id as usize]);
         let lane = |p: u16| (p, self.lane_ahead(net, (base + usize::from(p), class.into()), packet));
-        ports.map(lane).filter(|&(_, lane)| lane != 0).collect()
+        found.extend(ports.map(lane).filter(|&(_, lane)| lane != 0));
+        found
+    }
+
+    fn give_back(&mut self, mut lanes: Vec<(u16, u8)>) {
+        lanes.clear();
+        self.set_asides.ahead = lanes;
     }
 
     /// Of the trunk of `hop`, which leaves router `r`, the best member for packet `id`, on the queue of the packet there.
     #[cold]
     #[inline(never)]
-    pub(crate) fn member_set_aside(&self, net: &Net, r: usize, id: u32, hop: Hop, turn: u32) -> Hop {
+    pub(crate) fn member_set_aside(&mut self, net: &Net, r: usize, id: u32, hop: Hop, turn: u32) -> Hop {
         let base = self.requests.routers[r].base as usize;
         let (trunk, _) = self.trunk_of(base + usize::from(hop.port));
-        let queues = queues_at!(self, net, r);
         let lanes = self.queues_ahead(net, r, trunk.members(), id, hop.class);
-        let view = Sorted { queues: &queues, lanes };
-        let member = view.best_or_fallback(hop, turn);
-        view.on_lane(member)
+        let queues = queues_at!(self, net, r);
+        let view = Sorted { queues: &queues, lanes: &lanes };
+        let member = view.on_lane(view.best_or_fallback(hop, turn));
+        self.give_back(lanes);
+        member
     }
 
     /// The hop that the routing names in this step for packet `id`, a head at router `r`, and the note of the routing. The hop is on the
@@ -173,15 +180,16 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
     #[cold]
     #[inline(never)]
     pub(crate) fn hop_set_aside(&mut self, net: &Net, r: usize, id: u32, turn: u32) -> (Option<Hop>, HopNote) {
-        let queues = queues_at!(self, net, r);
         let (base, end) = self.inputs_of(r);
         let lanes = self.queues_ahead(net, r, 0..(end - base) as u16, id, 0);
-        let view = Sorted { queues: &queues, lanes };
+        let queues = queues_at!(self, net, r);
+        let view = Sorted { queues: &queues, lanes: &lanes };
         let (router, mut packet) = (self.requests.routers[r].id, self.buffers.packets.items[id as usize]);
         let here = Here { router, at: net.coords[router as usize], queues: &view as &dyn View };
         let hop = self.routing.each_step_watched(here, &mut packet, turn).map(|hop| view.on_lane(hop));
         let note = queues.noted();
         self.buffers.packets.items[id as usize] = packet;
+        self.give_back(lanes);
         (hop, note)
     }
 }
@@ -207,7 +215,7 @@ fn terminal_root(net: &Net, packet: &Packet) -> Root {
 struct Sorted<'a, const V: usize> {
     queues: &'a Queues<'a, V>,
     /// Ports with a queue set aside for the packet, and that queue.
-    lanes: Vec<(u16, u8)>,
+    lanes: &'a [(u16, u8)],
 }
 
 impl<const V: usize> Sorted<'_, V> {
@@ -218,27 +226,13 @@ impl<const V: usize> Sorted<'_, V> {
 }
 
 impl<const V: usize> View for Sorted<'_, V> {
-    fn read(&self, port: u16) -> i32 {
-        self.queues.read(port)
-    }
-
-    fn capacity(&self, port: u16) -> u32 {
-        self.queues.capacity(port)
-    }
-
-    fn read_of(&self, away: i32, port: u16) -> i32 {
-        self.queues.read_of(away, port)
-    }
-
-    fn post(&self, back: u64) -> Post<'_> {
-        self.queues.post(back)
-    }
+    weft_api::answers_as!(queues);
 
     fn member(&self, hop: Hop, turn: u32) -> (u32, Hop) {
-        let members: Vec<u16> = self.queues.members(hop.port).collect();
-        let first = turn as usize % members.len();
-        let in_turn = members[first..].iter().chain(&members[..first]);
-        in_turn.fold((0, hop), |best, &port| {
+        let members = || self.queues.members(hop.port);
+        let first = turn as usize % members().count();
+        let in_turn = members().skip(first).chain(members().take(first));
+        in_turn.fold((0, hop), |best, port| {
             let member = Hop { port, ..hop };
             let credits = self.credits(member);
             if credits > best.0 { (credits, member) } else { best }
@@ -247,18 +241,6 @@ impl<const V: usize> View for Sorted<'_, V> {
 
     fn fallback(&self, hop: Hop) -> Hop {
         self.queues.fallback(hop)
-    }
-
-    fn state(&self, port: u16) -> LinkState {
-        self.queues.state(port)
-    }
-
-    fn is_on(&self, port: u16) -> bool {
-        self.queues.is_on(port)
-    }
-
-    fn is_broken(&self, port: u16) -> bool {
-        self.queues.is_broken(port)
     }
 
     fn credits(&self, hop: Hop) -> u32 {
@@ -273,20 +255,12 @@ impl<const V: usize> View for Sorted<'_, V> {
         self.queues.has_room(self.on_lane(hop))
     }
 
-    fn was_granted(&self, port: u16) -> bool {
-        self.queues.was_granted(port)
-    }
-
     fn used(&self, hop: Hop) -> u32 {
         self.queues.used(self.on_lane(hop))
     }
 
     fn occupancy(&self, hop: Hop) -> (f64, u32) {
         self.queues.occupancy(self.on_lane(hop))
-    }
-
-    fn table(&self) -> LinkTable<'_> {
-        self.queues.table()
     }
 
     fn note(&self, what: HopNote) {

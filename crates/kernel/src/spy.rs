@@ -1,10 +1,7 @@
 //! The queues of a router with a notebook: what a routing compared in a decision, number by number.
 
 use std::cell::RefCell;
-use weft_api::board::Post;
 use weft_api::routing::Hop;
-use weft_api::state::LinkState;
-use weft_api::subnetworks::LinkTable;
 use weft_api::view::{Queues, View};
 use weft_api::walk::Cost;
 
@@ -29,21 +26,7 @@ impl<'a, const V: usize> Spy<'a, V> {
 }
 
 impl<const V: usize> View for Spy<'_, V> {
-    fn read(&self, port: u16) -> i32 {
-        self.queues.read(port)
-    }
-
-    fn capacity(&self, port: u16) -> u32 {
-        self.queues.capacity(port)
-    }
-
-    fn read_of(&self, away: i32, port: u16) -> i32 {
-        self.queues.read_of(away, port)
-    }
-
-    fn post(&self, back: u64) -> Post<'_> {
-        self.queues.post(back)
-    }
+    weft_api::answers_as!(queues);
 
     fn member(&self, hop: Hop, turn: u32) -> (u32, Hop) {
         // all that were compared, not only the best
@@ -57,14 +40,6 @@ impl<const V: usize> View for Spy<'_, V> {
 
     fn fallback(&self, hop: Hop) -> Hop {
         self.queues.fallback(hop)
-    }
-
-    fn state(&self, port: u16) -> LinkState {
-        self.queues.state(port)
-    }
-
-    fn is_broken(&self, port: u16) -> bool {
-        self.queues.is_broken(port)
     }
 
     fn credits(&self, hop: Hop) -> u32 {
@@ -81,20 +56,12 @@ impl<const V: usize> View for Spy<'_, V> {
         self.queues.has_room(hop)
     }
 
-    fn was_granted(&self, port: u16) -> bool {
-        self.queues.was_granted(port)
-    }
-
     fn used(&self, hop: Hop) -> u32 {
         self.queues.used(hop)
     }
 
     fn occupancy(&self, hop: Hop) -> (f64, u32) {
         self.queues.occupancy(hop)
-    }
-
-    fn table(&self) -> LinkTable<'_> {
-        self.queues.table()
     }
 
     fn is_watched(&self) -> bool {

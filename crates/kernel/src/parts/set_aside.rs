@@ -232,6 +232,15 @@ pub struct SetAsides {
     pub waiting: Vec<u32>,
     /// By packet of the block: the output at which it is counted, if it is.
     pub counted: Vec<u32>,
+    /// Scratch: outputs with a queue set aside for a packet, and that queue.
+    #[kept(scratch)]
+    pub ahead: Vec<(u16, u8)>,
+    /// Scratch: queues that become free in this cycle.
+    #[kept(scratch)]
+    pub free: Vec<(usize, u8)>,
+    /// Scratch: the notes of this cycle.
+    #[kept(scratch)]
+    pub due: Vec<Note>,
     /// By input * 16 + VC: packets whose head has come and whose tail has not left.
     #[kept(each)]
     pub held: Vec<u16>,
@@ -260,9 +269,12 @@ impl SetAsides {
             tokens: Tokens::new(each, inputs),
             waiting: vec![0; inputs],
             counted: Vec::new(),
+            ahead: Vec::new(),
+            due: Vec::new(),
+            free: Vec::new(),
             held: vec![0; inputs * 16],
             fenced: vec![0; inputs],
-            fences: Vec::new(),
+            fences: Vec::with_capacity(inputs),
             opened: Vec::new(),
             notes: Wheel::new(horizon, inputs),
             counts: SetAsideCount::default(),
