@@ -3,8 +3,8 @@
 ``python tests/prose.py`` counts the findings of all pages and of the comments of some crates. It fails if a page has
 more findings than its line in ``tests/data/prose_budget.json``. A page without a line may have none. The budget only
 falls: ``--lower`` writes the present counts where they are lower. It also fails if more than 8 % of the sentences in
-the comments of all Rust files have findings. The same holds for comments and docstrings in Python. ``--list FILE...`` prints the
-findings of files.
+the comments of all Rust files have findings. The same holds for comments and docstrings in Python.
+``--list FILE...`` prints the findings of files.
 
 A finding is a place to look at. If the sentence is clear, say it in another way: the rules are few and mechanical.
 """

@@ -1,8 +1,8 @@
 """Savings of policies that switch links against links that are always on, and their cost in latency, in sentences.
 
 Points are compared in pairs at the same traffic, as means over seeds. A pair counts only where both deliver the
-traffic and have settled. The rest of the pairs are counted with the reason. Where the load changes in phases, each phase is such a pair. The power of the
-reference is scaled to the work of the policy (`equal_work`).
+traffic and have settled. The rest of the pairs are counted with the reason. Where the load changes in phases, each
+phase is such a pair. The power of the reference is scaled to the work of the policy (`equal_work`).
 """
 
 from __future__ import annotations

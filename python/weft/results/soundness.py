@@ -277,8 +277,8 @@ def in_phases(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The numbers of a point in each phase of its load, in the form of a summary; empty if its load does not change.
 
     A phase is judged by itself, and may be sound where another phase of the point is saturated. The phase after a
-    saturated one is not: it delivers the packets left over. A phase that falls behind at first and then carries its load has not
-    settled. If bursts leave the whole run without a verdict, its phases have none.
+    saturated one is not: it delivers the packets left over. A phase that falls behind at first and then carries its
+    load has not settled. If bursts leave the whole run without a verdict, its phases have none.
     """
     phases = summary.get("phases") or []
     return [

@@ -128,7 +128,7 @@ EXPERIMENTS = tuple(
 
 
 def changed(nodes: int) -> Callable[[Measured], pl.DataFrame]:
-    """Run time, W_net and E_net of each application on the networks of `nodes` nodes, without a change and with each."""
+    """Run time, W_net and E_net of applications on networks of `nodes` nodes, without a change and with each."""
 
     def table(measured: Measured) -> pl.DataFrame:
         changes, as_it_is = _RUNS[nodes]

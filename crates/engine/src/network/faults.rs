@@ -44,7 +44,7 @@
 //! (`dropped_packets`), free their buffers, and their energy so far is billed: created = delivered + dropped + missing.
 //!
 //! Policy: the agreements between the ends of a failed link are void. If the hub fails or has a broken link, another member
-//! becomes the hub, as in a rotation but at once: the lowest of those with the fewest broken links. Nothing is switched off in
+//! becomes the hub at once: the lowest of those with the fewest broken links. Nothing is switched off in
 //! the subnetwork until a hub has all its links, those to dead members excepted. Links that waiting heads need are
 //! asked for first. A link that returns is asked for at once if it belongs to a star, or was on and links are never
 //! switched off (`deactivate: false`). Without faults nothing is different.

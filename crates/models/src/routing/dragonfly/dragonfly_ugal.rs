@@ -331,7 +331,7 @@ mod tests {
             assert_eq!(longest, most, "{intermediate:?}");
         }
     }
-    /// Links of the escape ring are trunks inside of groups only, so the router in the middle of a group has 10 ports, and the others have 8.
+    /// Links of the escape ring are trunks inside of groups only. The router in the middle of a group has 10 ports, and the others have 8.
     #[test]
     fn the_queues_that_are_read_are_those_of_the_gateway() {
         let dragonfly = r#"{"dragonfly": {"routers_per_group": 3, "terminals_per_router": 1, "global_links_per_router": 1,

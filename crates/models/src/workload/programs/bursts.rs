@@ -1,5 +1,5 @@
 //! Packets of one message that an interface sends or receives one after the other, in a record of the interface alone. Most packets of a long message
-//! then need neither the state of their node nor the table of messages. Other threads may use both, so a lock is spared as well.
+//! then need neither the state of their node nor the table of messages. Both are shared by threads, so a lock is spared as well.
 //!
 //! A node whose interfaces are all in one block lends an interface all packets of the message at the front of its queue but the last. It recalls
 //! them when something else may go first. An interface takes a message over from the table of its sender if all packets of that come
