@@ -6,6 +6,7 @@ use crate::base::bits::{Bits, pick16};
 use crate::base::unchecked::Hot;
 use crate::state::{NO_REQUEST, matching};
 use crate::switch::{Ports, held_by};
+use crate::switch_step::SwitchStep;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -25,17 +26,17 @@ pub enum Priority {
     Transit,
 }
 
-impl<const W: usize, const V: usize, const AGE: bool> Ports<'_, W, V, AGE> {
+impl<const W: usize, const V: usize, S: SwitchStep> Ports<'_, W, V, S> {
     /// The one of `inputs` that wins output `p`. All of them may send to it.
     ///
     /// # Safety
     /// `p` and `inputs` are ports of the router.
     #[inline(always)]
-    pub unsafe fn pick_input<const HEADS: bool, const SINGLE: bool>(&self, p: usize, inputs: Bits<W>) -> usize {
+    pub unsafe fn pick_input(&self, p: usize, inputs: Bits<W>) -> usize {
         // SAFETY: the caller says so.
         let turn = usize::from(unsafe { self.outs.hot(p) }.rr_in);
         // SAFETY: as above.
-        if AGE { unsafe { self.oldest_input::<HEADS, SINGLE>(p, inputs, turn) } } else { inputs.pick_from(turn) }
+        if S::BY_AGE { unsafe { self.oldest_input(p, inputs, turn) } } else { inputs.pick_from(turn) }
     }
 
     /// The one of `outputs` that wins at input `i`, which may send to all of them.
@@ -43,38 +44,28 @@ impl<const W: usize, const V: usize, const AGE: bool> Ports<'_, W, V, AGE> {
     /// # Safety
     /// `i` and `outputs` are ports of the router.
     #[inline(always)]
-    pub unsafe fn pick_output<const HEADS: bool, const SINGLE: bool>(&self, i: usize, outputs: Bits<W>) -> usize {
+    pub unsafe fn pick_output(&self, i: usize, outputs: Bits<W>) -> usize {
         // SAFETY: the caller says so.
         unsafe {
             let turn = usize::from(self.ins.hot(i).rr_out);
-            if AGE { self.oldest_output::<HEADS, SINGLE>(i, outputs, turn) } else { outputs.pick_from(turn) }
+            if S::BY_AGE { self.oldest_output(i, outputs, turn) } else { outputs.pick_from(turn) }
         }
     }
 
     /// # Safety
     /// `p` and `inputs` are ports of the router.
     #[inline(never)]
-    unsafe fn oldest_input<const HEADS: bool, const SINGLE: bool>(
-        &self,
-        p: usize,
-        inputs: Bits<W>,
-        turn: usize,
-    ) -> usize {
+    unsafe fn oldest_input(&self, p: usize, inputs: Bits<W>, turn: usize) -> usize {
         // SAFETY: the caller says so.
-        self.least(inputs, turn, |i| unsafe { self.oldest_of(i, self.senders::<HEADS, SINGLE>(p, i)).0 })
+        self.least(inputs, turn, |i| unsafe { self.oldest_of(i, self.senders(p, i)).0 })
     }
 
     /// # Safety
     /// `i` and `outputs` are ports of the router.
     #[inline(never)]
-    unsafe fn oldest_output<const HEADS: bool, const SINGLE: bool>(
-        &self,
-        i: usize,
-        outputs: Bits<W>,
-        turn: usize,
-    ) -> usize {
+    unsafe fn oldest_output(&self, i: usize, outputs: Bits<W>, turn: usize) -> usize {
         // SAFETY: the caller says so.
-        self.least(outputs, turn, |p| unsafe { self.oldest_of(i, self.senders::<HEADS, SINGLE>(p, i)).0 })
+        self.least(outputs, turn, |p| unsafe { self.oldest_of(i, self.senders(p, i)).0 })
     }
 
     /// The member of `ports` with the least value. Of several, the first at or after `turn` wins.
@@ -92,18 +83,18 @@ impl<const W: usize, const V: usize, const AGE: bool> Ports<'_, W, V, AGE> {
         best
     }
 
-    /// When the packet at the head of VC `v` of input `i` was created or injected. Only for `AGE`.
+    /// When the packet at the head of VC `v` of input `i` was created or injected. Only where arbiters go by age.
     ///
     /// # Safety
     /// `i` is a port of the router, and `v` a VC of it.
     #[inline(always)]
     pub unsafe fn age(&self, i: usize, v: u8) -> u64 {
-        debug_assert!(AGE, "without arbitration by age there are no ages");
+        debug_assert!(S::BY_AGE, "without arbitration by age there are no ages");
         // SAFETY: the caller says so, and each VC of an input has an age.
         unsafe { *self.ages.hot(i * V + v as usize) }
     }
 
-    /// Age and VC of the oldest packet among the VCs `vcs` of input `i`. Of several, the next in turn wins. Only for `AGE`.
+    /// Age and VC of the oldest packet among the VCs `vcs` of input `i`. Of several, the next in turn wins. Only where arbiters go by age.
     ///
     /// # Safety
     /// `i` is a port of the router, and `vcs` are VCs of it.
@@ -130,12 +121,12 @@ impl<const W: usize, const V: usize, const AGE: bool> Ports<'_, W, V, AGE> {
     /// # Safety
     /// `p` and `i` are ports of the router.
     #[inline(always)]
-    unsafe fn senders<const HEADS: bool, const SINGLE: bool>(&self, p: usize, i: usize) -> u16 {
+    unsafe fn senders(&self, p: usize, i: usize) -> u16 {
         // SAFETY: the caller says so.
         let (out, requests) = unsafe { (self.outs.hot(p), &self.ins.hot(i).requests) };
-        let mut vcs = if HEADS && SINGLE { 0 } else { held_by(out, i) };
-        if HEADS {
-            let open = self.available_vcs::<SINGLE>(out);
+        let mut vcs = if S::FLITS { held_by(out, i) } else { 0 };
+        if S::HEADS {
+            let open = self.available_vcs(out);
             let mut classes = out.requested;
             while classes != 0 {
                 let class = classes.trailing_zeros() as usize;
@@ -153,11 +144,11 @@ impl<const W: usize, const V: usize, const AGE: bool> Ports<'_, W, V, AGE> {
     /// # Safety
     /// As for [`enter`](Self::enter).
     #[inline(never)]
-    pub unsafe fn enter_oldest<const HEADS: bool, const SINGLE: bool>(&mut self, p: usize, i: usize, k: usize) {
+    pub unsafe fn enter_oldest(&mut self, p: usize, i: usize, k: usize) {
         // SAFETY: the caller says so.
         unsafe {
-            let v = self.oldest_of(i, self.senders::<HEADS, SINGLE>(p, i)).1;
-            self.cross_from::<SINGLE>(p, i, v, k);
+            let v = self.oldest_of(i, self.senders(p, i)).1;
+            self.cross_from(p, i, v, k);
         }
     }
 
@@ -165,7 +156,7 @@ impl<const W: usize, const V: usize, const AGE: bool> Ports<'_, W, V, AGE> {
     ///
     /// # Safety
     /// As for [`enter`](Self::enter), and VC `v` of the input has a flit that may be sent to the output now.
-    pub unsafe fn cross_from<const SINGLE: bool>(&mut self, p: usize, i: usize, v: u8, k: usize) {
+    pub unsafe fn cross_from(&mut self, p: usize, i: usize, v: u8, k: usize) {
         // SAFETY: the caller says so.
         let port = unsafe { self.ins.hot_mut(i) };
         let (keys, key) = (port.requests, *port.requests.at(v as usize));
@@ -178,10 +169,10 @@ impl<const W: usize, const V: usize, const AGE: bool> Ports<'_, W, V, AGE> {
             let class = self.common.split(key).1;
             // SAFETY: the caller says so.
             let out = unsafe { self.outs.hot(p) };
-            let room = self.open_to(out, self.available_vcs::<SINGLE>(out), class);
+            let room = self.open_to(out, self.available_vcs(out), class);
             // SAFETY: the caller says so, and heads ask for classes that the output has.
             let (_, vc) = unsafe { self.take_vc(p, class, i, matching(&keys, key), room) };
-            if !SINGLE {
+            if S::FLITS {
                 self.hold(p, i, (v, vc));
             }
             vc

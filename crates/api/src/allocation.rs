@@ -1,6 +1,7 @@
 //! Needs and promises of a switch allocator.
 
 use super::switch::Ports;
+use super::switch_step::SwitchStep;
 use crate::base::bits::Bits;
 use std::any::Any;
 use std::fmt::Debug;
@@ -10,21 +11,20 @@ use std::fmt::Debug;
 /// # Safety
 /// The loop carries out the moves without a check. `allocate` returns the number of moves that it has entered in this call, from move 0 on
 /// without a gap. It enters each input and each output once at most. It changes the records of `Ports` only by calls of its functions,
-/// except turns (`rr_in`, `rr_out`, `rr_vc`), `grants`, `offers` and `Router::clear_requests`.
+/// except turns (`rr_in`, `rr_out`, `rr_vc`), `grants` and `offers`.
 pub unsafe trait Allocator: Debug + Clone + Send + Sync + 'static {
     /// Matches inputs to `outputs`, of which each has a head that may get a VC or a flit that may cross the switch, and enters
     /// what has won as a move ([`Ports::enter`], [`Ports::cross_from`]). Each input and each output is matched once at most.
     /// Uncontended flits have crossed before (`kernel/src/shortcuts/uncontended.rs`). So an
     /// allocator must match such a pair in its first iteration. The turns of input, output and VC then go past it (`take_turns` there).
-    /// Returns the number of moves. `HEADS`: some head may get a VC. `SINGLE`: all packets have one flit. `AGE`: the oldest packet wins
-    /// wherever there is a choice. The function is to be inlined, so that the ports need not be laid out in memory. The loop calls
-    /// the compiled function once per step.
+    /// Returns the number of moves. `S`: what may cross in this step. The functions of `Ports` go by it, so an allocator seldom has to.
+    /// The function is to be inlined, so that the ports need not be laid out in memory. The loop calls the compiled function once per step.
     ///
     /// # Safety
     /// `outputs` are ports of the router.
-    unsafe fn allocate<const W: usize, const V: usize, const HEADS: bool, const SINGLE: bool, const AGE: bool>(
+    unsafe fn allocate<const W: usize, const V: usize, S: SwitchStep>(
         &self,
-        ports: &mut Ports<'_, W, V, AGE>,
+        ports: &mut Ports<'_, W, V, S>,
         outputs: Bits<W>,
     ) -> usize;
 }

@@ -37,6 +37,7 @@ pub mod sensor;
 pub mod spec;
 pub mod subnetworks;
 pub mod switch;
+pub mod switch_step;
 pub mod switching;
 pub mod view;
 pub mod walk;

@@ -5,11 +5,13 @@ use crate::base::arrays::{At, PerPort};
 use crate::base::bits::{Bits, pick16};
 use crate::base::unchecked::Hot;
 use crate::state::{InputUnit, Move, NO_REQUEST, OutputUnit, Router, matching};
+use crate::switch_step::SwitchStep;
+use std::marker::PhantomData;
 
 /// The ports of one router, as its allocators see them. The loop makes them so that `ins`, `outs` and `requesters` begin with those of
-/// the router, and that all masks name ports of it. `AGE`: arbiters go by age, or heads enter rings that keep a bubble
-/// (with round robin arbiters all packets then have age 0, and ties go round robin).
-pub struct Ports<'a, const W: usize, const V: usize, const AGE: bool> {
+/// the router, and that all masks name ports of it. `S`: what may cross in this step.
+pub struct Ports<'a, const W: usize, const V: usize, S: SwitchStep> {
+    pub step: PhantomData<S>,
     pub common: &'a Common,
     pub router: &'a mut Router<W>,
     pub ins: &'a mut [InputUnit<V>],
@@ -21,7 +23,7 @@ pub struct Ports<'a, const W: usize, const V: usize, const AGE: bool> {
     /// Scratch: the output that each input would accept.
     pub offers: &'a mut PerPort<u16, W>,
     pub moves: &'a mut PerPort<Move, W>,
-    /// [input * V + VC]; empty unless `AGE`.
+    /// [input * V + VC]; empty unless arbiters go by age (`SwitchStep::BY_AGE`).
     pub ages: &'a [u64],
 }
 
@@ -42,7 +44,7 @@ pub fn end_request<const W: usize, const V: usize>(
     false
 }
 
-impl<const W: usize, const V: usize, const AGE: bool> Ports<'_, W, V, AGE> {
+impl<const W: usize, const V: usize, S: SwitchStep> Ports<'_, W, V, S> {
     /// One of the `heads` (VCs of input `i` that ask for this class of output `p`) takes one of the VCs in `room`; both
     /// are chosen in turn. The request of the head ends. Returns the input VC and the output VC.
     ///
@@ -76,21 +78,30 @@ impl<const W: usize, const V: usize, const AGE: bool> Ports<'_, W, V, AGE> {
     }
 }
 
-impl<const W: usize, const V: usize, const AGE: bool> Ports<'_, W, V, AGE> {
+impl<const W: usize, const V: usize, S: SwitchStep> Ports<'_, W, V, S> {
     /// VCs of output `out` that heads may take. With `hold_switch` there are none while a packet is crossing.
     #[inline(always)]
-    pub fn available_vcs<const SINGLE: bool>(&self, out: &OutputUnit<V>) -> u16 {
-        let closed = !SINGLE && self.common.hold_switch && out.free_vcs != self.common.links.of(out.class).all;
-        if closed { 0 } else { out.available_vcs::<SINGLE>() }
+    pub fn available_vcs(&self, out: &OutputUnit<V>) -> u16 {
+        let closed = S::FLITS && self.common.hold_switch && out.free_vcs != self.common.links.of(out.class).all;
+        if closed { 0 } else { out.available_vcs() }
     }
 
     /// Of the VCs that are `open` at output `out`, those that heads of `class` may take.
     #[inline(always)]
     pub fn open_to(&self, out: &OutputUnit<V>, open: u16, class: usize) -> u16 {
-        if AGE {
+        if S::BY_AGE {
             self.common.links.of(out.class).open_to(out, open, class)
         } else {
             open & self.common.vcs(out.class, class)
+        }
+    }
+
+    /// Output `p` has nothing to do until a flit, a VC or a credit comes.
+    #[inline(always)]
+    pub fn clear_requests(&mut self, p: usize) {
+        self.router.switch_requests.clear(p);
+        if S::HEADS {
+            self.router.vc_requests.clear(p);
         }
     }
 
@@ -99,13 +110,13 @@ impl<const W: usize, const V: usize, const AGE: bool> Ports<'_, W, V, AGE> {
     /// # Safety
     /// `p` is a port of the router.
     #[inline(always)]
-    pub unsafe fn requests<const HEADS: bool, const SINGLE: bool>(&self, p: usize) -> Bits<W> {
+    pub unsafe fn requests(&self, p: usize) -> Bits<W> {
         // SAFETY: the caller says so, and heads ask for classes that the output has.
         let requesters = |class| unsafe { *self.requesters.hot(self.common.slot(p, class)) };
         // SAFETY: the caller says so.
         let out = unsafe { self.outs.hot(p) };
         let mut inputs = Bits::default();
-        if !HEADS || !SINGLE {
+        if S::FLITS {
             let mut held = out.vcs_with_flit & out.vcs_with_credit;
             while held != 0 {
                 // SAFETY: masks of VCs name VCs that the output has (`assert_numbers`).
@@ -113,8 +124,8 @@ impl<const W: usize, const V: usize, const AGE: bool> Ports<'_, W, V, AGE> {
                 held &= held - 1;
             }
         }
-        if HEADS {
-            let (open, mut classes) = (self.available_vcs::<SINGLE>(out), out.requested);
+        if S::HEADS {
+            let (open, mut classes) = (self.available_vcs(out), out.requested);
             if self.common.class_bits == 0 {
                 return if open == 0 { inputs } else { inputs | requesters(0) };
             }
@@ -136,15 +147,13 @@ impl<const W: usize, const V: usize, const AGE: bool> Ports<'_, W, V, AGE> {
     /// `p` and `i` are ports of the router. In this call of the allocator `k` moves have been entered, each for another input and
     /// another output. The input is one of [`requests`](Self::requests) of the output.
     #[inline(always)]
-    pub unsafe fn enter<const HEADS: bool, const SINGLE: bool>(&mut self, p: usize, i: usize, k: usize) {
-        if AGE {
+    pub unsafe fn enter(&mut self, p: usize, i: usize, k: usize) {
+        if S::BY_AGE {
             // SAFETY: the caller says so.
-            return unsafe { self.enter_oldest::<HEADS, SINGLE>(p, i, k) };
+            return unsafe { self.enter_oldest(p, i, k) };
         }
         // SAFETY: the caller says so.
-        let (v, vc) = unsafe {
-            if HEADS && SINGLE { self.head_enters::<SINGLE>(p, i) } else { self.any_enters::<HEADS, SINGLE>(p, i) }
-        };
+        let (v, vc) = unsafe { if S::FLITS { self.any_enters(p, i) } else { self.head_enters(p, i) } };
         // SAFETY: there are fewer moves than ports, and masks can name all ports.
         let m = unsafe { self.moves.hot_mut(k) };
         m.i = i as u16;
@@ -158,11 +167,11 @@ impl<const W: usize, const V: usize, const AGE: bool> Ports<'_, W, V, AGE> {
     /// # Safety
     /// `p` and `i` are ports of the router.
     #[inline(always)]
-    unsafe fn any_enters<const HEADS: bool, const SINGLE: bool>(&mut self, p: usize, i: usize) -> (u8, u8) {
+    unsafe fn any_enters(&mut self, p: usize, i: usize) -> (u8, u8) {
         // SAFETY: the caller says so.
         let (port, out) = unsafe { (self.ins.hot_mut(i), self.outs.hot(p)) };
         let vcs = out.vcs_with_flit & out.vcs_with_credit;
-        if vcs != 0 && vcs & (vcs - 1) == 0 && (!HEADS || out.requested == 0) {
+        if vcs != 0 && vcs & (vcs - 1) == 0 && (!S::HEADS || out.requested == 0) {
             // the only VC that can send to this output now
             let vc = vcs.trailing_zeros() as u8;
             // SAFETY: masks of VCs name VCs that the output has (`assert_numbers`).
@@ -171,7 +180,7 @@ impl<const W: usize, const V: usize, const AGE: bool> Ports<'_, W, V, AGE> {
             return (v, vc);
         }
         // SAFETY: the caller says so.
-        unsafe { self.in_turn::<HEADS, SINGLE>(p, i) }
+        unsafe { self.in_turn(p, i) }
     }
 
     /// The VC of input `i` that sends next to output `p`. It holds a VC there, or its head takes one.
@@ -179,18 +188,18 @@ impl<const W: usize, const V: usize, const AGE: bool> Ports<'_, W, V, AGE> {
     /// # Safety
     /// `p` and `i` are ports of the router.
     #[inline(always)]
-    unsafe fn in_turn<const HEADS: bool, const SINGLE: bool>(&mut self, p: usize, i: usize) -> (u8, u8) {
+    unsafe fn in_turn(&mut self, p: usize, i: usize) -> (u8, u8) {
         // SAFETY: the caller says so.
         let (port, out) = unsafe { (self.ins.hot_mut(i), self.outs.hot(p)) };
         let (held, turn) = (held_by(out, i), port.rr_vc);
-        if held != 0 && (!HEADS || pick16(held, turn) >= turn || !self.wanted_by::<SINGLE>(p, i)) {
+        if held != 0 && (!S::HEADS || pick16(held, turn) >= turn || !self.wanted_by(p, i)) {
             let port = &mut self.ins[i];
             let v = pick16(held, turn);
             port.rr_vc = (v + 1) & 15;
             return (v, (port.output_vc.at(v as usize) & 15) as u8);
         }
         // SAFETY: the caller says so.
-        let (v, vc) = unsafe { self.head_enters::<SINGLE>(p, i) };
+        let (v, vc) = unsafe { self.head_enters(p, i) };
         self.hold(p, i, (v, vc));
         (v, vc)
     }
@@ -204,9 +213,9 @@ impl<const W: usize, const V: usize, const AGE: bool> Ports<'_, W, V, AGE> {
     }
 
     /// Whether a head of input `i` may take a VC of output `p`.
-    fn wanted_by<const SINGLE: bool>(&self, p: usize, i: usize) -> bool {
+    fn wanted_by(&self, p: usize, i: usize) -> bool {
         let out = &self.outs[p];
-        let (open, mut classes) = (self.available_vcs::<SINGLE>(out), out.requested);
+        let (open, mut classes) = (self.available_vcs(out), out.requested);
         while classes != 0 {
             let class = classes.trailing_zeros() as usize;
             classes &= classes - 1;
@@ -222,10 +231,10 @@ impl<const W: usize, const V: usize, const AGE: bool> Ports<'_, W, V, AGE> {
     /// # Safety
     /// `p` and `i` are ports of the router.
     #[inline(always)]
-    unsafe fn head_enters<const SINGLE: bool>(&mut self, p: usize, i: usize) -> (u8, u8) {
+    unsafe fn head_enters(&mut self, p: usize, i: usize) -> (u8, u8) {
         // SAFETY: the caller says so.
         let (out, keys) = unsafe { (self.outs.hot(p), self.ins.hot(i).requests) };
-        let (open, mut classes) = (self.available_vcs::<SINGLE>(out), out.requested);
+        let (open, mut classes) = (self.available_vcs(out), out.requested);
         if self.common.class_bits == 0 {
             // SAFETY: the caller says so, and there is one class.
             return unsafe { self.take_vc(p, 0, i, matching(&keys, p as u16), open) };

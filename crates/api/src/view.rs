@@ -263,7 +263,7 @@ impl<const V: usize> View for Queues<'_, V> {
             self.grants.full.get(usize::from(hop.port / 64)).is_some_and(|bits| bits >> (hop.port % 64) & 1 != 0);
         let out = self.out(hop.port);
         let link = self.common.links.of(out.class);
-        let open = if self.common.single { out.available_vcs::<true>() } else { out.available_vcs::<false>() };
+        let open = out.available_vcs();
         let held = self.common.hold_switch && out.free_vcs != link.all;
         !full && !held && link.open_to(out, open, hop.class as usize) != 0
     }
@@ -271,8 +271,7 @@ impl<const V: usize> View for Queues<'_, V> {
     #[inline(always)]
     fn has_room(&self, hop: Hop) -> bool {
         let out = self.out(hop.port);
-        let vcs = if self.common.single { out.vcs_with_credit } else { out.vcs_with_room };
-        vcs & self.common.vcs(out.class, hop.class.into()) != 0
+        out.vcs_with_room & self.common.vcs(out.class, hop.class.into()) != 0
     }
 
     #[inline(always)]
@@ -362,7 +361,7 @@ impl<const V: usize> Queues<'_, V> {
     /// Credits of those of `vcs` that a head may take at an output.
     #[inline(always)]
     fn credits_of(&self, out: &OutputUnit<V>, vcs: u16) -> u32 {
-        if self.common.single { out.open_credits::<true>(vcs) } else { out.open_credits::<false>(vcs) }
+        out.open_credits(vcs)
     }
 
     /// Congestion of output `port` of the router whose outputs begin at `base`. A packet may take any member of its trunk, so

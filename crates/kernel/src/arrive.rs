@@ -3,7 +3,7 @@
 use crate::block::{Fabric, PolicySide, Routers, queues_at};
 use crate::net::Net;
 use crate::parts::bypass::BypassFlit;
-use crate::parts::profile::{HeadPath, Kind};
+use crate::parts::profile::{Arrival, HeadPath, Kind};
 use weft_api::agents::{Arrivals, Detour};
 use weft_api::base::arrays::At;
 use weft_api::base::unchecked::Hot;
@@ -13,11 +13,11 @@ use weft_api::view::HopNote;
 
 impl<const W: usize, const V: usize> Routers<W, V> {
     pub(crate) fn receive_flits<const SINGLE: bool>(&mut self, net: &Net) {
-        if net.fast_links || net.maps_queues {
-            self.fabric.collect_flits(&mut self.beside.policy);
-        }
         if net.chooses {
             self.beside.shortcuts.choose_late_if(self.beside.policy.agents_act(self.fabric.now));
+        }
+        if net.fast_links || net.maps_queues {
+            self.receive_in_order(net);
         }
         while let Some((first, len)) = self.fabric.wires.flits.due(self.fabric.now) {
             self.fabric.tell_of_arrivals(&mut self.beside.policy, (first, len));
@@ -27,28 +27,19 @@ impl<const W: usize, const V: usize> Routers<W, V> {
             if self.fabric.counts_queued() {
                 self.fabric.count_arrivals(net, (first, len));
             }
-            match (!SINGLE && self.beside.shortcuts.has_streams(), self.beside.shortcuts.heads_try_to_bypass()) {
-                (false, true) if net.chooses => self.receive_chunk::<SINGLE, true, true>(net, (first, len)),
-                (false, true) => self.receive_chunk::<SINGLE, true, false>(net, (first, len)),
-                (false, false) => self.receive_chunk::<SINGLE, false, false>(net, (first, len)),
-                (true, true) => self.receive_among_streams::<true>(net, (first, len)),
-                (true, false) => self.receive_among_streams::<false>(net, (first, len)),
+            match self.beside.shortcuts.arrival(net.chooses) {
+                Arrival::Waits => self.receive_chunk::<SINGLE, false, false>(net, (first, len)),
+                Arrival::MayBypass => self.receive_chunk::<SINGLE, true, false>(net, (first, len)),
+                Arrival::MayChooseAndBypass => self.receive_chunk::<SINGLE, true, true>(net, (first, len)),
+                Arrival::AmongStreams => self.receive_among_streams(net, (first, len)),
             }
             self.fabric.wires.flits.release(self.fabric.now);
         }
         if !SINGLE && self.beside.shortcuts.has_streams() {
             self.receive_runs(net);
         }
-        if net.maps_queues {
-            self.receive_mapped::<SINGLE>(net);
-        } else if net.fast_links {
-            while let Some(flit) = self.fabric.wires.paces.arriving.pop() {
-                self.fabric.count_arrival(net, flit);
-                self.receive::<SINGLE, false, false>(net, flit);
-            }
-        }
         if net.router.closes_vcs {
-            self.open_vcs::<SINGLE>(net);
+            self.open_vcs(net);
         }
     }
 }
@@ -79,8 +70,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 }
 
 impl<const W: usize, const V: usize> Routers<W, V> {
-    /// Receives the `len` flits of the chunk that starts at `first`. `BYPASS`: heads may bypass the allocator. `CHOOSE`: heads choose
-    /// in every step. This is a function of its own, because inside the loop over all phases it would have fewer registers.
+    /// Receives the `len` flits of the chunk that starts at `first`. `BYPASS`: heads may bypass the allocator; `CHOOSE`: even those that
+    /// have to choose first. This is a function of its own, because inside the loop over all phases it would have fewer registers.
     #[inline(never)]
     fn receive_chunk<const SINGLE: bool, const BYPASS: bool, const CHOOSE: bool>(
         &mut self,
@@ -94,23 +85,31 @@ impl<const W: usize, const V: usize> Routers<W, V> {
         }
     }
 
-    /// Receives the flits of this cycle where queues are more than VCs. All are counted before a head looks at the counts, so that
-    /// their order does not matter.
+    /// Receives the flits of this cycle where those of a packet may arrive together, or queues are more than VCs. Where queues are more,
+    /// all flits are counted before a head looks at the counts, so that their order does not matter.
     #[inline(never)]
-    fn receive_mapped<const SINGLE: bool>(&mut self, net: &Net) {
+    fn receive_in_order(&mut self, net: &Net) {
+        self.fabric.collect_flits(&mut self.beside.policy);
         if let Some(rules) = &net.set_aside {
             for k in 0..self.fabric.wires.paces.arriving.len() {
                 let flit = self.fabric.wires.paces.arriving[k];
-                self.fabric.note_arrival::<SINGLE>(net, rules, flit);
+                self.fabric.note_arrival(net, rules, flit);
             }
         }
         while let Some(flit) = self.fabric.wires.paces.arriving.pop() {
-            if net.ideal.is_some() && !SINGLE && flit.packet == NONE {
+            if net.ideal.is_some() && flit.packet == NONE {
                 let coming = self.fabric.ideal.coming[flit.to as usize];
                 self.receive_body_of::<false>(net, flit.to, coming);
                 continue;
             }
-            self.receive::<SINGLE, false, false>(net, flit);
+            if !net.maps_queues {
+                self.fabric.count_arrival(net, flit);
+            }
+            if net.single {
+                self.receive::<true, false, false>(net, flit);
+            } else {
+                self.receive::<false, false, false>(net, flit);
+            }
             if net.ideal.is_some() {
                 self.fabric.note_coming(flit.to);
             }
@@ -151,7 +150,7 @@ impl<const W: usize, const V: usize> Routers<W, V> {
             self.fabric.begin_segment(id, flit.key);
         }
         if before == NONE {
-            let may_bypass = self.new_head::<SINGLE, BYPASS, CHOOSE>(net, i, v, flit.packet, flit.key);
+            let may_bypass = self.new_head::<BYPASS, CHOOSE>(net, i, v, flit.packet, flit.key);
             if SINGLE && BYPASS && !may_bypass {
                 self.fabric.begin_segment(id, flit.key);
             }
@@ -217,10 +216,17 @@ impl<const W: usize, const V: usize> Routers<W, V> {
         }
     }
 
+    /// The head of VC `v` of input `i`, which has waited, asks for an output.
+    pub(crate) fn head_asks(&mut self, net: &Net, i: usize, v: usize) {
+        let head = *self.fabric.buffers.ins[i].head.at(v);
+        let Segment { packet, key, .. } = self.fabric.buffers.segments.items[head as usize];
+        self.new_head::<false, false>(net, i, v, packet, key);
+    }
+
     /// A packet has become the head of VC `v` of input `i`: it starts to ask for an output VC. `BYPASS`: it has come in this cycle,
     /// and may bypass the allocator; `CHOOSE`: even if it has to choose first. Returns whether it may do so.
     #[inline(always)]
-    pub(crate) fn new_head<const SINGLE: bool, const BYPASS: bool, const CHOOSE: bool>(
+    pub(crate) fn new_head<const BYPASS: bool, const CHOOSE: bool>(
         &mut self,
         net: &Net,
         i: usize,
@@ -239,12 +245,7 @@ impl<const W: usize, const V: usize> Routers<W, V> {
                     self.fabric.let_compare(net, i, v, packet);
                     return false;
                 }
-                return self.let_choose_alone::<SINGLE>(net, (i, v), packet, key);
-            }
-            HeadPath::AmongStreams if !SINGLE => {
-                // SAFETY: a packet becomes the head of a queue of an input (`assert_numbers`).
-                let base = unsafe { self.fabric.buffers.ins.hot(i) }.base(i);
-                self.interrupt(net, base + net.port(key));
+                return self.let_choose_alone(net, (i, v), packet, key);
             }
             HeadPath::Asked if self.fabric.is_to_choose(net, i, key) => {
                 if !(BYPASS && CHOOSE) {
@@ -253,10 +254,10 @@ impl<const W: usize, const V: usize> Routers<W, V> {
                     self.fabric.let_choose(net, i, v);
                     return false;
                 }
-                return self.let_choose_alone::<SINGLE>(net, (i, v), packet, key);
+                return self.let_choose_alone(net, (i, v), packet, key);
             }
-            HeadPath::Key | HeadPath::Candidates | HeadPath::Asked | HeadPath::AmongStreams => {}
-            HeadPath::Slow => match self.new_head_slow_path(net, i, v, packet, key) {
+            HeadPath::Key | HeadPath::Candidates | HeadPath::Asked => {}
+            HeadPath::AmongStreams | HeadPath::Slow => match self.new_head_slow_path(net, i, v, packet, key) {
                 Some(known) => key = known,
                 None => return false,
             },
@@ -269,7 +270,7 @@ impl<const W: usize, const V: usize> Routers<W, V> {
         if !BYPASS {
             *port.requests.at_mut(v) = key;
         }
-        let is_open = self.fabric.note_request::<SINGLE>(net, (o, class), asks);
+        let is_open = self.fabric.note_request(net, (o, class), asks);
         if BYPASS && is_open {
             // SAFETY: as above.
             let segment = *unsafe { self.fabric.buffers.ins.hot(i) }.head.at(v);

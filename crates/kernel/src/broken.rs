@@ -252,11 +252,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         let key = fabric.key_on_lane(net, i, fabric.buffers.segments.items[head].packet, key);
         let (_, class) = split(key, net.class_bits);
         fabric.buffers.ins[i].requests[v] = key;
-        if net.single {
-            fabric.request_vc::<true>(net, i, p, class);
-        } else {
-            fabric.request_vc::<false>(net, i, p, class);
-        }
+        fabric.request_vc(net, i, p, class);
         self.ask_for_closed(net);
     }
 }

@@ -12,6 +12,7 @@
 
 use crate::block::{Fabric, Observers, Reach, Routers, queues_at};
 use crate::net::{Net, Repair};
+use crate::parts::profile::HeadPath;
 use crate::requests::no_such_hop;
 use weft_api::age::Priority;
 use weft_api::base::arrays::At;
@@ -25,7 +26,7 @@ use weft_api::view::{HopNote, View};
 
 impl<const W: usize, const V: usize> Routers<W, V> {
     /// A packet has become the head of VC `v` of input `i`, in a network where more has to be done than to look at its
-    /// route key. Returns the key if the head has no choice to make.
+    /// route key, or where a stream may leave by its output. Returns the key if the head has no choice to make.
     #[inline(never)]
     pub(crate) fn new_head_slow_path(
         &mut self,
@@ -35,6 +36,12 @@ impl<const W: usize, const V: usize> Routers<W, V> {
         mut packet: u32,
         mut key: u16,
     ) -> Option<u16> {
+        if net.heads == HeadPath::AmongStreams {
+            // SAFETY: a head waits at an input (`assert_numbers`).
+            let base = unsafe { self.fabric.buffers.ins.hot(i) }.base(i);
+            self.interrupt(net, base + net.port(key));
+            return Some(key);
+        }
         if net.router.closes_vcs && !self.fabric.buffers.is_open(i, v, self.fabric.now) {
             return None;
         }
@@ -49,19 +56,7 @@ impl<const W: usize, const V: usize> Routers<W, V> {
             self.fabric.watch_front(&mut self.beside.observers, net, i, v, packet, key);
         }
         if net.router.by_age {
-            // SAFETY: a segment names a packet (`assert_numbers`).
-            let packet = unsafe { self.fabric.buffers.packets.items.hot(packet as usize) };
-            let age = match net.router.priority {
-                Priority::RoundRobin => 0,
-                Priority::Age => packet.created,
-                Priority::NetworkAge => packet.injected,
-                // SAFETY: a head waits at an input (`assert_numbers`).
-                Priority::Transit => u64::from(unsafe { self.fabric.buffers.ins.hot(i) }.class == 0),
-            };
-            // the class goes before the age: no run has 2^56 cycles
-            let number = age | net.class_ranks[usize::from(packet.class)] << 56;
-            // SAFETY: where arbiters go by age, each VC of an input has one (`assert_numbers`).
-            *unsafe { self.fabric.requests.ages.hot_mut(i * V + v) } = number;
+            self.fabric.note_age(net, (i, v), packet);
         }
         // SAFETY: a head waits at an input (`assert_numbers`).
         let r = unsafe { self.fabric.buffers.ins.hot(i) }.router as usize;
@@ -98,6 +93,23 @@ impl<const W: usize, const V: usize> Routers<W, V> {
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
+    /// Notes when packet `packet`, which has become the head of VC `v` of input `i`, was created or injected.
+    fn note_age(&mut self, net: &Net, (i, v): (usize, usize), packet: u32) {
+        // SAFETY: a segment names a packet (`assert_numbers`).
+        let packet = unsafe { self.buffers.packets.items.hot(packet as usize) };
+        let age = match net.router.priority {
+            Priority::RoundRobin => 0,
+            Priority::Age => packet.created,
+            Priority::NetworkAge => packet.injected,
+            // SAFETY: a head waits at an input (`assert_numbers`).
+            Priority::Transit => u64::from(unsafe { self.buffers.ins.hot(i) }.class == 0),
+        };
+        // the class goes before the age: no run has 2^56 cycles
+        let number = age | net.class_ranks[usize::from(packet.class)] << 56;
+        // SAFETY: where arbiters go by age, each VC of an input has one (`assert_numbers`).
+        *unsafe { self.requests.ages.hot_mut(i * V + v) } = number;
+    }
+
     /// Packet `packet`, the head of VC `v` of input `i`, chooses by the credits of its candidates in the next step.
     #[inline(always)]
     pub(crate) fn let_compare(&mut self, net: &Net, i: usize, v: usize, packet: u32) {
@@ -128,7 +140,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
     /// The port and VC class that packet `packet`, which has just become the head of VC `v` of input `i` with this route key, takes as
     /// things are; `None`: it compares its candidates, and none is open.
     #[inline(always)]
-    pub(crate) fn first_choice<const SINGLE: bool>(
+    pub(crate) fn first_choice(
         &mut self,
         net: &Net,
         (i, v): (usize, usize),
@@ -142,7 +154,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
                 *self.requests.candidates.hot_mut(i * V + v) = ports;
                 usize::from(self.buffers.ins.hot(i).port)
             };
-            return self.best_of::<SINGLE>(net, i - input, ports, class, self.tie_turn(input, v)).map(|p| (p, class));
+            return self.best_of(net, i - input, ports, class, self.tie_turn(input, v)).map(|p| (p, class));
         }
         self.hop_of(net, (i, v), packet, key).0.map(|hop| (hop.port.into(), hop.class.into()))
     }
@@ -158,19 +170,12 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
     /// Of these ports of the router whose ports begin at `base`, the one that ranks highest by its credits in VCs of `class`; `None`
     /// if none is open.
     #[inline(always)]
-    fn best_of<const SINGLE: bool>(
-        &self,
-        net: &Net,
-        base: usize,
-        mut ports: Bits<W>,
-        class: usize,
-        turn: u32,
-    ) -> Option<usize> {
+    fn best_of(&self, net: &Net, base: usize, mut ports: Bits<W>, class: usize, turn: u32) -> Option<usize> {
         let (mut highest, mut port) = (CLOSED, 0);
         while let Some(p) = ports.take_first() {
             // SAFETY: candidates are ports of the router (`candidates_of`, `assert_numbers`).
             let out = unsafe { self.wires.outs.hot(base + p) };
-            let rank = rank(out.open_credits::<SINGLE>(net.vcs(out.class, class)), p as u16, turn);
+            let rank = rank(out.open_credits(net.vcs(out.class, class)), p as u16, turn);
             if rank > highest {
                 (highest, port) = (rank, p);
             }
@@ -230,9 +235,9 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 impl<const W: usize, const V: usize> Reach<W, V> {
     /// Every head of router `r` that may choose, and has not settled, asks for its best candidate at present.
     #[inline(never)]
-    pub(crate) fn choose<const SINGLE: bool>(&mut self, net: &Net, r: usize) {
+    pub(crate) fn choose(&mut self, net: &Net, r: usize) {
         if net.needs.sees_grants {
-            return self.choose_unsettled::<SINGLE>(net, r);
+            return self.choose_unsettled(net, r);
         }
         // SAFETY: the caller has a router of the block (`assert_numbers`).
         let router = unsafe { self.routers.fabric.requests.routers.hot(r) };
@@ -245,8 +250,8 @@ impl<const W: usize, const V: usize> Reach<W, V> {
                 vcs &= vcs - 1;
                 let Routers { fabric, beside } = &mut self.routers;
                 match net.shortcuts.compares_credits_of {
-                    Some(class) => fabric.compare_for::<SINGLE>(&mut beside.observers, net, r, (base, input), v, class),
-                    None => _ = fabric.choose_for::<SINGLE>(&mut beside.observers, net, r, base + input, v),
+                    Some(class) => fabric.compare_for(&mut beside.observers, net, r, (base, input), v, class),
+                    None => _ = fabric.choose_for(&mut beside.observers, net, r, base + input, v),
                 }
                 self.ask_for_closed(net); // a link that opens is a candidate of the next head
             }
@@ -258,7 +263,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
     /// The head of VC `v` of an input of router `r`, whose ports begin at `base`, asks for the candidate that ranks highest
     /// by its credits in VCs of `class`; if none is open, for what the routing says.
     #[inline(always)]
-    fn compare_for<const SINGLE: bool>(
+    fn compare_for(
         &mut self,
         observers: &mut Observers,
         net: &Net,
@@ -271,8 +276,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         // SAFETY: there are candidates for each VC of each input (`assert_numbers`).
         let ports = unsafe { *self.requests.candidates.hot(i * V + v) };
         let turn = self.tie_turn(input, v);
-        let Some(port) = self.best_of::<SINGLE>(net, base, ports, class, turn) else {
-            self.choose_for::<SINGLE>(observers, net, r, i, v);
+        let Some(port) = self.best_of(net, base, ports, class, turn) else {
+            self.choose_for(observers, net, r, i, v);
             return;
         };
         let hop = Hop { port: port as u16, class: class as u8 };
@@ -309,7 +314,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 
 impl<const W: usize, const V: usize> Reach<W, V> {
     #[inline(never)]
-    fn choose_unsettled<const SINGLE: bool>(&mut self, net: &Net, r: usize) {
+    fn choose_unsettled(&mut self, net: &Net, r: usize) {
         let (base, mut inputs) =
             (self.routers.fabric.requests.routers[r].base as usize, self.routers.fabric.requests.asking[r]);
         while let Some(input) = inputs.take_first() {
@@ -318,8 +323,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
             while vcs != 0 {
                 let v = vcs.trailing_zeros() as usize;
                 vcs &= vcs - 1;
-                if self.routers.fabric.choose_for::<SINGLE>(&mut self.routers.beside.observers, net, r, base + input, v)
-                {
+                if self.routers.fabric.choose_for(&mut self.routers.beside.observers, net, r, base + input, v) {
                     self.routers.fabric.buffers.ins[base + input].settled |= 1 << v;
                 }
                 self.ask_for_closed(net);
@@ -335,14 +339,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
 impl<const W: usize, const V: usize> Fabric<W, V> {
     /// The head of VC `v` of input `i` asks for its best candidate at present. Returns whether it stays with it.
     #[inline(always)]
-    fn choose_for<const SINGLE: bool>(
-        &mut self,
-        observers: &mut Observers,
-        net: &Net,
-        r: usize,
-        i: usize,
-        v: usize,
-    ) -> bool {
+    fn choose_for(&mut self, observers: &mut Observers, net: &Net, r: usize, i: usize, v: usize) -> bool {
         // SAFETY: a head waits at an input, with a segment (`assert_numbers`).
         let (input, &Segment { packet, key, .. }) = unsafe {
             let input = self.buffers.ins.hot(i);
@@ -354,7 +351,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
             return false;
         };
         self.turn_to(observers, net, r, (i, v), hop, self.tie_turn(input, v));
-        self.request_vc::<SINGLE>(net, i, hop.port as usize, hop.class as usize);
+        self.request_vc(net, i, hop.port as usize, hop.class as usize);
         note == HopNote::Stays
     }
 

@@ -4,9 +4,8 @@
 
 use crate::block::{Buffers, Fabric, Routers};
 use crate::net::Net;
-use weft_api::base::arrays::At;
 use weft_api::spec::InputSpeedup;
-use weft_api::state::{Move, NO_REQUEST, Segment, UNDECIDED};
+use weft_api::state::{Move, NO_REQUEST, UNDECIDED};
 
 impl<const V: usize> Buffers<V> {
     /// Moves of the router whose ports begin at `base` are about to be carried out in cycle `now`. The VCs that they leave are closed
@@ -70,14 +69,12 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 
 impl<const W: usize, const V: usize> Routers<W, V> {
     /// Heads that have waited long enough ask for their outputs.
-    pub(crate) fn open_vcs<const SINGLE: bool>(&mut self, net: &Net) {
+    pub(crate) fn open_vcs(&mut self, net: &Net) {
         while let Some((first, len)) = self.fabric.buffers.turning.due(self.fabric.now) {
             for k in 0..len {
                 let word = self.fabric.buffers.turning.item(first, k);
                 let (i, v) = ((word >> 4) as usize, (word & 15) as usize);
-                let head = *self.fabric.buffers.ins[i].head.at(v);
-                let Segment { packet, key, .. } = self.fabric.buffers.segments.items[head as usize];
-                self.new_head::<SINGLE, false, false>(net, i, v, packet, key);
+                self.head_asks(net, i, v);
             }
             self.fabric.buffers.turning.release(self.fabric.now);
         }

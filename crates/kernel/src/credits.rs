@@ -8,27 +8,40 @@ use weft_api::base::arrays::At;
 use weft_api::base::unchecked::Hot;
 use weft_api::state::{ChannelEnd, OutputUnit, port_and_vc};
 
+/// Which credits of a VC somebody may wait for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Awaited {
+    /// The first: all packets have one flit.
+    First,
+    /// The first, by flits; by heads the one with which there are as many as a head needs.
+    FirstAndEnough,
+    /// Any. With VC allocation as a stage of its own, heads of long packets may take VCs without credits, and try again whenever
+    /// something moves. A head that enters a ring waits for more than `room` credits.
+    Each,
+}
+
 /// Counts the credits of cycle `now`. (`streams/cycle.rs` does it where credits may come in runs.)
-pub fn receive<const W: usize, const V: usize, const SINGLE: bool>(
+pub fn receive<const W: usize, const V: usize>(
     wires: &mut Wires<W, V>,
     wakes: (&mut Requests<W>, &mut Interfaces),
     now: u64,
     net: &Net,
 ) {
-    if net.router.each_credit_wakes {
-        count::<W, V, SINGLE, true>(wires, wakes, now, net);
-    } else {
-        count::<W, V, SINGLE, false>(wires, wakes, now, net);
+    // the loop over the credits is compiled for each
+    match (net.router.each_credit_wakes, net.single) {
+        (true, _) => count(wires, wakes, now, net, Awaited::Each),
+        (false, true) => count(wires, wakes, now, net, Awaited::First),
+        (false, false) => count(wires, wakes, now, net, Awaited::FirstAndEnough),
     }
 }
 
-/// `EACH`: any credit may be the one that some head waits for.
 #[inline(always)]
-fn count<const W: usize, const V: usize, const SINGLE: bool, const EACH: bool>(
+fn count<const W: usize, const V: usize>(
     wires: &mut Wires<W, V>,
     (requests, interfaces): (&mut Requests<W>, &mut Interfaces),
     now: u64,
     net: &Net,
+    awaited: Awaited,
 ) {
     let Wires { outs, credits, history, .. } = wires;
     while let Some((first, len)) = credits.due(now) {
@@ -37,7 +50,7 @@ fn count<const W: usize, const V: usize, const SINGLE: bool, const EACH: bool>(
             bring_for_credits(outs, words);
         }
         for &word in words {
-            count_one::<W, V, SINGLE, EACH>(outs, (&mut *requests, &mut *interfaces), port_and_vc::<V>(word), net);
+            count_one(outs, (&mut *requests, &mut *interfaces), port_and_vc::<V>(word), net, awaited);
         }
         credits.release(now);
     }
@@ -48,24 +61,23 @@ fn count<const W: usize, const V: usize, const SINGLE: bool, const EACH: bool>(
 
 /// A credit has come back: the buffer behind output `o` has room for one more flit in VC `vc`.
 #[inline(always)]
-pub(crate) fn count_one<const W: usize, const V: usize, const SINGLE: bool, const EACH: bool>(
+pub(crate) fn count_one<const W: usize, const V: usize>(
     outs: &mut [OutputUnit<V>],
     wakes: (&mut Requests<W>, &mut Interfaces),
     (o, vc): (usize, usize),
     net: &Net,
+    awaited: Awaited,
 ) {
     // SAFETY: a credit names an output (`assert_numbers`).
     let out = unsafe { outs.hot_mut(o) };
     let credits = out.credits.at_mut(vc);
     *credits += 1;
-    let (first, enough) = (*credits == 1, if SINGLE { *credits == 1 } else { *credits == net.router.room });
-    // A waiting head may need just this credit. With VC allocation as a stage of its own, heads of long packets may take
-    // VCs without credits, and try again whenever something moves. A head that enters a ring waits for more than `room`
-    // credits.
-    if first || enough || EACH {
+    let first = *credits == 1;
+    let enough = if awaited == Awaited::First { first } else { *credits == net.router.room };
+    if first || enough || awaited == Awaited::Each {
         let bit = 1u16 << vc;
         out.vcs_with_credit |= bit;
-        if !SINGLE && enough {
+        if enough {
             out.vcs_with_room |= bit;
         }
         wake(out, o, bit, wakes);

@@ -24,21 +24,21 @@ impl<const W: usize, const V: usize> Block<W, V> {
             reach.receive_credits_among_streams(net);
         } else {
             let Reach { routers: Routers { fabric, .. }, interfaces } = reach;
-            credits::receive::<W, V, SINGLE>(&mut fabric.wires, (&mut fabric.requests, interfaces), fabric.now, net);
+            credits::receive(&mut fabric.wires, (&mut fabric.requests, interfaces), fabric.now, net);
         }
         // notes -> queues set aside for congested outputs
         if let Some(rules) = &net.set_aside {
-            reach.keep_set_asides::<SINGLE>(net, rules);
+            reach.keep_set_asides(net, rules);
         }
         // free places in ideal queues -> heads that wait for them
         if let Some(rules) = &net.ideal {
-            reach.keep_places::<SINGLE>(net, rules);
+            reach.keep_places(net, rules);
         }
         // flits -> VC queues, route of new heads
         reach.routers.receive_flits::<SINGLE>(net);
         // heads of this cycle -> places in ideal queues
         if net.ideal.is_some() {
-            reach.routers.settle_arrivals::<SINGLE>(net);
+            reach.routers.settle_arrivals(net);
         }
         reach.ask_for_closed(net);
         // time -> outputs that were full, rates of flits that come in
@@ -86,7 +86,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
     #[inline(always)]
     pub(crate) fn new_packet(&mut self, single: bool) -> u32 {
         let id = self.buffers.packets.take();
-        if single && id as usize >= self.buffers.segments.items.len() {
+        if id as usize >= self.buffers.segments.items.len() && single {
             self.buffers.segments.items.push(Segment::of_single(id));
         }
         id

@@ -14,6 +14,7 @@ use weft_units::prefetch::prefetch;
 /// A flit that crosses the switch: its packet and its segment here, the flits of the packet, and whether it is its first and its last.
 pub struct Crossing {
     pub packet: u32,
+    /// `NONE` if all packets have one flit.
     pub segment: u32,
     pub len: u16,
     pub head: bool,
@@ -35,7 +36,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
             fabric.tell_of_departures(&mut beside.policy, base, count);
         }
         if net.slow.moves {
-            fabric.note_moves::<SINGLE>(net, r, count);
+            fabric.note_moves(net, r, count);
         }
         if net.shortcuts.has(Kind::Prefetch) && !SINGLE {
             fabric.bring_for_moves(base, count);
@@ -51,16 +52,16 @@ impl<const W: usize, const V: usize> Reach<W, V> {
 impl<const W: usize, const V: usize> Fabric<W, V> {
     /// Notes the first `count` moves of router `r`: for the routing the granted outputs, for the queueing scheme the departures.
     #[inline(never)]
-    fn note_moves<const SINGLE: bool>(&mut self, net: &Net, r: usize, count: usize) {
+    fn note_moves(&mut self, net: &Net, r: usize, count: usize) {
         if net.needs.sees_grants {
             self.note_grants(net, r, count);
         }
         let base = self.requests.routers[r].base as usize;
         if let Some(rules) = &net.set_aside {
-            self.note_departures::<SINGLE>(rules, base, count);
+            self.note_departures(rules, base, count);
         }
         if let Some(rules) = &net.ideal {
-            self.return_places::<SINGLE>(net, rules, base, count);
+            self.return_places(net, rules, base, count);
         }
     }
 
@@ -144,7 +145,12 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         if let Some(history) = &mut fabric.wires.history {
             history.sent_one(fabric.now, depart, o, class);
         }
-        self.traverse::<SINGLE>(net, (o, vc), depart, Crossing { packet, segment: id, len, head, tail });
+        self.traverse::<SINGLE>(
+            net,
+            (o, vc),
+            depart,
+            Crossing { packet, segment: if SINGLE { NONE } else { id }, len, head, tail },
+        );
         self.routers.leave::<SINGLE>(net, i, v, id, tail);
     }
 
@@ -172,24 +178,18 @@ impl<const W: usize, const V: usize> Reach<W, V> {
             return;
         }
         let (packet, key) = if head { (packet, self.prepare(net, o, vc, packet)) } else { (NONE, BODY) };
-        self.routers.fabric.launch::<SINGLE>((is_cut, peer), at, Flit { to: vc as u32, packet, key, len }, segment);
+        self.routers.fabric.launch((is_cut, peer), at, Flit { to: vc as u32, packet, key, len }, segment);
     }
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
     /// A flit is on a channel, or what follows the last one of a run; its `to` is the VC. The channel leads to another router or from a
     /// terminal, and arrives at cycle `at`. `peer`: the input at its far end, or the channel to another block if it `is_cut`; `segment`: of
-    /// its packet, if it is a head.
+    /// its packet, if it is a head and packets have several flits; else `NONE`.
     #[inline(always)]
-    pub(crate) fn launch<const SINGLE: bool>(
-        &mut self,
-        (is_cut, peer): (bool, u32),
-        at: u64,
-        flit: Flit,
-        segment: u32,
-    ) {
+    pub(crate) fn launch(&mut self, (is_cut, peer): (bool, u32), at: u64, flit: Flit, segment: u32) {
         if is_cut {
-            self.mail_flit::<SINGLE>(peer, at, flit, segment);
+            self.mail_flit(peer, at, flit, segment);
         } else {
             self.wires.flits.push(self.now, at, Flit { to: peer << 4 | flit.to, ..flit });
         }
@@ -330,7 +330,7 @@ impl<const W: usize, const V: usize> Routers<W, V> {
             if next != NONE {
                 // SAFETY: a segment names the next one of its queue (`assert_numbers`).
                 let Segment { packet, key, .. } = *unsafe { self.fabric.buffers.segments.items.hot(next as usize) };
-                self.new_head::<SINGLE, false, false>(net, i, v, packet, key);
+                self.new_head::<false, false>(net, i, v, packet, key);
             }
         }
     }
@@ -366,13 +366,13 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
     /// Sends a flit, whose `to` is the VC, to another block; a head takes its packet along. Asks the memory for the place of the next
     /// mail to that block: what lies between many blocks is in no near cache.
     #[inline(never)]
-    pub(crate) fn mail_flit<const SINGLE: bool>(&mut self, cut: u32, at: u64, mut flit: Flit, segment: u32) {
+    pub(crate) fn mail_flit(&mut self, cut: u32, at: u64, mut flit: Flit, segment: u32) {
         let (mail, port) = self.wires.mail_to(cut);
         flit.to |= port << 4;
         if flit.packet != NONE {
             mail.packets.push(self.buffers.packets.items[flit.packet as usize]);
             self.buffers.packets.remove(flit.packet);
-            if !SINGLE {
+            if segment != NONE {
                 self.buffers.segments.items[segment as usize].packet = NONE;
             }
             flit.packet = mail.packets.len() as u32 - 1;

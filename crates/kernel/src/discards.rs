@@ -42,12 +42,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
     pub(super) fn discard(&mut self, net: &Net) {
         let mut waiting = Vec::new();
         while let Some((i, v)) = self.routers.beside.policy.faults.doomed.pop() {
-            let gone = if net.single {
-                self.discard_head::<true>(net, i as usize, usize::from(v))
-            } else {
-                self.discard_head::<false>(net, i as usize, usize::from(v))
-            };
-            if !gone {
+            if !self.discard_head(net, i as usize, usize::from(v)) {
                 waiting.push((i, v));
             }
         }
@@ -68,15 +63,15 @@ impl<const W: usize, const V: usize> Reach<W, V> {
 
     /// Discards the flits of a doomed head that have arrived, so that their buffer space is free. Returns whether the
     /// tail was among them.
-    fn discard_head<const SINGLE: bool>(&mut self, net: &Net, i: usize, v: usize) -> bool {
+    fn discard_head(&mut self, net: &Net, i: usize, v: usize) -> bool {
         let Routers { fabric, beside: Beside { policy, .. } } = &mut self.routers;
         let id = fabric.buffers.ins[i].head[v];
         let segment = &mut fabric.buffers.segments.items[id as usize];
         let (packet, flits) = (segment.packet, segment.arrived - segment.sent);
-        if !SINGLE {
+        if !net.single {
             segment.sent = segment.arrived;
         }
-        let tail = SINGLE || segment.sent == segment.len;
+        let tail = net.single || segment.sent == segment.len;
         if net.set_aside.is_some() {
             fabric.note_discard((i, v), packet, tail);
         }
@@ -94,7 +89,12 @@ impl<const W: usize, const V: usize> Reach<W, V> {
             }
         }
         for k in 1..=flits {
-            self.routers.leave::<SINGLE>(net, i, v, id, tail && k == flits);
+            let is_tail = tail && k == flits;
+            if net.single {
+                self.routers.leave::<true>(net, i, v, id, is_tail);
+            } else {
+                self.routers.leave::<false>(net, i, v, id, is_tail);
+            }
         }
         self.ask_for_closed(net);
         tail

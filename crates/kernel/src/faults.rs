@@ -133,11 +133,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         let key = fabric.key_on_lane(net, i, id, key);
         fabric.buffers.ins[i].requests[v] = key;
         let (p, class) = split(key, net.class_bits);
-        if net.single {
-            fabric.request_vc::<true>(net, i, p, class);
-        } else {
-            fabric.request_vc::<false>(net, i, p, class);
-        }
+        fabric.request_vc(net, i, p, class);
         self.ask_for_closed(net);
     }
 }

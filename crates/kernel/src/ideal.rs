@@ -16,7 +16,7 @@ const AT_TERMINAL: u16 = 2;
 impl<const W: usize, const V: usize> Reach<W, V> {
     /// Counts the places that have become free. Packets that wait for them ask for their outputs. Flits arrive after this phase.
     #[inline(never)]
-    pub(crate) fn keep_places<const SINGLE: bool>(&mut self, net: &Net, rules: &IdealRules) {
+    pub(crate) fn keep_places(&mut self, net: &Net, rules: &IdealRules) {
         let fabric = &mut self.routers.fabric;
         let mut due = std::mem::take(&mut fabric.ideal.due);
         while let Some((first, len)) = fabric.ideal.returned.due(fabric.now) {
@@ -32,7 +32,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
             if out.is(ChannelEnd::Injection) {
                 self.interfaces.unblock(out.router as usize);
             } else {
-                self.routers.offer_places::<SINGLE>(net, rules, (port as usize, queue));
+                self.routers.offer_places(net, rules, (port as usize, queue));
             }
         }
         due.clear();
@@ -44,28 +44,26 @@ impl<const W: usize, const V: usize> Reach<W, V> {
 impl<const W: usize, const V: usize> Routers<W, V> {
     /// Heads that have come in this cycle ask for their outputs.
     #[inline(never)]
-    pub(crate) fn settle_arrivals<const SINGLE: bool>(&mut self, net: &Net) {
+    pub(crate) fn settle_arrivals(&mut self, net: &Net) {
         self.fabric.ideal.defers = false;
         let mut asking = std::mem::take(&mut self.fabric.ideal.asking);
         asking.sort_unstable();
         asking.dedup();
         for (i, v) in asking.drain(..) {
-            self.ask_if_stuck::<SINGLE>(net, i as usize, v.into());
+            self.ask_if_stuck(net, i as usize, v.into());
         }
         self.fabric.ideal.asking = asking;
     }
 
     /// A packet of VC `v` of input `i` asks for its output, if none does and one may.
-    fn ask_if_stuck<const SINGLE: bool>(&mut self, net: &Net, i: usize, v: usize) {
+    fn ask_if_stuck(&mut self, net: &Net, i: usize, v: usize) {
         if self.fabric.ideal.stuck[i] >> v & 1 != 0 {
-            let head = *self.fabric.buffers.ins[i].head.at(v);
-            let Segment { packet, key, .. } = self.fabric.buffers.segments.items[head as usize];
-            self.new_head::<SINGLE, false, false>(net, i, v, packet, key);
+            self.head_asks(net, i, v);
         }
     }
 
     /// The queue behind output `o` has places again: inputs with packets that wait for them take turns.
-    fn offer_places<const SINGLE: bool>(&mut self, net: &Net, rules: &IdealRules, (o, queue): (usize, u32)) {
+    fn offer_places(&mut self, net: &Net, rules: &IdealRules, (o, queue): (usize, u32)) {
         let r = self.fabric.wires.outs[o].router as usize;
         let base = self.fabric.requests.routers[r].base as usize;
         let routers = &self.fabric.requests.routers;
@@ -82,7 +80,7 @@ impl<const W: usize, const V: usize> Routers<W, V> {
                 }
                 if self.fabric.waits_for(net, rules, (i, v), (o, queue)) {
                     self.fabric.ideal.turns[o] = ((i - base + 1) % count) as u16;
-                    self.ask_if_stuck::<SINGLE>(net, i, v);
+                    self.ask_if_stuck(net, i, v);
                 }
             }
         }
@@ -162,22 +160,16 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
     }
 
     /// Called before the first `count` moves of the router whose ports begin at `base`: packets whose tails leave give their places back.
-    pub(crate) fn return_places<const SINGLE: bool>(
-        &mut self,
-        net: &Net,
-        rules: &IdealRules,
-        base: usize,
-        count: usize,
-    ) {
+    pub(crate) fn return_places(&mut self, net: &Net, rules: &IdealRules, base: usize, count: usize) {
         for k in 0..count {
             let Move { i, v, p, .. } = self.switch.moves(count)[k];
             let (i, v, o) = (base + usize::from(i), usize::from(v), base + usize::from(p));
             let id = *self.buffers.ins[i].head.at(v);
             let Segment { packet, sent, len, key, .. } = self.buffers.segments.items[id as usize];
-            if SINGLE || sent == 0 {
+            if sent == 0 {
                 self.ideal.leaving[i * 16 + v] = self.buffers.packets.items[packet as usize].dst;
             }
-            if !SINGLE && sent + 1 != len {
+            if sent + 1 != len {
                 continue;
             }
             let dst = self.ideal.leaving[i * 16 + v];

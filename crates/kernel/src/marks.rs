@@ -77,11 +77,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         let number = terminal.brought_about;
         terminal.brought_about = number.wrapping_add(1);
         let new = Created { to: src, flits: 1, seq: !number, tag: 0, measured: false, job, class };
-        let id = if net.single {
-            self.add_packet::<true>(interfaces, net, t, self.now, new)
-        } else {
-            self.add_packet::<false>(interfaces, net, t, self.now, new)
-        };
+        let id = self.add_packet(interfaces, net, t, self.now, new);
         self.buffers.packets.items[id as usize].flags |= NOTICE;
         let lane = self.lane_of(interfaces, net, t, id);
         let ready =

@@ -112,7 +112,7 @@ impl Interfaces {
 impl<const W: usize, const V: usize> Reach<W, V> {
     pub(crate) fn inject<const SINGLE: bool>(&mut self, net: &Net) {
         if let Some(rules) = &net.interface {
-            return self.inject_queued::<SINGLE>(net, rules);
+            return self.inject_queued(net, rules);
         }
         let now = self.routers.fabric.now;
         let measured = u64::from(self.routers.beside.observers.tally.inside(now));
@@ -208,7 +208,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         };
         let head = SINGLE || terminal.vc == u8::MAX;
         let vc = if head {
-            let open = out.available_vcs::<SINGLE>() & if QUEUED { vcs } else { u16::MAX };
+            let open = out.available_vcs() & if QUEUED { vcs } else { u16::MAX };
             if open == 0 {
                 return self.interfaces.set_blocked(t);
             }
@@ -339,11 +339,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         let mut woken = std::mem::take(&mut self.routers.beside.policy.power.woken);
         for t in woken.drain(..).map(|t| t as usize) {
             if let Some(rules) = &net.interface {
-                if net.single {
-                    self.send_queued::<true>(net, rules, t, measured);
-                } else {
-                    self.send_queued::<false>(net, rules, t, measured);
-                }
+                self.send_queued(net, rules, t, measured);
             } else if net.single {
                 self.send_from::<true>(net, t, measured);
             } else {
@@ -369,33 +365,28 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         // SAFETY: a terminal that creates packets is in a job (`assert_numbers`).
         let sources = unsafe { interfaces.sources.hot_mut(terminal.job.into()) };
         let JobSources::Clocks(clocks) = sources else {
-            return self.create_asked::<SINGLE>(interfaces, observers, net, t);
+            return self.create_asked(interfaces, observers, net, t);
         };
         let created = terminal.due;
         let Some((to, flits)) = clocks.create(terminal.source as usize, &mut terminal.due) else {
             interfaces.sleep(net, t, (self.now, self.now + 1));
             return false;
         };
+        let flits = if SINGLE { 1 } else { flits };
         let number = terminal.made;
         terminal.made = number.wrapping_add(1);
         let measured = observers.tally.inside(created);
         let job = terminal.job;
         let new = Created { to, flits, seq: number, tag: 0, measured, job, class: 0 };
-        let id = self.add_packet::<SINGLE>(interfaces, net, t, created, new);
+        let id = self.add_packet(interfaces, net, t, created, new);
         interfaces.take_in_hand(t, id, flits);
-        self.count_created::<SINGLE>(interfaces, observers, net, (t, id), flits, measured);
+        self.count_created(interfaces, observers, net, (t, id), flits, measured);
         true
     }
 
     /// As `create`, for workloads that need more than clocks.
     #[inline(never)]
-    fn create_asked<const SINGLE: bool>(
-        &mut self,
-        interfaces: &mut Interfaces,
-        observers: &mut Observers,
-        net: &Net,
-        t: usize,
-    ) -> bool {
+    fn create_asked(&mut self, interfaces: &mut Interfaces, observers: &mut Observers, net: &Net, t: usize) -> bool {
         let terminal = &mut interfaces.terminals[t];
         let job = terminal.job;
         let sources = interfaces.sources[usize::from(job)].all_mut();
@@ -408,10 +399,10 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
             return false;
         };
         let (own, created) = self.numbered(interfaces, observers, t, &new);
-        let id = self.add_packet::<SINGLE>(interfaces, net, t, new.created, created);
+        let id = self.add_packet(interfaces, net, t, new.created, created);
         interfaces.take_in_hand(t, id, new.flits);
         if own {
-            self.count_created::<SINGLE>(interfaces, observers, net, (t, id), new.flits, created.measured);
+            self.count_created(interfaces, observers, net, (t, id), new.flits, created.measured);
         } else {
             self.note_injection(interfaces, observers, net, t, id);
         }
@@ -446,7 +437,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 
     /// Creates a packet of terminal `t`. Returns its number.
     #[inline(always)]
-    pub(crate) fn add_packet<const SINGLE: bool>(
+    pub(crate) fn add_packet(
         &mut self,
         interfaces: &mut Interfaces,
         net: &Net,
@@ -457,7 +448,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         let (router, port) = net.terminal_at[new.to as usize];
         // SAFETY: each terminal is at a router (`assert_numbers`).
         let dest = unsafe { *net.coords.hot(router as usize) };
-        let id = self.new_packet(SINGLE);
+        let id = self.new_packet(net.single);
         if net.shortcuts.has(Kind::Prefetch) {
             self.buffers.packets.bring_free();
         }
@@ -489,7 +480,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 
     /// Terminal `t` has created packet `id` of its own.
     #[inline(always)]
-    pub(crate) fn count_created<const SINGLE: bool>(
+    pub(crate) fn count_created(
         &mut self,
         interfaces: &mut Interfaces,
         observers: &mut Observers,
@@ -500,7 +491,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
     ) {
         let times = u64::from(measured);
         observers.tally.created.packets += times;
-        observers.tally.created.flits += if SINGLE { times } else { times * u64::from(flits) };
+        observers.tally.created.flits += times * u64::from(flits);
         if net.slow.creation {
             self.created_slow_path(interfaces, observers, net, t, id, measured);
         }

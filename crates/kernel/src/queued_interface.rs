@@ -85,7 +85,7 @@ impl Interfaces {
 impl<const W: usize, const V: usize> Reach<W, V> {
     /// The injection of a cycle.
     #[inline(never)]
-    pub(crate) fn inject_queued<const SINGLE: bool>(&mut self, net: &Net, rules: &InterfaceRules) {
+    pub(crate) fn inject_queued(&mut self, net: &Net, rules: &InterfaceRules) {
         let Routers { fabric, beside } = &mut self.routers;
         let measured = u64::from(beside.observers.tally.inside(fabric.now));
         if net.tells {
@@ -111,34 +111,28 @@ impl<const W: usize, const V: usize> Reach<W, V> {
             while bits != 0 {
                 let t = word * 64 + bits.trailing_zeros() as usize;
                 bits &= bits - 1;
-                self.send_queued::<SINGLE>(net, rules, t, measured);
+                self.send_queued(net, rules, t, measured);
             }
         }
     }
 
     /// Terminal `t` takes what its sources give, and sends a flit if one of its queues can.
-    pub(crate) fn send_queued<const SINGLE: bool>(
-        &mut self,
-        net: &Net,
-        rules: &InterfaceRules,
-        t: usize,
-        measured: u64,
-    ) {
+    pub(crate) fn send_queued(&mut self, net: &Net, rules: &InterfaceRules, t: usize, measured: u64) {
         let Routers { fabric, beside } = &mut self.routers;
         if self.interfaces.queues.some_stream_is_due(t, fabric.now) {
-            fabric.fill::<SINGLE>(&mut self.interfaces, &mut beside.observers, net, rules, t);
+            fabric.fill(&mut self.interfaces, &mut beside.observers, net, rules, t);
         }
-        let streams = !SINGLE && self.routers.beside.shortcuts.has_streams();
+        let streams = self.routers.beside.shortcuts.has_streams();
         if streams && self.keeps_stream(net, t) {
             return;
         }
         let fabric = &self.routers.fabric;
-        let Some(q) = fabric.next_queue::<SINGLE>(&self.interfaces, net, rules, t) else {
+        let Some(q) = fabric.next_queue(&self.interfaces, net, rules, t) else {
             return self.interfaces.rest(t, fabric.now);
         };
         let place = self.interfaces.queues.place(t, q);
         let (left, vc) = (self.interfaces.queues.of[place].left, self.interfaces.queues.of[place].vc);
-        if !SINGLE && vc != u8::MAX && self.sends_body_of_queue(net, rules, (t, q), measured, streams) {
+        if !net.single && vc != u8::MAX && self.sends_body_of_queue(net, rules, (t, q), measured, streams) {
             return;
         }
         let fabric = &self.routers.fabric;
@@ -154,7 +148,11 @@ impl<const W: usize, const V: usize> Reach<W, V> {
             let o = terminal.out as usize;
             self.routers.fabric.mark_from_terminal(net, o, vcs, packet);
         }
-        let sent = self.send_flit::<SINGLE, true>(net, t, measured, vcs);
+        let sent = if net.single {
+            self.send_flit::<true, true>(net, t, measured, vcs)
+        } else {
+            self.send_flit::<false, true>(net, t, measured, vcs)
+        };
         let terminal = &mut self.interfaces.terminals[t];
         terminal.packet = NONE;
         if sent == Sent::Nothing {
@@ -252,7 +250,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
     }
 
     /// Takes the packets that the sources of terminal `t` give now, as long as their queues have places.
-    fn fill<const SINGLE: bool>(
+    fn fill(
         &mut self,
         interfaces: &mut Interfaces,
         observers: &mut Observers,
@@ -262,8 +260,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
     ) {
         while let Some(s) = self.next_stream(interfaces, net, rules, t) {
             let pending = interfaces.queues.streams[s].pending;
-            let packet =
-                if pending != NONE { Some(pending) } else { self.ask::<SINGLE>(interfaces, observers, net, t, s) };
+            let packet = if pending != NONE { Some(pending) } else { self.ask(interfaces, observers, net, t, s) };
             let Some(packet) = packet else { continue };
             interfaces.queues.streams[s].pending = packet;
             if let Some(q) = self.queue_of(interfaces, net, rules, t, s, packet) {
@@ -388,7 +385,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
     }
 
     /// Asks stream `s` of terminal `t`, which is due, for its packet, and creates it.
-    fn ask<const SINGLE: bool>(
+    fn ask(
         &mut self,
         interfaces: &mut Interfaces,
         observers: &mut Observers,
@@ -406,9 +403,9 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         let new = new?;
         let (own, created) = self.numbered(interfaces, observers, t, &new);
         let created = Created { job, class, ..created };
-        let id = self.add_packet::<SINGLE>(interfaces, net, t, new.created, created);
+        let id = self.add_packet(interfaces, net, t, new.created, created);
         if own {
-            self.count_created::<SINGLE>(interfaces, observers, net, (t, id), new.flits, created.measured);
+            self.count_created(interfaces, observers, net, (t, id), new.flits, created.measured);
         } else {
             self.note_injection(interfaces, observers, net, t, id);
         }
@@ -416,30 +413,23 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
     }
 
     /// The queue of terminal `t` that sends the next flit, if one can.
-    fn next_queue<const SINGLE: bool>(
-        &self,
-        interfaces: &Interfaces,
-        net: &Net,
-        rules: &InterfaceRules,
-        t: usize,
-    ) -> Option<usize> {
+    fn next_queue(&self, interfaces: &Interfaces, net: &Net, rules: &InterfaceRules, t: usize) -> Option<usize> {
         let queues = &interfaces.queues;
         let (filled, turn) = (queues.filled[t], usize::from(queues.turns[t]));
         if filled.is_power_of_two() {
             // the usual case at low load: the rule has nothing to choose
             let q = filled.trailing_zeros() as usize;
-            return self.can_send::<SINGLE>(interfaces, net, rules, (t, q)).then_some(q);
+            return self.can_send(interfaces, net, rules, (t, q)).then_some(q);
         }
         let notices = queues.of_notices();
-        if rules.notifies && filled >> notices & 1 != 0 && self.can_send::<SINGLE>(interfaces, net, rules, (t, notices))
-        {
+        if rules.notifies && filled >> notices & 1 != 0 && self.can_send(interfaces, net, rules, (t, notices)) {
             return Some(notices);
         }
         let (mut bits, mut best) = (filled.rotate_right(turn as u32), None);
         while bits != 0 {
             let q = (turn + bits.trailing_zeros() as usize) % 64;
             bits &= bits - 1;
-            if !self.can_send::<SINGLE>(interfaces, net, rules, (t, q)) {
+            if !self.can_send(interfaces, net, rules, (t, q)) {
                 continue;
             }
             let score = match rules.rule {
@@ -456,25 +446,19 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 
     /// Whether queue `q` of terminal `t`, which holds a packet, can send a flit now.
     #[inline(always)]
-    fn can_send<const SINGLE: bool>(
-        &self,
-        interfaces: &Interfaces,
-        net: &Net,
-        rules: &InterfaceRules,
-        (t, q): (usize, usize),
-    ) -> bool {
+    fn can_send(&self, interfaces: &Interfaces, net: &Net, rules: &InterfaceRules, (t, q): (usize, usize)) -> bool {
         let queue = &interfaces.queues.of[interfaces.queues.place(t, q)];
         if queue.is_amid() {
             let out = &self.wires.outs[interfaces.terminals[t].out as usize];
             return out.vcs_with_credit >> queue.vc & 1 != 0;
         }
-        self.head_can_leave::<SINGLE>(interfaces, net, rules, (t, q))
+        self.head_can_leave(interfaces, net, rules, (t, q))
     }
 
     /// Whether the first packet of queue `q` of terminal `t` can begin to leave now. Its head may ask for a closed channel, unless another
     /// packet has to finish first.
     #[inline(never)]
-    fn head_can_leave<const SINGLE: bool>(
+    fn head_can_leave(
         &self,
         interfaces: &Interfaces,
         net: &Net,
@@ -488,7 +472,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
             return false;
         }
         let vcs = self.vcs_of_front(interfaces, net, rules, (t, q));
-        out.is_closed() || out.available_vcs::<SINGLE>() & vcs != 0
+        out.is_closed() || out.available_vcs() & vcs != 0
     }
 
     /// The VCs that the first packet of queue `q` of terminal `t` may take; none if the queue of its destination has no places.

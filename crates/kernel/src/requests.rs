@@ -10,11 +10,11 @@ use weft_api::switch::end_request;
 impl<const W: usize, const V: usize> Fabric<W, V> {
     /// A head of input `i` asks for a VC of this class at output `p`.
     #[inline(always)]
-    pub(crate) fn request_vc<const SINGLE: bool>(&mut self, net: &Net, i: usize, p: usize, class: usize) {
+    pub(crate) fn request_vc(&mut self, net: &Net, i: usize, p: usize, class: usize) {
         // SAFETY: a head waits at an input (`assert_numbers`).
         let port = unsafe { self.buffers.ins.hot(i) };
         let r = port.router as usize;
-        if self.note_request::<SINGLE>(net, (port.base(i) + p, class), (port.router, port.port)) {
+        if self.note_request(net, (port.base(i) + p, class), (port.router, port.port)) {
             self.requests.ask_for_vc(r, p);
         }
     }
@@ -25,12 +25,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
     /// # Panics
     /// If `o` is no output of the router: a routing has named it, which may come from outside.
     #[inline(always)]
-    pub(crate) fn note_request<const SINGLE: bool>(
-        &mut self,
-        net: &Net,
-        (o, class): (usize, usize),
-        (router, input): (u32, u16),
-    ) -> bool {
+    pub(crate) fn note_request(&mut self, net: &Net, (o, class): (usize, usize), (router, input): (u32, u16)) -> bool {
         if o >= self.buffers.ins.len() {
             no_such_hop();
         }
@@ -43,7 +38,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         requesters.set(input.into());
         out.requested |= 1 << class;
         // whether there is also room to enter a ring is checked in the next step
-        let is_open = has_open_vc::<V, SINGLE>(net, out, class);
+        let is_open = has_open_vc(net, out, class);
         if !is_open && out.is_closed() {
             self.requests.note_closed(o);
         }
@@ -108,7 +103,7 @@ impl<const W: usize> Requests<W> {
 
 /// Whether a VC of this class at output `out` is free, and has the credits that a head needs.
 #[inline(always)]
-pub(crate) fn has_open_vc<const V: usize, const SINGLE: bool>(net: &Net, out: &OutputUnit<V>, class: usize) -> bool {
-    let open = out.available_vcs::<SINGLE>();
+pub(crate) fn has_open_vc<const V: usize>(net: &Net, out: &OutputUnit<V>, class: usize) -> bool {
+    let open = out.available_vcs();
     open != 0 && (net.class_bits == 0 || open & net.vcs(out.class, class) != 0)
 }

@@ -18,7 +18,7 @@ use weft_api::state::{
 impl<const W: usize, const V: usize> Reach<W, V> {
     /// Notes arrive, fenced heads whose time has come ask for their outputs, and empty queues become free.
     #[inline(never)]
-    pub(crate) fn keep_set_asides<const SINGLE: bool>(&mut self, net: &Net, rules: &SetAsideRules) {
+    pub(crate) fn keep_set_asides(&mut self, net: &Net, rules: &SetAsideRules) {
         let fabric = &mut self.routers.fabric;
         let now = fabric.now;
         let due = fabric.due_notes();
@@ -27,17 +27,14 @@ impl<const W: usize, const V: usize> Reach<W, V> {
                 fabric.take_token_back(note);
             } else {
                 fabric.set_asides.lines.assign(note.port as usize, note.root, now);
-                fabric.sort_heads::<SINGLE>(&mut self.interfaces, net, rules, note.port as usize);
+                fabric.sort_heads(&mut self.interfaces, net, rules, note.port as usize);
             }
         }
         self.routers.fabric.set_asides.due = due;
         let mut opened = std::mem::take(&mut self.routers.fabric.set_asides.opened);
         opened.sort_unstable();
         for &(i, v) in &opened {
-            let (i, v) = (i as usize, usize::from(v));
-            let head = *self.routers.fabric.buffers.ins[i].head.at(v);
-            let Segment { packet, key, .. } = self.routers.fabric.buffers.segments.items[head as usize];
-            self.routers.new_head::<SINGLE, false, false>(net, i, v, packet, key);
+            self.routers.head_asks(net, i as usize, v.into());
         }
         opened.clear();
         // queues that have opened meanwhile are for the next cycle
@@ -144,13 +141,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
     }
 
     /// A queue of channel `o` has been set aside: heads that wait for the channel take the queues of their packets.
-    fn sort_heads<const SINGLE: bool>(
-        &mut self,
-        interfaces: &mut Interfaces,
-        net: &Net,
-        rules: &SetAsideRules,
-        o: usize,
-    ) {
+    fn sort_heads(&mut self, interfaces: &mut Interfaces, net: &Net, rules: &SetAsideRules, o: usize) {
         let out = &self.wires.outs[o];
         if out.is(ChannelEnd::Injection) {
             interfaces.unblock(out.router as usize);
@@ -179,7 +170,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
                 if key != old {
                     *self.buffers.ins[i].requests.at_mut(v) = key;
                     self.withdraw(net, r, i, old);
-                    self.request_vc::<SINGLE>(net, i, p, class);
+                    self.request_vc(net, i, p, class);
                 }
             }
         }
@@ -241,8 +232,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 
     /// A flit, maybe a head, has arrived: counts its packet.
     #[inline(never)]
-    pub(crate) fn note_arrival<const SINGLE: bool>(&mut self, net: &Net, rules: &SetAsideRules, flit: Flit) {
-        if !SINGLE && flit.packet == NONE {
+    pub(crate) fn note_arrival(&mut self, net: &Net, rules: &SetAsideRules, flit: Flit) {
+        if flit.packet == NONE {
             return;
         }
         let (i, v) = port_and_vc::<V>(flit.to);
@@ -276,13 +267,13 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
     /// Called before the first `count` moves of the router whose ports begin at `base`. Counts the packets that leave, and marks the first
     /// ones in queues that are set aside.
     #[inline(never)]
-    pub(crate) fn note_departures<const SINGLE: bool>(&mut self, rules: &SetAsideRules, base: usize, count: usize) {
+    pub(crate) fn note_departures(&mut self, rules: &SetAsideRules, base: usize, count: usize) {
         for k in 0..count {
             let Move { i, v, p, vc } = self.switch.moves(count)[k];
             let (i, v, o) = (base + usize::from(i), usize::from(v), base + usize::from(p));
             let id = *self.buffers.ins[i].head.at(v);
             let Segment { packet, sent, len, .. } = self.buffers.segments.items[id as usize];
-            let (packet, head, tail) = if SINGLE { (id, true, true) } else { (packet, sent == 0, sent + 1 == len) };
+            let (head, tail) = (sent == 0, sent + 1 == len);
             if head {
                 self.count_no_more(packet);
                 let to = (o, usize::from(vc));

@@ -8,16 +8,18 @@ use crate::block::{Fabric, Reach, Routers};
 use crate::net::Net;
 use crate::parts::profile::Kind;
 use std::fmt::Debug;
+use std::marker::PhantomData;
 use weft_api::allocation::Allocator;
 use weft_api::base::bits::Bits;
 use weft_api::base::unchecked::Hot;
 use weft_api::switch::Ports;
+use weft_api::switch_step::SwitchStep;
 
 impl<const W: usize, const V: usize> Reach<W, V> {
     pub(crate) fn allocate<const SINGLE: bool>(&mut self, net: &Net, allocator: &dyn SwitchAllocator<W, V>) {
         if !SINGLE && self.routers.beside.shortcuts.has_streams() {
             self.flow(net);
-            self.send_uncontended_flits::<SINGLE, true, false>(net);
+            self.send_uncontended_flits::<false, true, false>(net);
         } else if !self.routers.beside.shortcuts.bypass_flits().is_empty() {
             if net.chooses {
                 self.send_uncontended_flits::<SINGLE, false, true>(net);
@@ -39,12 +41,14 @@ impl<const W: usize, const V: usize> Reach<W, V> {
                     // SAFETY: `active` names routers (`assert_numbers`).
                     let router = unsafe { self.routers.fabric.requests.routers.hot(r) };
                     if net.chooses && !router.choosing.is_empty() && !self.routers.fabric.requests.have_chosen.take(r) {
-                        self.choose::<SINGLE>(net, r);
+                        self.choose(net, r);
                     }
                     if net.router.vc_realloc {
-                        self.staged_step::<SINGLE>(net, allocator, r);
+                        let taken = self.routers.fabric.take_vcs(net, r);
+                        self.cross::<SINGLE>(net, allocator, r, false);
+                        self.routers.fabric.let_cross(r, taken);
                     } else {
-                        self.switch_step::<true, SINGLE>(net, allocator, r);
+                        self.cross::<SINGLE>(net, allocator, r, true);
                     }
                 }
                 let Routers { fabric, beside } = &mut self.routers;
@@ -64,41 +68,37 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         }
     }
 
-    /// Flits that hold a VC cross the switch of router `r`; with `HEADS`, also heads, which take a VC as they cross.
+    /// Flits that hold a VC cross the switch of router `r`; if `heads_cross`, also heads, which take a VC as they cross.
     #[inline(always)]
-    pub(crate) fn switch_step<const HEADS: bool, const SINGLE: bool>(
+    fn cross<const SINGLE: bool>(
         &mut self,
         net: &Net,
         allocator: &dyn SwitchAllocator<W, V>,
         r: usize,
+        heads_cross: bool,
     ) {
+        let fabric = &mut self.routers.fabric;
         // SAFETY: `active` names routers (`assert_numbers`).
-        let router = unsafe { self.routers.fabric.requests.routers.hot(r) };
-        if HEADS && !router.vc_requests.is_empty() {
-            self.cross::<true, SINGLE>(net, allocator, r, router.switch_requests | router.vc_requests);
-        } else if !router.switch_requests.is_empty() {
-            // body flits only, the common case of long packets
-            self.cross::<false, SINGLE>(net, allocator, r, router.switch_requests);
+        let router = unsafe { fabric.requests.routers.hot(r) };
+        let (heads, outputs) = (heads_cross && !router.vc_requests.is_empty(), router.switch_requests);
+        if !heads && outputs.is_empty() {
+            return;
         }
-    }
-
-    /// Matches inputs to `outputs`, and sends the flits that have won.
-    #[inline(always)]
-    fn cross<const HEADS: bool, const SINGLE: bool>(
-        &mut self,
-        net: &Net,
-        allocator: &dyn SwitchAllocator<W, V>,
-        r: usize,
-        outputs: Bits<W>,
-    ) {
+        // body flits only is the common case of long packets
+        let outputs = if heads { outputs | router.vc_requests } else { outputs };
         let moves = if net.slow.crossing {
-            self.matched_slow_path::<HEADS>(net, allocator, r, outputs)
+            match heads {
+                true => self.routers.matched_slow_path::<true>(net, allocator, r, outputs),
+                false => self.routers.matched_slow_path::<false>(net, allocator, r, outputs),
+            }
         } else {
-            matched::<W, V, HEADS>(&mut self.routers.fabric, net, allocator, r, outputs)
+            matched(fabric, net, allocator, r, outputs, heads)
         };
         self.send_all::<SINGLE>(net, r, moves);
     }
+}
 
+impl<const W: usize, const V: usize> Routers<W, V> {
     /// Used if arbiters go by age, packets are watched, there is a routing delay behind every packet, or outputs may be
     /// full because their link is slow.
     #[inline(never)]
@@ -109,12 +109,12 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         r: usize,
         mut outputs: Bits<W>,
     ) -> usize {
-        let Routers { fabric, beside } = &mut self.routers;
+        let Self { fabric, beside } = self;
         if net.rates.is_some() {
             // SAFETY: each router has a mask of full outputs where some are paced (`assert_numbers`).
             outputs = outputs.without(unsafe { fabric.wires.paces.full.hot(r) });
         }
-        let moves = matched::<W, V, HEADS>(fabric, net, allocator, r, outputs);
+        let moves = matched(fabric, net, allocator, r, outputs, HEADS);
         if net.watches {
             fabric.watch_moves(&mut beside.observers, net, r, moves);
         }
@@ -128,7 +128,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
     #[inline(always)]
-    pub(crate) fn ports<'a, const AGE: bool>(&'a mut self, net: &'a Net, r: usize) -> Ports<'a, W, V, AGE> {
+    pub(crate) fn ports<'a, S: SwitchStep>(&'a mut self, net: &'a Net, r: usize) -> Ports<'a, W, V, S> {
         // SAFETY: `active` names routers, each with its first port (`assert_numbers`).
         let (router, ins, outs, requesters) = unsafe {
             let router = self.requests.routers.hot_mut(r);
@@ -139,6 +139,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         let base = router.base as usize;
         let (grants, offers, moves) = self.switch.scratch();
         Ports {
+            step: PhantomData,
             common: &net.common,
             router,
             ins,
@@ -147,7 +148,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
             grants,
             offers,
             moves,
-            ages: if AGE { &self.requests.ages[base * V..] } else { &[] },
+            ages: if S::BY_AGE { &self.requests.ages[base * V..] } else { &[] },
         }
     }
 }
@@ -160,31 +161,42 @@ pub trait SwitchAllocator<const W: usize, const V: usize>: Debug + Send + Sync {
     fn flits(&self, fabric: &mut Fabric<W, V>, net: &Net, r: usize, outputs: Bits<W>) -> usize;
 }
 
+/// Matches inputs to `outputs` of router `r`; with `heads`, some head asks for a VC. Returns the number of moves.
 #[inline(always)]
-fn matched<const W: usize, const V: usize, const HEADS: bool>(
+fn matched<const W: usize, const V: usize>(
     fabric: &mut Fabric<W, V>,
     net: &Net,
     allocator: &dyn SwitchAllocator<W, V>,
     r: usize,
     outputs: Bits<W>,
+    heads: bool,
 ) -> usize {
-    if HEADS { allocator.heads_and_flits(fabric, net, r, outputs) } else { allocator.flits(fabric, net, r, outputs) }
+    if heads { allocator.heads_and_flits(fabric, net, r, outputs) } else { allocator.flits(fabric, net, r, outputs) }
 }
 
-/// An allocator for runs whose packets all have one flit, or not, and whose arbiters go by age, or not.
+/// An allocator for the steps of a run: `H` while heads ask for VCs of a router, `F` while none does.
 #[derive(Debug)]
-pub struct Compiled<A, const SINGLE: bool, const AGE: bool>(pub A);
+pub struct Compiled<A, H, F> {
+    allocator: A,
+    steps: PhantomData<(H, F)>,
+}
 
-impl<A: Allocator, const W: usize, const V: usize, const SINGLE: bool, const AGE: bool> SwitchAllocator<W, V>
-    for Compiled<A, SINGLE, AGE>
+impl<A, H, F> Compiled<A, H, F> {
+    pub fn new(allocator: A) -> Self {
+        Self { allocator, steps: PhantomData }
+    }
+}
+
+impl<A: Allocator, H: SwitchStep, F: SwitchStep, const W: usize, const V: usize> SwitchAllocator<W, V>
+    for Compiled<A, H, F>
 {
     fn heads_and_flits(&self, fabric: &mut Fabric<W, V>, net: &Net, r: usize, outputs: Bits<W>) -> usize {
         // SAFETY: the loop names outputs that have requests.
-        unsafe { self.0.allocate::<W, V, true, SINGLE, AGE>(&mut fabric.ports::<AGE>(net, r), outputs) }
+        unsafe { self.allocator.allocate(&mut fabric.ports::<H>(net, r), outputs) }
     }
 
     fn flits(&self, fabric: &mut Fabric<W, V>, net: &Net, r: usize, outputs: Bits<W>) -> usize {
         // SAFETY: the loop names outputs that have requests.
-        unsafe { self.0.allocate::<W, V, false, SINGLE, AGE>(&mut fabric.ports::<AGE>(net, r), outputs) }
+        unsafe { self.allocator.allocate(&mut fabric.ports::<F>(net, r), outputs) }
     }
 }

@@ -5,36 +5,32 @@
 //! grant the same head, one of the grants is lost until the next step. With wormhole flow control a head may take a VC
 //! that has no credit yet.
 
-use crate::block::{Buffers, Fabric, Reach, Requests, Wires};
+use crate::block::{Buffers, Fabric, Requests, Wires};
 use crate::net::Net;
 use crate::parts::vc_stage::VcStage;
-use crate::switch_allocation::SwitchAllocator;
 use weft_api::base::arrays::At;
 use weft_api::base::bits::Bits;
 use weft_api::spec::FlowControl;
 use weft_api::state::{NO_REQUEST, matching};
 use weft_api::switch::end_request;
 
-impl<const W: usize, const V: usize> Reach<W, V> {
-    /// One allocation step of a router with both stages. A head that takes a VC now crosses the switch in the next step
-    /// at the earliest.
-    pub(crate) fn staged_step<const SINGLE: bool>(
-        &mut self,
-        net: &Net,
-        allocator: &dyn SwitchAllocator<W, V>,
-        r: usize,
-    ) {
-        let mut taken = if self.routers.fabric.requests.routers[r].vc_requests.is_empty() {
-            Bits::default()
-        } else {
-            let Fabric { wires, buffers, requests, vc_stage, .. } = &mut self.routers.fabric;
-            take_vcs::<W, V, SINGLE>((wires, buffers), (requests, vc_stage), net, r)
-        };
-        self.switch_step::<false, SINGLE>(net, allocator, r);
-        let router = &mut self.routers.fabric.requests.routers[r];
+impl<const W: usize, const V: usize> Fabric<W, V> {
+    /// Heads of router `r` take VCs. Returns the outputs at which one was taken. Those heads cross the switch in the next step at the
+    /// earliest.
+    pub(crate) fn take_vcs(&mut self, net: &Net, r: usize) -> Bits<W> {
+        let Self { wires, buffers, requests, vc_stage, .. } = self;
+        if requests.routers[r].vc_requests.is_empty() {
+            return Bits::default();
+        }
+        take_vcs((wires, buffers), (requests, vc_stage), net, r)
+    }
+
+    /// The heads that have taken VCs of these outputs of router `r` may cross from now on.
+    pub(crate) fn let_cross(&mut self, r: usize, mut taken: Bits<W>) {
+        let router = &mut self.requests.routers[r];
         while let Some(p) = taken.take_first() {
-            let out = &mut self.routers.fabric.wires.outs[router.base as usize + p];
-            let vcs = self.routers.fabric.vc_stage.settle(p);
+            let out = &mut self.wires.outs[router.base as usize + p];
+            let vcs = self.vc_stage.settle(p);
             out.vcs_with_flit |= vcs;
             if vcs & out.vcs_with_credit != 0 {
                 router.switch_requests.set(p);
@@ -44,7 +40,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
 }
 
 /// Allocates VCs at every output that heads ask for. Returns the outputs at which a VC was taken.
-fn take_vcs<const W: usize, const V: usize, const SINGLE: bool>(
+fn take_vcs<const W: usize, const V: usize>(
     (wires, buffers): (&mut Wires<W, V>, &mut Buffers<V>),
     (requests, stage): (&mut Requests<W>, &mut VcStage<W>),
     net: &Net,
@@ -61,7 +57,7 @@ fn take_vcs<const W: usize, const V: usize, const SINGLE: bool>(
             classes &= classes - 1;
             let out = &wires.outs[base + p];
             let room = match net.router.flow_control {
-                FlowControl::VirtualCutThrough => out.available_vcs::<SINGLE>(),
+                FlowControl::VirtualCutThrough => out.available_vcs(),
                 FlowControl::Wormhole => out.free_vcs,
             };
             let room = net.links.of(out.class).open_to(out, room, class);

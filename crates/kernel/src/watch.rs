@@ -203,7 +203,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         let (p, class) = split(key, net.class_bits);
         let out = &self.wires.outs[base + p];
         let vcs = net.vcs(out.class, class);
-        let room = if net.single { out.available_vcs::<true>() } else { out.available_vcs::<false>() };
+        let room = out.available_vcs();
         let early = net.router.vc_realloc && net.router.flow_control == FlowControl::Wormhole;
         let reason = if out.gate() == Gate::Broken {
             Reason::LinkBroken

@@ -227,14 +227,14 @@ impl<const V: usize> OutputUnit<V> {
     /// VCs that a head may take now: no packet holds them, and they have enough credits. A head that enters a ring may
     /// need more credits (`Link::open_to`).
     #[inline(always)]
-    pub fn available_vcs<const SINGLE: bool>(&self) -> u16 {
-        self.free_vcs & if SINGLE { self.vcs_with_credit } else { self.vcs_with_room }
+    pub fn available_vcs(&self) -> u16 {
+        self.free_vcs & self.vcs_with_room
     }
 
     /// Credits of those of `vcs` that a head may take now.
     #[inline(always)]
-    pub fn open_credits<const SINGLE: bool>(&self, vcs: u16) -> u32 {
-        let (mut open, mut credits) = (self.available_vcs::<SINGLE>() & vcs & const { u16::MAX >> (16 - V) }, 0);
+    pub fn open_credits(&self, vcs: u16) -> u32 {
+        let (mut open, mut credits) = (self.available_vcs() & vcs & const { u16::MAX >> (16 - V) }, 0);
         while open != 0 {
             // SAFETY: `open` names no VC from `V` on.
             credits += u32::from(*unsafe { self.credits.hot(open.trailing_zeros() as usize) });
@@ -273,7 +273,7 @@ impl<const V: usize> OutputUnit<V> {
         self.use_credit::<SINGLE>(vc, need);
     }
 
-    /// Uses one credit of VC `vc`. `need`: credits that a head needs.
+    /// Uses one credit of VC `vc`. `need`: credits that a head needs; `SINGLE`: that is one, as all packets have one flit.
     #[inline(always)]
     pub fn use_credit<const SINGLE: bool>(&mut self, vc: usize, need: u16) {
         let credits = self.credits.at_mut(vc);
@@ -282,7 +282,7 @@ impl<const V: usize> OutputUnit<V> {
         if left == 0 {
             self.vcs_with_credit &= !(1 << vc);
         }
-        if !SINGLE && left + 1 == need {
+        if if SINGLE { left == 0 } else { left + 1 == need } {
             self.vcs_with_room &= !(1 << vc);
         }
     }
@@ -496,15 +496,6 @@ impl<const W: usize> Router<W> {
         input.choosing &= !(1 << v);
         if input.choosing == 0 {
             self.choosing.clear(input.port.into());
-        }
-    }
-
-    /// Output `p` has nothing to do until a flit, a VC or a credit comes. `HEADS`: the requests of heads were also examined.
-    #[inline(always)]
-    pub fn clear_requests<const HEADS: bool>(&mut self, p: usize) {
-        self.switch_requests.clear(p);
-        if HEADS {
-            self.vc_requests.clear(p);
         }
     }
 }

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use weft_api::allocation::{Allocator, AllocatorModel};
 use weft_api::base::bits::Bits;
 use weft_api::switch::Ports;
+use weft_api::switch_step::SwitchStep;
 use weft_engine::allocation::islip::Islip;
 
 /// Matches in rounds.
@@ -28,12 +29,12 @@ impl AllocatorModel for InRounds {
 // SAFETY: all is done by `Islip`.
 unsafe impl Allocator for InRounds {
     #[inline(always)]
-    unsafe fn allocate<const W: usize, const V: usize, const HEADS: bool, const SINGLE: bool, const AGE: bool>(
+    unsafe fn allocate<const W: usize, const V: usize, S: SwitchStep>(
         &self,
-        ports: &mut Ports<'_, W, V, AGE>,
+        ports: &mut Ports<'_, W, V, S>,
         outputs: Bits<W>,
     ) -> usize {
         // SAFETY: the caller says so.
-        unsafe { Islip { iterations: self.rounds }.allocate::<W, V, HEADS, SINGLE, AGE>(ports, outputs) }
+        unsafe { Islip { iterations: self.rounds }.allocate(ports, outputs) }
     }
 }

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use weft_api::allocation::{Allocator, Compiler, UseAllocator};
 use weft_api::base::bits::Bits;
 use weft_api::state::{InputUnit, OutputUnit, Router};
+use weft_api::switch_step::{Arbiters, BothCross, ByAge, FlitsCross, HeadsCross, InTurn};
 
 /// A block of each width, for tests that reach into it.
 pub type NarrowBlock = OfWidths<1, 8>;
@@ -93,11 +94,21 @@ impl Compile {
     }
 
     fn compiled<const W: usize, const V: usize>(self, allocator: impl Allocator) -> Arc<dyn SwitchAllocator<W, V>> {
-        match (self.single, self.by_age) {
-            (true, true) => Arc::new(Compiled::<_, true, true>(allocator)),
-            (true, false) => Arc::new(Compiled::<_, true, false>(allocator)),
-            (false, true) => Arc::new(Compiled::<_, false, true>(allocator)),
-            (false, false) => Arc::new(Compiled::<_, false, false>(allocator)),
+        if self.by_age {
+            self.compiled_for::<ByAge, W, V>(allocator)
+        } else {
+            self.compiled_for::<InTurn, W, V>(allocator)
+        }
+    }
+
+    fn compiled_for<A: Arbiters, const W: usize, const V: usize>(
+        self,
+        allocator: impl Allocator,
+    ) -> Arc<dyn SwitchAllocator<W, V>> {
+        if self.single {
+            Arc::new(Compiled::<_, HeadsCross<A>, FlitsCross<A>>::new(allocator))
+        } else {
+            Arc::new(Compiled::<_, BothCross<A>, FlitsCross<A>>::new(allocator))
         }
     }
 }

@@ -81,6 +81,19 @@ pub enum HeadPath {
     Slow,
 }
 
+/// What is done with the flits that arrive in a cycle.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Arrival {
+    /// They join their queues, and wait there for the allocator. (Body flits may bypass it.)
+    Waits,
+    /// Heads may bypass the allocator as well, if they have a route.
+    MayBypass,
+    /// Heads may bypass the allocator, even if they have to choose an output first.
+    MayChooseAndBypass,
+    /// Some flits come in runs, which streams take. Heads may bypass the allocator, or not.
+    AmongStreams,
+}
+
 /// The shortcuts of a run, or of a block of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Profile {
@@ -114,6 +127,18 @@ impl Profile {
     #[must_use]
     pub fn prefetching(self) -> Self {
         Self { set: Set::of(|kind| kind == Kind::Prefetch || self.has(kind)), ..self }
+    }
+
+    /// What the loop does with the flits of a cycle. `heads_try`: heads try to bypass the allocator at present; `choose`: they choose
+    /// in every step.
+    #[inline(always)]
+    pub fn arrival(self, heads_try: bool, choose: bool) -> Arrival {
+        match (self.has(Kind::Streams), heads_try, choose) {
+            (true, _, _) => Arrival::AmongStreams,
+            (false, true, true) => Arrival::MayChooseAndBypass,
+            (false, true, false) => Arrival::MayBypass,
+            (false, false, _) => Arrival::Waits,
+        }
     }
 
     /// What the loop does with heads. `slow`, `choose`: as in [`Facts`].

@@ -66,7 +66,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
     /// For a flit that may bypass the allocator, shortly before its turn. Other flits may have pushed the records of `bring_for_flits` out
     /// of the nearest cache, so they are asked for again. So are the records that change when the flit crosses.
     #[inline(always)]
-    pub(crate) fn bring_for_bypass<const SINGLE: bool>(&self, net: &Net, flit: &BypassFlit) {
+    pub(crate) fn bring_for_bypass(&self, net: &Net, flit: &BypassFlit) {
         let o = flit.out as usize;
         prefetch_first_line(&self.buffers.ins, (flit.at >> 4) as usize);
         prefetch(&self.wires.outs, o);
@@ -75,7 +75,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
             net.slot(o, if flit.key == NO_REQUEST { 0 } else { split(flit.key, net.class_bits).1 }),
         );
         prefetch(&self.wires.next_router, o);
-        if SINGLE {
+        if net.single {
             prefetch(&self.buffers.packets.items, flit.segment as usize);
         } else {
             prefetch(&self.buffers.segments.items, flit.segment as usize);

@@ -75,6 +75,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::parts::profile::Arrival;
     use crate::shortcuts::streams;
     use weft_api::routing::{Decides, Needs};
 
@@ -176,6 +177,15 @@ mod tests {
         assert_eq!(Profile::PLAIN.heads(false, false), HeadPath::Key);
         assert_eq!(Profile::of(&facts(&Needs::default(), 12)).heads(false, false), HeadPath::AmongStreams);
         assert_eq!(compares.heads(true, true), HeadPath::Slow);
+    }
+
+    #[test]
+    fn flits_are_received_as_streams_and_the_trial_of_bypasses_say() {
+        let needs = Needs::default();
+        let [short, long] = [1, 12].map(|longest| Profile::of(&facts(&needs, longest)));
+        let of_both = [short, long].map(|profile| [true, false].map(|heads_try| profile.arrival(heads_try, false)));
+        assert_eq!(of_both, [[Arrival::MayBypass, Arrival::Waits], [Arrival::AmongStreams; 2]]);
+        assert_eq!(short.arrival(true, true), Arrival::MayChooseAndBypass);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The shortcuts that a block has, and their state.
 
 use crate::parts::bypass::{BypassFlit, BypassTrial};
-use crate::parts::profile::{Kind, Profile};
+use crate::parts::profile::{Arrival, Kind, Profile};
 use crate::parts::streams::Streams;
 use weft_api::agents::Probes;
 use weft_api::base::kept::Kept;
@@ -59,6 +59,11 @@ impl Shortcuts {
     #[inline(always)]
     pub(crate) fn has_streams(&self) -> bool {
         self.streams.are_on()
+    }
+
+    #[inline(always)]
+    pub(crate) fn arrival(&self, choose: bool) -> Arrival {
+        self.profile.arrival(self.bypass_trial.heads_try, choose)
     }
 
     /// Heads that arrive may bypass the allocator, in this part of the trial.

@@ -66,6 +66,10 @@ impl Shortcut for Uncontended {
     }
 }
 
+/// The key of a body flit and the mark of its credit: in no run, or the first of one each.
+const IN_NO_RUN: (u16, u32) = (BODY, 0);
+pub(super) const FIRST_OF_RUN: (u16, u32) = (RUN_BEGINS, streams::BEGINS);
+
 /// Prefetch distance [flits].
 const AHEAD: usize = 12;
 
@@ -87,7 +91,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         let Routers { fabric, beside } = &mut self.routers;
         debug_assert!(beside.shortcuts.bypass_flits.len() <= fabric.buffers.ins.len(), "an input has two flit flits");
         if CHOOSE && beside.shortcuts.chooses_late {
-            fabric.choose_for_fresh::<SINGLE>(&mut beside.shortcuts, net);
+            fabric.choose_for_fresh(&mut beside.shortcuts, net);
         }
         let (earliest, hops) = (fabric.now + net.router.after_grant, beside.observers.tally.flit_hops);
         let mut bypass_flits = std::mem::take(&mut beside.shortcuts.bypass_flits);
@@ -95,7 +99,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
             if net.shortcuts.has(Kind::Prefetch)
                 && let Some(later) = bypass_flits.get(k + AHEAD)
             {
-                self.routers.fabric.bring_for_bypass::<SINGLE>(net, later);
+                self.routers.fabric.bring_for_bypass(net, later);
             }
             if SINGLE {
                 self.send_if_uncontended_head::<true, CHOOSE>(net, flit, earliest);
@@ -118,18 +122,11 @@ impl<const W: usize, const V: usize> Routers<W, V> {
     /// All credits of the cycle have come by now, and nothing has left a router. If agents act before that step, it waits until they have.
     /// Returns whether it may bypass.
     #[inline(always)]
-    pub(crate) fn let_choose_alone<const SINGLE: bool>(
-        &mut self,
-        net: &Net,
-        (i, v): (usize, usize),
-        packet: u32,
-        key: u16,
-    ) -> bool {
+    pub(crate) fn let_choose_alone(&mut self, net: &Net, (i, v): (usize, usize), packet: u32, key: u16) -> bool {
         // SAFETY: a head waits at an input (`assert_numbers`).
         let segment = *unsafe { self.fabric.buffers.ins.hot(i) }.head.at(v);
         let mut flit = BypassFlit { at: (i << 4 | v) as u32, out: NONE, segment, key, chooses: true };
-        let tries =
-            self.beside.shortcuts.chooses_late || self.fabric.choose_for_bypass::<SINGLE>(net, &mut flit, packet);
+        let tries = self.beside.shortcuts.chooses_late || self.fabric.choose_for_bypass(net, &mut flit, packet);
         if tries {
             self.beside.shortcuts.bypass_flits.push(flit);
         }
@@ -153,14 +150,13 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 
     /// Heads that may bypass choose now that agents have acted. Those that find no open VC are left to the first step.
     #[inline(never)]
-    fn choose_for_fresh<const SINGLE: bool>(&mut self, shortcuts: &mut Shortcuts, net: &Net) {
+    fn choose_for_fresh(&mut self, shortcuts: &mut Shortcuts, net: &Net) {
         let mut kept = 0;
         for k in 0..shortcuts.bypass_flits.len() {
             let mut flit = shortcuts.bypass_flits[k];
             if flit.chooses {
-                let packet =
-                    if SINGLE { flit.segment } else { self.buffers.segments.items[flit.segment as usize].packet };
-                if !self.choose_for_bypass::<SINGLE>(net, &mut flit, packet) {
+                let packet = self.buffers.segments.items[flit.segment as usize].packet;
+                if !self.choose_for_bypass(net, &mut flit, packet) {
                     continue;
                 }
             }
@@ -173,17 +169,17 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
     /// Such a head chooses an output, and asks for it if a VC there is open. Else it will choose in the first step, and this returns
     /// false.
     #[inline(always)]
-    fn choose_for_bypass<const SINGLE: bool>(&mut self, net: &Net, flit: &mut BypassFlit, packet: u32) -> bool {
+    fn choose_for_bypass(&mut self, net: &Net, flit: &mut BypassFlit, packet: u32) -> bool {
         let (i, v) = port_and_vc::<V>(flit.at);
-        if SINGLE {
+        if net.single {
             self.begin_segment(flit.segment, flit.key);
         }
-        if let Some((p, class)) = self.first_choice::<SINGLE>(net, (i, v), packet, flit.key) {
+        if let Some((p, class)) = self.first_choice(net, (i, v), packet, flit.key) {
             // SAFETY: a flit that may bypass names an input (`assert_numbers`).
             let port = unsafe { self.buffers.ins.hot(i) };
             let (o, asks) = (port.base(i) + p, (port.router, port.port));
-            if has_open_vc::<V, SINGLE>(net, &self.wires.outs[o], class) {
-                self.note_request::<SINGLE>(net, (o, class), asks);
+            if has_open_vc(net, &self.wires.outs[o], class) {
+                self.note_request(net, (o, class), asks);
                 (flit.out, flit.key) = (o as u32, net.key(p, class));
                 return true;
             }
@@ -283,7 +279,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         } else if STREAMS && fabric.may_open_stream(&beside.shortcuts, net, (i, v), (o, vc)) {
             self.routers.open_stream(net, (i, v), (p, vc));
         } else {
-            fabric.send_uncontended::<false>(&mut beside.observers, net, (i, v), (p, vc), earliest);
+            fabric.send_uncontended(&mut beside.observers, net, (i, v), (p, vc), earliest, IN_NO_RUN);
         }
     }
 }
@@ -337,7 +333,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         {
             return 0;
         }
-        let open = out.available_vcs::<SINGLE>();
+        let open = out.available_vcs();
         if SINGLE && net.class_bits == 0 { open } else { link.open_to(out, open, class) }
     }
 }
@@ -381,7 +377,8 @@ impl<const W: usize, const V: usize> Reach<W, V> {
             out.hold(vc, port.port.into(), v as u8);
             out.vcs_with_flit = 0;
         }
-        let crossing = Crossing { packet, segment: flit.segment, len, head: true, tail };
+        let segment = if SINGLE { NONE } else { flit.segment };
+        let crossing = Crossing { packet, segment, len, head: true, tail };
         self.traverse::<SINGLE>(net, (o, usize::from(vc)), depart, crossing);
         let Routers { fabric, beside } = &mut self.routers;
         if !SINGLE && tail {
@@ -419,17 +416,17 @@ impl<const W: usize, const V: usize> Reach<W, V> {
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
     /// The only flit of VC `v` of input `i`, a body flit, crosses to VC `vc` of output port `p`. Returns when the flit arrives.
-    /// `FIRST`: a run begins with it, and one with its credit.
+    /// `marks`: whether runs begin with it and with its credit.
     #[inline(always)]
-    pub(crate) fn send_uncontended<const FIRST: bool>(
+    pub(crate) fn send_uncontended(
         &mut self,
         observers: &mut Observers,
         net: &Net,
         (i, v): (usize, usize),
         (p, vc): (usize, usize),
         earliest: u64,
+        (key, mark): (u16, u32),
     ) -> u64 {
-        let (key, mark) = if FIRST { (RUN_BEGINS, streams::BEGINS) } else { (BODY, 0) };
         // SAFETY: a flit leaves an input, in which its packet has a segment, for an output of the router (`assert_numbers`).
         let (port, out, o) = unsafe {
             let port = self.buffers.ins.hot_mut(i);
@@ -447,7 +444,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
             self.wires.credits.push(self.now, at + link.credit_latency, (o << 4 | vc) as u32 | mark);
             observers.tally.accepted(at + net.router.ejection_delay);
         } else {
-            self.launch::<false>((is_cut, peer), at, Flit::of_run(vc as u32, key), NONE);
+            self.launch((is_cut, peer), at, Flit::of_run(vc as u32, key), NONE);
         }
         self.return_marked(net, (i, v), self.now, mark);
         observers.tally.flit_hops += 1;

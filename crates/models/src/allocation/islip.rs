@@ -15,12 +15,13 @@
 //! is lost. BookSim2: all rows of `tests/data/golden/booksim.csv`, but for two of `separable_input_first` and those for
 //! information.
 
-use super::output_first::output_first;
+use super::output_first::{Pointers, output_first};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weft_api::allocation::{Allocator, AllocatorModel};
 use weft_api::base::bits::Bits;
 use weft_api::switch::Ports;
+use weft_api::switch_step::SwitchStep;
 
 /// Outputs grant, inputs accept; pointers move only past an accepted grant of the first iteration (McKeown 1999).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -44,12 +45,12 @@ impl AllocatorModel for Islip {
 // SAFETY: `output_first` counts its moves, and leaves out matched inputs and outputs.
 unsafe impl Allocator for Islip {
     #[inline(always)]
-    unsafe fn allocate<const W: usize, const V: usize, const HEADS: bool, const SINGLE: bool, const AGE: bool>(
+    unsafe fn allocate<const W: usize, const V: usize, S: SwitchStep>(
         &self,
-        ports: &mut Ports<'_, W, V, AGE>,
+        ports: &mut Ports<'_, W, V, S>,
         outputs: Bits<W>,
     ) -> usize {
         // SAFETY: the caller says so.
-        unsafe { output_first::<W, V, HEADS, SINGLE, true, AGE>(ports, outputs, self.iterations) }
+        unsafe { output_first(ports, outputs, Pointers::PastAccepted, self.iterations) }
     }
 }

@@ -3,38 +3,54 @@
 use weft_api::base::bits::Bits;
 use weft_api::base::unchecked::Hot;
 use weft_api::switch::Ports;
+use weft_api::switch_step::SwitchStep;
 
-/// Separable, output first: outputs grant, inputs accept. `SLIP`: pointers move only past a grant accepted in the
-/// first iteration. Returns the number of moves.
+/// When the pointers of arbiters move on.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Pointers {
+    /// Past each grant, and past each accepted offer.
+    PastAll,
+    /// Past a grant that is accepted in the first iteration.
+    PastAccepted,
+    /// Not at all.
+    Stay,
+}
+
+impl Pointers {
+    #[inline(always)]
+    fn after_first_iteration(self) -> Self {
+        match self {
+            Self::PastAll => Self::PastAll,
+            Self::PastAccepted | Self::Stay => Self::Stay,
+        }
+    }
+}
+
+/// Separable, output first: outputs grant, inputs accept. Returns the number of moves.
 ///
 /// # Safety
 /// `outputs` are ports of the router.
 #[inline(always)]
-pub unsafe fn output_first<
-    const W: usize,
-    const V: usize,
-    const HEADS: bool,
-    const SINGLE: bool,
-    const SLIP: bool,
-    const AGE: bool,
->(
-    ports: &mut Ports<'_, W, V, AGE>,
+pub unsafe fn output_first<const W: usize, const V: usize, S: SwitchStep>(
+    ports: &mut Ports<'_, W, V, S>,
     mut outputs: Bits<W>,
+    pointers: Pointers,
     iterations: u8,
 ) -> usize {
     // SAFETY: the caller says so, and `grant` gives each input that it returns an offer.
     let (mut matched, mut moves) = unsafe {
-        let matched = grant::<W, V, HEADS, SINGLE, SLIP, AGE>(ports, outputs, Bits::default());
-        (matched, accept::<W, V, HEADS, SINGLE, SLIP, true, AGE>(ports, matched, &mut outputs, 0))
+        let matched = grant(ports, outputs, Bits::default(), pointers);
+        (matched, accept(ports, matched, &mut outputs, pointers, 0))
     };
+    let pointers = pointers.after_first_iteration();
     for _ in 1..iterations {
         // SAFETY: as above.
-        let granted = unsafe { grant::<W, V, HEADS, SINGLE, SLIP, AGE>(ports, outputs, matched) };
+        let granted = unsafe { grant(ports, outputs, matched, pointers) };
         if granted.is_empty() {
             break;
         }
         // SAFETY: as above.
-        moves = unsafe { accept::<W, V, HEADS, SINGLE, SLIP, false, AGE>(ports, granted, &mut outputs, moves) };
+        moves = unsafe { accept(ports, granted, &mut outputs, pointers, moves) };
         matched = matched | granted;
     }
     moves
@@ -46,18 +62,11 @@ pub unsafe fn output_first<
 /// # Safety
 /// `granted` are inputs of the router, each with an offer of one of its outputs.
 #[inline(always)]
-unsafe fn accept<
-    const W: usize,
-    const V: usize,
-    const HEADS: bool,
-    const SINGLE: bool,
-    const SLIP: bool,
-    const FIRST: bool,
-    const AGE: bool,
->(
-    ports: &mut Ports<'_, W, V, AGE>,
+unsafe fn accept<const W: usize, const V: usize, S: SwitchStep>(
+    ports: &mut Ports<'_, W, V, S>,
     mut granted: Bits<W>,
     outputs: &mut Bits<W>,
+    pointers: Pointers,
     mut moves: usize,
 ) -> usize {
     while let Some(i) = granted.take_first() {
@@ -65,13 +74,13 @@ unsafe fn accept<
         outputs.clear(p);
         // SAFETY: the caller says so.
         unsafe {
-            if !SLIP || FIRST {
+            if pointers != Pointers::Stay {
                 ports.ins.hot_mut(i).rr_out = p as u16 + 1;
             }
-            if SLIP && FIRST {
+            if pointers == Pointers::PastAccepted {
                 ports.outs.hot_mut(p).rr_in = i as u16 + 1;
             }
-            ports.enter::<HEADS, SINGLE>(p, i, moves);
+            ports.enter(p, i, moves);
         }
         moves += 1;
     }
@@ -84,24 +93,18 @@ unsafe fn accept<
 /// # Safety
 /// `outputs` are ports of the router.
 #[inline(always)]
-unsafe fn grant<
-    const W: usize,
-    const V: usize,
-    const HEADS: bool,
-    const SINGLE: bool,
-    const SLIP: bool,
-    const AGE: bool,
->(
-    ports: &mut Ports<'_, W, V, AGE>,
+unsafe fn grant<const W: usize, const V: usize, S: SwitchStep>(
+    ports: &mut Ports<'_, W, V, S>,
     mut outputs: Bits<W>,
     matched: Bits<W>,
+    pointers: Pointers,
 ) -> Bits<W> {
     let mut granted = Bits::default();
     while let Some(p) = outputs.take_first() {
         // SAFETY: the caller says so.
-        let all = unsafe { ports.requests::<HEADS, SINGLE>(p) };
+        let all = unsafe { ports.requests(p) };
         if all.is_empty() {
-            ports.router.clear_requests::<HEADS>(p);
+            ports.clear_requests(p);
             continue;
         }
         let inputs = all.without(&matched);
@@ -109,8 +112,8 @@ unsafe fn grant<
             continue;
         }
         // SAFETY: the caller says so.
-        let i = unsafe { ports.pick_input::<HEADS, SINGLE>(p, inputs) };
-        if !SLIP {
+        let i = unsafe { ports.pick_input(p, inputs) };
+        if pointers == Pointers::PastAll {
             ports.outs[p].rr_in = i as u16 + 1;
         }
         let mut best = p;
@@ -119,7 +122,7 @@ unsafe fn grant<
             both.set(p);
             both.set(usize::from(ports.offers[i]));
             // SAFETY: both come from masks of the router.
-            best = unsafe { ports.pick_output::<HEADS, SINGLE>(i, both) };
+            best = unsafe { ports.pick_output(i, both) };
         }
         ports.offers[i] = best as u16;
         granted.set(i);

@@ -20,6 +20,7 @@ use weft_api::allocation::{Allocator, AllocatorModel};
 use weft_api::base::arrays::PerPort;
 use weft_api::base::bits::Bits;
 use weft_api::switch::Ports;
+use weft_api::switch_step::SwitchStep;
 
 /// Inputs choose one of their requests, outputs choose one input; pointers move past every winner.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -43,13 +44,13 @@ impl AllocatorModel for SeparableInputFirst {
 // SAFETY: `input_first` counts its moves, and leaves out matched inputs and outputs.
 unsafe impl Allocator for SeparableInputFirst {
     #[inline(always)]
-    unsafe fn allocate<const W: usize, const V: usize, const HEADS: bool, const SINGLE: bool, const AGE: bool>(
+    unsafe fn allocate<const W: usize, const V: usize, S: SwitchStep>(
         &self,
-        ports: &mut Ports<'_, W, V, AGE>,
+        ports: &mut Ports<'_, W, V, S>,
         outputs: Bits<W>,
     ) -> usize {
         // SAFETY: the caller says so.
-        unsafe { input_first::<W, V, HEADS, SINGLE, AGE>(ports, outputs, self.iterations) }
+        unsafe { input_first(ports, outputs, self.iterations) }
     }
 }
 
@@ -58,8 +59,8 @@ unsafe impl Allocator for SeparableInputFirst {
 /// # Safety
 /// `outputs` are ports of the router.
 #[inline(always)]
-unsafe fn input_first<const W: usize, const V: usize, const HEADS: bool, const SINGLE: bool, const AGE: bool>(
-    ports: &mut Ports<'_, W, V, AGE>,
+unsafe fn input_first<const W: usize, const V: usize, S: SwitchStep>(
+    ports: &mut Ports<'_, W, V, S>,
     mut outputs: Bits<W>,
     iterations: u8,
 ) -> usize {
@@ -71,9 +72,9 @@ unsafe fn input_first<const W: usize, const V: usize, const HEADS: bool, const S
         let mut pending = outputs;
         while let Some(p) = pending.take_first() {
             // SAFETY: the caller says so.
-            let all = unsafe { ports.requests::<HEADS, SINGLE>(p) };
+            let all = unsafe { ports.requests(p) };
             if all.is_empty() {
-                ports.router.clear_requests::<HEADS>(p);
+                ports.clear_requests(p);
                 outputs.clear(p);
             }
             let mut inputs = all.without(&matched);
@@ -89,7 +90,7 @@ unsafe fn input_first<const W: usize, const V: usize, const HEADS: bool, const S
         while let Some(i) = inputs.take_first() {
             let may = std::mem::take(&mut ports.grants[i]);
             // SAFETY: both come from masks of the router.
-            choices[i] = unsafe { ports.pick_output::<HEADS, SINGLE>(i, may) } as u16;
+            choices[i] = unsafe { ports.pick_output(i, may) } as u16;
         }
         let mut chosen = Bits::<W>::default();
         while let Some(i) = asking.take_first() {
@@ -100,13 +101,13 @@ unsafe fn input_first<const W: usize, const V: usize, const HEADS: bool, const S
         while let Some(p) = chosen.take_first() {
             let rivals = std::mem::take(&mut ports.grants[p]);
             // SAFETY: an input chose the output among those that it asks for.
-            let i = unsafe { ports.pick_input::<HEADS, SINGLE>(p, rivals) };
+            let i = unsafe { ports.pick_input(p, rivals) };
             ports.outs[p].rr_in = i as u16 + 1;
             ports.ins[i].rr_out = p as u16 + 1;
             matched.set(i);
             outputs.clear(p);
             // SAFETY: as above, and the input is one of those.
-            unsafe { ports.enter::<HEADS, SINGLE>(p, i, moves) };
+            unsafe { ports.enter(p, i, moves) };
             moves += 1;
         }
     }

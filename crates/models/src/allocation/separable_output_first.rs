@@ -14,12 +14,13 @@
 //! # Validation
 //! `conformance/src/allocator.rs`: nothing is lost. No rows of a peer.
 
-use super::output_first::output_first;
+use super::output_first::{Pointers, output_first};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weft_api::allocation::{Allocator, AllocatorModel};
 use weft_api::base::bits::Bits;
 use weft_api::switch::Ports;
+use weft_api::switch_step::SwitchStep;
 
 /// Outputs choose one input, inputs choose one output; pointers move past every choice.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -43,12 +44,12 @@ impl AllocatorModel for SeparableOutputFirst {
 // SAFETY: `output_first` counts its moves, and leaves out matched inputs and outputs.
 unsafe impl Allocator for SeparableOutputFirst {
     #[inline(always)]
-    unsafe fn allocate<const W: usize, const V: usize, const HEADS: bool, const SINGLE: bool, const AGE: bool>(
+    unsafe fn allocate<const W: usize, const V: usize, S: SwitchStep>(
         &self,
-        ports: &mut Ports<'_, W, V, AGE>,
+        ports: &mut Ports<'_, W, V, S>,
         outputs: Bits<W>,
     ) -> usize {
         // SAFETY: the caller says so.
-        unsafe { output_first::<W, V, HEADS, SINGLE, false, AGE>(ports, outputs, self.iterations) }
+        unsafe { output_first(ports, outputs, Pointers::PastAll, self.iterations) }
     }
 }

@@ -20,6 +20,7 @@ use weft_api::base::arrays::{At, PerPort};
 use weft_api::base::bits::{Bits, pick16};
 use weft_api::state::{NO_REQUEST, UNDECIDED};
 use weft_api::switch::Ports;
+use weft_api::switch_step::SwitchStep;
 
 /// Heads choose an output, inputs choose one of their VCs, outputs choose one input, once; pointers move past every
 /// winner (BlueGene/L, Adiga et al. 2005).
@@ -36,13 +37,13 @@ impl AllocatorModel for ThreeStage {
 // SAFETY: `two_stages` enters a move for each output that it takes out of a mask once, and each input picks one output.
 unsafe impl Allocator for ThreeStage {
     #[inline(always)]
-    unsafe fn allocate<const W: usize, const V: usize, const HEADS: bool, const SINGLE: bool, const AGE: bool>(
+    unsafe fn allocate<const W: usize, const V: usize, S: SwitchStep>(
         &self,
-        ports: &mut Ports<'_, W, V, AGE>,
+        ports: &mut Ports<'_, W, V, S>,
         outputs: Bits<W>,
     ) -> usize {
         // SAFETY: the caller says so.
-        unsafe { two_stages::<W, V, HEADS, SINGLE, AGE>(ports, outputs) }
+        unsafe { two_stages(ports, outputs) }
     }
 }
 
@@ -51,22 +52,22 @@ unsafe impl Allocator for ThreeStage {
 /// # Safety
 /// `outputs` are ports of the router.
 #[inline(always)]
-unsafe fn two_stages<const W: usize, const V: usize, const HEADS: bool, const SINGLE: bool, const AGE: bool>(
-    ports: &mut Ports<'_, W, V, AGE>,
+unsafe fn two_stages<const W: usize, const V: usize, S: SwitchStep>(
+    ports: &mut Ports<'_, W, V, S>,
     outputs: Bits<W>,
 ) -> usize {
     let (mut asking, mut left) = (Bits::<W>::default(), outputs);
     while let Some(p) = left.take_first() {
         // SAFETY: the caller says so.
-        let inputs = unsafe { ports.requests::<HEADS, SINGLE>(p) };
+        let inputs = unsafe { ports.requests(p) };
         if inputs.is_empty() {
-            ports.router.clear_requests::<HEADS>(p);
+            ports.clear_requests(p);
         }
         asking = asking | inputs;
     }
     let (mut chosen, mut picks) = (Bits::<W>::default(), PerPort::<u8, W>::new(0));
     while let Some(i) = asking.take_first() {
-        let v = pick_vc(ports, i, sendable::<W, V, HEADS, SINGLE, AGE>(ports, i, outputs));
+        let v = pick_vc(ports, i, sendable(ports, i, outputs));
         let p = output_of(ports, i, v);
         picks[i] = v;
         ports.grants[p].set(i);
@@ -76,18 +77,18 @@ unsafe fn two_stages<const W: usize, const V: usize, const HEADS: bool, const SI
     while let Some(p) = chosen.take_first() {
         let rivals = std::mem::take(&mut ports.grants[p]);
         let turn = usize::from(ports.outs[p].rr_in);
-        let i = if AGE { oldest_pick(ports, rivals, &picks, turn) } else { rivals.pick_from(turn) };
+        let i = if S::BY_AGE { oldest_pick(ports, rivals, &picks, turn) } else { rivals.pick_from(turn) };
         ports.outs[p].rr_in = i as u16 + 1;
         // SAFETY: both are ports that masks of the router name.
-        unsafe { ports.cross_from::<SINGLE>(p, i, picks[i], moves) };
+        unsafe { ports.cross_from(p, i, picks[i], moves) };
         moves += 1;
     }
     moves
 }
 
 /// VCs of input `i` that could send a flit to one of these outputs now. (Others may be full.)
-fn sendable<const W: usize, const V: usize, const HEADS: bool, const SINGLE: bool, const AGE: bool>(
-    ports: &Ports<'_, W, V, AGE>,
+fn sendable<const W: usize, const V: usize, S: SwitchStep>(
+    ports: &Ports<'_, W, V, S>,
     i: usize,
     outputs: Bits<W>,
 ) -> u16 {
@@ -102,12 +103,12 @@ fn sendable<const W: usize, const V: usize, const HEADS: bool, const SINGLE: boo
             outputs.contains(p)
                 && (out.vcs_with_flit & out.vcs_with_credit) >> vc & 1 != 0
                 && usize::from(*out.holder.at(vc)) == i << 4 | v
-        } else if !HEADS || key == UNDECIDED {
+        } else if !S::HEADS || key == UNDECIDED {
             false
         } else {
             let (p, class) = ports.common.split(key);
             let out = &ports.outs[p];
-            outputs.contains(p) && ports.open_to(out, ports.available_vcs::<SINGLE>(out), class) != 0
+            outputs.contains(p) && ports.open_to(out, ports.available_vcs(out), class) != 0
         };
         vcs |= u16::from(may) << v;
     }
@@ -115,21 +116,21 @@ fn sendable<const W: usize, const V: usize, const HEADS: bool, const SINGLE: boo
 }
 
 /// The VC of `vcs` whose turn it is at input `i`.
-fn pick_vc<const W: usize, const V: usize, const AGE: bool>(ports: &Ports<'_, W, V, AGE>, i: usize, vcs: u16) -> u8 {
+fn pick_vc<const W: usize, const V: usize, S: SwitchStep>(ports: &Ports<'_, W, V, S>, i: usize, vcs: u16) -> u8 {
     // SAFETY: the input comes from a mask of the router, and the VCs are its own.
-    if AGE { unsafe { ports.oldest_of(i, vcs) }.1 } else { pick16(vcs, ports.ins[i].rr_vc) }
+    if S::BY_AGE { unsafe { ports.oldest_of(i, vcs) }.1 } else { pick16(vcs, ports.ins[i].rr_vc) }
 }
 
 /// The output port that VC `v` of input `i` asks for, or holds.
-fn output_of<const W: usize, const V: usize, const AGE: bool>(ports: &Ports<'_, W, V, AGE>, i: usize, v: u8) -> usize {
+fn output_of<const W: usize, const V: usize, S: SwitchStep>(ports: &Ports<'_, W, V, S>, i: usize, v: u8) -> usize {
     let port = &ports.ins[i];
     let key = *port.requests.at(v as usize);
     if key == NO_REQUEST { usize::from(*port.output_vc.at(v as usize) >> 4) } else { ports.common.port(key) }
 }
 
 /// The input of `rivals` whose picked VC has the oldest packet; ties in turn.
-fn oldest_pick<const W: usize, const V: usize, const AGE: bool>(
-    ports: &Ports<'_, W, V, AGE>,
+fn oldest_pick<const W: usize, const V: usize, S: SwitchStep>(
+    ports: &Ports<'_, W, V, S>,
     rivals: Bits<W>,
     picks: &PerPort<u8, W>,
     turn: usize,

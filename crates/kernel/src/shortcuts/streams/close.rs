@@ -93,7 +93,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
             let credit_at = at + net.links.of(out.class).credit_latency;
             self.wires.credits.push(self.now, credit_at, ENDS | (o as u32) << 4 | vc);
         } else {
-            self.launch::<false>((out.is(ChannelEnd::Remote), peer), at, Flit::of_run(vc, RUN_ENDS), NONE);
+            self.launch((out.is(ChannelEnd::Remote), peer), at, Flit::of_run(vc, RUN_ENDS), NONE);
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{BALANCED, BEGINS, Sender, TERMINAL, THROUGH, is_of_run, output};
 use crate::block::{Fabric, Interfaces, Reach, Routers};
-use crate::credits::count_one;
+use crate::credits::{Awaited, count_one};
 use crate::net::Net;
 use crate::parts::profile::Kind;
 use crate::shortcuts::Shortcuts;
@@ -41,7 +41,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
     #[inline(always)]
     fn count_credit(&mut self, interfaces: &mut Interfaces, net: &Net, credit: (usize, usize)) {
         let wakes = (&mut self.requests, interfaces);
-        count_one::<W, V, false, false>(&mut self.wires.outs, wakes, credit, net);
+        count_one(&mut self.wires.outs, wakes, credit, net, Awaited::FirstAndEnough);
     }
 }
 
@@ -90,18 +90,20 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 }
 
 impl<const W: usize, const V: usize> Routers<W, V> {
-    /// Receives the `len` flits of the chunk that starts at `first`, of which some may begin or end runs. `BYPASS`: heads may bypass the allocator.
+    /// Receives the `len` flits of the chunk that starts at `first`, of which some may begin or end runs.
     #[inline(never)]
-    pub(crate) fn receive_among_streams<const BYPASS: bool>(&mut self, net: &Net, (first, len): (u32, usize)) {
+    pub(crate) fn receive_among_streams(&mut self, net: &Net, (first, len): (u32, usize)) {
         for k in 0..len {
             // SAFETY: the chunk has `len` items, and is not released meanwhile.
             let flit = unsafe { self.fabric.wires.flits.hot_item(first, k) };
-            if flit.packet != NONE {
-                self.receive_head::<false, BYPASS, false>(net, flit);
-            } else if flit.key == BODY {
+            if flit.packet == NONE && flit.key == BODY {
                 self.receive_body::<true>(net, flit.to);
-            } else {
+            } else if flit.packet == NONE {
                 self.receive_run(net, flit);
+            } else if self.beside.shortcuts.heads_try_to_bypass() {
+                self.receive_head::<false, true, false>(net, flit);
+            } else {
+                self.receive_head::<false, false, false>(net, flit);
             }
         }
     }

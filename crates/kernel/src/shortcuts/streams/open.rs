@@ -4,6 +4,7 @@ use super::{Sender, TERMINAL, THROUGH, WORTH};
 use crate::block::{Fabric, Interfaces, Routers};
 use crate::net::Net;
 use crate::shortcuts::Shortcuts;
+use crate::shortcuts::uncontended::FIRST_OF_RUN;
 use weft_api::base::arrays::At;
 use weft_api::base::unchecked::Hot;
 use weft_api::state::{Flit, NONE, RUN_BEGINS};
@@ -85,12 +86,13 @@ impl<const W: usize, const V: usize> Routers<W, V> {
     /// The only flit of VC `v` of input `i` crosses uncontended to VC `vc` of output port `p`, as the first of a stream.
     #[inline(never)]
     pub(crate) fn open_stream(&mut self, net: &Net, (i, v): (usize, usize), (p, vc): (usize, usize)) {
-        let at = self.fabric.send_uncontended::<true>(
+        let at = self.fabric.send_uncontended(
             &mut self.beside.observers,
             net,
             (i, v),
             (p, vc),
             self.fabric.now + net.router.after_grant,
+            FIRST_OF_RUN,
         );
         let o = self.fabric.buffers.ins[i].base(i) + p;
         self.beside.shortcuts.streams.stop_receiving(i, THROUGH);
