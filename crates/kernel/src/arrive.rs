@@ -218,8 +218,7 @@ impl<const W: usize, const V: usize> Routers<W, V> {
 
     /// The head of VC `v` of input `i`, which has waited, asks for an output.
     pub(crate) fn head_asks(&mut self, net: &Net, i: usize, v: usize) {
-        let head = *self.fabric.buffers.ins[i].head.at(v);
-        let Segment { packet, key, .. } = self.fabric.buffers.segments.items[head as usize];
+        let Segment { packet, key, .. } = *self.fabric.buffers.front(i, v);
         self.new_head::<false, false>(net, i, v, packet, key);
     }
 

@@ -16,6 +16,7 @@ use crate::recorders::Recorders;
 use crate::shortcuts::Shortcuts;
 use crate::tally::Tally;
 use weft_api::agents::Agents;
+use weft_api::base::arrays::At;
 use weft_api::base::bits::{Active, Bits};
 use weft_api::base::kept::Kept;
 use weft_api::base::wheel::Wheel;
@@ -173,6 +174,23 @@ pub struct Buffers<const V: usize> {
     pub(crate) turning: Wheel<u32, 128>,
 }
 
+impl<const V: usize> Buffers<V> {
+    /// The first segment in the queue of VC `v` of input `i`, which is not empty.
+    pub(crate) fn front(&self, i: usize, v: usize) -> &Segment {
+        &self.segments.items[*self.ins[i].head.at(v) as usize]
+    }
+
+    pub(crate) fn front_mut(&mut self, i: usize, v: usize) -> &mut Segment {
+        &mut self.segments.items[*self.ins[i].head.at(v) as usize]
+    }
+
+    /// The segments in the queue of VC `v` of input `i`, in order; not while its head may bypass the allocator (`Fabric::begin_segment`).
+    pub(crate) fn queue(&self, i: usize, v: usize) -> impl Iterator<Item = &Segment> {
+        let segment = |id: u32| (id != NONE).then(|| &self.segments.items[id as usize]);
+        std::iter::successors(segment(*self.ins[i].head.at(v)), move |before| segment(before.next))
+    }
+}
+
 /// What the heads and flits of each router ask for.
 #[derive(Debug, Kept)]
 pub struct Requests<const W: usize> {
@@ -258,6 +276,12 @@ pub struct AtTerminal {
 }
 
 impl Interfaces {
+    /// The injection channel of terminal `t`.
+    #[inline(always)]
+    pub(crate) fn channel_of(&self, t: usize) -> usize {
+        self.terminals[t].out as usize
+    }
+
     /// The sources of all terminals.
     pub fn each_source(&self) -> impl Iterator<Item = AtTerminal> + '_ {
         let has_queues = self.queues.each > 0;

@@ -10,7 +10,7 @@ use crate::parts::broken::{NEVER, Place};
 use weft_api::agents::{Breakage, Cause};
 use weft_api::routing::{AroundFaults, Decides, Hop};
 use weft_api::state::split;
-use weft_api::state::{ChannelEnd, Gate, LinkState, NO_REQUEST, Packet, UNDECIDED};
+use weft_api::state::{ChannelEnd, Gate, LinkState, NO_REQUEST, Packet, Segment, UNDECIDED};
 use weft_api::view::View;
 use weft_topology::Trunk;
 
@@ -203,10 +203,9 @@ impl<const W: usize, const V: usize> Reach<W, V> {
     fn name_again(&mut self, net: &Net, r: usize, place: Place) {
         let Routers { fabric, beside } = &mut self.routers;
         let (i, v) = place;
-        let head = fabric.buffers.ins[i].head[v] as usize;
-        let mut key = fabric.buffers.segments.items[head].key;
+        let Segment { packet, mut key, .. } = *fabric.buffers.front(i, v);
         if !fabric.is_whole(r, net.port(key) as u16) {
-            let packet = &mut fabric.buffers.packets.items[fabric.buffers.segments.items[head].packet as usize];
+            let packet = &mut fabric.buffers.packets.items[packet as usize];
             net.routing.forget_hop(packet);
             key = net.route_ahead(fabric.requests.routers[r].id as usize, packet);
             if !fabric.is_hop(net, r, key) {
@@ -217,7 +216,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         if fabric.is_whole(r, net.port(key) as u16) {
             self.ask_for(net, place, key);
         } else {
-            fabric.buffers.segments.items[head].key = key;
+            fabric.buffers.front_mut(i, v).key = key;
             beside.policy.faults.broken.parked.push(place);
         }
     }
@@ -243,13 +242,13 @@ impl<const W: usize, const V: usize> Reach<W, V> {
     /// step.
     fn ask_for(&mut self, net: &Net, (i, v): Place, key: u16) {
         let fabric = &mut self.routers.fabric;
-        let (head, p) = (fabric.buffers.ins[i].head[v] as usize, net.port(key));
-        fabric.buffers.segments.items[head].key = key;
+        let p = net.port(key);
+        fabric.buffers.front_mut(i, v).key = key;
         let port = &mut fabric.buffers.ins[i];
         if Trunk::at(&fabric.wires.trunks, port.base(i) + p, p as u16).width > 1 {
             return fabric.let_choose(net, i, v);
         }
-        let key = fabric.key_on_lane(net, i, fabric.buffers.segments.items[head].packet, key);
+        let key = fabric.key_on_lane(net, i, fabric.buffers.front(i, v).packet, key);
         let (_, class) = split(key, net.class_bits);
         fabric.buffers.ins[i].requests[v] = key;
         fabric.request_vc(net, i, p, class);
@@ -272,9 +271,8 @@ impl<const W: usize, const V: usize> Reach<W, V> {
     fn choose_again(&mut self, net: &Net, r: usize, place: Place) {
         let Routers { fabric, beside } = &mut self.routers;
         let (i, v) = place;
-        let head = fabric.buffers.ins[i].head[v] as usize;
-        let (packet, key) =
-            (fabric.buffers.segments.items[head].packet as usize, fabric.buffers.segments.items[head].key);
+        let Segment { packet, key, .. } = *fabric.buffers.front(i, v);
+        let packet = packet as usize;
         let chooses = fabric.buffers.ins[i].choosing >> v & 1 != 0;
         if chooses && fabric.goes_on_choosing(&mut beside.policy, net, r, place, packet, key) {
             fabric.ask_for_nothing(net, place);
@@ -351,7 +349,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 
     /// Whether the head at `place` has an output whose trunk has a whole link.
     fn has_another_member(&self, net: &Net, r: usize, (i, v): Place) -> bool {
-        let key = self.buffers.segments.items[self.buffers.ins[i].head[v] as usize].key;
+        let key = self.buffers.front(i, v).key;
         key != UNDECIDED && self.is_whole(r, net.port(key) as u16)
     }
 

@@ -71,8 +71,7 @@ impl<const W: usize, const V: usize> Routers<W, V> {
         if key == UNDECIDED && net.needs.decides != Decides::EachStep {
             // the routing decides once; the member of the trunk is chosen again in each step
             key = self.fabric.route_here(&mut self.beside.policy, net, r, packet);
-            let head = *self.fabric.buffers.ins[i].head.at(v);
-            self.fabric.buffers.segments.items[head as usize].key = key;
+            self.fabric.buffers.front_mut(i, v).key = key;
             if net.faults.repair == Repair::ByPolicy && !self.fabric.leads_on(net, r, key) {
                 self.fabric.park(&mut self.beside.policy, net, i, v, packet);
                 return None;
@@ -297,8 +296,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 
     /// What the routing says for the head of VC `v` of input `i`.
     fn named_by_routing(&self, net: &Net, r: usize, (i, v): (usize, usize), turn: u32) -> Option<Hop> {
-        let segment = &self.buffers.segments.items[*self.buffers.ins[i].head.at(v) as usize];
-        let mut packet = self.buffers.packets.items[segment.packet as usize];
+        let mut packet = self.buffers.packets.items[self.buffers.front(i, v).packet as usize];
         let router = self.requests.routers[r].id;
         let here = Here { router, at: net.coords[router as usize], queues: &queues_at!(self, net, r) };
         self.routing.each_step(here, &mut packet, turn)

@@ -28,11 +28,11 @@ impl<const W: usize, const V: usize> Block<W, V> {
         }
         // notes -> queues set aside for congested outputs
         if let Some(rules) = &net.set_aside {
-            reach.keep_set_asides(net, rules);
+            reach.routers.keep_set_asides(&mut reach.interfaces, net, rules);
         }
         // free places in ideal queues -> heads that wait for them
         if let Some(rules) = &net.ideal {
-            reach.keep_places(net, rules);
+            reach.routers.keep_places(&mut reach.interfaces, net, rules);
         }
         // flits -> VC queues, route of new heads
         reach.routers.receive_flits::<SINGLE>(net);

@@ -4,11 +4,13 @@ use crate::block::{Beside, PolicySide, Reach, Routers};
 use crate::control;
 use crate::net::Net;
 use crate::parts::control::RETRY;
+use crate::parts::faults::Faults;
+use crate::parts::power::Power;
 use weft_api::agents::{Channels, Parked};
 use weft_api::base::hash::hash;
 use weft_api::control::{Arrival, ControlPacket, Frame, Wire};
 use weft_api::recording::ControlArrival;
-use weft_api::state::LinkState;
+use weft_api::state::{LinkState, OutputUnit};
 use weft_api::subnetworks::Views;
 
 pub struct Facade<'a, const W: usize, const V: usize> {
@@ -27,10 +29,27 @@ impl<const W: usize, const V: usize> Facade<'_, W, V> {
         );
     }
 
+    /// The agents change something but timers.
+    fn note_write(&mut self) {
+        self.reach.routers.beside.policy.power.wrote = true;
+    }
+
     /// The agents change a channel.
     fn write(&mut self, channel: usize) {
         self.look(channel);
-        self.reach.routers.beside.policy.power.wrote = true;
+        self.note_write();
+    }
+
+    fn out(&self, channel: usize) -> &OutputUnit<V> {
+        &self.reach.routers.fabric.wires.outs[channel]
+    }
+
+    fn power(&self) -> &Power {
+        &self.reach.routers.beside.policy.power
+    }
+
+    fn faults(&self) -> &Faults {
+        &self.reach.routers.beside.policy.faults
     }
 }
 
@@ -45,7 +64,7 @@ impl<const W: usize, const V: usize> Channels for Facade<'_, W, V> {
 
     fn state(&self, channel: usize) -> LinkState {
         self.look(channel);
-        self.reach.routers.beside.policy.power.state_for_policy(channel, &self.reach.routers.fabric.wires.outs[channel])
+        self.power().state_for_policy(channel, self.out(channel))
     }
 
     fn enter(&mut self, channel: usize, state: LinkState) {
@@ -57,19 +76,15 @@ impl<const W: usize, const V: usize> Channels for Facade<'_, W, V> {
     fn open(&mut self, channel: usize) {
         self.write(channel);
         self.reach.routers.settle_channel(self.net, channel);
-        let out = &mut self.reach.routers.fabric.wires.outs[channel];
-        self.reach.routers.beside.policy.power.open_channel(channel, out, self.reach.routers.fabric.now);
+        let Routers { fabric, beside } = &mut self.reach.routers;
+        beside.policy.power.open_channel(channel, &mut fabric.wires.outs[channel], fabric.now);
     }
 
     fn close(&mut self, channel: usize) {
         self.write(channel);
         self.reach.interrupt_any(self.net, channel);
-        self.reach
-            .routers
-            .beside
-            .policy
-            .power
-            .close_channel(channel, &mut self.reach.routers.fabric.wires.outs[channel]);
+        let Routers { fabric, beside } = &mut self.reach.routers;
+        beside.policy.power.close_channel(channel, &mut fabric.wires.outs[channel]);
     }
 
     fn look_again(&mut self, channel: usize) {
@@ -83,7 +98,7 @@ impl<const W: usize, const V: usize> Channels for Facade<'_, W, V> {
     fn flits(&self, channel: usize) -> u32 {
         let Routers { fabric, beside } = &self.reach.routers;
         self.look(channel);
-        fabric.wires.outs[channel].flits.wrapping_add(fabric.unsettled(&beside.shortcuts, channel))
+        self.out(channel).flits.wrapping_add(fabric.unsettled(&beside.shortcuts, channel))
     }
 
     fn bandwidth(&self, channel: usize) -> f64 {
@@ -93,12 +108,12 @@ impl<const W: usize, const V: usize> Channels for Facade<'_, W, V> {
 
     fn is_wanted(&self, channel: usize) -> bool {
         self.look(channel);
-        self.reach.routers.fabric.wires.outs[channel].requested != 0
+        self.out(channel).requested != 0
     }
 
     fn is_held(&self, channel: usize) -> bool {
         self.look(channel);
-        self.reach.routers.beside.policy.power.held_vcs(channel, &self.reach.routers.fabric.wires.outs[channel]) != 0
+        self.power().held_vcs(channel, self.out(channel)) != 0
     }
 
     fn free_for(&self, channel: usize) -> i32 {
@@ -119,12 +134,12 @@ impl<const W: usize, const V: usize> Channels for Facade<'_, W, V> {
 
     fn credits_are_home(&self, channel: usize) -> bool {
         self.look(channel);
-        let out = &self.reach.routers.fabric.wires.outs[channel];
+        let out = self.out(channel);
         self.net.links[usize::from(out.class)].are_home(&out.credits)
     }
 
     fn credit_latency(&self, channel: usize) -> u64 {
-        self.net.links[usize::from(self.reach.routers.fabric.wires.outs[channel].class)].credit_latency
+        self.net.links[usize::from(self.out(channel).class)].credit_latency
     }
 
     fn set_timer(&mut self, who: usize, at: u64) {
@@ -137,7 +152,7 @@ impl<const W: usize, const V: usize> Channels for Facade<'_, W, V> {
     }
 
     fn views_mut(&mut self) -> &mut Views {
-        self.reach.routers.beside.policy.power.wrote = true;
+        self.note_write();
         &mut self.reach.routers.fabric.views
     }
 
@@ -173,37 +188,37 @@ impl<const W: usize, const V: usize> Channels for Facade<'_, W, V> {
     }
 
     fn try_later(&mut self, router: usize, frame: Frame) {
+        self.note_write();
         let Routers { fabric, beside } = &mut self.reach.routers;
-        beside.policy.power.wrote = true;
         let (now, port) = (fabric.now, fabric.requests.routers[router].base);
         beside.policy.control.post_in(now, now + RETRY, Arrival { port, wire: Wire::None, frame });
     }
 
     fn tell(&mut self, router: u32, class: u8, frame: Frame) {
-        self.reach.routers.beside.policy.power.wrote = true;
+        self.note_write();
         let (fabric, control) = (&mut self.reach.routers.fabric, &mut self.reach.routers.beside.policy.control);
         control::tell(&mut fabric.wires, control, self.net, (router, class, frame), fabric.now);
     }
 
     fn is_dead(&self, router: usize) -> bool {
-        self.reach.routers.beside.policy.faults.is_dead(router)
+        self.faults().is_dead(router)
     }
 
     fn dead_ends(&self, channel: usize) -> u8 {
-        self.reach.routers.beside.policy.faults.dead_ends(channel)
+        self.faults().dead_ends(channel)
     }
 
     fn parked(&self) -> &[Parked] {
-        self.reach.routers.beside.policy.faults.parked()
+        self.faults().parked()
     }
 
     fn note_news(&mut self, router: usize) {
-        self.reach.routers.beside.policy.power.wrote = true;
+        self.note_write();
         self.reach.routers.beside.policy.faults.note_news(router);
     }
 
     fn warn(&mut self, router: usize) {
-        self.reach.routers.beside.policy.power.wrote = true;
+        self.note_write();
         self.reach.routers.beside.policy.faults.warn(router);
     }
 }

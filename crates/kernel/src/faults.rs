@@ -106,8 +106,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
     /// The head of VC `v` of input `i`, which asks for no output now, looks for a path.
     fn route_again(&mut self, net: &Net, i: usize, v: usize) {
         let Routers { fabric, beside } = &mut self.routers;
-        let (r, head) = (fabric.buffers.ins[i].router as usize, fabric.buffers.ins[i].head[v] as usize);
-        let id = fabric.buffers.segments.items[head].packet;
+        let (r, id) = (fabric.buffers.ins[i].router as usize, fabric.buffers.front(i, v).packet);
         if fabric.is_lost(&beside.policy, net, r, id) {
             beside.policy.faults.doomed.push((i as u32, v as u8));
             return;
@@ -124,7 +123,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         let agents = beside.policy.agents.take();
         let key = fabric.route_here(&mut beside.policy, net, r, id);
         beside.policy.agents = agents;
-        fabric.buffers.segments.items[head].key = key;
+        fabric.buffers.front_mut(i, v).key = key;
         if !fabric.leads_on(net, r, key) {
             fabric.park_without_request(&mut beside.policy, net, i, v, id);
             return;
@@ -188,7 +187,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
     /// The head of VC `v` of input `i` gives up the output that it had chosen. If that was for a detour, the agents
     /// take it out of their count.
     fn forget(&mut self, policy: &mut PolicySide, net: &Net, i: usize, v: usize) {
-        let segment = &self.buffers.segments.items[self.buffers.ins[i].head[v] as usize];
+        let segment = self.buffers.front(i, v);
         let around = self.buffers.packets.items[segment.packet as usize].flags & AROUND != 0;
         let o = self.buffers.ins[i].base(i) + net.port(segment.key);
         if let Some(agents) = &mut policy.agents

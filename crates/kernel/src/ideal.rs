@@ -4,7 +4,7 @@
 //! packets waits. Inputs take turns. The sender learns of free places as of credits, when the tail of a packet has left. At a terminal
 //! two packets at a time may ask for the output. More would block packets for other destinations.
 
-use crate::block::{Fabric, Reach, Routers};
+use crate::block::{Fabric, Interfaces, Routers};
 use crate::net::Net;
 use crate::parts::ideal::{IdealRules, Place};
 use weft_api::base::arrays::At;
@@ -13,11 +13,11 @@ use weft_api::state::{ChannelEnd, Move, NONE, Segment, split};
 /// Packets that may ask for an output to a terminal at a time. While one leaves, the sender learns of the places of the one before.
 const AT_TERMINAL: u16 = 2;
 
-impl<const W: usize, const V: usize> Reach<W, V> {
+impl<const W: usize, const V: usize> Routers<W, V> {
     /// Counts the places that have become free. Packets that wait for them ask for their outputs. Flits arrive after this phase.
     #[inline(never)]
-    pub(crate) fn keep_places(&mut self, net: &Net, rules: &IdealRules) {
-        let fabric = &mut self.routers.fabric;
+    pub(crate) fn keep_places(&mut self, interfaces: &mut Interfaces, net: &Net, rules: &IdealRules) {
+        let fabric = &mut self.fabric;
         let mut due = std::mem::take(&mut fabric.ideal.due);
         while let Some((first, len)) = fabric.ideal.returned.due(fabric.now) {
             due.extend_from_slice(fabric.ideal.returned.items(first, len));
@@ -28,20 +28,18 @@ impl<const W: usize, const V: usize> Reach<W, V> {
             fabric.ideal.give_back(place);
         }
         for &Place { port, queue, .. } in &due {
-            let out = &self.routers.fabric.wires.outs[port as usize];
+            let out = &self.fabric.wires.outs[port as usize];
             if out.is(ChannelEnd::Injection) {
-                self.interfaces.unblock(out.router as usize);
+                interfaces.unblock(out.router as usize);
             } else {
-                self.routers.offer_places(net, rules, (port as usize, queue));
+                self.offer_places(net, rules, (port as usize, queue));
             }
         }
         due.clear();
-        self.routers.fabric.ideal.due = due;
-        self.routers.fabric.ideal.defers = true;
+        self.fabric.ideal.due = due;
+        self.fabric.ideal.defers = true;
     }
-}
 
-impl<const W: usize, const V: usize> Routers<W, V> {
     /// Heads that have come in this cycle ask for their outputs.
     #[inline(never)]
     pub(crate) fn settle_arrivals(&mut self, net: &Net) {
@@ -121,16 +119,11 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 
     /// Whether a packet in VC `v` of input `i` waits for places in this queue.
     fn waits_for(&self, net: &Net, rules: &IdealRules, (i, v): (usize, usize), place: (usize, u32)) -> bool {
-        let (base, mut id) = (self.buffers.ins[i].base(i), *self.buffers.ins[i].head.at(v));
-        while id != NONE {
-            let Segment { packet, key, next, .. } = self.buffers.segments.items[id as usize];
+        let base = self.buffers.ins[i].base(i);
+        self.buffers.queue(i, v).any(|&Segment { packet, key, .. }| {
             let dst = self.buffers.packets.items[packet as usize].dst;
-            if self.place_of(net, rules, (base, key), dst) == place {
-                return true;
-            }
-            id = next;
-        }
-        false
+            self.place_of(net, rules, (base, key), dst) == place
+        })
     }
 
     /// The channel and the queue behind it for a packet to `dst` with this route key at the router whose ports begin at `base`.
@@ -164,8 +157,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         for k in 0..count {
             let Move { i, v, p, .. } = self.switch.moves(count)[k];
             let (i, v, o) = (base + usize::from(i), usize::from(v), base + usize::from(p));
-            let id = *self.buffers.ins[i].head.at(v);
-            let Segment { packet, sent, len, key, .. } = self.buffers.segments.items[id as usize];
+            let Segment { packet, sent, len, key, .. } = *self.buffers.front(i, v);
             if sent == 0 {
                 self.ideal.leaving[i * 16 + v] = self.buffers.packets.items[packet as usize].dst;
             }

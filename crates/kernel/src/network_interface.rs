@@ -508,7 +508,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         id: u32,
     ) {
         if net.slow.paths && net.interface.is_none() {
-            let channel = interfaces.terminals[t].out as usize;
+            let channel = interfaces.channel_of(t);
             observers.recorders.crosses(channel, 0, &self.buffers.packets.items[id as usize]);
         }
     }

@@ -38,7 +38,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
     #[cold]
     #[inline(never)]
     pub(crate) fn is_open_to_terminal(&mut self, interfaces: &mut Interfaces, t: usize) -> bool {
-        let o = interfaces.terminals[t].out as usize;
+        let o = interfaces.channel_of(t);
         let next_free = cycle_near(self.now, self.wires.outs[o].next_free);
         let full_for = self.wires.paces.of[o].full_for(next_free, self.now);
         if full_for > 0 {
@@ -59,7 +59,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         head: bool,
     ) -> u64 {
         let rates = net.rates.as_ref().expect("links that are paced have rates");
-        let o = interfaces.terminals[t].out as usize;
+        let o = interfaces.channel_of(t);
         let out = &mut self.wires.outs[o];
         let ready = rates.ready_at_source(&self.wires.paces.of[o], self.now);
         if head {

@@ -181,14 +181,13 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
             return 0;
         }
         let stuck = (0..V).filter(|v| self.ideal.stuck[i] >> v & 1 != 0);
-        let firsts = stuck.map(|v| &self.buffers.segments.items[self.buffers.ins[i].head[v] as usize]);
+        let firsts = stuck.map(|v| self.buffers.front(i, v));
         firsts.filter(|first| leaves_by_it(first.key)).map(left).sum()
     }
 
     /// Flits of the packet at the head of VC `v` of input `i`.
     fn flits_of_head(&self, i: usize, v: usize) -> u32 {
-        let head = self.buffers.ins[i].head[v];
-        if head == NONE { 0 } else { left(&self.buffers.segments.items[head as usize]) }
+        if self.buffers.ins[i].head[v] == NONE { 0 } else { left(self.buffers.front(i, v)) }
     }
 
     /// Flits of the packets behind that head whose route keys are such.

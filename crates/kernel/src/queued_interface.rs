@@ -246,7 +246,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
     /// The output that leads to terminal `t`.
     fn ejection_of(&self, interfaces: &Interfaces, t: usize) -> usize {
         // the injection channel leads to the input port with the same number
-        self.wires.outs[interfaces.terminals[t].out as usize].peer as usize
+        self.wires.outs[interfaces.channel_of(t)].peer as usize
     }
 
     /// Takes the packets that the sources of terminal `t` give now, as long as their queues have places.
@@ -449,7 +449,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
     fn can_send(&self, interfaces: &Interfaces, net: &Net, rules: &InterfaceRules, (t, q): (usize, usize)) -> bool {
         let queue = &interfaces.queues.of[interfaces.queues.place(t, q)];
         if queue.is_amid() {
-            let out = &self.wires.outs[interfaces.terminals[t].out as usize];
+            let out = &self.wires.outs[interfaces.channel_of(t)];
             return out.vcs_with_credit >> queue.vc & 1 != 0;
         }
         self.head_can_leave(interfaces, net, rules, (t, q))
@@ -466,7 +466,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         (t, q): (usize, usize),
     ) -> bool {
         let queue = &interfaces.queues.of[interfaces.queues.place(t, q)];
-        let out = &self.wires.outs[interfaces.terminals[t].out as usize];
+        let out = &self.wires.outs[interfaces.channel_of(t)];
         let waits_for_tails = net.router.hold_switch || out.is_closed();
         if queue.opens > self.now || waits_for_tails && interfaces.some_queue_is_amid(t) {
             return false;
@@ -482,12 +482,12 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
             None => front.lane,
             Some(_) => {
                 let packet = &self.buffers.packets.items[front.packet as usize];
-                self.lane_ahead(net, (interfaces.terminals[t].out as usize, 0), packet)
+                self.lane_ahead(net, (interfaces.channel_of(t), 0), packet)
             }
         };
         let vcs = rules.vcs(front.class, lane);
         if let Some(ideal) = &net.ideal {
-            let (o, vc) = (interfaces.terminals[t].out as usize, vcs.trailing_zeros() as usize);
+            let (o, vc) = (interfaces.channel_of(t), vcs.trailing_zeros() as usize);
             let dst = self.buffers.packets.items[front.packet as usize].dst;
             return if self.has_place_from_terminal(ideal, (o, vc), dst) { vcs } else { 0 };
         }

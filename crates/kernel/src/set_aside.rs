@@ -7,7 +7,7 @@
 //! The first packet in such a queue waits at the far end until older packets in other queues of the channel have left. So packets
 //! of a flow stay in order.
 
-use crate::block::{Fabric, Interfaces, Reach, Routers};
+use crate::block::{Fabric, Interfaces, Routers};
 use crate::net::Net;
 use crate::parts::set_aside::{Given, Line, Note, OfChannel, SetAsideRules, Token};
 use weft_api::base::arrays::At;
@@ -15,11 +15,11 @@ use weft_api::state::{
     COUNTED, ChannelEnd, FENCED, Flit, Move, NO_REQUEST, NONE, Segment, UNDECIDED, key_of, port_and_vc, split,
 };
 
-impl<const W: usize, const V: usize> Reach<W, V> {
+impl<const W: usize, const V: usize> Routers<W, V> {
     /// Notes arrive, fenced heads whose time has come ask for their outputs, and empty queues become free.
     #[inline(never)]
-    pub(crate) fn keep_set_asides(&mut self, net: &Net, rules: &SetAsideRules) {
-        let fabric = &mut self.routers.fabric;
+    pub(crate) fn keep_set_asides(&mut self, interfaces: &mut Interfaces, net: &Net, rules: &SetAsideRules) {
+        let fabric = &mut self.fabric;
         let now = fabric.now;
         let due = fabric.due_notes();
         for &note in &due {
@@ -27,28 +27,26 @@ impl<const W: usize, const V: usize> Reach<W, V> {
                 fabric.take_token_back(note);
             } else {
                 fabric.set_asides.lines.assign(note.port as usize, note.root, now);
-                fabric.sort_heads(&mut self.interfaces, net, rules, note.port as usize);
+                fabric.sort_heads(interfaces, net, rules, note.port as usize);
             }
         }
-        self.routers.fabric.set_asides.due = due;
-        let mut opened = std::mem::take(&mut self.routers.fabric.set_asides.opened);
+        self.fabric.set_asides.due = due;
+        let mut opened = std::mem::take(&mut self.fabric.set_asides.opened);
         opened.sort_unstable();
         for &(i, v) in &opened {
-            self.routers.head_asks(net, i as usize, v.into());
+            self.head_asks(net, i as usize, v.into());
         }
         opened.clear();
         // queues that have opened meanwhile are for the next cycle
-        opened.append(&mut self.routers.fabric.set_asides.opened);
-        self.routers.fabric.set_asides.opened = opened;
-        self.routers.fabric.free_empty(&mut self.interfaces, net, rules);
-        if self.routers.beside.observers.tally.inside(now) {
-            let asides = &mut self.routers.fabric.set_asides;
+        opened.append(&mut self.fabric.set_asides.opened);
+        self.fabric.set_asides.opened = opened;
+        self.fabric.free_empty(interfaces, net, rules);
+        if self.beside.observers.tally.inside(now) {
+            let asides = &mut self.fabric.set_asides;
             asides.counts.line_cycles += asides.lines.in_use.len() as u64;
         }
     }
-}
 
-impl<const W: usize, const V: usize> Routers<W, V> {
     /// The route key of packet `id`, the head of VC `v` of input `i`, in the queue of its packet at the next router. `None`: it has to
     /// wait for older packets in other queues. A head that chooses its output or a member of its trunk gets the queue with that.
     #[inline(never)]
@@ -162,8 +160,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
                     continue;
                 }
                 let (p, class) = split(old, net.class_bits);
-                let head = *self.buffers.ins[i].head.at(v);
-                let packet = self.buffers.segments.items[head as usize].packet;
+                let packet = self.buffers.front(i, v).packet;
                 let lane = self.lane_ahead(net, (o, class), &self.buffers.packets.items[packet as usize]);
                 let class = class - usize::from(lanes.lane_of[self.vc_of(net, o, class)]) + usize::from(lane);
                 let key = key_of(p, class, net.class_bits);
@@ -271,8 +268,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         for k in 0..count {
             let Move { i, v, p, vc } = self.switch.moves(count)[k];
             let (i, v, o) = (base + usize::from(i), usize::from(v), base + usize::from(p));
-            let id = *self.buffers.ins[i].head.at(v);
-            let Segment { packet, sent, len, .. } = self.buffers.segments.items[id as usize];
+            let Segment { packet, sent, len, .. } = *self.buffers.front(i, v);
             let (head, tail) = (sent == 0, sent + 1 == len);
             if head {
                 self.count_no_more(packet);

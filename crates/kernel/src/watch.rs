@@ -109,7 +109,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
             return;
         };
         let (port, stay) = (&self.buffers.ins[i], live.stay);
-        let segment = &self.buffers.segments.items[port.head[v] as usize];
+        let segment = self.buffers.front(i, v);
         let router = &self.requests.routers[port.router as usize];
         let queues = queues_at!(self, net, port.router as usize);
         let spy = Spy::new(&queues);
@@ -185,7 +185,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         let base = port.base(i);
         if key == UNDECIDED {
             let waits = policy.faults.broken.waits(i, v);
-            let named = self.buffers.segments.items[port.head[v] as usize].key;
+            let named = self.buffers.front(i, v).key;
             return waits.then(|| (Reason::LinkBroken, net.port(named) as u32));
         }
         if key == NO_REQUEST {
@@ -247,7 +247,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         for m in self.switch.moves(count) {
             let (i, v, o) = (base + usize::from(m.i), usize::from(m.v), base + usize::from(m.p));
             let Some(n) = watch.live.iter().position(|live| (live.i, live.v) == (i, v)) else { continue };
-            let segment = &self.buffers.segments.items[self.buffers.ins[i].head[v] as usize];
+            let segment = self.buffers.front(i, v);
             let (live, out) = (&mut watch.live[n], &self.wires.outs[o]);
             let stay = &mut watch.stays[live.stay];
             let (if_free, depart) = self.departure(net, i, o, self.now + net.router.after_grant);

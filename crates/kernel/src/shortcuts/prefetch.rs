@@ -171,8 +171,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
     #[inline(never)]
     pub(crate) fn bring_for_moves(&self, base: usize, count: usize) {
         for m in self.switch.moves(count) {
-            let id = *self.buffers.ins[base + usize::from(m.i)].head.at(usize::from(m.v)) as usize;
-            prefetch(&self.buffers.packets.items, self.buffers.segments.items[id].packet as usize);
+            let packet = self.buffers.front(base + usize::from(m.i), usize::from(m.v)).packet;
+            prefetch(&self.buffers.packets.items, packet as usize);
         }
     }
 }

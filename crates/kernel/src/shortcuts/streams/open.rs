@@ -34,7 +34,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         t: usize,
         vc: usize,
     ) -> bool {
-        let (o, delay) = (interfaces.terminals[t].out as usize, net.links.of(0).latency);
+        let (o, delay) = (interfaces.channel_of(t), net.links.of(0).latency);
         if self.now + delay <= shortcuts.streams.outs[o].ended {
             return false;
         }

@@ -13,7 +13,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
     /// Terminal `t` has taken the packets that its sources give now. Returns whether it still has a stream.
     #[inline(always)]
     pub(crate) fn keeps_stream(&mut self, net: &Net, t: usize) -> bool {
-        let o = self.interfaces.terminals[t].out as usize;
+        let o = self.interfaces.channel_of(t);
         self.routers.beside.shortcuts.streams.outs[o].from == TERMINAL && self.stream_goes_on(net, t, o)
     }
 
