@@ -376,8 +376,6 @@ pub struct About {
     pub fits: fn(&Graph) -> bool,
     /// Its knowledge of links that are off.
     pub links: &'static [LinkKnowledge],
-    /// See [`RoutingModel::BLIND_BECAUSE`].
-    pub blind_because: &'static str,
     /// Whether its heads take the links that a policy switches on in place of those that fail.
     pub takes_replacements: bool,
     /// Whether it can be one leg of a longer path.
@@ -402,9 +400,6 @@ pub trait RoutingModel {
     /// What it can go by of links that are off, the most telling first: it goes with a policy that offers one of these. With
     /// `Nothing` among them it also goes with policies under which packets wait for links.
     const LINKS: &'static [LinkKnowledge] = &[LinkKnowledge::Nothing];
-    /// Reason for which it reads no link states, as the end of "it is blind to link states, because". Refusals add it. Empty by
-    /// default.
-    const BLIND_BECAUSE: &'static str = "";
     /// Whether its heads take the links of subnetworks that a policy switches on in place of those that fail; then
     /// `aim` names the leg of each packet.
     const TAKES_REPLACEMENTS: bool = false;
@@ -421,7 +416,6 @@ pub trait RoutingModel {
         routes: Self::ROUTES,
         fits: Self::fits,
         links: Self::LINKS,
-        blind_because: Self::BLIND_BECAUSE,
         takes_replacements: Self::TAKES_REPLACEMENTS,
         can_be_a_leg: Self::CAN_BE_A_LEG,
         few_classes: Self::FEW_CLASSES,

@@ -129,6 +129,7 @@ impl Subnets {
     }
 
     /// The subnetwork that `port` of member `own` belongs to, and the member behind it.
+    #[inline(always)]
     pub fn behind(&self, port: u16, own: impl Fn(usize) -> u8) -> Option<(usize, u8)> {
         (0..self.count).find_map(|d| {
             let k = port.checked_sub(self.ports[d]).filter(|&k| k + 1 < self.widths[d].into())? as u8;

@@ -91,7 +91,12 @@ fn every_pair_is_reached_over_the_links_that_are_on() {
 /// Where the links that are on are the same in all lines of a dimension, the order of dimensions does not matter.
 #[test]
 fn in_any_order_of_dimensions_every_pair_is_reached_over_the_links_that_are_on() {
-    let routings = [DAL, r#"{"minimal_adaptive": {}}"#, r#"{"minimal_adaptive": {"leave_escape": false}}"#];
+    let routings = [
+        DAL,
+        r#"{"minimal_adaptive": {}}"#,
+        r#"{"minimal_adaptive": {"leave_escape": false}}"#,
+        r#"{"hyperx_ofar": {}}"#,
+    ];
     for (turn, routing) in routings.into_iter().enumerate() {
         in_turn(turn, &[0, 1]).for_each(|&hub| check_links_that_are_on(routing, hub, |_, [a, b]| (a + b) % 3 == 0));
     }
@@ -164,7 +169,7 @@ fn a_dragonfly_switches_links_inside_its_groups() {
 
 #[test]
 fn least_power_of_other_routings_is_implied_too() {
-    for routing_json in [DAL, r#"{"minimal_adaptive": {}}"#] {
+    for routing_json in [DAL, r#"{"minimal_adaptive": {}}"#, r#"{"hyperx_ofar": {}}"#] {
         let mut spec = butterfly(routing_json);
         for policy_json in [ROOT, r#"{"tcep": {}}"#] {
             policy(&mut spec, policy_json);

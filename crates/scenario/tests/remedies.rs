@@ -36,9 +36,10 @@ const REMEDIES: &[(Sets, &str, &[Sets])] = &[
     (
         &[("power.policy", "tcep")],
         // 4 VCs are too few for `dal`
-        "set routing: pal or minimal_adaptive, or set power.policy: always_on",
+        "set routing: pal, hyperx_ofar or minimal_adaptive, or set power.policy: always_on",
         &[
             &[("routing", "pal")],
+            &[("routing", "hyperx_ofar")],
             &[("routing", "minimal_adaptive")],
             &[("power.policy", "always_on")],
             &[("power.policy", "{neighbour_sleep: {idle: 40cycles, transition: 25cycles}}")],
@@ -46,7 +47,7 @@ const REMEDIES: &[(Sets, &str, &[Sets])] = &[
     ),
     (
         &[("power.policy", "tcep"), ("links.default.vcs", "6")],
-        "set routing: pal, dal or minimal_adaptive, or",
+        "set routing: pal, dal, hyperx_ofar or minimal_adaptive, or",
         &[&[("routing", "dal")]],
     ),
     (

@@ -118,15 +118,9 @@ pub(crate) fn check(spec: &Spec) -> Result<(), Refusal> {
             [] => String::new(),
             able => format!("set routing: {}, or ", one_of(able)),
         };
-        let because = match spec.routing.about().blind_because {
-            "" => String::new(),
-            because => format!(", because {because}"),
-        };
         return Err(Refusal::new(
             format!("power.policy.{policy}"),
-            format!(
-                "{routing} is blind to link states{because}: it would send packets to links that {policy} turns off"
-            ),
+            format!("{routing} is blind to link states: it would send packets to links that {policy} turns off"),
             format!("{able}set power.policy: {fitting}"),
         ));
     }
@@ -215,7 +209,6 @@ mod tests {
             routes: "",
             fits: |_| true,
             links,
-            blind_because: "",
             takes_replacements: true,
             can_be_a_leg: false,
             few_classes: false,

@@ -34,6 +34,12 @@ pub fn has_left_source(packet: &Packet) -> bool {
     packet.dim >= OUTSIDE
 }
 
+/// The packet leaves its source router, over a link that is on no ring.
+#[inline(always)]
+pub fn leave_source(packet: &mut Packet) {
+    packet.dim = OUTSIDE;
+}
+
 /// The common part of a routing at work. Routers are given by their numbers.
 #[derive(Debug, Clone)]
 pub struct InTransit {
@@ -145,18 +151,25 @@ impl InTransit {
     /// Whether the control of injection lets a packet take this hop from `router`.
     #[inline(always)]
     pub fn may_take<Q: View + ?Sized>(&self, router: usize, here: &Q, packet: &Packet, hop: Hop) -> bool {
-        if has_left_source(packet) {
-            return true;
-        }
+        has_left_source(packet) || self.may_leave_source(here, packet, hop, self.rings.all_onward(router))
+    }
+
+    /// Whether the control of injection lets a packet leave its source by this hop. `escapes`: hops of escapes there.
+    #[inline(always)]
+    pub fn may_leave_source<Q: View + ?Sized>(
+        &self,
+        here: &Q,
+        packet: &Packet,
+        hop: Hop,
+        mut escapes: impl Iterator<Item = Hop>,
+    ) -> bool {
         match self.keys.injection {
             Injection::Free {} => true,
             Injection::Bubble { packets } => {
                 let room = u64::from(here.occupancy(hop).1);
                 room >= u64::from(packet.len) * (u64::from(packets) + 1)
             }
-            Injection::EscapeOccupancy { most } => {
-                self.rings.all_onward(router).any(|hop| here.occupancy(hop).0 <= most)
-            }
+            Injection::EscapeOccupancy { most } => escapes.any(|hop| here.occupancy(hop).0 <= most),
         }
     }
 

@@ -19,7 +19,14 @@
 //! dimension and packet, so at most two hops per dimension outside the ring before the first escape; a packet that has left
 //! the ring `exits` times stays in it until its destination router. Every run is held to the limit of hops that follows
 //! (`most_hops`). All VCs outside the ring serve all packets, in no order. Every packet between routers may escape; a ring
-//! keeps a bubble. Detours begin where minimal buffers are full, so beyond what minimal paths carry latency is at least the
+//! keeps a bubble.
+//!
+//! Under a policy that switches links of lines (`by_links.rs`), minimal hops and detours take only links that are on. Where all
+//! direct links are dark, a head takes a detour without a trigger, over a router with active links to both ends. The hub of each
+//! line, in order of dimensions, is the escape in place of the ring, on two VC classes of its own. So `ring` has no effect, and
+//! `escape_occupancy` is that of the escape. Paths have at most 3 links in each dimension while the hub does not move.
+//!
+//! Detours begin where minimal buffers are full, so beyond what minimal paths carry latency is at least the
 //! time to empty these: `dal` and `ugal_p`, which compare queues, are faster there.
 //! # Not modelled
 //! The output VC with the most credits: VCs with room take turns. Thresholds of single VCs. Trunks. VCs of the ring belong to
@@ -27,17 +34,24 @@
 //! # Validation
 //! `conformance/src/routing.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers),
 //! `engine/tests/escape_rings.rs` (somebody always arrives, and the rings empty), `engine/tests/theory.rs` (latency without
-//! contention to the cycle), `engine/tests/bounds.rs` (half or more of the bound of detours). Here: hops of all states, limits of
+//! contention to the cycle), `engine/tests/bounds.rs` (half or more of the bound of detours), `conformance/src/policy.rs`
+//! (nothing is lost under policies that switch links). Here: hops of all states, limits of
 //! detours, load beyond minimal under bit complement, uniform load of minimal routing. No rows of a peer.
+
+mod by_links;
 
 use crate::routing::bounds::SharedBounds;
 use crate::routing::in_transit::{InTransit, Injection, Keys, MostOccupancy, Occupancy, RingConfig, Trigger};
 use crate::routing::on_grid::Grid;
+use crate::routing::on_links::Lines;
 use crate::routing::{
-    Accepts, Cost, Decides, Example, Hop, Needs, Proof, Routing, RoutingModel, Step, View, below, hash,
+    Accepts, Classes, Cost, Decides, Example, Hop, HopNote, LinkKnowledge, Needs, Proof, Routing, RoutingModel, Step,
+    View, below, hash, same_classes,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+use weft_api::policy::Policy;
 use weft_api::state::{DETOUR, Packet};
 use weft_topology::{Graph, Ring};
 use weft_units::Refusal;
@@ -83,6 +97,12 @@ pub struct Runtime {
     /// By dimension: how far apart the numbers of neighbours in it are.
     strides: [u32; 8],
     in_transit: InTransit,
+    /// VC classes with the escape over hubs.
+    by_hubs: Classes,
+    /// `None` where the links of lines can't be switched.
+    lines: Option<Lines>,
+    /// The power policy publishes the states of the links of `lines`.
+    goes_by_links: bool,
 }
 
 /// The name under which a scenario has it.
@@ -91,7 +111,7 @@ const NAME: &str = "hyperx_ofar";
 impl RoutingModel for HyperXOfar {
     type Routing = Runtime;
     const ROUTES: &'static str = "grids of 3 or more routers with a link between every two routers of a line";
-    const BLIND_BECAUSE: &'static str = "its escape ring uses links of all dimensions";
+    const LINKS: &'static [LinkKnowledge] = &[LinkKnowledge::Subnetworks, LinkKnowledge::Nothing];
 
     fn fits(graph: &Graph) -> bool {
         // a head compares single links, not the members of trunks
@@ -116,7 +136,8 @@ impl RoutingModel for HyperXOfar {
             *own = stride;
             stride *= u32::from(grid.widths[d]);
         }
-        Ok(Runtime { grid, strides, in_transit })
+        let (by_hubs, lines) = (same_classes(graph, by_links::CLASSES), Lines::of(graph));
+        Ok(Runtime { grid, strides, in_transit, by_hubs, lines, goes_by_links: false })
     }
 
     fn examples() -> Vec<Example<Self>> {
@@ -142,6 +163,12 @@ const SQUARE: &str = r#"{"hyperx": {"widths": [4, 4], "terminals_per_router": 4}
 const CUBE: &str = r#"{"hyperx": {"widths": [3, 2, 3], "terminals_per_router": 2}}"#;
 
 impl Runtime {
+    /// The lines whose dark links packets go round, if the power policy publishes their states.
+    #[inline(always)]
+    fn lines(&self) -> Option<&Lines> {
+        self.lines.as_ref().filter(|_| self.goes_by_links)
+    }
+
     /// The number of a router.
     #[inline(always)]
     fn router(&self, at: u64) -> usize {
@@ -169,7 +196,12 @@ impl Runtime {
         differ |= differ >> 4;
         differ |= differ >> 2;
         differ |= differ >> 1;
-        differ &= 0x0101_0101_0101_0101;
+        self.preferred_of(at, packet, differ & 0x0101_0101_0101_0101)
+    }
+
+    /// Of the minimal hops in these dimensions (bit 8 d for dimension d), the one that it prefers.
+    #[inline(always)]
+    fn preferred_of(&self, at: u64, packet: &Packet, mut differ: u64) -> Hop {
         let random = hash(0, packet.src, packet.seq, 0x0fa3);
         (0..below(random, differ.count_ones())).for_each(|_| differ &= differ - 1);
         self.minimal_in(at, differ.trailing_zeros() as usize / 8, packet)
@@ -251,7 +283,10 @@ impl Runtime {
 
 impl Routing for Runtime {
     fn needs(&self) -> Needs {
-        let (classes, ring_entries) = self.in_transit.classes();
+        let (classes, ring_entries) = match self.lines() {
+            Some(_) => (self.by_hubs.clone(), Vec::new()),
+            None => self.in_transit.classes(),
+        };
         Needs {
             classes,
             ring_entries,
@@ -271,6 +306,9 @@ impl Routing for Runtime {
 
     #[inline(always)]
     fn each_step<Q: View + ?Sized>(&self, at: u64, here: &Q, packet: &mut Packet, turn: u32) -> Option<Hop> {
+        if let Some(lines) = self.lines() {
+            return self.step_by_links(lines, (at, here), packet, turn);
+        }
         if self.in_transit.stays_in_ring(packet) {
             return Some(self.in_transit.rings.onward(self.router(at), packet));
         }
@@ -281,6 +319,9 @@ impl Routing for Runtime {
     fn taken(&self, at: u64, packet: &mut Packet, hop: Hop) {
         if at == packet.dest {
             return; // to the terminal
+        }
+        if let Some(lines) = self.lines() {
+            return self.takes_by_links(lines, at, packet, hop);
         }
         if self.in_transit.taken(self.router(at), packet, hop).is_none()
             && !self.minimal(at, packet).any(|minimal| minimal.port == hop.port)
@@ -296,6 +337,9 @@ impl Routing for Runtime {
         if at == packet.dest {
             return vec![Step::deliver(packet)];
         }
+        if let Some(lines) = self.lines() {
+            return self.steps_by_links(lines, at, packet);
+        }
         let left = self.grid.differences(at, packet.dest).count() as u32;
         let cost = |hop: Hop, minimal: bool| Cost { at, port: hop.port, hops: left + u32::from(!minimal), bias: 0 };
         let step = |(hop, minimal)| Step { hop, after: *packet, cost: Some(cost(hop, minimal)) };
@@ -304,22 +348,57 @@ impl Routing for Runtime {
 
     fn first_steps(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Step> {
         let mut steps = self.steps(at, packet, seed);
-        steps.truncate(self.minimal(at, packet).count().max(1));
+        let first = match self.lines() {
+            Some(_) => {
+                let hops = |step: &Step| step.cost.map(|cost| cost.hops);
+                let least = steps.first().and_then(hops);
+                steps.iter().take_while(|step| hops(step) == least).count()
+            }
+            None => self.minimal(at, packet).count().max(1),
+        };
+        steps.truncate(first);
         steps
     }
 
     fn proof(&self) -> Proof<'_> {
-        self.in_transit.proof()
+        if self.goes_by_links { Proof::Escapes } else { self.in_transit.proof() }
+    }
+
+    fn escape(&self, at: u64, to: u64) -> Option<Hop> {
+        self.lines().and_then(|_| self.escape_over(at, to, |_| 0))
     }
 
     fn draws_ties(&self) -> bool {
         true
     }
 
-    /// Each time outside of rings a hop to the destination's coordinate in every dimension; once in all a detour in each.
+    /// Each time outside of rings a hop to the destination's coordinate in every dimension; once in all a detour in each. No limit
+    /// where a hub may move.
     fn most_hops(&self) -> Option<u32> {
+        if self.goes_by_links {
+            return None;
+        }
         let wider = |than: u8| self.grid.widths.iter().filter(|&&width| width > than).count() as u32;
         Some(self.in_transit.most_hops(wider(1)) + wider(2))
+    }
+
+    // ---- links that are switched ----------------------------------------------------------------------------------------
+
+    fn go_by(&mut self, links: LinkKnowledge) {
+        self.goes_by_links = links == LinkKnowledge::Subnetworks && self.lines.is_some();
+    }
+
+    fn tells(&self, at: u64, packet: &Packet, hop: Hop) -> HopNote {
+        self.lines().map_or(HopNote::Nothing, |lines| self.tells_by_links(lines, at, packet, hop))
+    }
+
+    fn assume_first_links(&mut self, policy: &Arc<dyn Policy>, managed: &[bool]) {
+        let lines = self.lines.as_mut().filter(|_| self.goes_by_links);
+        lines.into_iter().for_each(|lines| lines.assume_first(policy, managed));
+    }
+
+    fn assume_all_links(&mut self) -> bool {
+        self.lines.as_mut().is_some_and(Lines::assume_all)
     }
 }
 

@@ -1,0 +1,217 @@
+//! HyperX OFAR under a power policy that publishes the states of the links of each line.
+//!
+//! Minimal hops are the direct links that are on, and a detour leads over a third router of a line with active links to both
+//! ends. If all direct links are dark, a head takes a detour without a trigger, or takes a shadow link back if none has room. A
+//! ring would need all its links on, so there is none. The escape crosses dimensions in order, and each of them over the hub,
+//! whose links stay on. Hops into the hub on the way to another member use a VC class of their own.
+
+use super::Runtime;
+use crate::routing::in_transit::{has_left_source, leave_source};
+use crate::routing::on_grid::Grid;
+use crate::routing::on_links::Lines;
+use crate::routing::{Cost, Hop, HopNote, Step, View, hash};
+use weft_api::state::{AROUND, DETOUR, LinkState, Packet};
+
+/// VC class of escape hops into the hub of a line.
+const INTO_HUB: u8 = 1;
+/// VC class of the last escape hop in a line.
+const LAST: u8 = 2;
+/// VC classes of each link between routers; class 0 is adaptive.
+pub(super) const CLASSES: u8 = 3;
+
+/// `Packet::lane`: the head asks for a link that was about to go off.
+const TAKES_BACK: u8 = 1;
+
+/// In a packet, bit d of `phase` says that it has left its direct path in dimension d.
+impl Runtime {
+    /// The hop that a head asks for which is not at its destination; `None`: it is kept at its source.
+    pub(super) fn step_by_links<Q: View + ?Sized>(
+        &self,
+        lines: &Lines,
+        (at, here): (u64, &Q),
+        packet: &mut Packet,
+        turn: u32,
+    ) -> Option<Hop> {
+        let escape = self.escape_over(at, packet.dest, |d| here.table().hub(d)).expect("some dimension is not aligned");
+        let hop = self.wish_by_links(lines, (at, here), packet, turn).unwrap_or(escape);
+        if !has_left_source(packet) && !self.in_transit.may_leave_source(here, packet, hop, [escape].into_iter()) {
+            return None;
+        }
+        let (d, c) = lines.behind(at, hop.port).expect("a port to a member of a line");
+        packet.flags = self.flags_around(packet, d, c);
+        let is_around = packet.flags & AROUND != 0;
+        packet.lane = u8::from(!is_around && here.state(hop.port) == LinkState::Shadow) * TAKES_BACK;
+        Some(hop)
+    }
+
+    /// What a head asks for if nothing keeps it at its source; `None`: its escape.
+    fn wish_by_links<Q: View + ?Sized>(
+        &self,
+        lines: &Lines,
+        (at, here): (u64, &Q),
+        packet: &Packet,
+        turn: u32,
+    ) -> Option<Hop> {
+        let random = hash(u64::from(turn), packet.src, packet.seq, 0x0fa2);
+        let lit = self.lit(at, here, packet);
+        let detours = || self.detours_by_links(lines, (at, here), packet);
+        if lit == 0 {
+            let open = self.in_transit.pick(here, detours(), 1.0, random);
+            let with_room = || detours().find(|&hop| self.in_transit.has_room(here, hop));
+            let shadow = || {
+                let takes =
+                    |hop: &Hop| here.state(hop.port) == LinkState::Shadow && self.in_transit.has_room(here, *hop);
+                self.minimal(at, packet).find(takes)
+            };
+            return open.or_else(with_room).or_else(shadow);
+        }
+        let preferred = self.preferred_of(at, packet, lit);
+        let looks = self.in_transit.looks(here, preferred);
+        if !looks && self.in_transit.has_room(here, preferred) {
+            return Some(self.in_transit.takes_minimal(here, preferred));
+        }
+        let minimal = || self.minimal(at, packet).filter(|hop| here.is_on(hop.port));
+        let others = minimal().filter(|&hop| hop != preferred);
+        if let Some(hop) = self.in_transit.pick(here, others, 1.0, random) {
+            return Some(hop);
+        }
+        let most = self.in_transit.most_occupancy(self.in_transit.occupancy(here, preferred)).filter(|_| looks);
+        if let Some(hop) = most.and_then(|most| self.in_transit.pick(here, detours(), most, random)) {
+            return Some(hop);
+        }
+        minimal().any(|hop| self.in_transit.has_room(here, hop)).then_some(preferred)
+    }
+
+    /// The unaligned dimensions whose direct link is on: bit 8 d for dimension d.
+    fn lit<Q: View + ?Sized>(&self, at: u64, here: &Q, packet: &Packet) -> u64 {
+        let is_on = |&d: &usize| here.is_on(self.minimal_in(at, d, packet).port);
+        self.grid.differences(at, packet.dest).filter(is_on).fold(0, |lit, d| lit | 1 << (8 * d))
+    }
+
+    /// The first hops of detours over routers of lines in which the packet has made none. Both links of each are active.
+    fn detours_by_links<Q: View + ?Sized>(
+        &self,
+        lines: &Lines,
+        (at, here): (u64, &Q),
+        packet: &Packet,
+    ) -> impl Iterator<Item = Hop> {
+        let Packet { dest, phase, .. } = *packet;
+        let allowed = self.grid.differences(at, dest).filter(move |d| phase >> d & 1 == 0);
+        allowed.flat_map(move |d| {
+            let ways = lines.ways(here, d, Grid::coordinate(at, d), Grid::coordinate(dest, d));
+            let members = (0..64u8).filter(move |c| ways >> c & 1 != 0);
+            members.map(move |c| Hop { port: self.grid.port_to(at, d, c), class: 0 })
+        })
+    }
+
+    /// The escape in the first dimension that is not aligned: over the hub of the line, or directly if an end of it is the hub.
+    pub(super) fn escape_over(&self, at: u64, to: u64, hub: impl Fn(usize) -> u8) -> Option<Hop> {
+        let d = Grid::first_difference(at, to)?;
+        // of a line that the policy does not manage any member can be the hub
+        let hub = hub(d).min(self.grid.widths[d] - 1);
+        let (own, c) = (Grid::coordinate(at, d), Grid::coordinate(to, d));
+        let (next, class) = if own == hub || c == hub { (c, LAST) } else { (hub, INTO_HUB) };
+        Some(Hop { port: self.grid.port_to(at, d, next), class })
+    }
+
+    /// The flags of a packet that asks for the hop to member `c` of line `d`.
+    fn flags_around(&self, packet: &Packet, d: usize, c: u8) -> u8 {
+        let is_around = packet.phase >> d & 1 != 0 || c != Grid::coordinate(packet.dest, d);
+        packet.flags & !AROUND | if is_around { AROUND } else { 0 }
+    }
+
+    /// Updates the state of a packet that takes this hop.
+    pub(super) fn takes_by_links(&self, lines: &Lines, at: u64, packet: &mut Packet, hop: Hop) {
+        let Some((d, c)) = lines.behind(at, hop.port) else { return }; // to the terminal
+        if c != Grid::coordinate(packet.dest, d) {
+            packet.phase |= 1 << d;
+            packet.flags |= DETOUR;
+        }
+        leave_source(packet);
+        packet.lane = 0;
+    }
+
+    /// Returns the report of a hop to the power policy.
+    pub(super) fn tells_by_links(&self, lines: &Lines, at: u64, packet: &Packet, hop: Hop) -> HopNote {
+        let Some((d, _)) = lines.behind(at, hop.port) else { return HopNote::Nothing };
+        match (packet.flags & AROUND != 0, packet.phase >> d & 1 != 0) {
+            (true, true) => HopNote::ContinuesDetour,
+            (true, false) => HopNote::BeginsDetour { direct: self.minimal_in(at, d, packet).port },
+            (false, _) if packet.lane == TAKES_BACK => HopNote::TakesBack,
+            (false, _) => HopNote::Nothing,
+        }
+    }
+
+    /// Every hop that a packet may take at `at` (not its destination router): minimal ones, detours, the escape. The hub is member 0.
+    pub(super) fn steps_by_links(&self, lines: &Lines, at: u64, packet: &Packet) -> Vec<Step> {
+        let left = self.grid.differences(at, packet.dest).count() as u32;
+        let to = |d: usize| Grid::coordinate(packet.dest, d);
+        let step = |hop: Hop, more: u32| {
+            let (d, c) = lines.behind(at, hop.port).expect("a port to a member of a line");
+            let after = Packet { flags: self.flags_around(packet, d, c), ..*packet };
+            Step { hop, after, cost: Some(Cost { at, port: hop.port, hops: left + more, bias: 0 }) }
+        };
+        let is_on = |&d: &usize| lines.may_be_on(at, d, Grid::coordinate(at, d), to(d));
+        let minimal = self.grid.differences(at, packet.dest).filter(is_on);
+        let allowed = self.grid.differences(at, packet.dest).filter(|d| packet.phase >> d & 1 == 0);
+        let over = allowed.flat_map(|d| lines.third_members(at, d, to(d)).map(move |c| (d, c)));
+        let detours = over.map(|(d, c)| Hop { port: self.grid.port_to(at, d, c), class: 0 });
+        let escape = self.escape_over(at, packet.dest, |_| 0).expect("some dimension is not aligned");
+        let minimal = minimal.map(|d| step(self.minimal_in(at, d, packet), 0));
+        minimal.chain(detours.map(|hop| step(hop, 1))).chain([step(escape, 2)]).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::routing::grid::hyperx_ofar::{HyperXOfar, Runtime};
+    use crate::routing::{LinkKnowledge, Proof, Routing, RoutingModel};
+    use weft_api::coordinates::of_all;
+    use weft_api::state::Packet;
+    use weft_topology::{Graph, Peer, TopologyConfig};
+
+    fn of(topology: &str) -> (Graph, Runtime) {
+        let graph = serde_json::from_str::<TopologyConfig>(topology).unwrap().build("topology").unwrap();
+        let mut routing = serde_json::from_str::<HyperXOfar>("{}").unwrap().build(&graph).unwrap();
+        routing.go_by(LinkKnowledge::Subnetworks);
+        (graph, routing)
+    }
+
+    /// Follows a packet over all links that may be on at some time; returns the most hops.
+    fn longest(graph: &Graph, routing: &Runtime, coords: &[u64], at: u32, packet: &Packet) -> u32 {
+        let here = coords[at as usize];
+        let mut most = 0;
+        for step in routing.steps(here, packet, 1) {
+            let Peer::Router { router, .. } = graph.ports(at)[usize::from(step.hop.port)].peer else { continue };
+            let mut after = step.after;
+            routing.taken(here, &mut after, step.hop);
+            most = most.max(1 + longest(graph, routing, coords, router, &after));
+        }
+        most
+    }
+
+    #[test]
+    fn a_packet_takes_three_hops_at_most_in_each_dimension() {
+        let (graph, routing) = of(r#"{"hyperx": {"widths": [4, 3], "terminals_per_router": 1}}"#);
+        let coords = of_all(&graph);
+        let of_pair = |from: u32, to: u32| {
+            let packet = Packet { dest: coords[to as usize], target: coords[to as usize], ..Packet::default() };
+            longest(&graph, &routing, &coords, from, &packet)
+        };
+        // from (3, 2) to (1, 1): a third router and the hub in the line of 4, the hub in the line of 3
+        assert_eq!(of_pair(11, 5), 3 + 2);
+        for (from, to) in (0..12).flat_map(|from| (0..12).map(move |to| (from, to))) {
+            let apart = routing.grid.distance(coords[from as usize], coords[to as usize]);
+            assert!(of_pair(from, to) <= 3 * apart, "from {from} to {to}");
+        }
+    }
+
+    #[test]
+    fn there_is_no_ring_where_links_go_off() {
+        let (_, routing) = of(r#"{"hyperx": {"widths": [4, 3], "terminals_per_router": 1}}"#);
+        let needs = routing.needs();
+        assert_eq!((&needs.classes[1..], needs.ring_entries.len()), (&[super::CLASSES; 2][..], 0));
+        assert!(matches!(routing.proof(), Proof::Escapes));
+        assert_eq!(routing.most_hops(), None, "the hub may move");
+    }
+}
