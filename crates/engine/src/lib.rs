@@ -48,7 +48,7 @@ pub fn check(spec: &Spec) -> Result<(), Refusal> {
 
 /// Runs a spec. The result depends on the spec alone, not on `how` (threads and blocks).
 pub fn run(spec: &Spec, how: spec::Execution, progress: &dyn Progress) -> Result<Outcome, Refusal> {
-    run_from(spec, how, progress, None)
+    finish(spec, Simulation::new(spec, how)?, progress, None)
 }
 
 /// Goes on with a run of the same spec from a checkpoint that [`Progress::keep`] was given. The result is that of a run
@@ -61,8 +61,9 @@ pub fn resume<'a>(
     progress: &dyn Progress,
     checkpoint: impl AsRef<[u8]> + 'a,
 ) -> Result<Outcome, Refusal> {
-    let blocks = run::course::blocks_of(checkpoint.as_ref())?;
-    run_from(spec, spec::Execution { blocks, ..how }, progress, Some(Box::new(checkpoint)))
+    let bounds = run::course::bounds_of(checkpoint.as_ref(), &spec.graph)?;
+    let simulation = Simulation::divided(spec, how, bounds)?;
+    finish(spec, simulation, progress, Some(Box::new(checkpoint)))
 }
 
 /// Runs a spec without warm-up, stops its sources in cycle `stop`, and measures until no packet is left. Refuses a network that
@@ -76,13 +77,13 @@ pub fn run_to_rest(spec: &Spec, how: spec::Execution, stop: Cycles, limit: Cycle
     Simulation::new(&spec, how)?.run_to_rest(&spec, stop, limit)
 }
 
-fn run_from(
+/// Runs the freshly assembled network to its end, from the checkpoint if there is one.
+fn finish(
     spec: &Spec,
-    how: spec::Execution,
+    mut simulation: Simulation,
     progress: &dyn Progress,
     checkpoint: Option<Bytes<'_>>,
 ) -> Result<Outcome, Refusal> {
-    let mut simulation = Simulation::new(spec, how)?;
     let _pinned = simulation.pin(progress.cores())?;
     let fullest = explain::imply::fullest(spec, &simulation.net);
     let most_hops = simulation.net.routing.most_hops();

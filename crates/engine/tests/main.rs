@@ -19,6 +19,7 @@ mod deadlock_free;
 mod determinism;
 mod elastic_tree;
 mod escape_rings;
+mod evener;
 mod faults;
 mod fewest_links;
 mod high_low;

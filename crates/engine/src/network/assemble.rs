@@ -11,7 +11,7 @@ use crate::network::routing::routing;
 use crate::network::set_aside;
 use crate::network::spec::{Job, LinkClass, Spec};
 pub(crate) use builder::{Builder, blocks};
-pub(crate) use partition::{notes_after, partition, usual_blocks};
+pub(crate) use partition::{notes_after, partition, partition_by, usual_blocks};
 use std::sync::Arc;
 use weft_api::activity::Wanted;
 use weft_api::board::Board;

@@ -5,6 +5,7 @@ pub mod classes;
 pub mod congestion;
 pub mod dependency;
 pub mod episodes;
+pub(crate) mod evener;
 pub mod failures;
 pub mod faults;
 pub mod fullest;

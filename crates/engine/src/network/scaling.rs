@@ -1,6 +1,7 @@
 //! What each block of a network costs in each window, from which the time of a run on more threads can be predicted. How evenly the
 //! threads of a run share its flit-hops.
 
+use crate::network::evener::TRIAL;
 use crate::network::simulation::Simulation;
 use crate::network::spec::{Execution, Spec};
 use crate::network::threads::{blocks_of_thread, take_of_thread};
@@ -48,7 +49,12 @@ impl Shares {
 
     /// Counts in the first `cycles` of a run, with the blocks that so many threads get.
     pub fn counted(spec: &Spec, threads: usize, cycles: u64) -> Result<Self, Refusal> {
-        let mut simulation = Simulation::new(spec, Execution::new(threads, 0))?;
+        let how = Execution::new(threads, 0);
+        let mut simulation = Simulation::new(spec, how)?;
+        simulation.advance(cycles.min(TRIAL));
+        if let Some(bounds) = simulation.evener_bounds(spec) {
+            simulation = Simulation::divided(spec, how, bounds)?;
+        }
         simulation.advance(cycles);
         let hops: Vec<u64> = simulation.hops_by_block().collect();
         Ok(Self::of(&hops, threads, units(&spec.graph)))
@@ -108,7 +114,7 @@ impl Simulation {
         observed
     }
 
-    fn hops_by_block(&self) -> impl Iterator<Item = u64> + '_ {
+    pub(super) fn hops_by_block(&self) -> impl Iterator<Item = u64> + '_ {
         self.blocks.iter().map(|block| block.observers().tally.flit_hops)
     }
 }

@@ -43,8 +43,10 @@ pub struct Simulation {
     /// Skips cycles in which nothing is under way.
     pub(crate) idle: Idle,
     pub(crate) now: u64,
-    /// Blocks into which the network was to be divided; where there are fewer routers, it has fewer.
-    pub(crate) wanted_blocks: usize,
+    /// The first router of each block, and the end of the last block.
+    pub(crate) bounds: Vec<u32>,
+    /// How this run is executed.
+    how: Execution,
     /// First channel of each block in the order of the graph, and the end of the last block.
     first: Vec<u32>,
     overseer: Option<Box<dyn Overseer>>,
@@ -58,6 +60,12 @@ pub struct Simulation {
     pub(crate) bundles: SleepAccounts,
 }
 
+/// Bounds of as many blocks as it says, or as the size of the network asks for.
+fn usual_bounds(spec: &Spec, how: Execution, net: &Net) -> Vec<u32> {
+    let wanted = if how.blocks == 0 { assemble::usual_blocks(&spec.graph, how.threads) } else { how.blocks };
+    assemble::partition(spec, wanted, net.needs.reads_group)
+}
+
 impl Simulation {
     pub fn new(spec: &Spec, how: Execution) -> Result<Self, Refusal> {
         Self::of_width(spec, how, spec.width())
@@ -65,28 +73,53 @@ impl Simulation {
 
     /// The same with records for so many ports and VCs, which are enough. No result depends on it.
     pub fn of_width(spec: &Spec, how: Execution, width: Width) -> Result<Self, Refusal> {
-        let mut net = assemble::net(spec)?;
-        net.keep_shortcuts(how.shortcuts);
-        Self::of(net, spec, how, width)
+        let net = assemble::net(spec)?;
+        let bounds = usual_bounds(spec, how, &net);
+        Self::of(net, spec, how, width, bounds)
+    }
+
+    /// The same, divided into the blocks that these bounds give: see [`assemble::partition`]. They depend on nothing but a run of the
+    /// same spec.
+    pub(crate) fn divided(spec: &Spec, how: Execution, bounds: Vec<u32>) -> Result<Self, Refusal> {
+        Self::of(assemble::net(spec)?, spec, how, spec.width(), bounds)
+    }
+
+    /// The same network before its first cycle, divided by other bounds. It stays on the cores of this one.
+    pub(crate) fn divided_anew(self, spec: &Spec, bounds: Vec<u32>) -> Self {
+        let (how, cores) = (self.how, self.cores.clone());
+        drop(self); // so that no two networks take memory
+        let anew = Self::divided(spec, how, bounds).expect("this spec has been assembled before");
+        Self { cores, ..anew }
     }
 
     /// The simulation of a network whose shared part is built.
-    fn of(net: Net, spec: &Spec, how: Execution, width: Width) -> Result<Self, Refusal> {
+    fn of(mut net: Net, spec: &Spec, how: Execution, width: Width, bounds: Vec<u32>) -> Result<Self, Refusal> {
+        net.keep_shortcuts(how.shortcuts);
         let policy = policy::build(spec)?;
         let allocator = spec.router.allocator.give_to(Compile::of(&net, width));
-        Ok(Self::of_models(spec, how, net, &*policy, &allocator))
+        Ok(Self::of_parts(spec, how, net, (&*policy, &allocator), bounds))
     }
 
     /// A simulation with these models instead of those of the spec.
+    #[cfg(test)]
     pub(crate) fn of_models(
         spec: &Spec,
         how: Execution,
-        mut net: Net,
+        net: Net,
         policy: &dyn Policy,
         allocator: &AnyAllocator,
     ) -> Self {
-        let wanted = if how.blocks == 0 { assemble::usual_blocks(&spec.graph, how.threads) } else { how.blocks };
-        let bounds = assemble::partition(spec, wanted, net.needs.reads_group);
+        let bounds = usual_bounds(spec, how, &net);
+        Self::of_parts(spec, how, net, (policy, allocator), bounds)
+    }
+
+    fn of_parts(
+        spec: &Spec,
+        how: Execution,
+        mut net: Net,
+        (policy, allocator): (&dyn Policy, &AnyAllocator),
+        bounds: Vec<u32>,
+    ) -> Self {
         net.notes_after = assemble::notes_after(spec, &bounds);
         let blocks = assemble::blocks(spec, &net, policy, allocator, &bounds);
         let overseer = policy::with_site(spec, |site| policy.overseer(site));
@@ -111,7 +144,8 @@ impl Simulation {
             steady: Steady::new(may_repeat),
             idle,
             now: 0,
-            wanted_blocks: wanted,
+            bounds,
+            how,
             first,
             faults: if overseer.is_some() { rebuild::changes(spec).into_iter().rev().collect() } else { Vec::new() },
             overseer,
@@ -204,6 +238,10 @@ impl Simulation {
     /// Whether nothing acts between two cycles.
     pub(super) fn has_no_overseer(&self) -> bool {
         self.overseer.is_none() && self.tables.is_empty()
+    }
+
+    pub(super) fn threads(&self) -> usize {
+        self.post.threads()
     }
 
     /// Whether the power policy will do nothing until a packet moves.

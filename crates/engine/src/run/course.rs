@@ -24,6 +24,12 @@ pub(crate) struct Course<'a> {
     /// Cycles without a move after which the network may be stuck.
     #[kept(fixed)]
     limit: u64,
+    /// The spec, while it is not known how evenly threads share the work (`network/evener.rs`).
+    #[kept(scratch)]
+    pub trial: Option<&'a Spec>,
+    /// Bounds of blocks with which the run is to begin again.
+    #[kept(scratch)]
+    pub bounds: Option<Vec<u32>>,
     /// The run was asked to stop, and a checkpoint is made first.
     #[kept(scratch)]
     pub stops: bool,
@@ -87,6 +93,8 @@ impl<'a> Course<'a> {
             progress,
             look: look(&spec.graph),
             limit: phases.stall_limit,
+            trial: None,
+            bounds: None,
             stops: false,
             expected: phases.warmup + phases.window,
             last_moves: 0,
@@ -127,14 +135,14 @@ impl Simulation {
     /// The checkpoint of a run that has come so far.
     pub(crate) fn checkpoint(&self, course: &Course) -> Vec<u8> {
         let mut bytes = Writer::new();
-        self.wanted_blocks.keep(&mut bytes);
+        self.bounds.keep(&mut bytes);
         course.keep(&mut bytes);
         self.keep(&mut bytes);
         bytes
     }
 
     /// Goes on with the run of the checkpoint, and returns the results. This is a freshly assembled network of the same
-    /// spec, divided into as many blocks as [`blocks_of`] says.
+    /// spec, divided as [`bounds_of`] says.
     pub(crate) fn resume(
         mut self,
         spec: &Spec,
@@ -142,7 +150,7 @@ impl Simulation {
         checkpoint: Bytes<'_>,
     ) -> Result<Outcome, Refusal> {
         let (mut reader, mut course) = (Reader::new((*checkpoint).as_ref()), Course::new(spec, progress));
-        let read = usize::read(&mut reader)
+        let read = Vec::<u32>::read(&mut reader)
             .and_then(|_| course.restore(&mut reader))
             .and_then(|()| self.restore(&mut reader))
             .and_then(|()| reader.end());
@@ -163,9 +171,13 @@ fn look(graph: &Graph) -> u64 {
     (PORT_CYCLES / u64::from(graph.port_base(graph.routers())).max(1)).clamp(LEAST, MOST)
 }
 
-/// Into how many blocks the network of a checkpoint was to be divided.
-pub(crate) fn blocks_of(checkpoint: &[u8]) -> Result<usize, Refusal> {
-    usize::read(&mut Reader::new(checkpoint)).map_err(unreadable)
+/// Into which blocks the network of a checkpoint was divided: the first router of each, and the end of the last.
+pub(crate) fn bounds_of(checkpoint: &[u8], graph: &Graph) -> Result<Vec<u32>, Refusal> {
+    let bounds = Vec::<u32>::read(&mut Reader::new(checkpoint)).map_err(unreadable)?;
+    let is_right = bounds.first() == Some(&0)
+        && bounds.last() == Some(&graph.routers())
+        && bounds.is_sorted_by(|before, after| before < after);
+    if is_right { Ok(bounds) } else { Err(unreadable(Unreadable)) }
 }
 
 fn unreadable(_: Unreadable) -> Refusal {

@@ -2,6 +2,7 @@
 //!
 //! All decisions depend on integers that are summed over all blocks, at cycles that do not depend on the blocks.
 
+use crate::network::evener::Trial;
 use crate::network::load_readings::Carried;
 use crate::network::simulation::Simulation;
 use crate::network::spec::{Spec, Stop};
@@ -97,7 +98,8 @@ pub(crate) struct Findings {
 impl Simulation {
     /// Runs warm-up, window and drain, and returns the results.
     pub fn run(self, spec: &Spec, progress: &dyn Progress) -> Outcome {
-        let course = Course::new(spec, progress);
+        let mut course = Course::new(spec, progress);
+        course.trial = Some(spec);
         self.go_on(spec, course)
     }
 
@@ -106,6 +108,10 @@ impl Simulation {
         let mut ending = None;
         if course.begun.is_none() {
             ending = self.warm_up(spec, &mut course);
+            course.trial = None;
+            if let Some(bounds) = course.bounds {
+                return self.divided_anew(spec, bounds).go_on(spec, Course::new(spec, course.progress));
+            }
             course.begun = Some(self.open_window(spec));
         }
         if course.closed.is_none() {
@@ -312,6 +318,16 @@ impl Simulation {
             }
             if self.advance_telling(self.look_end(look, until), course) {
                 return Some(Ending::Interrupted);
+            }
+            if let Some(spec) = course.trial {
+                match self.trial(spec) {
+                    Trial::TooEarly => {}
+                    Trial::Even => course.trial = None,
+                    Trial::Uneven(bounds) => {
+                        course.bounds = Some(bounds);
+                        return Some(Ending::Interrupted);
+                    }
+                }
             }
             if course.nothing_moved(self.now, self.flit_hops())
                 && self.has_packets()

@@ -8,19 +8,26 @@ use weft_api::state::Packet;
 use weft_topology::Graph;
 use weft_units::Refusal;
 
-/// The first router of every block, and the end of the last block: it depends on nothing but the spec and the number of blocks, so
-/// that a run can go on from a checkpoint with other threads. `whole_groups`: routers read the queues of their group, so each group
-/// must lie in one block, and there can't be more blocks than groups.
+/// The first router of every block, and the end of the last block. It depends on nothing but the spec and the number of blocks.
+/// `whole_groups`: routers read the queues of their group, so each group must lie in one block, and there can't be more blocks than
+/// groups.
 ///
-/// Blocks have about as much work each ([`work_before`]). A unit (a row, a group) stays whole if there are enough units for all blocks.
+/// Blocks have about as much work each, as far as the ports of their routers and the terminals of programs tell ([`work`]).
+pub(crate) fn partition(spec: &Spec, blocks: usize, whole_groups: bool) -> Vec<u32> {
+    partition_by(spec, blocks, whole_groups, work(spec))
+}
+
+/// The same by the work of each router.
+///
+/// A unit (a row, a group) stays whole if there are enough units for all blocks.
 /// Units are split if whole ones leave more than [`IDLE_SHARE`] idle, and the split costs nothing. It costs nothing where links inside of
 /// a unit are as long as those between units: then blocks wait for each other no more often.
-pub(crate) fn partition(spec: &Spec, blocks: usize, whole_groups: bool) -> Vec<u32> {
+pub(crate) fn partition_by(spec: &Spec, blocks: usize, whole_groups: bool, work: Vec<u64>) -> Vec<u32> {
     let graph = &*spec.graph;
     let grain = graph.grain();
     let units = graph.routers().div_ceil(grain);
     let blocks = (blocks.min(MAX_BLOCKS) as u32).clamp(1, if whole_groups { units } else { graph.routers() });
-    let work = work_before(spec);
+    let work = before(work);
     let whole = bounds(&work, blocks.min(units), grain);
     let is_too_uneven = || blocks > units || uneven(&work, &whole) > IDLE_SHARE && !is_closer_inside(spec, grain);
     let bounds = if whole_groups || grain == 1 || !is_too_uneven() { whole } else { bounds(&work, blocks, 1) };
@@ -78,9 +85,9 @@ fn with_whole_nodes<'a>(spec: &Spec, jobs: impl Iterator<Item = &'a Job>, mut bo
 /// Ports that take as long as a terminal whose source acts by itself, as those of programs do.
 const PORTS_PER_ACTIVE_TERMINAL: u64 = 16;
 
-/// The work of all routers before each router, and before the end. A port counts one, since it moves the flits. A terminal of a program
+/// The work of each router, as far as it shows before a run. A port counts one, since it moves the flits. A terminal of a program
 /// counts [`PORTS_PER_ACTIVE_TERMINAL`] more.
-fn work_before(spec: &Spec) -> Vec<u64> {
+fn work(spec: &Spec) -> Vec<u64> {
     let graph = &*spec.graph;
     let ports = |router: u32| u64::from(graph.port_base(router + 1) - graph.port_base(router));
     let mut work: Vec<u64> = (0..graph.routers()).map(ports).collect();
@@ -88,6 +95,11 @@ fn work_before(spec: &Spec) -> Vec<u64> {
     for &terminal in active.flat_map(|job| &job.terminals) {
         work[graph.terminal_at(terminal).0 as usize] += PORTS_PER_ACTIVE_TERMINAL;
     }
+    work
+}
+
+/// The work of all routers before each router, and before the end.
+fn before(work: Vec<u64>) -> Vec<u64> {
     let sum = |sum: &mut u64, own: u64| {
         *sum += own;
         Some(*sum)
@@ -228,7 +240,7 @@ mod tests {
     #[test]
     fn rows_are_split_where_whole_ones_leave_threads_idle() {
         let spec = spec(r#"{"hyperx": {"widths": [22, 22], "terminals_per_router": 1}}"#, r#"{"dimension_order": {}}"#);
-        let work = work_before(&spec);
+        let work = before(work(&spec));
         // 22 rows on 16 blocks: two rows where 22 / 16 = 1.375 are the mean
         assert!((uneven(&work, &bounds(&work, 16, 22)) - (2.0 / 1.375 - 1.0)).abs() < 1e-9);
         let split = partition(&spec, 16, false);
@@ -247,7 +259,7 @@ mod tests {
         let mut spec = spec(dragonfly, r#"{"dragonfly_minimal": {}}"#);
         (spec.links[1].latency, spec.links[2].latency) = (10, 100);
         (spec.links[1].credit_latency, spec.links[2].credit_latency) = (10, 100);
-        let work = work_before(&spec);
+        let work = before(work(&spec));
         assert_eq!(partition(&spec, 4, false), bounds(&work, 4, 4), "9 groups");
         spec.links.iter_mut().for_each(|link| (link.latency, link.credit_latency) = (100, 100));
         assert_eq!(partition(&spec, 4, false), bounds(&work, 4, 1), "9 routers each");

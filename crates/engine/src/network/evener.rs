@@ -1,0 +1,85 @@
+//! Divides a network anew if its threads turn out to share the work unevenly.
+//!
+//! Before a run only ports can be counted, and traffic may use a part of them: a job on some of the nodes, a hot spot, the upper levels
+//! of a tree. So the first cycles of a run on several threads are a trial. If one thread has many more flit-hops than the mean, the run
+//! begins again, with bounds that share the flit-hops counted by router. No clock is read, and no result depends on the bounds.
+
+use crate::network::assemble;
+use crate::network::scaling::{Shares, units};
+use crate::network::simulation::Simulation;
+use crate::network::spec::Spec;
+use weft_api::state::ChannelEnd;
+use weft_kernel::face::AnyBlock;
+
+/// Cycles of a trial, at least.
+pub(crate) const TRIAL: u64 = 1000;
+
+/// A run that has come so far does not begin again.
+const LATE: u64 = 10 * TRIAL;
+
+/// Flit-hops per router that a trial counts at least.
+const FEWEST_HOPS: u64 = 4;
+
+/// Cycles in which an idle port costs as much as a flit-hop.
+const IDLE_CYCLES: u64 = 1024;
+
+/// By how much the busiest thread must have more than it would have under other bounds, as a share, so that to begin again pays.
+const WORTH: f64 = 0.1;
+
+/// What a trial has shown.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Trial {
+    /// Too little has moved.
+    TooEarly,
+    /// The blocks may stay as they are.
+    Even,
+    /// Threads share the flit-hops more evenly with these bounds.
+    Uneven(Vec<u32>),
+}
+
+impl Simulation {
+    /// What its cycles so far show as a trial.
+    pub(crate) fn trial(&self, spec: &Spec) -> Trial {
+        if self.threads() == 1 || self.now > LATE {
+            return Trial::Even;
+        }
+        let fewest = FEWEST_HOPS * u64::from(spec.graph.routers());
+        if self.now < TRIAL || self.flit_hops() < fewest {
+            return Trial::TooEarly;
+        }
+        self.evener_bounds(spec).map_or(Trial::Even, Trial::Uneven)
+    }
+
+    /// Bounds with which the threads would have shared the flit-hops so far much more evenly, if there are such.
+    pub(crate) fn evener_bounds(&self, spec: &Spec) -> Option<Vec<u32>> {
+        let by_router = self.hops_by_router(spec);
+        let work = by_router.iter().zip(0..).map(|(hops, router)| {
+            let ports = u64::from(spec.graph.port_base(router + 1) - spec.graph.port_base(router));
+            hops * IDLE_CYCLES + ports * self.now
+        });
+        let bounds = assemble::partition_by(spec, self.blocks.len(), self.net.needs.reads_group, work.collect());
+        let imbalance = |bounds: &[u32]| {
+            let of_block = |both: &[u32]| by_router[both[0] as usize..both[1] as usize].iter().sum();
+            let hops: Vec<u64> = bounds.windows(2).map(of_block).collect();
+            Shares::of(&hops, self.threads(), units(&spec.graph)).imbalance()
+        };
+        let (now, then) = (imbalance(&self.bounds)?, imbalance(&bounds)?);
+        (now + 1.0 > (then + 1.0) * (1.0 + WORTH)).then_some(bounds)
+    }
+
+    /// Flits that each router has sent.
+    fn hops_by_router(&self, spec: &Spec) -> Vec<u64> {
+        let mut hops = vec![0; spec.graph.routers() as usize];
+        for block in &self.blocks {
+            add_hops(&**block, &mut hops);
+        }
+        hops
+    }
+}
+
+fn add_hops(block: &dyn AnyBlock, hops: &mut [u64]) {
+    let ids: Vec<usize> = block.places().map(|place| place.id as usize).collect();
+    for out in block.outs().filter(|out| out.kind != ChannelEnd::Injection) {
+        hops[ids[out.router as usize]] += u64::from(out.flits);
+    }
+}
