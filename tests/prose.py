@@ -17,6 +17,7 @@ import json
 import re
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -116,14 +117,19 @@ def broken(sentence: str) -> list[str]:
     return found
 
 
-def findings(path: Path) -> list[Finding]:
-    """All findings of a file."""
+@cache
+def judged(path: Path) -> list[tuple[Finding, int]]:
+    """Each sentence of a file with its number of words. A file is read once: all checks share its sentences."""
     return [
-        Finding(line, " ".join(sentence.split()), rules)
+        (Finding(line, " ".join(sentence.split()), broken(sentence)), len(sentence.split()))
         for line, passage in passages(path)
         for sentence in sentences(passage)
-        if (rules := broken(sentence))
     ]
+
+
+def findings(path: Path) -> list[Finding]:
+    """All findings of a file."""
+    return [sentence for sentence, _ in judged(path) if sentence.rules]
 
 
 def in_code() -> list[str]:
@@ -132,11 +138,9 @@ def in_code() -> list[str]:
     for pattern, most in MOST_IN_CODE.items():
         listed = subprocess.run(["git", "ls-files", pattern], cwd=ROOT, capture_output=True, text=True, check=True)
         files = [ROOT / name for name in listed.stdout.split() if not name.startswith(LEFT_OUT)]
-        texts = [
-            text for path in files if path.is_file() for _, passage in passages(path) for text in sentences(passage)
-        ]
-        flawed = sum(bool(broken(text)) for text in texts)
-        whole = sum(len(text.split()) >= FEWEST_WORDS for text in texts)
+        read = [sentence for path in files if path.is_file() for sentence in judged(path)]
+        flawed = sum(bool(sentence.rules) for sentence, _ in read)
+        whole = sum(words >= FEWEST_WORDS for _, words in read)
         if flawed > most * whole:
             share = f"{flawed} of {whole} sentences to rewrite are more than {100 * most:g} %"
             complaints.append(f"{pattern}: {share}: see `python tests/prose.py --list FILE`")
