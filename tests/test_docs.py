@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 import weft
-from weft import _engine
+from test_docs_site import commands as commands_of
+from weft import _engine, cli
 from weft.cli import EXIT_STATUS
 from weft_docs.models import source
+from weft_docs.warm import warm
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = Path(weft.__file__).parent
@@ -27,6 +34,15 @@ ABOUT_CODE = ["ARCHITECTURE.md", "python/weft/README.md"] + [
 FOREIGN = {"Spanned", "_RouteEvaluate"}
 PLACEHOLDERS = ("NAME", "FOLDER")
 FILE = re.compile(r"[\w./-]+(/|\.(rs|py|js|md|toml|yaml|json|parquet|csv))")
+
+
+def _commands(document: str) -> list[str]:
+    text = (ROOT / document).read_text()
+    return [
+        line.split("#")[0].strip()
+        for block in re.findall(r"```sh\n(.*?)```", text, re.S)
+        for line in block.splitlines()
+    ]
 
 
 def test_names_of_the_code_in_pages_exist() -> None:
@@ -61,11 +77,100 @@ def _tracked(pattern: str) -> list[Path]:
     return [ROOT / name for name in listed.stdout.split()] or sorted(ROOT.glob(f"**/{pattern}"))
 
 
+# Commands that take minutes as they are shown, and settings that make them short enough for a test.
+SHORTER = {
+    "reproduce tcep": "--only 3",
+    "validate": "--filter 'torus8x8_uniform_1f 0.01$'",
+    "saturation": "--tolerance 0.1",
+    "run examples/quickstart.yaml --report": "--set 'sweep.traffic.load=[0.02, 0.1]' --out results/quickstart",
+}
+
+
+@pytest.fixture(scope="module")
+def command() -> Iterator[Path]:
+    """The command `weft`, one that starts at once."""
+    with warm() as folder:
+        yield folder / "weft"
+
+
+@pytest.fixture(scope="module")
+def clone(tmp_path_factory: pytest.TempPathFactory, command: Path) -> Path:
+    """A folder as a reader of the README has it: the files of a clone, the command, the scenarios that it shows.
+
+    The tests share it, so that none runs points that another has run.
+    """
+    tmp_path = tmp_path_factory.mktemp("clone")
+    for name in ("examples", "experiments", "tests"):
+        (tmp_path / name).symlink_to(ROOT / name)
+    programs = tmp_path / ".venv" / "bin"
+    programs.mkdir(parents=True)
+    (programs / "weft").symlink_to(command)
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    for name, text in re.findall(r"[Ss]ave (?:this|it) as\s+`([\w.]+)`.*?```yaml\n(.*?)```", readme, re.S):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    return tmp_path
+
+
+def _recipe(target: str) -> str:
+    """The commands of the Makefile that run for a target."""
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    found = re.search(rf"^{target}:.*\n((?:\t.*\n)*)", makefile, re.M)
+    assert found, f"the Makefile has no target {target}"
+    return found[1].replace("$(BIN)", ".venv/bin")
+
+
+def _run(command: str, folder: Path) -> str:
+    """Run a command of a page in a folder, shorter if it takes long; returns its output."""
+    shown = command.strip().removeprefix(".venv/bin/").removeprefix("weft ")
+    shorter = next((f" {more}" for begin, more in SHORTER.items() if shown.startswith(begin)), "")
+    done = subprocess.run(
+        ["bash", "-euc", f".venv/bin/weft {shown}{shorter}"],
+        cwd=folder,
+        env=os.environ | {"PYTHONPATH": str(PACKAGE.parent), "COLUMNS": "100"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
+    return done.stdout
+
+
+def test_every_command_of_the_readme_works_in_the_order_in_which_it_stands(clone: Path) -> None:
+    commands = [command for command in _commands("README.md") if command]
+    assert len(commands) == 5, "make run, make test, and three of Weft"
+    for shown in commands:
+        words = shown.split()
+        command = _recipe(words[1]) if words[0] == "make" else shown
+        if ".venv/bin/weft" in command:  # the other targets of the Makefile are no commands of Weft
+            _run(command, clone)
+    assert (clone / "results" / "quickstart" / "report.html").is_file()
+
+
+def test_every_example_of_the_help_works(clone: Path) -> None:
+    """After the runs whose results it names."""
+    _run("weft run examples/quickstart.yaml --report", clone)
+    _run("weft run examples/faults.yaml --no-picture", clone)
+    _run("weft run examples/bill.yaml --no-picture", clone)
+    torus = "[{torus: {widths: [4, 4], terminals_per_router: 1, trunk_width: 4}}]"
+    gaps = "sweep.traffic.workload.programs.program.collective.gap=[10us]"
+    sets = f"--set 'sweep.topology={torus}' --set '{gaps}' --set 'sweep.seed=[1]'"
+    _run(f"weft run examples/trunk_fabrics.yaml --no-picture --out results/trunk_fabrics {sets}", clone)
+    _run("weft trace make examples/programs/inference_70b.yaml --out program.goal", clone)
+    for command in commands_of(cli._parser(None)):
+        _run((command.epilog or "").partition("\n")[0].removeprefix("Example: "), clone)
+
+
 def test_the_python_of_the_readme_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (code,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.S)
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     monkeypatch.chdir(tmp_path)
     exec(compile(code, "README.md", "exec"), {})
+
+
+def test_the_output_in_the_readme_is_that_of_its_scenario(clone: Path) -> None:
+    """The table of points, as `weft run` prints it."""
+    (shown,) = re.findall(r"```text\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.S)
+    assert shown in _run("weft run my.yaml --no-picture", clone)
 
 
 def test_the_readme_fits_on_a_screen_or_two() -> None:
