@@ -141,6 +141,23 @@ def test_the_sweeps_of_a_paper_are_jobs_and_the_same_command_then_judges_it(
     assert finished(root) == before
 
 
+def test_points_of_the_torus_paper_are_handed_over_once(
+    tmp_path: Path, slurm: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """No job begins, so that the same command submits nothing twice."""
+    (slurm / "hold").touch()
+    command = ["reproduce", "torus", "--full", "--only", "allocator", "--out", str(tmp_path), "--on", "slurm"]
+    assert main(command) == 0
+    assert capsys.readouterr().out.startswith("submitted 10 points in ")
+    ((folder, sweep),) = sweeps(registry.paper("torus"), quick=False, only=["allocator"], out=tmp_path)
+    (array,) = arrays.arrays(folder)
+    assert sorted(point for chunk in array.chunks for point in chunk) == sorted(point.hash for point in sweep.points)
+    script = (slurm / f"{array.job}.script").read_text(encoding="utf-8")
+    assert f"#SBATCH --job-name={array.name}\n" in script
+    assert main(command) == 0
+    assert len(list(slurm.glob("*.script"))) == 1
+
+
 def test_jobs_of_all_papers_are_refused(slurm: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["reproduce", "all", "--on", "slurm"]) == 2
     assert "submit the papers one after the other, each by its name" in capsys.readouterr().err
