@@ -11,23 +11,27 @@
 //! # Guarantees
 //! Operations keep their data dependencies. Control dependencies are kept where they form no circle with those: writers for PyTorch
 //! name the caller of an operation there, which ends after it. Collectives of a rank have the order of the file. Those on the host are on processor 0,
-//! those of the accelerator on processor 1.
+//! those of the accelerator on processor 1. Collectives are of the groups that they name. The members of a group are those that
+//! ASTRA-sim's file of groups or PyTorch's node of process groups lists. Without a list the only group has all ranks. A root is a
+//! place in its group.
 //!
 //! # Not modelled
-//! Groups of ranks: they are in a file of their own, so that a trace with several groups is refused. Times of computations that
-//! have operations and no duration. Memory and storage: such a node is a computation of its duration.
+//! Times of computations that have operations and no duration. Memory and storage: such a node is a computation of its duration.
 //!
 //! # Validation
-//! `programs/tests/programs/chakra.rs`: the ring of ASTRA-sim on 8 accelerators, damaged files.
+//! `programs/tests/programs/chakra.rs`: nodes, groups, damaged files. `tests/test_traces.py`: the ring of
+//! ASTRA-sim on 8 accelerators. No outside sample with groups was at hand.
 
+mod groups;
 mod messages;
 
 use super::trace_files::{Clock, Files, TraceFormat, by_rank, number_of};
 use crate::form::{Draft, Op, Operation, Program, RankProgram, When};
 use crate::mpi::{Assumed, Assumptions, Converted, Problem};
+use groups::{Groups, OfRank};
 use messages::{GlobalMetadata, Node};
 use prost::Message;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use weft_units::Refusal;
 
 /// The format.
@@ -51,21 +55,17 @@ impl TraceFormat for Chakra {
         }
         let names = files.names().to_vec();
         let places = by_rank(&names, None, |name| number_of(name, ENDING).map(|(_, rank)| rank))?;
-        let (mut ranks, mut assumptions, mut groups) = (Vec::new(), Assumptions::new(), BTreeSet::new());
-        for &place in &places {
+        let (mut ranks, mut assumptions) = (Vec::new(), Assumptions::new());
+        let mut groups = Groups::of(files, places.len() as u32)?;
+        for (rank, &place) in (0..).zip(&places) {
             let bytes = files.load(place)?;
             *assumptions.entry(Assumed::RanksOfFiles).or_default() += 1;
             let reader = Reader { file: &names[place], bytes: &bytes, ranks: places.len() as u64 };
-            ranks.push(RankProgram::new(reader.rank(&mut assumptions, &mut groups)?));
+            ranks.push(reader.rank(&mut assumptions, OfRank::new(&mut groups, rank))?);
         }
-        if groups.len() > 1 {
-            let named: Vec<&str> = groups.iter().take(8).map(String::as_str).collect();
-            let what = format!(
-                "collectives are of {} groups ({}), whose members are not in the trace",
-                groups.len(),
-                named.join(", ")
-            );
-            return Err(Refusal::new("the trace", what, "record a job whose collectives are of all ranks"));
+        groups.check()?;
+        for (rank, program) in (0..).zip(&mut ranks) {
+            groups.complete(rank, &mut program.comms);
         }
         let program = Program { ranks };
         program.check()?;
@@ -81,18 +81,18 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn rank(&self, assumptions: &mut Assumptions, groups: &mut BTreeSet<String>) -> Result<crate::form::Ops, Refusal> {
+    fn rank(&self, assumptions: &mut Assumptions, mut groups: OfRank<'_>) -> Result<RankProgram, Refusal> {
         let mut rest = self.bytes;
         self.message::<GlobalMetadata>(&mut rest)?;
         let (mut draft, mut numbers) = (Draft::default(), HashMap::new());
         let (mut data, mut control) = (Vec::new(), Vec::new());
-        let mut collectives = 0;
         while !rest.is_empty() {
             let place = self.bytes.len() - rest.len();
             let at = |(what, help): Problem| Refusal::new(format!("{}, byte {place}", self.file), what, help);
             let node: Node = self.message(&mut rest)?;
             let mut assume = |assumed: Assumed| *assumptions.entry(assumed).or_default() += 1;
-            let op = self.op(&node, &mut collectives, groups, &mut assume).map_err(at)?;
+            groups.list(&node).map_err(at)?;
+            let op = self.op(&node, &mut groups, &mut assume).map_err(at)?;
             let number = draft.add(op);
             if numbers.insert(node.id, number).is_some() {
                 let what = format!("two nodes have the number {}", node.id);
@@ -122,7 +122,7 @@ impl Reader<'_> {
         if count > 0 {
             *assumptions.entry(assumed).or_default() += count;
         }
-        Ok(ops)
+        Ok(RankProgram { comms: groups.comms(), ..RankProgram::new(ops) })
     }
 
     /// The operations by their data dependencies alone.
@@ -142,13 +142,7 @@ impl Reader<'_> {
         })
     }
 
-    fn op(
-        &self,
-        node: &Node,
-        collectives: &mut u32,
-        groups: &mut BTreeSet<String>,
-        assume: &mut impl FnMut(Assumed),
-    ) -> Result<Op, Problem> {
+    fn op(&self, node: &Node, groups: &mut OfRank<'_>, assume: &mut impl FnMut(Assumed)) -> Result<Op, Problem> {
         let lacks = |what: &str| {
             let what = format!("node {} ({}) has no {what} that fits", node.id, node.name);
             (what, "write the trace again with the attributes that ASTRA-sim takes".to_owned())
@@ -174,14 +168,11 @@ impl Reader<'_> {
             5 => Op::send(peer("comm_dst")?, number("comm_size")?, Some(tag()?)).on(cpu, 0),
             6 => Op::receive(Some(peer("comm_src")?), number("comm_size")?, Some(tag()?)).on(cpu, 0),
             7 if node.value("comm_type").is_some() && node.value("comm_size").is_some() => {
-                if let Some(group) = node.value("pg_name") {
-                    groups.insert(group.text());
-                }
-                let (operation, bytes) =
-                    self.collective(number("comm_type")?, number("comm_size")?).ok_or_else(|| lacks("comm_type"))?;
+                let (kind, size) = (number("comm_type")?, number("comm_size")?);
                 let root = if node.value("root").is_some() { small("root")? } else { 0 };
-                *collectives += 1;
-                Op::collective(operation, root, bytes, *collectives - 1).on(cpu, 0)
+                let place = groups.next(node)?;
+                let (operation, bytes) = collective(kind, size, place.ranks).ok_or_else(|| lacks("comm_type"))?;
+                Op::collective(operation, root, bytes, place.instance).within(place.comm).on(cpu, 0)
             }
             0..=4 | 7..=10 => {
                 if node.kind == 7 {
@@ -197,20 +188,20 @@ impl Reader<'_> {
             }
         })
     }
+}
 
-    /// The collective of a number of the schema, and its size as [`Op::collective`] takes it \[bytes\].
-    fn collective(&self, kind: u64, bytes: u64) -> Option<(Operation, u64)> {
-        Some(match kind {
-            0 => (Operation::AllReduce, bytes),
-            1 => (Operation::Reduce, bytes),
-            2 => (Operation::AllGather, bytes),
-            3 => (Operation::Gather, bytes),
-            4 => (Operation::Scatter, bytes),
-            5 => (Operation::Broadcast, bytes),
-            6 => (Operation::AllToAll, bytes.div_ceil(self.ranks)),
-            7 | 8 => (Operation::ReduceScatter, bytes),
-            9 => (Operation::Barrier, 0),
-            _ => return None,
-        })
-    }
+/// The collective of a number of the schema among `ranks` ranks, and its size as [`Op::collective`] takes it \[bytes\].
+fn collective(kind: u64, bytes: u64, ranks: u32) -> Option<(Operation, u64)> {
+    Some(match kind {
+        0 => (Operation::AllReduce, bytes),
+        1 => (Operation::Reduce, bytes),
+        2 => (Operation::AllGather, bytes),
+        3 => (Operation::Gather, bytes),
+        4 => (Operation::Scatter, bytes),
+        5 => (Operation::Broadcast, bytes),
+        6 => (Operation::AllToAll, bytes.div_ceil(u64::from(ranks))),
+        7 | 8 => (Operation::ReduceScatter, bytes),
+        9 => (Operation::Barrier, 0),
+        _ => return None,
+    })
 }

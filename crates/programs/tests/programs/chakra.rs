@@ -3,7 +3,7 @@
 use crate::damage::rounds;
 use crate::recorded::Memory;
 use proptest::prelude::*;
-use weft_programs::form::{Op, Operation, When};
+use weft_programs::form::{Comm, Op, Operation, When};
 use weft_programs::mpi::{Assumed, Converted};
 use weft_programs::readers::chakra::Chakra;
 use weft_programs::readers::traces::{Clock, TraceFormat};
@@ -42,14 +42,87 @@ pub fn node(id: u64, kind: u64, after: &[u64], micros: u64, attributes: &[(&str,
     [varint(bytes.len() as u64), bytes].concat()
 }
 
+/// A node that lists process groups as PyTorch does.
+pub fn groups(id: u64, listed: &str) -> Vec<u8> {
+    let inputs = block(1, listed.as_bytes());
+    let name = block(2, b"## process_group:init ##");
+    let bytes = [number(1, id), name, number(3, 1), block(8, &inputs)].concat();
+    [varint(bytes.len() as u64), bytes].concat()
+}
+
 pub fn file(nodes: &[Vec<u8>]) -> Vec<u8> {
     let head = block(1, b"0.0.4");
     [varint(head.len() as u64), head, nodes.concat()].concat()
 }
 
 fn read(ranks: &[Vec<u8>]) -> Result<Converted, Refusal> {
-    let names = (0..ranks.len()).map(|rank| format!("step.{rank}.et")).collect();
-    Chakra.read(&mut Memory { names, bytes: ranks.to_vec() }, None)
+    read_with(ranks, &[])
+}
+
+/// Reads the files of ranks with other files in their folder: names and texts.
+fn read_with(ranks: &[Vec<u8>], others: &[(&str, &str)]) -> Result<Converted, Refusal> {
+    let names = (0..ranks.len()).map(|rank| format!("step.{rank}.et"));
+    let names = names.chain(others.iter().map(|(name, _)| (*name).to_owned())).collect();
+    let bytes = ranks.iter().cloned().chain(others.iter().map(|(_, text)| text.as_bytes().to_vec())).collect();
+    Chakra.read(&mut Memory { names, bytes }, None)
+}
+
+/// An all-to-all of 100 bytes in a group, and a barrier of all ranks.
+fn in_group(id: u64, group: u64) -> Vec<u8> {
+    let within = node(id, 7, &[], 0, &[("comm_type", 6), ("comm_size", 100), ("pg_name", group)]);
+    [within, node(id + 1, 7, &[], 0, &[("comm_type", 9), ("comm_size", 0)])].concat()
+}
+
+#[test]
+fn collectives_are_of_the_group_that_they_name() {
+    // Each rank in its order: [0, 1] and [3, 2].
+    let pairs = [0, 0, 1, 1].map(|group| file(&[in_group(1, group), in_group(3, group)]));
+    let of_file = read_with(&pairs, &[("step.json", r#"{"0": [0, 1], "1": [3, 2]}"#), ("system.json", "{}x")]).unwrap();
+    let comms = |number, members: [u32; 2], me| vec![Comm { number, members: members.into(), me }];
+    let wanted = [comms(1, [0, 1], 0), comms(1, [0, 1], 1), comms(2, [3, 2], 1), comms(2, [3, 2], 0)];
+    assert_eq!(of_file.program.ranks.iter().map(|rank| rank.comms.clone()).collect::<Vec<_>>(), wanted);
+    for rank in &of_file.program.ranks {
+        // 100 bytes to 2 ranks; collectives are counted within their group
+        let call = |instance| Op::collective(Operation::AllToAll, 0, 50, instance).within(1);
+        let barrier = |instance| Op::collective(Operation::Barrier, 0, 0, instance);
+        assert_eq!(rank.ops.ops(), [call(0), barrier(0), call(1), barrier(1)]);
+    }
+    // As PyTorch lists them in each rank: two groups may have one name.
+    let lists = [[0, 1], [0, 1], [3, 2], [3, 2]].map(|members| {
+        let listed = format!(r#"['[{{"pg_name": "7", "ranks": {members:?}, "group_size": 2}}]']"#);
+        file(&[groups(1, &listed), in_group(2, 7), in_group(4, 7)])
+    });
+    let of_nodes = read(&lists).unwrap();
+    for (rank, other) in of_nodes.program.ranks.iter().zip(&of_file.program.ranks) {
+        assert_eq!(rank.comms, other.comms);
+        assert_eq!(rank.ops.ops()[1..], *other.ops.ops());
+    }
+    // A list without members is that of all ranks, whose order is that of the files.
+    let escaped = r#"["[{\"pg_name\": \"0\", \"ranks\": [], \"group_size\": 2}]"]"#;
+    let all = [0, 1].map(|_| file(&[groups(1, escaped), in_group(2, 0)]));
+    let all = read(&all).unwrap();
+    assert_eq!([0, 1].map(|rank| all.program.ranks[rank].comms[0].members.to_vec()), [[0, 1], [0, 1]]);
+}
+
+#[test]
+fn groups_that_do_not_fit_are_refused_with_place_and_remedy() {
+    let refused = |of: &[u64], text: &str| {
+        let ranks: Vec<_> = of.iter().map(|&group| file(&[in_group(1, group)])).collect();
+        read_with(&ranks, &[("step.json", text)]).unwrap_err().to_string()
+    };
+    assert!(refused(&[0, 1], r#"{"0": [0, 1]}"#).contains("those of 1 have no members"));
+    let outside = refused(&[0, 0], r#"{"0": [0, 5]}"#);
+    assert!(outside.starts_with("step.json: group 0 has rank 5, and there are files of 2 ranks"), "{outside}");
+    assert!(refused(&[0, 0], r#"{"0": [0, 1, 0]}"#).contains("has rank 0 twice"));
+    let not_in = refused(&[0, 1], r#"{"0": [0], "1": [0]}"#);
+    assert!(not_in.starts_with("step.1.et, byte 8: node 1 () is of group 1, which rank 1 is not in"), "{not_in}");
+    // a member that calls no collective of its group
+    assert!(refused(&[0, 1], r#"{"0": [0, 1], "1": [1]}"#).contains("collective 0 of communicator 1"));
+    let ranks = [file(&[in_group(1, 0)])];
+    let twice = read_with(&ranks, &[("a.json", r#"{"0": [0]}"#), ("b.json", r#"{"0": [0]}"#)]).unwrap_err();
+    assert!(twice.to_string().contains("a.json and b.json both list groups"));
+    let lacking = [file(&[groups(1, r#"[{"pg_name": "0", "ranks": [], "group_size": 8}]"#), in_group(2, 0)])];
+    assert!(read(&lacking).unwrap_err().to_string().contains("group 0 has 8 ranks, and there are files of 1"));
 }
 
 #[test]
@@ -108,7 +181,10 @@ fn what_can_not_be_converted_is_refused_with_place_and_remedy() {
     assert_eq!(caller.program.ranks[0].ops.successors(1, When::Finish), [0]);
     assert!(message_of(&[node(1, 4, &[], 0, &[]), node(1, 4, &[], 0, &[])]).contains("two nodes have the number 1"));
     let group = |id, group| node(id, 7, &[], 0, &[("comm_type", 0), ("comm_size", 8), ("pg_name", group)]);
-    assert!(message_of(&[group(1, 0), group(2, 1)]).contains("collectives are of 2 groups (0, 1)"));
+    assert!(
+        message_of(&[group(1, 0), group(2, 1)])
+            .contains("collectives are of 2 groups, and those of 0, 1 have no members")
+    );
     let clock = Chakra.read(&mut Memory { names: vec!["a.0.et".into()], bytes: vec![file(&[])] }, Some(Clock::Wall));
     assert!(clock.unwrap_err().to_string().contains("leave out --clock"));
     let whole = file(&[node(1, 4, &[], 5, &[("is_cpu_op", 1)])]);
@@ -128,7 +204,9 @@ proptest! {
         tail in prop::collection::vec(any::<u8>(), 0..200),
     ) {
         let message = [("comm_dst", 0), ("comm_size", 100)];
-        let mut whole = file(&[node(1, 4, &[], 5, &[]), node(2, 5, &[1], 0, &message), node(3, 7, &[2], 0, &[("comm_type", 0), ("comm_size", 8)])]);
+        let listed = groups(4, r#"['[{"pg_name": "0", "ranks": [0]}]']"#);
+        let sized = [("comm_type", 0), ("comm_size", 8), ("pg_name", 0)];
+        let mut whole = file(&[node(1, 4, &[], 5, &[]), node(2, 5, &[1], 0, &message), listed, node(3, 7, &[2], 0, &sized)]);
         for (place, byte) in changes {
             let place = place.index(whole.len());
             whole[place] = byte;

@@ -163,8 +163,9 @@ fn changed_liballprof_never_panics() {
 fn changed_chakra_never_panics() {
     let message = |peer: &'static str, to: u64| [(peer, to), ("comm_size", 100), ("comm_tag", 3)];
     let of = |kind: u64, peer: &'static str, other: u64| {
-        let sized = [("comm_type", 0), ("comm_size", 8)];
+        let sized = [("comm_type", 0), ("comm_size", 8), ("pg_name", 0)];
         chakra::file(&[
+            chakra::groups(4, r#"['[{"pg_name": "0", "ranks": [0, 1], "group_size": 2}]']"#),
             chakra::node(1, 4, &[], 5, &[("is_cpu_op", 1)]),
             chakra::node(2, kind, &[1], 0, &message(peer, other)),
             chakra::node(3, 7, &[1, 2], 0, &sized),

@@ -70,6 +70,14 @@ impl Value {
     }
 }
 
+/// The inputs of a node (`IOInfo`).
+#[derive(Clone, PartialEq, Message)]
+pub struct Inputs {
+    /// Their values as text.
+    #[prost(string, tag = "1")]
+    pub values: String,
+}
+
 /// An operation of a rank.
 #[derive(Clone, PartialEq, Message)]
 pub struct Node {
@@ -85,6 +93,9 @@ pub struct Node {
     pub data_deps: Vec<u64>,
     #[prost(uint64, tag = "7")]
     pub duration_micros: u64,
+    /// An [`Inputs`], which is read of few nodes.
+    #[prost(bytes = "vec", tag = "8")]
+    pub inputs: Vec<u8>,
     #[prost(message, repeated, tag = "10")]
     pub attr: Vec<AttributeProto>,
 }

@@ -1,0 +1,204 @@
+//! Groups of ranks that collectives of Chakra name by `pg_name`. Their members are in the file of groups of ASTRA-sim, or in the
+//! node in which PyTorch records its process groups.
+
+use super::messages::{Inputs, Node};
+use crate::form::Comm;
+use crate::mpi::Problem;
+use crate::readers::trace_files::Files;
+use prost::Message;
+use serde::Deserialize;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+use weft_units::Refusal;
+
+const ENDING: &str = ".json";
+/// The node of PyTorch that lists the groups of its rank, as JSON in its inputs.
+const INIT: &str = "## process_group:init ##";
+const COPY: &str = "put the file of groups of ASTRA-sim (JSON: names, each with a list of ranks) into the folder of the trace, or record \
+                    PyTorch's process groups";
+
+type Lists = HashMap<String, Arc<[u32]>>;
+
+/// The groups of a trace.
+pub(super) struct Groups {
+    ranks: u32,
+    /// Members by name, as the file of groups has them.
+    of_file: Lists,
+    /// Numbers of the groups of collectives, from 1: two groups of one name have different members.
+    numbers: BTreeMap<(String, Arc<[u32]>), u32>,
+    /// Names in collectives whose members are listed nowhere.
+    unlisted: BTreeSet<String>,
+}
+
+/// The place of a collective: communicator of its rank, number in the communicator, ranks of the communicator.
+pub(super) struct Place {
+    pub comm: u16,
+    pub instance: u32,
+    pub ranks: u32,
+}
+
+/// An entry of PyTorch's list. Without members it is the group of all ranks.
+#[derive(Deserialize)]
+struct Listed {
+    pg_name: String,
+    #[serde(default)]
+    ranks: Vec<u32>,
+    group_size: Option<u32>,
+}
+
+impl Groups {
+    /// The groups of a trace of `ranks` ranks, with those of its file of groups.
+    pub fn of(files: &mut dyn Files, ranks: u32) -> Result<Self, Refusal> {
+        let mut found: Option<(String, Lists)> = None;
+        for place in 0..files.names().len() {
+            let name = files.names()[place].clone();
+            if !name.ends_with(ENDING) {
+                continue;
+            }
+            // a folder may have other files of JSON
+            let Ok(lists) = serde_json::from_slice::<BTreeMap<String, Vec<u32>>>(&files.load(place)?) else { continue };
+            if let Some((other, _)) = &found {
+                let what = format!("{other} and {name} both list groups of ranks");
+                return Err(Refusal::new("the trace", what, "put each trace into a folder of its own"));
+            }
+            let checked =
+                lists.into_iter().map(|(group, members)| Ok((group.clone(), checked(&group, members, ranks)?)));
+            let lists = checked.collect::<Result<Lists, Problem>>();
+            found = Some((name.clone(), lists.map_err(|(what, help)| Refusal::new(name, what, help))?));
+        }
+        let of_file = found.map(|(_, lists)| lists).unwrap_or_default();
+        Ok(Self { ranks, of_file, numbers: BTreeMap::new(), unlisted: BTreeSet::new() })
+    }
+
+    /// Refuses groups without members, unless the only one can be that of all ranks.
+    pub fn check(&self) -> Result<(), Refusal> {
+        if self.unlisted.is_empty() || (self.unlisted.len() == 1 && self.numbers.is_empty()) {
+            return Ok(());
+        }
+        let named: Vec<&str> = self.unlisted.iter().take(8).map(String::as_str).collect();
+        let all = self.unlisted.len() + self.numbers.len();
+        let what = format!("collectives are of {all} groups, and those of {} have no members", named.join(", "));
+        Err(Refusal::new("the trace", what, COPY))
+    }
+
+    /// Adds the groups of a rank whose collectives it does not call, so that the check of the program finds what is missing.
+    pub fn complete(&self, rank: u32, comms: &mut Vec<Comm>) {
+        for ((_, members), &number) in &self.numbers {
+            if comms.iter().all(|comm| comm.number != number) {
+                comms.extend(comm_of(number, members, rank));
+            }
+        }
+    }
+}
+
+/// The groups of a rank while its file is read.
+pub(super) struct OfRank<'a> {
+    groups: &'a mut Groups,
+    rank: u32,
+    /// Members by name, as PyTorch listed them for this rank.
+    listed: Lists,
+    comms: Vec<Comm>,
+    /// Communicators by name.
+    places: HashMap<String, u16>,
+    /// Collectives so far of all ranks, then of each communicator.
+    collectives: Vec<u32>,
+}
+
+impl<'a> OfRank<'a> {
+    pub fn new(groups: &'a mut Groups, rank: u32) -> Self {
+        let (listed, comms, places) = (Lists::new(), Vec::new(), HashMap::new());
+        Self { groups, rank, listed, comms, places, collectives: vec![0] }
+    }
+
+    /// Takes the groups that a node lists, if it is PyTorch's node of them. A list of another form lists nothing.
+    pub fn list(&mut self, node: &Node) -> Result<(), Problem> {
+        if node.name != INIT {
+            return Ok(());
+        }
+        for Listed { pg_name, ranks, group_size } in listed(&node.inputs) {
+            let all = self.groups.ranks;
+            let members = if ranks.is_empty() {
+                if let Some(size) = group_size.filter(|&size| size != all) {
+                    let what = format!("group {pg_name} has {size} ranks, and there are files of {all}");
+                    return Err((what, "copy the files of all ranks into one folder".to_owned()));
+                }
+                (0..all).collect()
+            } else {
+                checked(&pg_name, ranks, all)?
+            };
+            self.listed.insert(pg_name, members);
+        }
+        Ok(())
+    }
+
+    /// The place of the next collective, by the name of its group.
+    pub fn next(&mut self, node: &Node) -> Result<Place, Problem> {
+        let comm = match node.value("pg_name") {
+            None => 0,
+            Some(name) => self.comm(node, name.text())?,
+        };
+        let count = &mut self.collectives[usize::from(comm)];
+        *count += 1;
+        let ranks =
+            usize::from(comm).checked_sub(1).map_or(self.groups.ranks, |place| self.comms[place].members.len() as u32);
+        Ok(Place { comm, instance: *count - 1, ranks })
+    }
+
+    fn comm(&mut self, node: &Node, name: String) -> Result<u16, Problem> {
+        if let Some(&known) = self.places.get(&name) {
+            return Ok(known);
+        }
+        let Some(members) = self.listed.get(&name).or_else(|| self.groups.of_file.get(&name)).cloned() else {
+            self.groups.unlisted.insert(name);
+            return Ok(0);
+        };
+        let next = self.groups.numbers.len() as u32 + 1;
+        let number = *self.groups.numbers.entry((name.clone(), Arc::clone(&members))).or_insert(next);
+        let Some(comm) = comm_of(number, &members, self.rank) else {
+            let what =
+                format!("node {} ({}) is of group {name}, which rank {} is not in", node.id, node.name, self.rank);
+            return Err((what, "correct the members of the group, or the names of the files".to_owned()));
+        };
+        self.comms.push(comm);
+        let Ok(place) = u16::try_from(self.comms.len()) else {
+            let what = format!("rank {} has collectives of more than {} groups", self.rank, u16::MAX);
+            return Err((what, "record a shorter part of the job".to_owned()));
+        };
+        self.places.insert(name, place);
+        self.collectives.push(0);
+        Ok(place)
+    }
+
+    /// The communicators of the rank.
+    pub fn comms(self) -> Vec<Comm> {
+        self.comms
+    }
+}
+
+fn comm_of(number: u32, members: &Arc<[u32]>, rank: u32) -> Option<Comm> {
+    let me = members.iter().position(|&member| member == rank)? as u32;
+    Some(Comm { number, members: Arc::clone(members), me })
+}
+
+/// The entries of PyTorch's list, which writers wrap in the text of a list of Python or JSON.
+fn listed(inputs: &[u8]) -> Vec<Listed> {
+    let text = Inputs::decode(inputs).map(|inputs| inputs.values).unwrap_or_default();
+    let Some(list) = text.find("[{").zip(text.rfind("}]")).and_then(|(first, last)| text.get(first..last + 2)) else {
+        return Vec::new();
+    };
+    serde_json::from_str(list).or_else(|_| serde_json::from_str(&list.replace("\\\"", "\""))).unwrap_or_default()
+}
+
+/// Members that are ranks of the trace, each of them once.
+fn checked(group: &str, members: Vec<u32>, ranks: u32) -> Result<Arc<[u32]>, Problem> {
+    if let Some(outside) = members.iter().find(|&&member| member >= ranks) {
+        let what = format!("group {group} has rank {outside}, and there are files of {ranks} ranks");
+        return Err((what, "copy the files of all ranks into one folder".to_owned()));
+    }
+    let mut once = BTreeSet::new();
+    if let Some(twice) = members.iter().find(|&&member| !once.insert(member)) {
+        let what = format!("group {group} has rank {twice} twice");
+        return Err((what, "name each rank of a group once".to_owned()));
+    }
+    Ok(members.into())
+}
