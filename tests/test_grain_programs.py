@@ -91,3 +91,56 @@ def test_packets_that_share_a_link_in_turns_take_longer_than_grains(tmp_path: Pa
     assert same["solution_seconds"] == coarse["solution_seconds"], "grains are packets already"
     assert coarse["solution_seconds"] < 0.98 * alternating["solution_seconds"]
     assert held["solution_seconds"] == pytest.approx(coarse["solution_seconds"], rel=0.02)
+
+
+def all_to_all(size: int, spread_ns: int) -> str:
+    """A pairwise all-to-all as GOAL. Ranks begin within `spread_ns` of each other, neighbours at different times."""
+    lines = [f"num_ranks {RANKS}"]
+    for rank in range(RANKS):
+        lines += [f"rank {rank} {{", f"begin: calc {spread_ns * (rank * 37 % RANKS) // RANKS}"]
+        before = ["begin"]
+        for step in range(1, RANKS):
+            now = [f"s{step}", f"r{step}"]
+            lines.append(f"{now[0]}: send {size}b to {(rank + step) % RANKS} tag {step}")
+            lines.append(f"{now[1]}: recv {size}b from {(rank - step) % RANKS} tag {step}")
+            lines += [f"{later} requires {earlier}" for later in now for earlier in before]
+            before = now
+        lines.append("}")
+    return "\n".join(lines) + "\n"
+
+
+def times(folder: Path, spread_ns: int) -> tuple[float, float]:
+    """Run times of such an all-to-all of 64 KiB over slow terminal links: with grains of 256 B, and of 4 KiB."""
+    folder.mkdir()
+    (folder / "all_to_all.goal").write_text(all_to_all(65_536, spread_ns), encoding="utf-8")
+    file = folder / "scenario.yaml"
+    file.write_text(
+        """\
+link_speed: 512Gb/s
+flit: 64B
+topology: {torus: {widths: [4, 4, 4], terminals_per_router: 1}}
+links:
+  default: {latency: 128ns, vcs: 4, buffer: 512flits}
+  terminal: {bandwidth: 256Gb/s}
+router: {delay: 1ns}
+routing: dimension_order
+traffic: {packet: 64flits, workload: {programs: {file: all_to_all.goal, eager: 1GB}}}
+sweep: {grain: [256B, 4KiB]}
+""",
+        encoding="utf-8",
+    )
+    small, large = weft.load(file).run(folder / "results", watch=False).summaries
+    return small["solution_seconds"], large["solution_seconds"]
+
+
+def test_large_grains_leave_a_lockstep_that_small_ones_keep(tmp_path: Path) -> None:
+    """Ranks that begin together stay in step with small grains, and messages of different rounds do not meet.
+
+    Ranks that begin at different times do not stay in step, with grains of either size. Then both sizes take longer,
+    and agree.
+    """
+    small, large = times(tmp_path / "together", 0)
+    assert large > 1.08 * small
+    later_small, later_large = times(tmp_path / "apart", 4000)
+    assert later_small > 1.4 * small
+    assert later_large == pytest.approx(later_small, rel=0.1)
