@@ -260,11 +260,15 @@ impl Member {
             || inside.split_once('/').is_some_and(|(folder, _)| neighbours(folder))
     }
 
+    /// True if a text has the name, the module or the variant, perhaps as a part of another word.
+    fn is_in(&self, text: &str) -> bool {
+        [&self.name, &self.module, &self.variant].iter().any(|part| text.contains(part.as_str()))
+    }
+
     /// Whether a line names it, in code or in the words of a text.
     fn is_named(&self, code: &str, text: &str, in_registry: bool) -> bool {
         let Self { config, name, module, variant, .. } = self;
-        // most lines have neither the name, nor the module, nor the variant
-        if !text.contains(name) && !code.contains(module) && !code.contains(variant) {
+        if !self.is_in(text) && !self.is_in(code) {
             return false;
         }
         let ordinary = WORDS.contains(&name.as_str());
@@ -299,13 +303,18 @@ fn quoted(text: &str) -> Vec<(String, String)> {
 /// The members that a file names although it is not of their folder, with the line.
 fn named(members: &[Member], of: &str, file: &str, text: &str, files: &BTreeMap<String, String>) -> Vec<String> {
     let mut found = Vec::new();
+    // most files name few members, so a file is searched once for each name, and its lines for the names that it has
+    let present: Vec<&Member> = members.iter().filter(|member| member.is_in(text)).collect();
     for ((code, words), line) in quoted(text).into_iter().zip(text.lines()) {
-        for member in members.iter().filter(|_| registration(line).is_none()) {
+        if present.is_empty() || registration(line).is_some() {
+            continue;
+        }
+        for member in &present {
             let at_home = |other: &Member| other.name == member.name && of == "models" && other.is_at_home(file, files);
             let excepted =
                 || EXCEPTIONS.iter().any(|(place, model, _)| *place == format!("{of}/{file}") && *model == member.name);
             let in_registry = of == "models" && file == member.registry;
-            // first what is cheap and rarely true: there are millions of pairs of a line and a member
+            // first the test that is cheap and rarely true
             if member.is_named(&code, &words, in_registry) && !excepted() && !members.iter().any(at_home) {
                 found.push(format!("{}: {}", member.name, line.trim()));
             }

@@ -256,14 +256,15 @@ impl Explainer<'_> {
             vc_classes: vc_classes(number),
         };
         let distance = self.spec.graph.distances_from(from.router)[to.router as usize];
-        let path = |((_, hops), found): (&(usize, Hops), &_)| self.path(hops, *found, distance, flits);
-        let mut paths: Vec<Path> = self.found.iter().map(path).collect();
         // paths of equal length stay in the order of their ports
-        paths.sort_by(|a, b| {
-            let likely = |p: &Path| p.probability.unwrap_or(0.0);
-            a.hops.len().cmp(&b.hops.len()).then(likely(b).total_cmp(&likely(a)))
+        let mut found: Vec<_> = self.found.iter().collect();
+        found.sort_by(|((a, _), (of_a, _)), ((b, _), (of_b, _))| {
+            a.cmp(b).then(of_b.unwrap_or(0.0).total_cmp(&of_a.unwrap_or(0.0)))
         });
-        paths.truncate(LISTED);
+        // there may be a hundred thousand: the others are counted only
+        found.truncate(LISTED);
+        let path = |((_, hops), found): (&(usize, Hops), &_)| self.path(hops, *found, distance, flits);
+        let paths: Vec<Path> = found.into_iter().map(path).collect();
         Explanation {
             routing: self.spec.routing.name().to_owned(),
             distance,
