@@ -188,6 +188,8 @@ const LONGEST_PROGRAM: Cycles = 100_000_000_000;
 const MAX_BATCHES: u32 = 1000;
 /// Most parts of a window that grows: each part has its own sums for each job.
 const MAX_GROWN: u64 = 100_000;
+/// The warm-up where a scenario names none, and it cannot end by itself.
+const USUAL_WARMUP: Cycles = 10_000;
 
 impl Measure {
     /// Writes out the defaults that depend on other keys, and on the decision period of a policy that switches links.
@@ -199,7 +201,7 @@ impl Measure {
         let usual = match (&self.stop, period) {
             (Some(StopConfig::Complete(_)), _) => Warmup::For(Time::Cycles(0)),
             (_, Some(_)) if steady => Warmup::Auto,
-            _ => Warmup::For(Time::Cycles(10_000)),
+            _ => Warmup::For(Time::Cycles(USUAL_WARMUP)),
         };
         let warmup = *self.warmup.get_or_insert(usual);
         if warmup == Warmup::Auto {
@@ -241,13 +243,12 @@ impl Measure {
                 "packets sent in the warm-up would not be measured, but the window ends with the last of a batch";
             return Err(Refusal::new("measure.warmup", what, "write 0cycles, or leave the warm-up out"));
         }
-        if auto_warmup && traffic.jobs.iter().any(|job| job.phases.len() > 1) {
+        let changes = traffic.jobs.iter().flat_map(|job| job.phases.iter().skip(1));
+        if let Some(first) = changes.map(|phase| phase.from).min().filter(|_| auto_warmup) {
             let what = "a load that changes never settles, and its phases start at fixed times";
-            return Err(Refusal::new(
-                "measure.warmup",
-                what,
-                "write a time, such as 10000cycles, or leave the phases out",
-            ));
+            let time = first.min(USUAL_WARMUP);
+            let help = format!("write a time without `warmup_limit`, such as {time}cycles, or leave the phases out");
+            return Err(Refusal::new("measure.warmup", what, help));
         }
         Ok(Phases {
             warmup,

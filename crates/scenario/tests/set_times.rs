@@ -191,3 +191,19 @@ fn a_window_that_ends_with_a_batch_is_long_enough_for_the_policy() {
         "{warnings:?}"
     );
 }
+
+#[test]
+fn a_warm_up_of_a_load_that_changes_has_a_length_of_its_own() {
+    let changes = |from: &'static str| [("measure.warmup", "auto"), ("traffic.phases", from)];
+    let early = changes("[{from: 3000cycles, load: 0.3}]");
+    let limited = [early[0], early[1], ("measure.warmup_limit", "40us")];
+    for refused in [&early[..], &limited] {
+        let error = point(refused).map(|_| ()).expect_err("it never settles");
+        assert!(error.contains("write a time without `warmup_limit`, such as 3000cycles, or leave the phases out"));
+    }
+    assert_eq!(warned(&[("measure.warmup", "3000cycles"), early[1]]), []);
+    let late = point(&changes("[{from: 15us, load: 0.3}]")).map(|_| ()).expect_err("it never settles");
+    assert!(late.contains("such as 10000cycles"), "{late}");
+    assert_eq!(warned(&[("measure.warmup", "10000cycles"), changes("[{from: 15us, load: 0.3}]")[1]]), []);
+    assert!(point(&limited[..1]).is_ok() && point(&[limited[0], limited[2]]).is_ok(), "without the phases");
+}
