@@ -11,9 +11,12 @@ from typing import Any
 import pytest
 
 import weft
+from conftest import made
 from weft import _engine
 from weft.cli import main
-from weft.results import soundness
+from weft.report import answer
+from weft.report.sources import Sources
+from weft.results import codes, savings, soundness
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "docs"))
 from weft_docs import diagnoses
@@ -173,6 +176,47 @@ def test_remedies_name_the_folder_and_the_command(ending: str) -> None:
     assert ("'results/my ring'" if ending == "stalled" else "weft run ring.yaml --force") in flaw["remedy"]["text"]
     (unknown,) = soundness.diagnoses(summary, "results", None)
     assert "{" not in unknown["remedy"]["text"]
+
+
+ON: dict[str, Any] = {"links_on_mean": 1.0, "links_stay_on": True, "power_mean_w": 2000.0, "energy_total_fj": "9"}
+SLEEP = ON | {"links_on_mean": 0.5, "links_stay_on": False, "power_mean_w": 900.0, "power_settled": True}
+LATER = {"warmup_cycles": 9000, "window_cycles": 2000, "offered_load": 0.105}
+# The code of a pair of points, the numbers of both that differ, and the number of points of which it is.
+PAIRS: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
+    ("unequal_work", {}, {"accepted_load": 0.3}),
+    ("other_faults", LATER | {"dropped_packets": 1, "packets": 999}, {"warmup_cycles": 1000, "window_cycles": 2000}),
+    ("other_windows", LATER, {"warmup_cycles": 1000, "window_cycles": 2000}),
+]
+
+
+@pytest.mark.parametrize(("code", "on", "sleep"), PAIRS, ids=[code for code, _, _ in PAIRS])
+def test_diagnoses_of_pairs_are_data_and_lines_have_their_codes(
+    tmp_path: Path, code: str, on: dict[str, Any], sleep: dict[str, Any]
+) -> None:
+    policies: list[dict[str, Any]] = [{"power.policy": "always_on"}]
+    policies.append({"power.policy": {"idle_timeout": {"idle": "9cycles"}}})
+    sides = [(policies[0], ON | on | {"hash": 0}), (policies[1], SLEEP | sleep | {"hash": 1})]
+    carried = {"traffic.load": 0.1}, {"traffic.load": 0.2}
+    runs = [(policy | carried[0], numbers) for policy, numbers in sides]
+    runs += [(policies[0] | carried[1], ON | {"hash": 2}), (policies[1] | carried[1], SLEEP | {"hash": 3})]
+    results = made(tmp_path / "made", runs)
+    (found,) = results.sweep_diagnoses
+    assert (found["code"], found["severity"], found["points"][:2]) == (code, "warning", [0, 1])
+    assert found["numbers"]["pairs"] == 1
+    assert found["remedy"]["text"]
+    text = " ".join(savings.lines(results, width=1000))
+    assert f"[{code}]" in text
+    assert codes.legend([text]) == [f"more of a name in brackets: weft explain code {code}"]
+    lines = [line for line in answer.sentences(Sources([results])) if f"[{code}]" in line]
+    assert lines, "the report"
+
+
+def test_flaws_of_points_are_no_diagnoses_of_pairs(tmp_path: Path) -> None:
+    runs = [({"power.policy": "always_on"}, ON), ({"power.policy": "tcep"}, SLEEP | {"saturated": True})]
+    results = made(tmp_path / "made", runs)
+    assert results.sweep_diagnoses == []
+    assert "1 saturated." in " ".join(savings.lines(results))
+    assert codes.legend(["no code [at all]"]) == []
 
 
 def test_a_run_as_json_writes_its_tables_and_the_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

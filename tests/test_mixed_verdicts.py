@@ -10,7 +10,7 @@ import pytest
 import weft
 from conftest import made
 from small import steady_point
-from weft.results import mixed_verdicts, sweep_diagnoses
+from weft.results import codes, mixed_verdicts
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,7 +22,7 @@ def test_a_saturated_load_below_a_carried_one_is_named(
 ) -> None:
     loads = (0.3, 0.4)
     points = [steady_point("always_on", load, saturated=each) for load, each in zip(loads, verdicts, strict=True)]
-    shown = sweep_diagnoses.sentences(mixed_verdicts.diagnoses(made(tmp_path / "mixed", points)))
+    shown = codes.sentences(mixed_verdicts.diagnoses(made(tmp_path / "mixed", points)))
     assert len(shown) == is_named
     for sentence in shown:
         assert "not monotonic (power.policy = always_on): load 0.3 is saturated" in sentence
@@ -55,7 +55,7 @@ def test_ofar_fills_its_queues_later_at_a_lower_load_and_the_remedy_tells_it(tmp
     assert [summary["saturated"] for summary in early.summaries] == [True, False]
     (found,) = early.sweep_diagnoses
     assert (found["code"], found["points"]) == ("not_monotonic", [0, 1])
-    (shown,) = sweep_diagnoses.sentences([found])
+    (shown,) = codes.sentences([found])
     assert "not monotonic: load 0.2 is saturated" in shown
     assert "and 0.4 is not" in shown
     remedy = dict(re.findall(r"`(measure\.\w+): (\d+cycles)`", shown))

@@ -84,7 +84,7 @@ SHORT_WARMUP = {"path": "measure.warmup", "what": "a warm-up of 9 cycles is too 
         ({"queues_settled": False, **QUEUES}, "1 not settled (queues)."),
         ({"packets": 2}, "1 with fewer than 30 packets."),
         ({"packet_latency_mean_cycles": None}, "1 without a measured packet."),
-        ({"accepted_load": 0.4}, "1 of unequal work (accepted loads differ)."),
+        ({"accepted_load": 0.4}, "1 of unequal work (accepted loads differ) [unequal_work]."),
         ({"warnings": [SHORT_WARMUP]}, "1 not settled (power states)."),
     ],
 )

@@ -17,7 +17,7 @@ from weft.plot.choice import Choice
 from weft.report import answer
 from weft.report.data import collect
 from weft.report.sources import Sources
-from weft.results import collapse, notes, soundness, sweep_diagnoses, tables
+from weft.results import codes, collapse, notes, soundness, tables
 from weft.results.choose import Chosen
 from weft.results.comparison import compare
 
@@ -183,7 +183,7 @@ def test_what_is_not_judged_is_marked_and_nowhere_carried(tmp_path: Path) -> Non
     table = tables.loads(results)
     assert "?: too short to tell whether it is saturated" in table
     assert "0.900?" in table
-    shown = f"not judged: {why['what']}; {why['help']} (load 0.2)"
+    shown = f"not judged: {why['what']}; {why['help']} [not_judged] (load 0.2)"
     assert shown in [line.replace("traffic.load = ", "load ") for line in notes.lines(results)]
     assert any("40 %; write a longer one" in sentence for sentence in answer.sentences(Sources([results])))
     (row,) = answer.curves(Sources([results]))
@@ -364,14 +364,16 @@ def test_a_window_that_measures_next_to_nothing_is_reported(tmp_path: Path) -> N
     over = {"packets": 1, "window_cycles": 50000, "saturated": True, "offered_load": 0.9, "accepted_load": 0.25}
     assert notes.lines(made(tmp_path / "over", [({}, over)]))[0] == (
         "saturated: of the packets created in the window of 50000 cycles 1 packet was delivered, the others wait; "
-        "0.25 of 0.9 flits/terminal/cycle were accepted"
+        "0.25 of 0.9 flits/terminal/cycle were accepted [too_few_packets]"
     )
     short = made(tmp_path / "short", [({}, {"packets": 500, "window_cycles": 15})])
     assert "the window of 15 cycles is shorter than the mean latency, 20 cycles" in notes.lines(short)[0]
     assert "write `measure.window: 200cycles` or more" in notes.lines(short)[0]
     settled = {"warmup_settled": True, "warmup_cycles": 9}
     nothing = made(tmp_path / "nothing", [({}, settled | {"packets": 0, "offered_load": 0.0})])
-    assert notes.lines(nothing) == ["nothing was measured: no packet was created in the window"], "it settled nowhere"
+    assert notes.lines(nothing) == ["nothing was measured: no packet was created in the window [no_packet]"], (
+        "it settled nowhere"
+    )
 
 
 def test_a_saturated_load_below_one_that_is_carried_is_reported(tmp_path: Path) -> None:
@@ -384,7 +386,9 @@ def test_a_saturated_load_below_one_that_is_carried_is_reported(tmp_path: Path) 
     (shown,) = [line for line in notes.lines(mixed) if line.startswith("not monotonic")]
     assert "load 0.3 is saturated (0.28 of 0.3 flits/terminal/cycle accepted), and 0.4 is not" in shown
     # four times warm-up and window, and four times the window
-    assert shown.endswith("write `measure.warmup: 12000cycles` and `measure.window: 8000cycles`, or more")
+    assert shown.endswith(
+        "write `measure.warmup: 12000cycles` and `measure.window: 8000cycles`, or more [not_monotonic]"
+    )
     usual = made(tmp_path / "usual", [of(0.2, False), of(0.3, False), of(0.4, True)])
     assert not [line for line in notes.lines(usual) if line.startswith("not monotonic")]
 
@@ -399,7 +403,7 @@ def test_numbers_that_had_not_settled_are_marked(tmp_path: Path) -> None:
 
 def test_a_warning_of_a_short_warm_up_is_reported_with_the_results(tmp_path: Path) -> None:
     results = points(tmp_path / "short", FLAWS["not settled (power states) after a short warm-up"])
-    line = "power states not settled: a warm-up of 9 cycles is too short (traffic.load = 0.2)"
+    line = "power states not settled: a warm-up of 9 cycles is too short [power_unsettled] (traffic.load = 0.2)"
     assert notes.lines(results) == [line]
     assert f"P{line[1:]}." in answer.sentences(Sources([results]))
     assert "~: measured before it had settled" in tables.loads(results)
@@ -409,8 +413,8 @@ def test_a_warning_of_a_short_warm_up_is_reported_with_the_results(tmp_path: Pat
 
 def test_a_warm_up_before_the_first_replies_is_reported_with_the_results(tmp_path: Path) -> None:
     results = points(tmp_path / "early", FLAWS["not settled (replies)"])
-    line = "replies not settled: a warm-up of 9 cycles is not longer than the turnaround (traffic.load = 0.2)"
-    assert notes.lines(results) == [line]
+    line = "replies not settled: a warm-up of 9 cycles is not longer than the turnaround"
+    assert notes.lines(results) == [f"{line} [replies_unsettled] (traffic.load = 0.2)"]
 
 
 def test_what_measured_nothing_is_said_in_words(tmp_path: Path) -> None:
@@ -425,16 +429,32 @@ def test_what_measured_nothing_is_said_in_words(tmp_path: Path) -> None:
     ]
     jobs = [of_batch, silent, stuck, {"job": "solver", "packets": 7}]
     results = made(tmp_path / "silent", [({}, times | {"jobs": jobs, "phases": phases})])
-    assert notes.lines(results) == [
-        "job exchange measured nothing: its batch was complete in cycle 565, before the window began in cycle 6490",
-        "job silent measured nothing: it created no packet in the window",
-        "job stuck measured nothing: none of the packets that it created in the window was delivered",
-        "phase 1 of the load measured nothing: it ends in cycle 6000, and the window begins in cycle 6490",
-        "phase 3 of the load measured nothing: it begins in cycle 8000, and the window ends in cycle 7490",
-        "settled: not judged, since the load changes at set times; the warm-up is the scenario's, 6490 cycles",
+    lines = [
+        (
+            "job exchange measured nothing: its batch was complete in cycle 565, before the window began in cycle 6490",
+            "job_without_packets",
+        ),
+        ("job silent measured nothing: it created no packet in the window", "job_without_packets"),
+        (
+            "job stuck measured nothing: none of the packets that it created in the window was delivered",
+            "job_without_packets",
+        ),
+        (
+            "phase 1 of the load measured nothing: it ends in cycle 6000, and the window begins in cycle 6490",
+            "phase_without_packets",
+        ),
+        (
+            "phase 3 of the load measured nothing: it begins in cycle 8000, and the window ends in cycle 7490",
+            "phase_without_packets",
+        ),
+        (
+            "settled: not judged, since the load changes at set times; the warm-up is the scenario's, 6490 cycles",
+            "warmup_not_judged",
+        ),
     ]
+    assert notes.lines(results) == [codes.coded(text, code) for text, code in lines]
     empty = made(tmp_path / "empty", [({}, {"packets": 0, "offered_load": 0.0})])
-    assert notes.lines(empty) == ["nothing was measured: no packet was created in the window"]
+    assert notes.lines(empty) == ["nothing was measured: no packet was created in the window [no_packet]"]
 
 
 @pytest.fixture(scope="module")
@@ -449,7 +469,7 @@ def test_a_collapse_is_explained_and_not_praised(collapsed: Results) -> None:
     assert not awake["saturated"]
     assert 1 - asleep["energy_total_j"] / asleep["energy_always_on_j"] > 0.001, "it would be the greatest saving"
     shown = answer.sentences(Sources([collapsed]))
-    (sentence,) = sweep_diagnoses.sentences(collapsed.sweep_diagnoses)
+    (sentence,) = codes.sentences(collapsed.sweep_diagnoses)
     assert f"{sentence}." in shown
     assert sentence in notes.lines(collapsed)
     for words in (
@@ -465,7 +485,7 @@ def test_a_collapse_is_explained_and_not_praised(collapsed: Results) -> None:
 def test_the_figure_that_a_collapse_names_is_there(
     collapsed: Results, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (sentence,) = sweep_diagnoses.sentences(collapsed.sweep_diagnoses)
+    (sentence,) = codes.sentences(collapsed.sweep_diagnoses)
     command = sentence.split("`")[1].split()
     assert command.pop(0) == "weft"
     assert main([*command, "--out", str(tmp_path / "states.svg")]) == 0

@@ -84,7 +84,7 @@ def test_remarks_name_the_points_they_are_about(made_up: Results) -> None:
     settle = (
         "to settle: `measure.warmup: auto` reached its limit: write `measure.warmup_limit: 2000cycles` or more; if "
         "that is not enough, the load may be near the capacity: write a load 5 % lower (0.095 in place of 0.1) "
-        f"({where.format('uniform', 'always_on', 0.1)})"
+        f"[latencies_unsettled] ({where.format('uniform', 'always_on', 0.1)})"
     )
     assert notes.lines(made_up) == [
         "warm-up settled in 15 of 16 points after 1500 to 8000 cycles",

@@ -20,11 +20,13 @@ Scripts use the code and the numbers, and never the sentence:
 - `weft run SCENARIO --json` and `Results.diagnoses` list the flaws and warnings of finished points. Each has `code`,
   `severity`, `what`, `numbers` and `remedy`. A flaw of a phase of the load also has `phase`, its number.
 - `diagnoses` of that document and `Results.sweep_diagnoses` list the warnings about several points of a sweep, such as
-  a load that is saturated below one that is carried. Each also has `points`, their row numbers.
+  a load that is saturated below one that is carried, or pairs that cannot be compared. Each also has `points`, their
+  row numbers.
 - A remedy has `text` and `settings`, which are values for `--set`. `settings` is empty where the text says more than
   settings can, or where the scenario may refuse them. It is also empty in the warnings that `summary.json` has.
 - `warnings` in `summary.json` are the warnings of that point, with `code`, `severity`, `path`, `what`, `numbers` and
   `help`.
+- The notes of `weft run`, `weft saturation`, `weft compare` and of a report have the code of a note in brackets.
 - `weft explain code CODE` prints the section of this page.
 
 Results of earlier versions are judged in the same way. Their warnings may lack a code and numbers.

@@ -40,6 +40,7 @@ __all__ = [
     "make_program",
     "marks",
     "models",
+    "not_compared",
     "not_monotonic",
     "obstacles",
     "other_windows",
@@ -123,6 +124,7 @@ def saturation(
 def obstacles(
     own: tuple[Verdict, list[Verdict], bool], reference: tuple[Verdict, list[Verdict], bool]
 ) -> list[tuple[str, str]]: ...
+def not_compared(code: str, pairs: int, of: int, runs: list[Verdict]) -> dict[str, Any] | None: ...
 def unequal(
     runs: list[Verdict], accepted: list[float | None], packets: list[float | None], is_accepted: bool
 ) -> tuple[str, str] | None: ...

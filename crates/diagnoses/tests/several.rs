@@ -136,3 +136,16 @@ fn windows_in_other_cycles_are_named_if_other_loads_were_offered() {
         assert_eq!(windows::other_windows(&[[vec![&base], vec![other]]]), None);
     }
 }
+
+#[test]
+fn pairs_that_cannot_be_compared_have_a_diagnosis_unless_a_point_has_it() {
+    let run = point(json!({"warmup_cycles": 7000, "dropped_packets": 1}));
+    let of = |code| pairs::not_compared(code, 2, 3, &[&run]);
+    let found = of("unequal_work").expect("of pairs");
+    assert_eq!(found.what, "not compared, 2 of 3 pairs of points: of unequal work (accepted loads differ)");
+    assert_eq!((&found.numbers["pairs"], &found.numbers["of_pairs"]), (&json!(2), &json!(3)));
+    assert!(of("unequal_programs").is_some_and(|each| each.remedy.text == "compare points that run the same programs"));
+    let faults = of("other_faults").expect("of pairs").remedy.text;
+    assert!(faults.starts_with("write a fixed `measure.warmup` for all, such as `7000cycles`, and faults"), "{faults}");
+    assert_eq!(of("saturated"), None);
+}

@@ -98,6 +98,18 @@ fn obstacles(
     pairs::obstacles(own, reference).into_iter().map(named).collect()
 }
 
+/// The diagnosis of pairs that a reason keeps from being compared; none if a flaw of a point is the reason. `runs`: of both sides.
+#[pyfunction]
+fn not_compared<'py>(
+    py: Python<'py>,
+    code: &str,
+    pairs: usize,
+    of: usize,
+    runs: Runs<'_>,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
+    optional(py, pairs::not_compared(code, pairs, of, &facts(&runs)).as_ref())
+}
+
 /// Code and predicate of the reason against a comparison of means over seeds.
 #[pyfunction]
 fn unequal(
@@ -160,6 +172,7 @@ pub fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(is_too_much, module)?)?;
     module.add_function(wrap_pyfunction!(saturation, module)?)?;
     module.add_function(wrap_pyfunction!(obstacles, module)?)?;
+    module.add_function(wrap_pyfunction!(not_compared, module)?)?;
     module.add_function(wrap_pyfunction!(unequal, module)?)?;
     module.add_function(wrap_pyfunction!(power_at_w, module)?)?;
     module.add_function(wrap_pyfunction!(chance_w, module)?)?;

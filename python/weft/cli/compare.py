@@ -175,7 +175,7 @@ def _verdict(rows: Sequence[dict[str, Any]]) -> list[str]:
 
 def _legend(compared: Comparison, half: str = "+-") -> list[str]:
     """The meaning of the signs that the table uses, and where the prices of its energies come from."""
-    from weft.results import equal_work, price_source, sweep_diagnoses
+    from weft.results import codes, equal_work, price_source
 
     rows = [row for row in compared.frame.iter_rows(named=True) if row["difference"] is not None]
     lines = [f"{half}: half width of the 95 % confidence interval of the difference; *: the difference is larger"]
@@ -191,7 +191,8 @@ def _legend(compared: Comparison, half: str = "+-") -> list[str]:
         )
     same = not any(path.partition(".")[0] in _OF_TRAFFIC for path in compared.differ)
     both = [(a, b) for pair in compared.pairs if not pair.runs_programs for a, b in zip(pair.a, pair.b, strict=False)]
-    lines += sweep_diagnoses.sentences(equal_work.other_windows(both if same else []))
+    lines += (found := codes.sentences(equal_work.other_windows(both if same else [])))
+    lines += codes.legend(found)
     return [*lines, *price_source.lines([*compared.a.results.summaries, *compared.b.results.summaries])]
 
 

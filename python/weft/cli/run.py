@@ -134,19 +134,22 @@ def _tell(
     options: argparse.Namespace, sweep: Sweep, results: Results, parts: Sequence[list[str]], shown: list[str]
 ) -> None:
     """Print the tables and the notes of the points; draw the picture and write the report."""
-    from weft.results import notes, of_programs, program_table, savings, si_units, tables
+    from weft.results import codes, notes, of_programs, program_table, savings, si_units, tables
 
     units = si_units.chosen(options.units, results.summaries)
     print(tables.loads(results, width=shutil.get_terminal_size((120, 24)).columns, units=units))
     for lines in parts:
         print("\n".join(["", *lines]))
-    for lines in filter(None, (tables.faults(results), notes.lines(results), _bill(results), _bounds(sweep, results))):
+    noted = notes.lines(results)
+    for lines in filter(None, (tables.faults(results), noted, _bill(results), _bounds(sweep, results))):
         print("\n".join(["", *lines]))
     if shown:
         print("\n".join(["", *shown]))
     compare = of_programs.lines if program_table.are_all(results) else savings.lines
     if compared := compare(results):
         print("\n".join(["", *compared]))
+    if legend := codes.legend([*noted, *compared]):
+        print("\n".join(["", *legend]))
     print(f"\npoints   {results.root / 'points'}\ntable    {results.root / 'table.csv'}")
     if not options.no_picture:
         print(f"picture  {results.plot(csv=False, units=options.units)}")

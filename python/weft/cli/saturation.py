@@ -89,7 +89,7 @@ def main(options: argparse.Namespace) -> int:
 
 
 def _text(frame: pl.DataFrame, results: Results, tolerance: float) -> list[str]:
-    from weft.results import notes, of_sweep, soundness
+    from weft.results import codes, notes, of_sweep, soundness
     from weft.results import quantities as q
     from weft.text.columns import columns, number
 
@@ -133,6 +133,7 @@ def _text(frame: pl.DataFrame, results: Results, tolerance: float) -> list[str]:
     values += [_DROPPED] if frame["dropped_share"].null_count() < frame.height else []
     values += [*notes.unjudged(results), *notes.behind(results)] if Verdict.OPEN in verdicts else []
     values += [*notes.to_settle(results)] if _is_late(frame) else []
+    values += codes.legend(values)
     values += [of_sweep.WIDER] if frame["wider_than_tolerance"].any() else []
     values += _above(frame.filter(frame["verdict"] == Verdict.ABOVE))
     values += _warned(frame)

@@ -9,6 +9,7 @@ from weft import _engine
 from weft.errors import WeftError
 from weft.results import (
     bill_lines,
+    codes,
     notes,
     of_jobs,
     of_programs,
@@ -45,6 +46,11 @@ _NONE_SOUND = "So no point as a whole can be called best in anything."
 
 def sentences(sources: Sources) -> list[str]:
     """Results of the sweep, a fact per sentence."""
+    lines = _sentences(sources)
+    return [*lines, *(f"{line[:1].upper()}{line[1:]}." for line in codes.legend(lines))]
+
+
+def _sentences(sources: Sources) -> list[str]:
     if all(map(program_table.are_all, sources.results)):
         return [*_endings(sources), *_programs(sources)]
     return [
@@ -206,7 +212,7 @@ def _endings(sources: Sources) -> list[str]:
             lines.append(_FEW_DROPPED)
     for results in sources.results:
         shown = [
-            *sweep_diagnoses.sentences(sweep_diagnoses.of(results)),
+            *codes.sentences(sweep_diagnoses.of_loads(results)),
             *notes.unjudged(results),
             *notes.unmeasured(results),
             *notes.starved(results),
@@ -279,8 +285,10 @@ def _saving(sources: Sources) -> list[str]:
     for results in sources.results:
         for beside in savings.measured(results):
             compared += [(pair, beside.policy) for pair in beside.good[:1]]
-            lines += [f"{each[:1].upper()}{each[1:]}." for each in beside.other_windows]
-            if not beside.good:
+            if beside.good:
+                found = codes.sentences(each for each, _ in beside.diagnoses)
+                lines += [f"{each[:1].upper()}{each[1:]}." for each in found]
+            else:
                 lines.append(f"No saving of {beside.policy} against {beside.reference} can be told. {beside.left_out}")
     if compared:
         pair, policy = max(compared, key=lambda each: each[0].share)

@@ -59,12 +59,12 @@ def saved_w(measured: Summary, reference: Summary) -> float:
 
 def _power(measured: Summary) -> tuple[float, float, float, float]:
     """Mean power and its static part [W], accepted load [flits/terminal/cycle], and packets of all runs."""
-    packets = (measured.get("packets") or 0) * len(_runs([measured]))
+    packets = (measured.get("packets") or 0) * len(runs([measured]))
     return measured["power_mean_w"], static_w(measured), measured[q.ACCEPTED.column], packets
 
 
 def _verdicts(sides: Iterable[Summary]) -> list[_engine.Verdict]:
-    return [soundness.verdict(run) for run in _runs(sides)]
+    return [soundness.verdict(run) for run in runs(sides)]
 
 
 def obstacles(measured: Summary, reference: Summary) -> list[tuple[str, str]]:
@@ -93,6 +93,11 @@ def other_windows(pairs: Iterable[tuple[Summary, Summary]]) -> list[dict[str, An
     return [] if found is None else [found]
 
 
+def not_compared(code: str, pairs: Sequence[tuple[Summary, Summary]], of: int) -> dict[str, Any] | None:
+    """The diagnosis of pairs that one reason keeps from being compared; ``None`` if it is a flaw of a point of them."""
+    return _engine.not_compared(code, len(pairs), of, _verdicts(side for pair in pairs for side in pair))
+
+
 def mean(runs: Sequence[Summary]) -> Summary:
     """The means over runs of different seeds; of runs that can't be used the first of these."""
     if len(runs) == 1:
@@ -101,7 +106,7 @@ def mean(runs: Sequence[Summary]) -> Summary:
     return bad if bad is not None else _means(runs) | {_RUNS: runs}
 
 
-def _runs(sides: Iterable[Summary]) -> list[Summary]:
+def runs(sides: Iterable[Summary]) -> list[Summary]:
     """The runs of which some of these are means, and the others."""
     return [run for side in sides for run in side.get(_RUNS) or [side]]
 

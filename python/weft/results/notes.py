@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from weft.results import price_source, soundness, sweep_diagnoses
+from weft.results import codes, price_source, soundness, sweep_diagnoses
 from weft.text.labels import setting
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def lines(results: ResultSet) -> list[str]:
     confidence = _answers(results, "confidence_reached", "wanted confidence reached")
     lost = dropped(results.summaries)
     shown = [
-        *sweep_diagnoses.sentences(sweep_diagnoses.of(results)),
+        *codes.sentences(sweep_diagnoses.of_loads(results)),
         *unjudged(results),
         *_of(results, "part_of_period"),
         *unmeasured(results),
@@ -62,7 +62,7 @@ def _of(results: ResultSet, *topics: str) -> list[str]:
     longest, verdicts = longest_limit(results), list(map(soundness.verdict, results.summaries))
 
     def lines_of(topic: str) -> list[list[str]]:
-        return [[text for _, text in verdict.notes(topic, longest)] for verdict in verdicts]
+        return [[codes.coded(text, code) for code, text in verdict.notes(topic, longest)] for verdict in verdicts]
 
     return [line for topic in topics for line in _once(results, lines_of(topic), "more like these")]
 

@@ -15,7 +15,7 @@ from functools import cached_property
 from itertools import chain, repeat
 from typing import TYPE_CHECKING, Any
 
-from weft.results import equal_work, link_modes, soundness, sweep_diagnoses
+from weft.results import codes, equal_work, link_modes, soundness
 from weft.results import quantities as q
 from weft.results.choose import POLICY, ROUTING, SEED
 from weft.results.curves import short
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 _USUAL = "always_on"
 # The code of the obstacle of points whose windows have other faults.
 _OTHER_FAULTS = "other_faults"
+# Codes of the flaws of points, which are diagnoses of these points.
+_OF_POINTS = {flaw.code for flaw in soundness.FLAWS}
 # A relative difference below this is none.
 _NOTHING = 0.0005
 # Letters of the drawing of all links.
@@ -57,13 +59,23 @@ class Pair:
 
     @cached_property
     def obstacle(self) -> str:
-        """Why the two can't be compared; empty if they can."""
-        return ", ".join(what for _, what in self.obstacles)
+        """Why the two can't be compared, with the code of what no point has by itself; empty if they can."""
+        return ", ".join(what if code in _OF_POINTS else codes.coded(what, code) for code, what in self.obstacles)
 
     @cached_property
     def obstacles(self) -> list[tuple[str, str]]:
         """Code and predicate of each reason against a comparison."""
         return equal_work.obstacles(self.policy, self.reference)
+
+    @property
+    def sides(self) -> tuple[Summary, Summary]:
+        """The reference and the policy."""
+        return self.reference, self.policy
+
+    @property
+    def hashes(self) -> list[str]:
+        """The hashes of the points of both sides."""
+        return [run["hash"] for run in equal_work.runs(self.sides)]
 
     @property
     def has_other_faults(self) -> bool:
@@ -138,8 +150,21 @@ class Beside:
     @property
     def other_windows(self) -> list[str]:
         """A sentence if windows in other cycles were offered other loads."""
-        pairs = ((pair.reference, pair.policy) for pair in self.good)
-        return sweep_diagnoses.sentences(equal_work.other_windows(pairs))
+        return codes.sentences(equal_work.other_windows(pair.sides for pair in self.good))
+
+    @property
+    def diagnoses(self) -> list[tuple[dict[str, Any], list[Pair]]]:
+        """Why pairs can't be compared, or only with care, each with the pairs of which it is."""
+        by_code: dict[str, list[Pair]] = {}
+        for pair in self.pairs:
+            for code, _ in pair.obstacles:
+                by_code.setdefault(code, []).append(pair)
+        found = [
+            (equal_work.not_compared(code, [pair.sides for pair in pairs], len(self.pairs)), pairs)
+            for code, pairs in by_code.items()
+        ]
+        windows = equal_work.other_windows(pair.sides for pair in self.good)
+        return [(each, pairs) for each, pairs in found if each] + [(each, self.good) for each in windows]
 
     @property
     def good(self) -> list[Pair]:
@@ -165,6 +190,16 @@ def measured(results: ResultSet) -> list[Beside]:
         command = _command(results, reference, policy, routings)
         found.append(Beside(both[0], both[1], _pairs(points, policy, reference), command))
     return found
+
+
+def diagnoses(results: ResultSet) -> list[dict[str, Any]]:
+    """The diagnoses of the comparisons of `measured`; ``points`` are the numbers of the points of their pairs."""
+    rows = {summary["hash"]: row for row, summary in enumerate(results.summaries)}
+    return [
+        each | {"points": sorted({rows[hash] for pair in pairs for hash in pair.hashes})}
+        for beside in measured(results)
+        for each, pairs in beside.diagnoses
+    ]
 
 
 def _command(results: ResultSet, reference: str, policy: str, routings: Mapping[str, list[str]]) -> str:

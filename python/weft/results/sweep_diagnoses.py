@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from weft.results import collapse, mixed_verdicts, soundness
+from weft.results import collapse, mixed_verdicts, savings, soundness
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from weft.results.result_set import ResultSet
 
 
 def of(results: ResultSet) -> list[dict[str, Any]]:
     """The diagnoses of a sweep, as those of a point; ``points`` are the numbers of the points."""
+    return [*of_loads(results), *savings.diagnoses(results)]
+
+
+def of_loads(results: ResultSet) -> list[dict[str, Any]]:
+    """The diagnoses of `of` without those of comparisons with links that are always on."""
     return [in_folder(each, results) for each in (*collapse.diagnoses(results), *mixed_verdicts.diagnoses(results))]
 
 
@@ -21,8 +24,3 @@ def in_folder(diagnosis: dict[str, Any], results: ResultSet) -> dict[str, Any]:
     """A diagnosis whose remedy names the folder of the results."""
     text = soundness.in_folder(diagnosis["remedy"]["text"], results.root, results.command)
     return diagnosis | {"remedy": diagnosis["remedy"] | {"text": text}}
-
-
-def sentences(diagnoses: Iterable[dict[str, Any]]) -> list[str]:
-    """The diagnoses in words."""
-    return [f"{each['what']}; {each['remedy']['text']}" for each in diagnoses]

@@ -5,6 +5,8 @@ use super::words;
 use crate::facts::Facts;
 use crate::flaws::same_work;
 use crate::kinds::{self, Kind};
+use crate::numbers::known;
+use crate::verdict::{Diagnosis, Remedy};
 use weft_units::Code;
 
 weft_units::codes! {
@@ -57,6 +59,27 @@ impl Side<'_> {
         }
         flaws.into_iter().map(of_flaw).collect()
     }
+}
+
+/// The diagnosis of a number of pairs, of all that there are, that one reason keeps from being compared.
+///
+/// `runs`: those of both sides of these pairs. `None` if a flaw of a point is the reason: the point has a diagnosis of its own.
+pub fn not_compared(code: &str, pairs: usize, of: usize, runs: &[&Facts]) -> Option<Diagnosis> {
+    let reason =
+        [&LOADS_DIFFER, &MESSAGES_DIFFER, &FAULTS_DIFFER].into_iter().find(|reason| reason.code.name == code)?;
+    let remedy = match reason.code.name {
+        name if name == UNEQUAL_WORK.name => Remedy::new(words::SAME_LOADS),
+        name if name == UNEQUAL_PROGRAMS.name => Remedy::new(words::SAME_PROGRAMS),
+        _ => windows::common_warmup(runs),
+    };
+    Some(Diagnosis {
+        code: reason.code,
+        severity: reason.code.severity,
+        phase: None,
+        what: words::not_compared(pairs, of, reason.what),
+        numbers: known([("pairs", Some(pairs as f64)), ("of_pairs", Some(of as f64))]),
+        remedy,
+    })
 }
 
 /// Reasons against a comparison of power and latency; empty if the two can be compared.

@@ -18,6 +18,14 @@ pub(super) const LOADS_DIFFER: &str = "of unequal work (accepted loads differ)";
 pub(super) const MESSAGES_DIFFER: &str = "of unequal work (the programs send different messages)";
 pub(super) const FAULTS_DIFFER: &str = "with windows in other cycles, and so with other faults";
 
+pub(super) const SAME_LOADS: &str =
+    "compare at loads that both carry; if chance is the reason, write a longer `measure.window`";
+pub(super) const SAME_PROGRAMS: &str = "compare points that run the same programs";
+
+pub(super) fn not_compared(pairs: usize, of: usize, why: &str) -> String {
+    format!("not compared, {pairs} of {of} pairs of points: {why}")
+}
+
 /// The accepted part of a load that is too much.
 pub(super) fn carried(place: &str, phase: Option<f64>, has_collapsed: bool, accepted: f64, of: f64) -> String {
     let head = if has_collapsed { "Collapse" } else { "Too much while links are dark" };
