@@ -210,8 +210,8 @@ pub trait Channels {
 
     // ---- states -----------------------------------------------------------------------------------------------------
     fn state(&self, channel: usize) -> LinkState;
-    /// The channel enters a state. This is for the account of its energy: which packets may use it is up to `open` and
-    /// `close`.
+    /// Sets the state of a channel for the account of its energy. It admits no packet and refuses none: `open` and `close`
+    /// do.
     fn enter(&mut self, channel: usize, state: LinkState);
     /// From now on no head may take a VC of the channel. Packets that hold one finish; [`Agents::drained`] tells when the
     /// last of them has left the router. Flits that were granted the link may still wait for it then (`free_for`).

@@ -128,7 +128,7 @@ pub struct SetAsideCount {
     /// Tokens of the whole run: those given to routers and terminals upstream, and those returned.
     pub given: u64,
     pub returned: u64,
-    /// Notes in the whole run: each token is one, and each that is returned.
+    /// Notes sent in the whole run: one for each token that is given or returned.
     pub sent: u64,
     pub arrived: u64,
     /// Packets in the whole run that waited in a queue set aside for older packets in other queues of the channel.

@@ -21,7 +21,7 @@ pub fn check(name: &str, examples: &[RoutingConfig], pairs: &[Pair]) {
     check_pairs(pairs);
 }
 
-/// Runs what each pair has to pass by itself.
+/// Runs the tests that each pair has to pass alone.
 ///
 /// # Panics
 /// With what is wrong, if one of them does not.

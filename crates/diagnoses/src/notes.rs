@@ -221,7 +221,7 @@ fn overloaded_phases(facts: &Facts) -> Vec<Note> {
     texts.map(|text| of(&kinds::SATURATED_IN_A_PHASE, text)).collect()
 }
 
-/// Phases that are not saturated and leave a backlog for later ones, or begin with that of earlier ones.
+/// Phases that are not saturated, but leave a backlog for the next phase or begin with the backlog of the phase before.
 fn late_phases(facts: &Facts) -> Vec<Note> {
     let notes = facts.phases.iter().filter_map(|phase| {
         let number = phase.place.as_ref()?.phase;

@@ -72,7 +72,7 @@ fn a_packet_through_sleeping_links_waits_for_each_of_them() {
         policy(&mut spec, ON_OFF);
         spec.managed[0] = terminals;
         packets(&mut spec, flits, VirtualCutThrough, 32);
-        // the link of the terminal is waited for before the packet is in the network
+        // a packet waits for the link of its terminal before it is in the network
         let wait = 25 * u64::from(terminals);
         check_t0_after(wait, spec, 3, |spec, hops| t0(spec, hops) + 25 * hops + 2 * wait);
     }

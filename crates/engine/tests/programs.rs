@@ -287,7 +287,7 @@ fn the_latency_of_injection_delays_messages_and_no_processor() {
     let keys = |times: &str| format!(r#""overhead": "25ns", "eager": "1MB", {times}"#);
     let at = |times: &str, bytes| finish(&with_goal(&ping_pong(bytes), &keys(times), 2, 16));
     let latency = r#""injection_latency": "100ns""#;
-    // part of the sender, latency, flits, part of the receiver; and all that again
+    // ping and pong take the same time: overhead of the sender, injection latency, flits, zero-load latency, overhead of the receiver
     assert_eq!(at(latency, 64), 2 * (25 + 100 + 64 + 3 + 25));
     assert_eq!(at(r#""interface": "tcep""#, 64), 2 * (25 + 1000 + 64 + 3 + 25), "the preset says 1 us");
     assert_eq!(

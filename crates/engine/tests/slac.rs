@@ -170,8 +170,8 @@ fn times(spec: &Spec) -> (u64, u64) {
     (cycles(&policy.averaging), cycles(&policy.wake_per_link))
 }
 
-/// Stage 1 is always on; the others change by the rule: one at a time, last on, first off, at the ends of windows. Returns
-/// how often a stage went on.
+/// Stage 1 is always on. The other stages change one at a time at the ends of windows; the stage that went on last goes off first.
+/// Returns the number of times that a stage went on.
 fn check_history(spec: &Spec, out: &Outcome) -> usize {
     use LinkState::{Draining, Off, On, Waking};
     let ((columns, rows), (averaging, wake)) = (widths(spec), times(spec));

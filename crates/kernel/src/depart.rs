@@ -65,8 +65,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         }
     }
 
-    /// Notes the outputs that heads among the first `count` moves of router `r` were granted. Heads that have settled on the
-    /// output of a move choose again.
+    /// Notes the outputs that the first `count` moves of router `r` grant to heads. Other heads that had chosen one of these outputs
+    /// choose again.
     #[inline(always)]
     fn note_grants(&mut self, net: &Net, r: usize, count: usize) {
         let base = self.requests.routers[r].base as usize;

@@ -21,7 +21,7 @@ pub struct Facade<'a, const W: usize, const V: usize> {
 }
 
 impl<const W: usize, const V: usize> Facade<'_, W, V> {
-    /// The agents read a channel.
+    /// Checks in debug builds that the agents read no channel but `only`.
     fn look(&self, channel: usize) {
         debug_assert!(
             self.only.is_none_or(|only| only == channel),

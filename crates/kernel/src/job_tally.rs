@@ -24,11 +24,11 @@ struct Part {
     latency: Option<Histogram<u64>>,
 }
 
-/// What became of the packets of a job in the whole run, measured or not.
+/// Fate of the packets of a job in the whole run, measured or not.
 #[derive(Debug, Clone, Copy, Default, Value)]
 pub struct Done {
     pub packets: u64,
-    /// Those that were discarded, with those that their deliveries would have brought about.
+    /// Discarded packets, and the packets that their deliveries would have caused.
     pub lost: u64,
     /// When the last of them was delivered or discarded.
     pub last: u64,

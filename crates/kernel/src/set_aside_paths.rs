@@ -161,7 +161,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         self.set_asides.ahead = lanes;
     }
 
-    /// Of the trunk of `hop`, which leaves router `r`, the best member for packet `id`, on the queue of the packet there.
+    /// Chooses the best member of the trunk of `hop` at router `r` for packet `id`. The hop that it returns names the queue of the packet.
     #[cold]
     #[inline(never)]
     pub(crate) fn member_set_aside(&mut self, net: &Net, r: usize, id: u32, hop: Hop, turn: u32) -> Hop {

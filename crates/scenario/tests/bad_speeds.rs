@@ -26,7 +26,7 @@ fn check(bad: Sets, words: &[&str], remedies: &[Sets]) {
 }
 
 const BANDWIDTH: &str = "links.default.bandwidth";
-/// The links of one dimension: terminals send as before.
+/// Changes the links of one dimension only, not those of the terminals.
 const DIM0: &str = "links.dim0.bandwidth";
 
 #[test]

@@ -265,8 +265,8 @@ fn is_of_a_ring(graph: &Graph, router: u32, port: u16) -> bool {
     graph.structure().rings.iter().any(|ring| ports(ring).contains(&port))
 }
 
-/// Physical rings visit every router once, each over links of its own, whose classes no other links have; where there are
-/// groups, links of one class stay in a group and those of the other one lead from group to group.
+/// A physical ring visits every router once. Its links belong to it alone, and their link classes have no other links. In a network
+/// with groups, the links of one class stay within a group, and the links of the other class join two groups.
 fn check_rings(graph: &Graph) {
     Ring::check_all(&graph.structure().rings, graph).unwrap_or_else(|what| panic!("{}: {what}", graph.topology_name()));
     let (mut of_rings, mut of_others) = (Vec::new(), Vec::new());

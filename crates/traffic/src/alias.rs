@@ -41,7 +41,7 @@ const FULL: u128 = 1 << 32;
 /// A column of a table of outcomes that are terminals.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Column {
-    /// Part of the 2^32 values of a draw that give `own`.
+    /// Number of the 2^32 values of a draw that select `own`; the others select `other`.
     threshold: u32,
     own: u32,
     other: u32,

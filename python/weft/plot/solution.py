@@ -1,4 +1,4 @@
-"""Energy to solution against run time of programs; a line joins the points than which none is better in both.
+"""Energy to solution against run time of programs. A line joins the Pareto front: no point is better in both.
 
 A marker is the mean over seeds, with the 95 % confidence intervals of both means. Points whose programs did not end are
 left out.

@@ -113,7 +113,7 @@ def _way(scenario: Scenario, name: str, summary: Mapping[str, Any]) -> Way | Non
         # an automatic warm-up may end sooner under another routing
         if tables == 0 or (tables <= begin and summary.get("warmup_settled") is None):
             return Way(name, tables, fits=True, warmup=None)
-        # the network gets as long with the new tables as it had; more may fail at random in a longer run
+        # after the new tables the warm-up lasts as long as it was before; in a longer run more may fail at random
         warmup = tables + begin
         (point,) = scenario.points([(ROUTING, name), (soundness.WARMUP, f"{warmup}cycles")])
         later = point.rebuilds()

@@ -129,7 +129,7 @@ def standing(store: Store) -> list[Array]:
 
 
 def under_way(store: Store) -> set[str]:
-    """Hashes of the points of all jobs that have not ended; orders whose jobs have all ended are withdrawn.
+    """Hashes of the points of all jobs that have not ended. Removes the orders whose jobs have all ended.
 
     Raises
     ------
@@ -144,7 +144,7 @@ def under_way(store: Store) -> set[str]:
 
 
 def search_under_way(store: Store) -> Array | None:
-    """The array whose job makes a search for saturation in a folder; orders whose jobs have all ended are withdrawn.
+    """The array whose job searches for saturation in a folder. Removes the orders whose jobs have all ended.
 
     Raises
     ------

@@ -156,7 +156,7 @@ def _two_policies_alike(measured: Measured) -> list[Part]:
 
 
 def _policies_improve(measured: Measured) -> tuple[bool, str]:
-    """In how many combinations on all networks a policy lowers the energy per data."""
+    """Whether a policy lowers the energy per unit of data in most combinations, and the number of such combinations."""
     less, words = [], []
     for network in NETWORKS:
         found = outcome(measured, network)

@@ -219,7 +219,7 @@ struct Walker<'a> {
     /// Flits per cycle on every channel (flat port index of its sender) when the busiest terminal offers 1. If packets are
     /// answered, the injection channels of all terminals follow.
     load: Vec<f64>,
-    /// The same on every channel between routers, a number for each of so many VC classes; empty where nobody asks.
+    /// The same on every channel between routers, for each of the `vc_classes`. Empty unless the caller needs it.
     load_of_class: Vec<f64>,
     vc_classes: usize,
     sequences: Sequences<'a>,

@@ -20,9 +20,9 @@ const MAX_VC_CLASSES: usize = 16;
 /// Sets of VCs: classes that share VCs have one, every other class has one of its own.
 #[derive(Debug, Clone)]
 pub(crate) struct VcSets {
-    /// By message class: its set.
+    /// Set of each message class.
     pub of_class: Vec<u8>,
-    /// How each set is shared out, by set: its own number of VCs, or `None` for an equal share of the rest.
+    /// VCs of each set: their number, or `None` for an equal share of the rest.
     own: Vec<Option<u32>>,
     /// VC classes of each set, by link class.
     links: Vec<OfLink>,

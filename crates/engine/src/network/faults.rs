@@ -28,8 +28,9 @@
 //! packets. A broken link is never activated; one that returns is off.
 //!
 //! Routers: a router fails with all its links, and its neighbours see that it is the router. It forwards nothing and
-//! sends no control packets. When it returns, its neighbours tell it which links are active and broken; it has counted
-//! its epochs on, and owes no answers. A link may break before its router does, not while that is dead.
+//! sends no control packets. When it returns, its neighbours send it the states of their links. Its epochs have
+//! continued meanwhile, and it answers no request from before the fault. A link may break before its router does, but not
+//! while its router is dead.
 //!
 //! Packets: a head that waits for a failed link looks for another path in the same cycle: directly, over the hub, the
 //! next hub, or another member. If there is none it waits in its queue. Hops of class 0 follow each other in the order
@@ -82,8 +83,8 @@ impl Spec {
         if change <= FIRST { 0 } else { change.saturating_add(self.fault_times.rebuild_delay) }
     }
 
-    /// Refuses faults of what does not exist, at times that do not fit, or for which there is no way round where one is
-    /// promised.
+    /// Refuses faults of links or routers that do not exist, times that contradict each other, and faults that leave no path
+    /// where the scenario promises one.
     pub fn check_faults(&self) -> Result<(), Refusal> {
         if self.faults.is_empty() {
             return Ok(());
@@ -216,7 +217,7 @@ impl Spec {
         }
         let what =
             format!("all {width} links between routers {a_name} and {b_name} are broken in cycle {at}, one by one");
-        refuse(what, "let one of them be whole, or write one fault without member, which routings know of".into())
+        refuse(what, "let one of them be whole, or write one fault without `member`: routings avoid such a link".into())
     }
 
     /// Refuses a link class of which there is no link between two neighbours, or none that is the `managed` one.

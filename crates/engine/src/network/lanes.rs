@@ -77,7 +77,9 @@ impl Lanes {
         };
         if looks_ahead && scheme.lanes() > 1 && needs.decides != Decides::Ahead {
             let (name, routing) = (spec.queueing.name(), spec.routing.name());
-            let what = format!("{name} goes by the output at the next router, and {routing} decides there");
+            let what = format!(
+                "{name} chooses queues by the output at the next router, and {routing} chooses that output only there"
+            );
             let help = "take a routing that names all its hops ahead, such as a deterministic one, or a scheme that goes by destinations";
             return Err(Refusal::new(format!("queueing.{name}"), what, help));
         }

@@ -122,7 +122,7 @@ impl Bursts {
         self.gap > 1.0 - ACCEPTED_SHARE
     }
 
-    /// Whether bursts alone leave it open.
+    /// True if bursts alone keep the run from a verdict.
     pub fn is_of_chance(&self) -> bool {
         self.chance > Self::TELLING
     }

@@ -27,7 +27,7 @@ struct Map<'a> {
     /// The power policy will open no channel until a packet moves.
     policy_rests: bool,
     /// `credits`: credits on their way, as (block, output, VC). `flits`: flits on their way, by the queue that they go
-    /// to. Behind those of a run, of which there is no event for each, comes its end, unless the run still flows.
+    /// to. A run of body flits has no event for each flit: the event of its end stands for them, unless the run still flows.
     credits: HashSet<(usize, usize, usize)>,
     flits: HashSet<Queue>,
 }

@@ -193,7 +193,7 @@ fn what_is_no_timetable_is_refused() {
         "1ns (1 cycle of 1ns)",
     );
     refused(json!({"off": row, "transition": "5ns", "period": "0ns"}), "period", "0fs (0 cycles", "1ns (1 cycle");
-    // as they were written, with the cycles beside them
+    // messages have each time as the scenario writes it, and its number of cycles
     refused(
         rows(&[(60, 60)], None),
         "off.0.until",

@@ -82,7 +82,7 @@ impl Default for Event {
     }
 }
 
-/// The paces of the channels of a block; empty if all channels carry one flit per cycle, and any number may wait.
+/// The paces of the channels of a block. Empty if every channel carries one flit per cycle and has no limit of waiting flits.
 #[derive(Debug, Kept)]
 pub struct Paces<const W: usize> {
     /// By output.

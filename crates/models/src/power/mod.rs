@@ -99,7 +99,7 @@ impl PolicyConfig {
     }
 }
 
-/// For messages: how a scenario leaves all links on.
+/// Remedy that leaves all links on.
 pub fn leave_links_on() -> String {
     let never_off = PolicyConfig::declared().filter(|(_, offers)| *offers == Offers::ALWAYS_ON);
     let names: Vec<&str> = never_off.map(|(name, _)| name).collect();
@@ -160,7 +160,7 @@ fn subnets_of(site: &Site, policy: &str, path: &str) -> Result<Subnets, Refusal>
     Ok(nets)
 }
 
-/// For messages: the classes of links that policies of subnetworks can manage, or how else to go on.
+/// Remedy with the classes of links that policies of subnetworks can manage; without such classes, that of `leave_links_on`.
 fn manageable(site: &Site, nets: &Subnets) -> String {
     let wide = (0..nets.count).filter(|&d| nets.widths[d] > 1);
     let mut names: Vec<_> = wide.map(|d| site.class_name(usize::from(nets.classes[d]))).collect();

@@ -25,8 +25,8 @@
 //! 32 flits, links of 10 cycles), so they are nearly empty at every load that the network carries, 3 % full at uniform load
 //! 0.9. The stage that made a load carried would go off at once, the queues would grow, and it would come on again, for
 //! ever. But the paper has all links on at high load, and every stage under tornado from load 0.05 on. Both hold if
-//! a stage stays on as long as the load lasts; `never` is the simplest rule of that kind. Its price: where the load falls
-//! during a run (phases, bursts, batches that end), nothing is saved again.
+//! a stage stays on as long as the load lasts; `never` is the simplest rule of that kind. Its price: after
+//! a peak of the load (phases, bursts, batches that end), the stages stay on and save nothing.
 //! # Not modelled
 //! The time that a request takes to the sequencer and back; lasers, whose number is that of links here.
 //! # Validation

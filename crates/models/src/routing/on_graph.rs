@@ -19,7 +19,7 @@ macro_rules! routes_any_graph {
     };
 }
 
-/// In `impl Routing`: routers are known by their numbers, and `classes` is a field. Another need is in the brackets.
+/// Writes `needs` of a routing that knows routers by their numbers and has a field `classes`. The brackets may name another need.
 macro_rules! knows_numbers {
     ($($need:ident: $value:expr)?) => {
         fn needs(&self) -> weft_api::routing::Needs {

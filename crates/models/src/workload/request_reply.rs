@@ -47,8 +47,8 @@ pub struct RequestReply {
     /// Time from the delivery of a request to when its reply may be sent, a part of the latency of the reply [time].
     #[serde(default = "at_once", skip_serializing_if = "is_at_once")]
     pub turnaround: Time,
-    /// Most requests of a terminal that have no reply yet; with so many it waits before it creates the next. Default:
-    /// no limit.
+    /// Highest number of requests of a terminal without a reply. At this number the terminal creates no further request.
+    /// Default: no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub outstanding: Option<u32>,

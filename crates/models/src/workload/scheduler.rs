@@ -347,7 +347,7 @@ struct OwnSite {
     shares_nodes: bool,
     /// Latency of a message alone, for lengths of programs.
     latency: Time,
-    /// Scales of computations that were found.
+    /// Scales of computations that are known already, so that no program is solved twice.
     scales: Mutex<BTreeMap<Scaled, f64>>,
 }
 

@@ -229,7 +229,7 @@ impl TrainingStep {
         let divided = u64::from(tensor) * u64::from(context);
         if !self.model.kv_width().is_multiple_of(u64::from(tensor)) || !self.sequence.is_multiple_of(divided) {
             let what = format!(
-                "tensor {tensor} must divide keys of width {}, and tensor x context the {} tokens",
+                "tensor {tensor} must divide {}, the width of the keys, and tensor x context must divide the {} tokens",
                 self.model.kv_width(),
                 self.sequence
             );

@@ -51,7 +51,8 @@ fn starts(call: &Call) -> Vec<usize> {
     starts
 }
 
-/// Data of a rank at first, and the data that it must have at the end: bytes, and the ranks whose data are summed there.
+/// Returns the data of a rank before the collective, and the data that it must have after it. Wanted data are pairs of a byte and
+/// the ranks whose data are summed in it.
 fn given_and_wanted(call: &Call, starts: &[usize], rank: u32) -> (Data, Vec<(usize, u128)>) {
     let (n, all, own) = (call.ranks as usize, (1u128 << call.ranks) - 1, 1u128 << rank);
     let length = starts[starts.len() - 1];

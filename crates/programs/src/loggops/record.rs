@@ -3,8 +3,8 @@
 use crate::form::{Program, RankProgram};
 use crate::rank::OpId;
 
-/// When each operation started \[units\], and the rank and operation at the other end of each message (its own, where it is no
-/// message). By rank and operation.
+/// Start of each operation \[units\], by rank and operation. For messages also the rank and operation at the other end; an operation
+/// without a message has itself there.
 #[derive(Debug, Clone, Default)]
 pub struct Record {
     pub starts: Vec<Vec<i64>>,

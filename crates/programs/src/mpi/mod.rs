@@ -56,7 +56,7 @@ weft_units::words! {
         SizesOfReceivers = "sizes_of_receivers",
         /// A computation between two calls, timed by the clock of the processor: time without the processor is left out.
         ProcessorClock = "processor_clock",
-        /// A computation between two calls, timed by the clock on the wall: it counts whatever else the processor did.
+        /// A computation between two calls, timed by a wall clock: it includes the time in which the processor ran other programs.
         WallClock = "wall_clock",
         /// A trace without times: its computations take no time.
         NoClock = "no_clock",
@@ -105,7 +105,7 @@ impl Assumed {
                 "computations are times of the processor between two calls: waits for files and for other programs are left out"
             }
             Self::WallClock => {
-                "computations are times between two calls by the clock on the wall: they count whatever else the processor did"
+                "computations are wall-clock times between two calls: they include waits for files and for other programs"
             }
             Self::NoSize => "collectives have no size: each is a computation of its duration",
             Self::NoDuration => "computations have no duration: they take no time",

@@ -7,7 +7,7 @@ use crate::form::{Calls, Op, Request};
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::rc::Rc;
 
-/// The numbers that a format gives to communicators that exist from the start, and to none.
+/// Numbers by which a format names the predefined communicators, and the absence of a communicator.
 #[derive(Debug, Clone, Copy)]
 pub struct Handles {
     pub world: i64,

@@ -4,7 +4,7 @@ use super::counters::Counters;
 use super::{Expansion, Key, Machine, OpId, Queue};
 use crate::form::Cursor;
 
-/// The numbers of a state that are still to be read.
+/// The unread numbers of a stored state.
 struct Numbers<'a>(&'a [u64]);
 
 impl Numbers<'_> {

@@ -56,7 +56,7 @@ pub fn lower(program: &Program, rules: &Rules) -> Result<Program, Refusal> {
         operations += ranks.last().map_or(0, |last: &RankProgram| last.ops.len());
         if operations > MOST {
             let what = format!(
-                "the messages of {rank} of {} ranks are {operations} operations, and {MOST} are the most",
+                "the first {rank} of {} ranks have {operations} operations, and a program has at most {MOST}",
                 program.len()
             );
             return Err(Refusal::new(

@@ -1,4 +1,4 @@
-//! Writes a graph as each kind of file that can be read.
+//! Writes a graph in each format of file that Weft reads.
 
 use weft_topology::graph_file::GraphFile;
 use weft_topology::{Graph, TopologyConfig};

@@ -77,7 +77,7 @@ pub(crate) enum Deed {
     EndRaise,
 }
 
-/// Consequences of an event.
+/// Reaction of an end to an event: its own action, and the message to the other end.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Reply {
     pub deed: Option<Deed>,

@@ -322,7 +322,7 @@ fn any_other(leg: Leg, k: u8) -> u8 {
     c + u8::from(c >= leg.own.max(leg.to))
 }
 
-/// Place of bit number `k` of those that are set.
+/// Position of the set bit number `k`, counted from 0.
 #[inline(always)]
 fn nth(mut bits: u64, k: u32) -> u8 {
     for _ in 0..k {

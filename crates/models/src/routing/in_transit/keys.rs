@@ -38,7 +38,7 @@ pub enum Trigger {
     Unavailable,
 }
 
-/// What counts as the occupancy of an output, where that of the minimal output and those of detours are compared.
+/// Definition of the occupancy by which the minimal output is compared with detours.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Occupancy {
@@ -90,8 +90,8 @@ pub struct RingConfig {
     #[serde(default = "four")]
     #[schemars(range(max = 254))]
     pub exits: u32,
-    /// Whether packets may enter the ring right from their source. Without it one whose only way on is broken is discarded
-    /// there.
+    /// Whether packets may enter the ring at the router of their source. If not, a packet whose only hop there is broken is
+    /// discarded.
     #[serde(default)]
     pub from_sources: bool,
 }

@@ -399,7 +399,7 @@ impl Routing for Runtime {
     }
 
     fn rule_without_queues(&self) -> &'static str {
-        "a link up that its level uses, drawn or by a digit of the destination"
+        "one of the links up in use, at random or by a digit of the destination"
     }
 
     /// The overseer says which links up are used from now on.

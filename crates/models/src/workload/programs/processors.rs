@@ -43,7 +43,7 @@ impl Kept for Operations {
 /// The counts of a rank. Times are cycles.
 #[derive(Debug, Clone, Copy, Default, Value)]
 pub struct Count {
-    /// When all was done; 0 if it is not.
+    /// The cycle in which the last operation ended; 0 while some have not ended.
     pub finish: u64,
     /// Time of processors in computations, and in messages.
     pub compute_fs: u128,

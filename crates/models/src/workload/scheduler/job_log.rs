@@ -38,7 +38,8 @@ pub struct JobLog {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub first: Option<u32>,
-    /// Jobs submitted from this time of the file on [time]; it is the start of the run. Default: that of the first job.
+    /// Start of the run, as a time of the file [time]. Jobs that were submitted before it are left out. Default: the time of the
+    /// first job.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-exact" = true))]
     pub from: Option<Time>,

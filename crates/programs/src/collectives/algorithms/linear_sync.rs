@@ -52,7 +52,7 @@ impl Expands for LinearSync {
         }
         for other in (1..call.ranks).map(|by| call.ahead(by)) {
             let [first, second] = halves(other);
-            // the second message may come while the next rank is asked
+            // the second message of a rank may arrive after the next rank has been notified
             steps.receive_aside(other, 2, std::iter::once(second));
             steps.receive(other, 1, Into::Copy, std::iter::once(first));
             steps.notify(other, 0);

@@ -56,7 +56,7 @@ fn number(storage: &(impl Storage + ?Sized), at: u64) -> Result<u32, Refusal> {
     Ok(u32::from_le_bytes(read(storage, at)?))
 }
 
-/// The ranks of a file. Refuses one whose ranks lie outside of it.
+/// The ranks of a file. Refuses a file in which the place of a rank is beyond the end of the file.
 pub fn ranks(file: &str, storage: &(impl Storage + ?Sized)) -> Result<Vec<Rank>, Refusal> {
     let length = storage.length();
     if length < HEAD as u64 {

@@ -12,7 +12,7 @@ pub enum Unit {
     Length,
 }
 
-/// Why a value is not read: the rest of a sentence about it, and the part of it that is wrong.
+/// Reason why a value cannot be read, with the part of the value that is wrong.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Unread {
     /// It has no unit, or one of another quantity.

@@ -149,7 +149,7 @@ mod tests {
         assert_eq!(layers.moved(&[0, 1], 0), 1);
     }
 
-    /// Dependencies against the first order, and each found cycle, compared with a search over all dependencies.
+    /// Adds dependencies in random order. A layer refuses exactly those with which a search over all dependencies finds a cycle.
     #[test]
     fn a_layer_accepts_what_a_search_finds_acyclic() {
         let channels = 12u32;
