@@ -632,7 +632,7 @@ def test_quick_and_full_exclude_each_other(capsys: pytest.CaptureFixture[str]) -
 
 
 def test_only_what_is_missing_or_damaged_is_run_again(tmp_path: Path) -> None:
-    """Also where a point is half written or cut off."""
+    """A summary is cut off, and a folder of a point is empty."""
     first = reproduce(SMALLEST, out=tmp_path)
     (_, results), *_ = first.ran
     assert len(results) == 2

@@ -27,12 +27,12 @@ _SLOWER = (1.9, 3.6)
 
 
 def _all(measured: Measured, experiment: str) -> pl.DataFrame:
-    """The mappings, if as many were run as the paper's: extremes of fewer are no extremes of a hundred.
+    """The results of all mappings. A smaller number than the paper's would have smaller extremes.
 
     Raises
     ------
     LackingError
-        If fewer were run, as in a quick run, whose batches are shorter, too.
+        If fewer were run, as in a quick run, whose batches are also shorter.
     """
     ran = measured[experiment]["seed"].n_unique()
     if ran < MAPPINGS:
