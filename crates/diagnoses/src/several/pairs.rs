@@ -65,13 +65,12 @@ impl Side<'_> {
 ///
 /// `runs`: those of both sides of these pairs. `None` if a flaw of a point is the reason: the point has a diagnosis of its own.
 pub fn not_compared(code: &str, pairs: usize, of: usize, runs: &[&Facts]) -> Option<Diagnosis> {
-    let reason =
-        [&LOADS_DIFFER, &MESSAGES_DIFFER, &FAULTS_DIFFER].into_iter().find(|reason| reason.code.name == code)?;
-    let remedy = match reason.code.name {
-        name if name == UNEQUAL_WORK.name => Remedy::new(words::SAME_LOADS),
-        name if name == UNEQUAL_PROGRAMS.name => Remedy::new(words::SAME_PROGRAMS),
-        _ => windows::common_warmup(runs),
-    };
+    let reasons = [
+        (&LOADS_DIFFER, Remedy::new(words::SAME_LOADS)),
+        (&MESSAGES_DIFFER, Remedy::new(words::SAME_PROGRAMS)),
+        (&FAULTS_DIFFER, windows::common_warmup(runs)),
+    ];
+    let (reason, remedy) = reasons.into_iter().find(|(reason, _)| reason.code.name == code)?;
     Some(Diagnosis {
         code: reason.code,
         severity: reason.code.severity,
