@@ -1,7 +1,8 @@
 //! The lanes of a queueing scheme that packets reach: packets between all terminals are followed over the network.
 //!
 //! Most routings name one hop per router, and most schemes do not look at the source. Then packets from many sources to one destination
-//! share the rest of their paths, and each part is followed once. All other packets are followed pair by pair.
+//! share the rest of their paths, and each part is followed once. All other packets are followed pair by pair: hop by hop where a pair
+//! has one path, else over all states that a packet can reach.
 
 use crate::network::lanes::place;
 use foldhash::{HashSet, HashSetExt};
@@ -46,6 +47,8 @@ pub(crate) struct Reached<'a> {
     /// By channel, VC class and lane: 1 if some packet reaches it.
     lanes: Vec<u8>,
     classes: usize,
+    /// The routing names one hop at each router.
+    names_hops: bool,
     steps_left: u64,
     /// By router: packets for the present destination that were followed.
     followed: Vec<Vec<Followed>>,
@@ -69,6 +72,7 @@ impl<'a> Reached<'a> {
         if numbers > MOST_NUMBERS || u64::from(graph.terminals()).pow(2) > MOST_STEPS {
             return None;
         }
+        let names_hops = needs.decides == Decides::Ahead && !routing.draws_hops();
         let mut reached = Self {
             graph,
             routing,
@@ -76,6 +80,7 @@ impl<'a> Reached<'a> {
             coords: routing.all_coordinates(graph),
             lanes: vec![0; numbers],
             classes,
+            names_hops,
             steps_left: MOST_STEPS,
             followed: (0..graph.routers()).map(|_| Vec::new()).collect(),
             path: Vec::new(),
@@ -84,9 +89,7 @@ impl<'a> Reached<'a> {
         };
         let hosts = hosts(graph);
         let draws = routing.draws().outcomes(Packet::default(), 0);
-        let named =
-            needs.decides == Decides::Ahead && !needs.draws_path && !needs.sees_terminals && !routing.draws_hops();
-        let shares = named && !scheme.looks_at_sources();
+        let shares = names_hops && !needs.draws_path && !needs.sees_terminals && !scheme.looks_at_sources();
         for to in &hosts {
             reached.followed.iter_mut().for_each(Vec::clear);
             // paths stay in their plane
@@ -163,6 +166,9 @@ impl<'a> Reached<'a> {
     fn paths(&mut self, packet: Packet, from: &Host, to: &Host, draws: &[u32]) -> Option<()> {
         let routing = self.routing;
         let starts = routing.starts(self.coords[from.0 as usize], packet, draws);
+        if self.names_hops && starts.count() == 1 {
+            return self.only_path(starts.nth(0), from, to);
+        }
         self.seen.clear();
         for start in starts.all() {
             self.open.push(Stand { at: from.0, last: None, packet: start });
@@ -179,6 +185,18 @@ impl<'a> Reached<'a> {
                     }
                 }
             }
+        }
+        Some(())
+    }
+
+    /// As [`Reached::paths`], for a packet with one path.
+    fn only_path(&mut self, mut packet: Packet, from: &Host, to: &Host) -> Option<()> {
+        let (mut at, mut last) = (from.0, None);
+        while let Some(hop) = self.routing.take_next(self.coords[at as usize], &mut packet, 0) {
+            self.enter(last, at, hop, from, to);
+            self.count(1, from, to)?;
+            let Peer::Router { router, .. } = self.graph.ports(at)[usize::from(hop.port)].peer else { break };
+            (last, at) = (Some((at, hop)), router);
         }
         Some(())
     }
