@@ -19,6 +19,7 @@ use weft_api::agents::Agents;
 use weft_api::base::arrays::At;
 use weft_api::base::bits::{Active, Bits};
 use weft_api::base::kept::Kept;
+use weft_api::base::unchecked::Hot;
 use weft_api::base::wheel::Wheel;
 use weft_api::compiled::HeadRouting;
 use weft_api::control::Arrival;
@@ -279,7 +280,8 @@ impl Interfaces {
     /// The injection channel of terminal `t`.
     #[inline(always)]
     pub(crate) fn channel_of(&self, t: usize) -> usize {
-        self.terminals[t].out as usize
+        // SAFETY: the loop names terminals (`assert_numbers`).
+        unsafe { self.terminals.hot(t) }.out as usize
     }
 
     /// The sources of all terminals.

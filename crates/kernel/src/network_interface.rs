@@ -275,16 +275,9 @@ impl<const W: usize, const V: usize> Reach<W, V> {
             return true;
         }
         // SAFETY: as above.
-        let (terminal, out) = unsafe {
-            let terminal = self.interfaces.terminals.hot_mut(t);
-            let out = fabric.wires.outs.hot_mut(terminal.out as usize);
-            (terminal, out)
-        };
-        out.spend::<false>(vc, net.router.room);
+        let terminal = unsafe { self.interfaces.terminals.hot_mut(t) };
         terminal.left -= 1;
-        let flit = Flit::of_body(out.peer << 4 | vc as u32);
-        fabric.wires.flits.push(fabric.now, fabric.now + net.links.of(0).latency, flit);
-        beside.observers.tally.injected_flits += measured;
+        fabric.inject_body(&mut beside.observers, net, terminal.out as usize, vc, measured);
         true
     }
 
@@ -433,6 +426,17 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         };
         let job = interfaces.terminals[t].job;
         (own, Created { to, flits, seq, tag, measured, job, class: 0 })
+    }
+
+    /// A body flit leaves on VC `vc` of injection channel `o`, which has a credit for it.
+    #[inline(always)]
+    pub(crate) fn inject_body(&mut self, observers: &mut Observers, net: &Net, o: usize, vc: usize, measured: u64) {
+        // SAFETY: a terminal names its injection channel (`assert_numbers`).
+        let out = unsafe { self.wires.outs.hot_mut(o) };
+        out.spend::<false>(vc, net.router.room);
+        let flit = Flit::of_body(out.peer << 4 | vc as u32);
+        self.wires.flits.push(self.now, self.now + net.links.of(0).latency, flit);
+        observers.tally.injected_flits += measured;
     }
 
     /// Creates a packet of terminal `t`. Returns its number.

@@ -210,6 +210,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         ensure(interfaces.alarms.all(wakes), "alarms wake terminals with a source")?;
         ensure(interfaces.queues.of.iter().all(|queue| is_vc_or_none::<V>(queue.vc)), "a queue sends on a VC")?;
         let queues = &interfaces.queues;
+        ensure(queues.numbers_are_right(interfaces.terminals.len()), "queues and streams of each terminal")?;
         let is_alone = |t: u32| queues.each == 0 || queues.filled[t as usize].is_power_of_two();
         let sources = &self.reach.routers.beside.shortcuts.streams().sources;
         let have_one_queue = sources.iter().all(|&o| is_alone(fabric.wires.outs[o as usize].router));

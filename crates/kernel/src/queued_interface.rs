@@ -9,6 +9,7 @@ use crate::deliveries::deliver;
 use crate::net::Net;
 use crate::network_interface::{Created, Sent};
 use crate::parts::queues::{InterfaceRules, Ready};
+use weft_api::base::unchecked::Hot;
 use weft_api::classes::{InjectionRule, Queueing};
 use weft_api::congestion::Control;
 use weft_api::state::NONE;
@@ -38,7 +39,7 @@ impl Interfaces {
     fn some_queue_is_amid(&self, t: usize) -> bool {
         let (queues, mut bits) = (&self.queues, self.queues.filled[t]);
         while bits != 0 {
-            if queues.of[queues.place(t, bits.trailing_zeros() as usize)].is_amid() {
+            if queues.queue(t, bits.trailing_zeros() as usize).is_amid() {
                 return true;
             }
             bits &= bits - 1;
@@ -48,10 +49,10 @@ impl Interfaces {
 
     /// Terminal `t` can send nothing now. It looks again when a credit comes, a source is due, or a limited queue opens.
     pub(crate) fn rest(&mut self, t: usize, now: u64) {
-        let (mut due, mut is_blocked) = (NOT_DUE, false);
+        let (mut due, mut is_blocked, mut some_wait) = (NOT_DUE, false, false);
         let queues = &self.queues;
-        for s in queues.streams_of(t) {
-            let stream = &queues.streams[s];
+        for stream in &queues.streams[queues.streams_of(t)] {
+            some_wait |= stream.pending != NONE;
             // one that is due has no place: it gets one when a packet has left
             if stream.due > now && stream.pending == NONE {
                 due = due.min(stream.due);
@@ -59,7 +60,7 @@ impl Interfaces {
         }
         let mut bits = queues.filled[t];
         while bits != 0 {
-            let queue = &queues.of[queues.place(t, bits.trailing_zeros() as usize)];
+            let queue = queues.queue(t, bits.trailing_zeros() as usize);
             bits &= bits - 1;
             if !queue.is_amid() && queue.opens > now {
                 due = due.min(queue.opens);
@@ -67,9 +68,9 @@ impl Interfaces {
                 is_blocked = true;
             }
         }
-        let held = queues.queues_of_sources(t).iter().map(|queue| queue.opens);
-        if queues.streams_of(t).any(|s| queues.streams[s].pending != NONE) {
+        if some_wait {
             // the limit of an empty queue may be all that keeps it from another destination
+            let held = queues.queues_of_sources(t).iter().map(|queue| queue.opens);
             due = held.filter(|&opens| opens > now).fold(due, u64::min);
         }
         let terminal = &mut self.terminals[t];
@@ -106,14 +107,55 @@ impl<const W: usize, const V: usize> Reach<W, V> {
             }
             self.interfaces.alarms.release(fabric.now);
         }
+        // nothing else may send a flit before the queue whose turn it is
+        let by_turns = !net.single && !net.slow.injection && !rules.notifies && rules.rule == InjectionRule::RoundRobin;
         for word in 0..self.interfaces.busy.0.len() {
             let mut bits = self.interfaces.busy.0[word];
             while bits != 0 {
                 let t = word * 64 + bits.trailing_zeros() as usize;
                 bits &= bits - 1;
-                self.send_queued(net, rules, t, measured);
+                if !by_turns || !self.sends_body_in_turn(net, rules, t, measured) {
+                    self.send_queued(net, rules, t, measured);
+                }
             }
         }
+    }
+
+    /// Sends a body flit of the queue of terminal `t` whose turn it is, if turns alone decide and nothing keeps the flit. Else it does
+    /// nothing, and returns false: `send_queued` takes all cases.
+    #[inline(always)]
+    fn sends_body_in_turn(&mut self, net: &Net, rules: &InterfaceRules, t: usize, measured: u64) -> bool {
+        let Routers { fabric, beside } = &mut self.routers;
+        if self.interfaces.queues.some_stream_is_due(t, fabric.now) {
+            return false;
+        }
+        // SAFETY: the mask of the busy names terminals (`assert_numbers`).
+        let (filled, turn, o) = unsafe {
+            let Interfaces { queues, terminals, .. } = &self.interfaces;
+            (*queues.filled.hot(t), u32::from(*queues.turns.hot(t)), terminals.hot(t).out as usize)
+        };
+        if filled == 0 {
+            return false;
+        }
+        let q = (turn + filled.rotate_right(turn).trailing_zeros()) as usize % 64;
+        // SAFETY: a terminal names its injection channel (`assert_numbers`).
+        let (queue, out) = unsafe { (self.interfaces.queues.queue(t, q), fabric.wires.outs.hot(o)) };
+        let (left, vc) = (queue.left, queue.vc);
+        let is_body = queue.is_amid() && left > 1;
+        if !is_body
+            || out.vcs_with_credit >> vc & 1 == 0
+            || filled & (filled - 1) == 0 && beside.shortcuts.may_stream(o, left)
+        {
+            return false;
+        }
+        debug_assert_eq!(fabric.next_queue(&self.interfaces, net, rules, t), Some((q, u16::MAX)), "terminal {t}");
+        fabric.inject_body(&mut beside.observers, net, o, vc.into(), measured);
+        // SAFETY: as above.
+        let (terminal, turn) =
+            unsafe { (self.interfaces.terminals.hot_mut(t), self.interfaces.queues.turns.hot_mut(t)) };
+        (terminal.left, terminal.vc, *turn) = (left - 1, vc, rules.turn_after(q));
+        self.interfaces.count_body(&mut beside.observers.tally, (t, q), measured > 0);
+        true
     }
 
     /// Terminal `t` takes what its sources give, and sends a flit if one of its queues can.
@@ -127,18 +169,29 @@ impl<const W: usize, const V: usize> Reach<W, V> {
             return;
         }
         let fabric = &self.routers.fabric;
-        let Some(q) = fabric.next_queue(&self.interfaces, net, rules, t) else {
+        let Some((q, vcs)) = fabric.next_queue(&self.interfaces, net, rules, t) else {
             return self.interfaces.rest(t, fabric.now);
         };
-        let place = self.interfaces.queues.place(t, q);
-        let (left, vc) = (self.interfaces.queues.of[place].left, self.interfaces.queues.of[place].vc);
-        if !net.single && vc != u8::MAX && self.sends_body_of_queue(net, rules, (t, q), measured, streams) {
-            return;
+        let is_amid = self.interfaces.queues.queue(t, q).is_amid();
+        if net.single || !is_amid || !self.sends_body_of_queue(net, rules, (t, q), measured, streams) {
+            self.send_first_or_last(net, rules, (t, q), vcs, measured);
         }
-        let fabric = &self.routers.fabric;
-        let &Ready { packet, flits, class, stream, .. } = self.interfaces.queues.front(t, q);
-        // only a head takes one of them
-        let vcs = if vc == u8::MAX { fabric.vcs_of_front(&self.interfaces, net, rules, (t, q)) } else { u16::MAX };
+    }
+
+    /// Terminal `t` sends the next flit of queue `q`, which is a head, a tail, or one that some rule may keep. A head may take one of
+    /// `vcs`.
+    #[inline(never)]
+    fn send_first_or_last(
+        &mut self,
+        net: &Net,
+        rules: &InterfaceRules,
+        (t, q): (usize, usize),
+        vcs: u16,
+        measured: u64,
+    ) {
+        let queue = self.interfaces.queues.queue(t, q);
+        let (left, vc) = (queue.left, queue.vc);
+        let &Ready { packet, flits, class, stream, .. } = &self.interfaces.queues.ready.items[queue.first as usize];
         let notice = stream == NONE;
         let measured = if notice { 0 } else { measured };
         let terminal = &mut self.interfaces.terminals[t];
@@ -158,7 +211,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         if sent == Sent::Nothing {
             return;
         }
-        let queue = &mut self.interfaces.queues.of[place];
+        let queue = self.interfaces.queues.queue_mut(t, q);
         (queue.left, queue.vc) = (terminal.left, terminal.vc);
         if begins {
             let (o, vc) = (terminal.out as usize, usize::from(queue.vc));
@@ -171,12 +224,12 @@ impl<const W: usize, const V: usize> Reach<W, V> {
             queue.begin(self.routers.fabric.now, flits);
             self.has_begun(net, (t, q), (packet, flits), notice);
         }
-        if measured > 0 {
+        if measured > 0 && self.routers.beside.observers.tally.parts.are_counted() {
             let job = self.interfaces.queues.streams[stream as usize].job;
             self.routers.beside.observers.tally.parts.inject(job, class);
         }
         if !notice {
-            self.interfaces.queues.turns[t] = ((q + 1) % rules.queues) as u8;
+            self.interfaces.queues.turns[t] = rules.turn_after(q);
         }
         if sent == Sent::Tail {
             self.routers.fabric.leave_queue(&mut self.interfaces, net, rules, t, q);
@@ -223,11 +276,10 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         flits: u16,
     ) {
         let to = self.buffers.packets.items[packet as usize].dst;
-        let place = interfaces.queues.place(t, q);
         if q != interfaces.queues.of_notices()
             && let Some(opens) = interfaces.limits.sends(control, (t as u32, to), self.now, flits)
         {
-            let queue = &mut interfaces.queues.of[place];
+            let queue = interfaces.queues.queue_mut(t, q);
             queue.opens = queue.opens.max(opens);
         }
     }
@@ -250,6 +302,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
     }
 
     /// Takes the packets that the sources of terminal `t` give now, as long as their queues have places.
+    #[inline(never)]
     fn fill(
         &mut self,
         interfaces: &mut Interfaces,
@@ -273,9 +326,13 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
     /// The stream of terminal `t` that gives the next packet, by the injection rule. It is due, and its packet has a place.
     fn next_stream(&self, interfaces: &Interfaces, net: &Net, rules: &InterfaceRules, t: usize) -> Option<usize> {
         let queues = &interfaces.queues;
-        let due = queues
-            .streams_of(t)
-            .filter(|&s| queues.streams[s].is_due(self.now) && self.has_place(interfaces, net, rules, t, s));
+        let own = queues.streams_of(t);
+        if own.len() == 1 {
+            // the usual case: the rule has nothing to choose
+            let s = own.start;
+            return (queues.streams[s].is_due(self.now) && self.has_place(interfaces, net, rules, t, s)).then_some(s);
+        }
+        let due = own.filter(|&s| queues.streams[s].is_due(self.now) && self.has_place(interfaces, net, rules, t, s));
         due.min_by_key(|&s| {
             let stream = &queues.streams[s];
             let rank = net.class_ranks[usize::from(stream.class)];
@@ -291,7 +348,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
     /// Whether the next packet of stream `s` has a place, as far as that is known.
     fn has_place(&self, interfaces: &Interfaces, net: &Net, rules: &InterfaceRules, t: usize, s: usize) -> bool {
         let queues = &interfaces.queues;
-        let has_room = |q: usize| queues.of[queues.place(t, q)].packets < rules.depth;
+        let has_room = |q: usize| queues.queue(t, q).packets < rules.depth;
         let stream = &queues.streams[s];
         match rules.queueing {
             Queueing::One => has_room(0),
@@ -331,7 +388,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
             Queueing::PerLane => self.queue_of_lane(interfaces, net, rules, t, (class, packet)),
         };
         let queues = &interfaces.queues;
-        (queues.of[queues.place(t, q)].packets < rules.depth).then_some(q)
+        (queues.queue(t, q).packets < rules.depth).then_some(q)
     }
 
     /// The lane of a packet on the channel from terminal `t`.
@@ -385,6 +442,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
     }
 
     /// Asks stream `s` of terminal `t`, which is due, for its packet, and creates it.
+    #[inline(never)]
     fn ask(
         &mut self,
         interfaces: &mut Interfaces,
@@ -412,51 +470,84 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         Some(id)
     }
 
-    /// The queue of terminal `t` that sends the next flit, if one can.
-    fn next_queue(&self, interfaces: &Interfaces, net: &Net, rules: &InterfaceRules, t: usize) -> Option<usize> {
+    /// The queue of terminal `t` that sends the next flit, if one can, and the VCs that a head may take.
+    #[inline(always)]
+    fn next_queue(&self, interfaces: &Interfaces, net: &Net, rules: &InterfaceRules, t: usize) -> Option<(usize, u16)> {
+        let queues = &interfaces.queues;
+        let (filled, turn) = (queues.filled[t], u32::from(queues.turns[t]));
+        if filled == 0 {
+            return None;
+        }
+        if filled & (filled - 1) != 0 && (rules.notifies || rules.rule != InjectionRule::RoundRobin) {
+            return self.next_by_rule(interfaces, net, rules, t);
+        }
+        // the usual case at low load is that there is one
+        let mut bits = filled.rotate_right(turn);
+        loop {
+            let q = ((turn + bits.trailing_zeros()) % 64) as usize;
+            let vcs = self.can_send(interfaces, net, rules, (t, q));
+            bits &= bits - 1;
+            if vcs.is_some() || bits == 0 {
+                return vcs.map(|vcs| (q, vcs));
+            }
+        }
+    }
+
+    /// The same where the rule does not follow the turns alone.
+    #[inline(never)]
+    fn next_by_rule(
+        &self,
+        interfaces: &Interfaces,
+        net: &Net,
+        rules: &InterfaceRules,
+        t: usize,
+    ) -> Option<(usize, u16)> {
         let queues = &interfaces.queues;
         let (filled, turn) = (queues.filled[t], usize::from(queues.turns[t]));
-        if filled.is_power_of_two() {
-            // the usual case at low load: the rule has nothing to choose
-            let q = filled.trailing_zeros() as usize;
-            return self.can_send(interfaces, net, rules, (t, q)).then_some(q);
-        }
         let notices = queues.of_notices();
-        if rules.notifies && filled >> notices & 1 != 0 && self.can_send(interfaces, net, rules, (t, notices)) {
-            return Some(notices);
+        if rules.notifies
+            && filled >> notices & 1 != 0
+            && let Some(vcs) = self.can_send(interfaces, net, rules, (t, notices))
+        {
+            return Some((notices, vcs));
         }
-        let (mut bits, mut best) = (filled.rotate_right(turn as u32), None);
+        let mut bits = filled.rotate_right(turn as u32);
+        let mut best: Option<(u64, usize, u16)> = None;
         while bits != 0 {
             let q = (turn + bits.trailing_zeros() as usize) % 64;
             bits &= bits - 1;
-            if !self.can_send(interfaces, net, rules, (t, q)) {
-                continue;
-            }
+            let Some(vcs) = self.can_send(interfaces, net, rules, (t, q)) else { continue };
             let score = match rules.rule {
-                InjectionRule::RoundRobin => return Some(q),
+                InjectionRule::RoundRobin => return Some((q, vcs)),
                 InjectionRule::Priority => net.class_ranks[usize::from(queues.front(t, q).class)],
                 InjectionRule::Oldest => queues.front(t, q).created,
             };
-            if best.is_none_or(|(least, _)| score < least) {
-                best = Some((score, q));
+            if best.is_none_or(|(least, ..)| score < least) {
+                best = Some((score, q, vcs));
             }
         }
-        best.map(|(_, q)| q)
+        best.map(|(_, q, vcs)| (q, vcs))
     }
 
-    /// Whether queue `q` of terminal `t`, which holds a packet, can send a flit now.
+    /// Whether queue `q` of terminal `t`, which holds a packet, can send a flit now: the VCs that a head may take, or all.
     #[inline(always)]
-    fn can_send(&self, interfaces: &Interfaces, net: &Net, rules: &InterfaceRules, (t, q): (usize, usize)) -> bool {
-        let queue = &interfaces.queues.of[interfaces.queues.place(t, q)];
+    fn can_send(
+        &self,
+        interfaces: &Interfaces,
+        net: &Net,
+        rules: &InterfaceRules,
+        (t, q): (usize, usize),
+    ) -> Option<u16> {
+        let queue = interfaces.queues.queue(t, q);
         if queue.is_amid() {
             let out = &self.wires.outs[interfaces.channel_of(t)];
-            return out.vcs_with_credit >> queue.vc & 1 != 0;
+            return (out.vcs_with_credit >> queue.vc & 1 != 0).then_some(u16::MAX);
         }
         self.head_can_leave(interfaces, net, rules, (t, q))
     }
 
-    /// Whether the first packet of queue `q` of terminal `t` can begin to leave now. Its head may ask for a closed channel, unless another
-    /// packet has to finish first.
+    /// Whether the first packet of queue `q` of terminal `t` can begin to leave now: the VCs that it may take. Its head may ask for a closed
+    /// channel, unless another packet has to finish first.
     #[inline(never)]
     fn head_can_leave(
         &self,
@@ -464,15 +555,15 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         net: &Net,
         rules: &InterfaceRules,
         (t, q): (usize, usize),
-    ) -> bool {
-        let queue = &interfaces.queues.of[interfaces.queues.place(t, q)];
+    ) -> Option<u16> {
+        let queue = interfaces.queues.queue(t, q);
         let out = &self.wires.outs[interfaces.channel_of(t)];
         let waits_for_tails = net.router.hold_switch || out.is_closed();
         if queue.opens > self.now || waits_for_tails && interfaces.some_queue_is_amid(t) {
-            return false;
+            return None;
         }
         let vcs = self.vcs_of_front(interfaces, net, rules, (t, q));
-        out.is_closed() || out.available_vcs() & vcs != 0
+        (out.is_closed() || out.available_vcs() & vcs != 0).then_some(vcs)
     }
 
     /// The VCs that the first packet of queue `q` of terminal `t` may take; none if the queue of its destination has no places.

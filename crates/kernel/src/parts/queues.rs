@@ -1,6 +1,7 @@
 //! The queues of network interfaces: packets that are ready at a terminal, and the sources that fill the queues.
 
 use weft_api::base::kept::{Kept, Value};
+use weft_api::base::unchecked::Hot;
 use weft_api::classes::{InjectionRule, Queueing};
 use weft_api::state::rate::Rate;
 use weft_api::state::{NONE, Pool};
@@ -36,6 +37,12 @@ impl InterfaceRules {
             Queueing::One | Queueing::PerClass => false,
             Queueing::PerDestination | Queueing::PerLane => true,
         }
+    }
+
+    /// The queue of sources that has its turn after queue `q`.
+    #[inline(always)]
+    pub fn turn_after(&self, q: usize) -> u8 {
+        if q + 1 == self.queues { 0 } else { (q + 1) as u8 }
     }
 
     /// The VCs of an injection channel for packets of a class that have this lane there.
@@ -205,8 +212,27 @@ impl Queues {
 
     /// Whether some stream of terminal `t` has a packet to give in cycle `now`.
     #[inline(always)]
-    pub fn some_stream_is_due(&self, t: usize, now: u64) -> bool {
-        self.streams[self.streams_of(t)].iter().any(|stream| stream.is_due(now))
+    pub(crate) fn some_stream_is_due(&self, t: usize, now: u64) -> bool {
+        // SAFETY: the loop names terminals, and the list of first streams has one number more (`assert_numbers`).
+        let (first, end) = unsafe { (*self.first_stream.hot(t), *self.first_stream.hot(t + 1)) };
+        // SAFETY: these numbers name streams (`assert_numbers`).
+        (first..end).any(|s| unsafe { self.streams.hot(s as usize) }.is_due(now))
+    }
+
+    /// Whether all numbers of the queues of so many terminals name something.
+    pub fn numbers_are_right(&self, terminals: usize) -> bool {
+        let are_complete = || {
+            let lengths = [self.filled.len(), self.turns.len(), self.flits.len(), self.first_stream.len() - 1];
+            lengths == [terminals; 4] && self.of.len() == terminals * self.each
+        };
+        let has_queue = |&filled: &u64| self.each >= 64 || filled >> self.each == 0;
+        let has_turn = |&turn: &u8| usize::from(turn) < self.of_sources;
+        self.each == 0
+            || are_complete()
+                && self.first_stream.is_sorted()
+                && self.first_stream[terminals] as usize == self.streams.len()
+                && self.filled.iter().all(has_queue)
+                && self.turns.iter().all(has_turn)
     }
 
     /// The queue for notifications, where terminals send any.
@@ -224,7 +250,23 @@ impl Queues {
         t * self.each + q
     }
 
+    /// Queue `q` of terminal `t`.
+    #[inline(always)]
+    pub(crate) fn queue(&self, t: usize, q: usize) -> &Queue {
+        // SAFETY: the loop names terminals and their queues (`assert_numbers`).
+        unsafe { self.of.hot(self.place(t, q)) }
+    }
+
+    /// The same, to write.
+    #[inline(always)]
+    pub(crate) fn queue_mut(&mut self, t: usize, q: usize) -> &mut Queue {
+        let place = self.place(t, q);
+        // SAFETY: as above.
+        unsafe { self.of.hot_mut(place) }
+    }
+
     /// Packet `ready` joins queue `q` of terminal `t`.
+    #[inline]
     pub fn join(&mut self, t: usize, q: usize, ready: Ready) {
         let id = self.ready.add(Ready { next: NONE, ..ready });
         self.flits[t] += u64::from(ready.flits);

@@ -50,7 +50,10 @@ impl<const W: usize, const V: usize> Reach<W, V> {
     #[inline(never)]
     pub(super) fn break_stream_of_terminal(&mut self, net: &Net, o: usize) {
         self.routers.close_stream(net, o);
-        self.routers.beside.shortcuts.streams.sources.retain(|&other| other as usize != o);
+        let sources = &mut self.routers.beside.shortcuts.streams.sources;
+        if let Some(place) = sources.iter().position(|&other| other as usize == o) {
+            sources.swap_remove(place);
+        }
         self.interfaces.busy.set(self.routers.fabric.wires.outs[o].router as usize);
     }
 }

@@ -3,11 +3,21 @@
 //! A terminal has such a stream only while a single one of its queues holds packets. So no flit of another packet mixes with those of the stream. The
 //! terminal sleeps meanwhile, until a source is due. If a packet then joins another queue, the stream ends in the same cycle.
 
-use super::TERMINAL;
+use super::{TERMINAL, WORTH};
 use crate::block::{Interfaces, Reach};
 use crate::net::Net;
 use crate::parts::queues::InterfaceRules;
+use crate::shortcuts::Shortcuts;
 use crate::tally::Tally;
+use weft_api::base::unchecked::Hot;
+
+impl Shortcuts {
+    /// Whether a terminal has a stream on channel `o`, or may open one for the `left` flits of the only packet that it can send.
+    #[inline(always)]
+    pub(crate) fn may_stream(&self, o: usize, left: u16) -> bool {
+        self.streams.outs.get(o).is_some_and(|sender| left > WORTH || sender.from == TERMINAL)
+    }
+}
 
 impl<const W: usize, const V: usize> Reach<W, V> {
     /// Terminal `t` has taken the packets that its sources give now. Returns whether it still has a stream.
@@ -40,7 +50,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         streams: bool,
     ) -> bool {
         let queues = &mut self.interfaces.queues;
-        let queue = &queues.of[queues.place(t, q)];
+        let queue = queues.queue(t, q);
         let (left, terminal) = (queue.left, &mut self.interfaces.terminals[t]);
         (terminal.left, terminal.vc) = (left, queue.vc);
         let sends = if streams && queues.filled[t].is_power_of_two() {
@@ -52,7 +62,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
             return false;
         }
         // a notification is one flit, so this is a queue of sources
-        self.interfaces.queues.turns[t] = ((q + 1) % rules.queues) as u8;
+        self.interfaces.queues.turns[t] = rules.turn_after(q);
         if self.interfaces.terminals[t].left == left {
             self.interfaces.sleep_beside_stream(t, self.routers.fabric.now);
         } else {
@@ -73,18 +83,19 @@ impl Interfaces {
     /// A flit of the stream of terminal `t` has left the only queue that holds packets.
     #[inline(always)]
     pub(super) fn flow_from_queue(&mut self, tally: &mut Tally, t: usize, measured: bool) {
-        let q = self.queues.filled[t].trailing_zeros() as usize;
+        // SAFETY: an injection channel names its terminal (`assert_numbers`).
+        let q = unsafe { self.queues.filled.hot(t) }.trailing_zeros() as usize;
         self.count_body(tally, (t, q), measured);
     }
 
     /// A body flit of queue `q` has left terminal `t`, which knows how many are left.
     #[inline(always)]
-    fn count_body(&mut self, tally: &mut Tally, (t, q): (usize, usize), measured: bool) {
-        let place = self.queues.place(t, q);
-        let queue = &mut self.queues.of[place];
-        queue.left = self.terminals[t].left;
+    pub(crate) fn count_body(&mut self, tally: &mut Tally, (t, q): (usize, usize), measured: bool) {
+        // SAFETY: the loop names terminals (`assert_numbers`).
+        let left = unsafe { self.terminals.hot(t) }.left;
+        self.queues.queue_mut(t, q).left = left;
         if measured && tally.parts.are_counted() {
-            let front = &self.queues.ready.items[queue.first as usize];
+            let front = self.queues.front(t, q);
             tally.parts.inject(self.queues.streams[front.stream as usize].job, front.class);
         }
     }
