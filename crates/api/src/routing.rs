@@ -93,6 +93,8 @@ pub struct Needs {
     pub ring_entries: Vec<RingEntry>,
     /// A packet leaves its source only if behind its first hop there is room for so many packets more.
     pub free_beside_first: u32,
+    /// A head may wait for more room behind an output than one packet needs. Each credit then lets it choose again.
+    pub waits_for_room: bool,
     pub decides: Decides,
     /// The sensor of congestion of an output; `None` if it reads no queues.
     pub sensor: Option<Sensor>,

@@ -26,14 +26,33 @@ fn run(routing: &str, pattern: &str, load: f64) -> Outcome {
 #[test]
 fn packets_arrive_while_policies_of_subnetworks_keep_links_off() {
     for policy in ["tcep", "static", "fewest_links"] {
-        let routing = serde_json::from_str(r#"{"hyperx_ofar": {}}"#).unwrap();
-        let mut spec = Spec::new(&serde_json::from_str(SQUARE).unwrap(), routing).unwrap();
-        spec.policy = serde_json::from_str(&format!(r#"{{"{policy}": {{}}}}"#)).unwrap();
+        let mut spec = under(policy, "{}");
         spec.set_load(0.05);
         let out = weft_engine::run_to_rest(&spec, Execution::new(1, 2), 20_000, 20_000).expect(policy);
         assert!(out.sums.packets > 50_000, "{policy}: {}", out.sums.packets);
         let off: u64 = out.channels.iter().map(|channel| channel.cycles[LinkState::Off]).sum();
         assert!(off > 0, "{policy}: no link was off");
+    }
+}
+
+/// The default network under a policy.
+fn under(policy: &str, parameters: &str) -> Spec {
+    let routing = serde_json::from_str(&format!(r#"{{"hyperx_ofar": {parameters}}}"#)).unwrap();
+    let mut spec = Spec::new(&serde_json::from_str(SQUARE).unwrap(), routing).unwrap();
+    spec.policy = serde_json::from_str(&format!(r#"{{"{policy}": {{}}}}"#)).unwrap();
+    spec
+}
+
+/// Packets that the control of injection keeps at their source go when the network has emptied.
+#[test]
+fn all_packets_of_a_burst_arrive_under_each_control_of_injection() {
+    for injection in [r#"{"bubble": {"packets": 1}}"#, r#"{"escape_occupancy": {"most": 0.25}}"#, r#"{"free": {}}"#] {
+        for policy in ["tcep", "static"] {
+            let mut spec = under(policy, &format!(r#"{{"injection": {injection}}}"#));
+            spec.set_load(0.6);
+            let out = weft_engine::run_to_rest(&spec, Execution::new(1, 1), 1000, 50_000);
+            out.unwrap_or_else(|refusal| panic!("{policy}, {injection}: {refusal}"));
+        }
     }
 }
 

@@ -80,6 +80,11 @@ impl InTransit {
         }
     }
 
+    /// Whether a packet may wait at its source for more room than it needs itself.
+    pub fn waits_for_room(&self) -> bool {
+        !matches!(self.keys.injection, Injection::Free {})
+    }
+
     pub fn proof(&self) -> Proof<'_> {
         Proof::EscapeRings(self.rings.escapes())
     }

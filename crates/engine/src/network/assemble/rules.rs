@@ -32,7 +32,7 @@ pub(super) fn router(spec: &Spec, needs: &Needs, common: &Common, paced: bool) -
         flow_control: router.flow_control,
         room: parameters::room(spec) as u16,
         rings,
-        each_credit_wakes: vc_realloc && !common.single || rings,
+        each_credit_wakes: vc_realloc && !common.single || rings || needs.waits_for_room,
     })
 }
 

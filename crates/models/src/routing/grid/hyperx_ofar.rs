@@ -291,6 +291,7 @@ impl Routing for Runtime {
             classes,
             ring_entries,
             free_beside_first: self.in_transit.free_beside_first(),
+            waits_for_room: self.in_transit.waits_for_room(),
             decides: Decides::EachStep,
             remembers: true,
             sees_grants: true,
