@@ -2,6 +2,7 @@
 
 mod call;
 mod rules;
+mod shared;
 mod steps;
 mod tree;
 

@@ -2,12 +2,14 @@
 
 use super::algorithms::AlgorithmConfig;
 use super::call::Call;
+use super::shared::Shared;
 use super::steps::Steps;
 use super::tables::TableConfig;
 use crate::form::{Checked, Kind, Op, Operation, Ops, Program};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
 use weft_units::{Refusal, Time};
 
 /// How collectives become messages.
@@ -34,6 +36,7 @@ pub struct Rules {
     table: TableConfig,
     algorithms: Vec<(Operation, AlgorithmConfig)>,
     sum_fs: u64,
+    shared: Shared,
 }
 
 const OPERATIONS: [Operation; 9] = [
@@ -84,7 +87,7 @@ impl RulesConfig {
                 return Err(Refusal::new(format!("{path}.sum_per_byte"), what, "write a time such as 0.1ns"));
             }
         };
-        Ok(Rules { table: self.table.clone(), algorithms, sum_fs })
+        Ok(Rules { table: self.table.clone(), algorithms, sum_fs, shared: Shared::default() })
     }
 }
 
@@ -141,5 +144,13 @@ impl Rules {
         let mut steps = Steps::new(self.sum_fs, *op);
         self.choose(&call).model().expand(&call, &mut steps);
         steps.finish()
+    }
+
+    /// As [`Self::expand`]. Ranks with the same messages share them.
+    pub(crate) fn expand_shared(&self, op: &Op, ranks: u32, me: u32, sizes: Option<&[u64]>) -> Arc<Ops> {
+        match sizes {
+            None => self.shared.of(op, (ranks, me), || self.expand(op, ranks, me, None)),
+            Some(_) => Arc::new(self.expand(op, ranks, me, sizes)),
+        }
     }
 }

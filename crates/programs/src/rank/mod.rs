@@ -76,7 +76,7 @@ impl Ready {
 /// A collective that has become messages.
 #[derive(Debug, Clone)]
 struct Expansion {
-    ops: Ops,
+    ops: Arc<Ops>,
     remaining: Vec<u32>,
     left: usize,
     /// The collective in the program, and its operation.
@@ -100,8 +100,8 @@ impl Expansion {
     }
 }
 
-/// Most operations of a collective that is kept after its end, for the next one of its form; and most collectives that are kept. They take at most
-/// 10 KB of each rank.
+/// Most operations of a collective that is kept after its end, for the next one of its form; and most collectives that are kept. Ranks share
+/// the operations; each has less than 1 KB of its own.
 const MOST_SPARE_OPS: usize = 32;
 const MOST_SPARE: usize = 4;
 
@@ -406,13 +406,13 @@ impl<C: Cursor, Handle: Copy> Machine<C, Handle> {
     }
 
     /// The messages and computations of this rank in a collective, which has number 0 in their tags.
-    fn messages_of(&mut self, op: &Op) -> Ops {
+    fn messages_of(&mut self, op: &Op) -> Arc<Ops> {
         let (size, me) = match usize::from(op.comm()).checked_sub(1) {
             None => (self.ranks, self.me),
             Some(place) => (self.comms[place].members.len() as u32, self.comms[place].me),
         };
         let sizes = self.cursor.sizes(op.sizes());
-        self.rules.expand(op, size, me, sizes.as_deref())
+        self.rules.expand_shared(op, size, me, sizes.as_deref())
     }
 
     fn expand(&mut self, id: OpId, out: &mut Vec<Ready>) {

@@ -1,0 +1,79 @@
+//! Messages of collectives that ranks share. The ranks of the same number in communicators of one size send and receive the same messages,
+//! numbered within the communicator. One list of them for all such ranks takes less memory, and less of the cache.
+
+use crate::form::{Op, Ops};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+/// A collective without its number and communicator, the size of the communicator, and the number of the rank in it.
+type Form = (Op, u32, u32);
+
+/// The messages by form, as long as a rank uses them.
+#[derive(Debug, Clone, Default)]
+pub struct Shared(Arc<Mutex<Known>>);
+
+#[derive(Debug, Default)]
+struct Known {
+    messages: HashMap<Form, Weak<Ops>>,
+    /// Forms after the last time when those that no rank used were removed.
+    used: usize,
+}
+
+/// Fewest forms that are looked through for those that no rank uses.
+const FEW: usize = 1024;
+
+impl Shared {
+    /// The messages of rank `me` of a communicator of `ranks`, of which no rank has blocks of a size of its own. `expand` makes them.
+    pub fn of(&self, op: &Op, (ranks, me): (u32, u32), expand: impl FnOnce() -> Ops) -> Arc<Ops> {
+        let form = (op.tagged(0).within(0), ranks, me);
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(messages) = known.messages.get(&form).and_then(Weak::upgrade) {
+            return messages;
+        }
+        if known.messages.len() >= FEW.max(2 * known.used) {
+            known.messages.retain(|_, messages| messages.strong_count() > 0);
+            known.used = known.messages.len();
+        }
+        let messages = Arc::new(expand());
+        known.messages.insert(form, Arc::downgrade(&messages));
+        messages
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::form::{Draft, Operation};
+
+    fn messages(bytes: u64) -> Ops {
+        let mut draft = Draft::default();
+        draft.add(Op::send(1, bytes, None));
+        draft.finish().unwrap()
+    }
+
+    fn call(bytes: u64, instance: u32) -> Op {
+        Op::collective(Operation::AllReduce, 0, bytes, instance)
+    }
+
+    #[test]
+    fn ranks_of_one_number_share_messages_in_all_communicators_and_collectives_of_a_form() {
+        let shared = Shared::default();
+        let first = shared.of(&call(8, 3), (4, 1), || messages(8));
+        let again = shared.of(&call(8, 5).within(2), (4, 1), || unreachable!("they are known"));
+        assert!(Arc::ptr_eq(&first, &again));
+        for (op, place) in [(call(9, 3), (4, 1)), (call(8, 3), (5, 1)), (call(8, 3), (4, 2))] {
+            assert!(!Arc::ptr_eq(&first, &shared.of(&op, place, || messages(8))), "{op:?} at {place:?}");
+        }
+    }
+
+    #[test]
+    fn messages_that_no_rank_uses_take_no_memory() {
+        let shared = Shared::default();
+        let kept: Vec<_> = (0..10).map(|bytes| shared.of(&call(bytes, 0), (4, 1), || messages(bytes))).collect();
+        (10..10 * FEW as u64).for_each(|bytes| drop(shared.of(&call(bytes, 0), (4, 1), || messages(bytes))));
+        assert!(shared.0.lock().unwrap().messages.len() <= FEW);
+        for (bytes, kept) in (0..).zip(&kept) {
+            assert!(Arc::ptr_eq(kept, &shared.of(&call(bytes, 1), (4, 1), || unreachable!("it is in use"))));
+        }
+    }
+}
