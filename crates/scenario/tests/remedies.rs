@@ -368,7 +368,7 @@ const REMEDIES: &[(Sets, &str, &[Sets])] = &[
     ),
     (
         &[("traffic.phases", "[{from: 20us, load: 0.2}]"), ("measure.warmup", "auto")],
-        "write a time, such as 10000cycles, or leave the phases out",
+        "write a time without `warmup_limit`, such as 10000cycles, or leave the phases out",
         &[&[("measure.warmup", "10000cycles")], &[("traffic.phases", "[]")]],
     ),
     // names
