@@ -17,7 +17,7 @@ pub unsafe trait Allocator: Debug + Clone + Send + Sync + 'static {
     /// what has won as a move ([`Ports::enter`], [`Ports::cross_from`]). Each input and each output is matched once at most.
     /// Uncontended flits have crossed before (`kernel/src/shortcuts/uncontended.rs`). So an
     /// allocator must match such a pair in its first iteration. The turns of input, output and VC then go past it (`take_turns` there).
-    /// Returns the number of moves. `S`: what may cross in this step. The functions of `Ports` go by it, so an allocator seldom has to.
+    /// Returns the number of moves. `S`: the heads and flits that may cross in this step. The functions of `Ports` go by it, so an allocator seldom has to.
     /// The function is to be inlined, so that the ports need not be laid out in memory. The loop calls the compiled function once per step.
     ///
     /// # Safety

@@ -9,7 +9,7 @@ use crate::switch_step::SwitchStep;
 use std::marker::PhantomData;
 
 /// The ports of one router, as its allocators see them. The loop makes them so that `ins`, `outs` and `requesters` begin with those of
-/// the router, and that all masks name ports of it. `S`: what may cross in this step.
+/// the router, and that all masks name ports of it. `S`: the heads and flits that may cross in this step.
 pub struct Ports<'a, const W: usize, const V: usize, S: SwitchStep> {
     pub step: PhantomData<S>,
     pub common: &'a Common,

@@ -25,8 +25,8 @@ use weft_api::state::{Segment, UNDECIDED, matching};
 use weft_api::view::{HopNote, View};
 
 impl<const W: usize, const V: usize> Routers<W, V> {
-    /// A packet has become the head of VC `v` of input `i`, in a network where more has to be done than to look at its
-    /// route key, or where a stream may leave by its output. Returns the key if the head has no choice to make.
+    /// A packet has become the head of VC `v` of input `i`. Its route key is not enough to know its request, or a stream may leave by
+    /// its output. Returns the key if the head has no choice to make.
     #[inline(never)]
     pub(crate) fn new_head_slow_path(
         &mut self,

@@ -65,8 +65,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         }
     }
 
-    /// Notes the outputs that the first `count` moves of router `r` grant to heads. Other heads that had chosen one of these outputs
-    /// choose again.
+    /// Notes the outputs that the first `count` moves of router `r` grant to heads. A head that had settled on one
+    /// of these outputs chooses again.
     #[inline(always)]
     fn note_grants(&mut self, net: &Net, r: usize, count: usize) {
         let base = self.requests.routers[r].base as usize;

@@ -1,7 +1,7 @@
-//! Divides a network anew if its threads turn out to share the work unevenly.
+//! Divides a network into other blocks where its threads turn out to share the work unevenly.
 //!
-//! Before a run only ports can be counted, and traffic may use a part of them: a job on some of the nodes, a hot spot, the upper levels
-//! of a tree. So the first cycles of a run on several threads are a trial. If one thread has many more flit-hops than the mean, the run
+//! Before a run only ports can be counted. Traffic may use a part of them: a job runs on some of the nodes, or a hot spot draws the
+//! packets. So the first cycles of a run on several threads are a trial. If one thread has many more flit-hops than the mean, the run
 //! begins again, with bounds that share the flit-hops counted by router. No clock is read, and no result depends on the bounds.
 
 use crate::network::assemble;
@@ -14,7 +14,7 @@ use weft_kernel::face::AnyBlock;
 /// Cycles of a trial, at least.
 pub(crate) const TRIAL: u64 = 1000;
 
-/// A run that has come so far does not begin again.
+/// From this cycle on a run does not begin again.
 const LATE: u64 = 10 * TRIAL;
 
 /// Flit-hops per router that a trial counts at least.
@@ -26,7 +26,7 @@ const IDLE_CYCLES: u64 = 1024;
 /// By how much the busiest thread must have more than it would have under other bounds, as a share, so that to begin again pays.
 const WORTH: f64 = 0.1;
 
-/// What a trial has shown.
+/// The result of a trial.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Trial {
     /// Too little has moved.
@@ -38,7 +38,7 @@ pub(crate) enum Trial {
 }
 
 impl Simulation {
-    /// What its cycles so far show as a trial.
+    /// The result of the trial, as far as the run has come.
     pub(crate) fn trial(&self, spec: &Spec) -> Trial {
         if self.threads() == 1 || self.now > LATE {
             return Trial::Even;
@@ -50,7 +50,7 @@ impl Simulation {
         self.evener_bounds(spec).map_or(Trial::Even, Trial::Uneven)
     }
 
-    /// Bounds with which the threads would have shared the flit-hops so far much more evenly, if there are such.
+    /// Bounds by which the busiest thread would have had fewer flit-hops; `None` if none would have saved [`WORTH`].
     pub(crate) fn evener_bounds(&self, spec: &Spec) -> Option<Vec<u32>> {
         let by_router = self.hops_by_router(spec);
         let work = by_router.iter().zip(0..).map(|(hops, router)| {

@@ -60,7 +60,7 @@ pub struct Simulation {
     pub(crate) bundles: SleepAccounts,
 }
 
-/// Bounds of as many blocks as it says, or as the size of the network asks for.
+/// Bounds of the blocks that `how` asks for, or else of the number that suits the size of the network.
 fn usual_bounds(spec: &Spec, how: Execution, net: &Net) -> Vec<u32> {
     let wanted = if how.blocks == 0 { assemble::usual_blocks(&spec.graph, how.threads) } else { how.blocks };
     assemble::partition(spec, wanted, net.needs.reads_group)

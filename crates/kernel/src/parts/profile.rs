@@ -81,7 +81,7 @@ pub enum HeadPath {
     Slow,
 }
 
-/// What is done with the flits that arrive in a cycle.
+/// The ways to receive the flits of a cycle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Arrival {
     /// They join their queues, and wait there for the allocator. (Body flits may bypass it.)
@@ -129,7 +129,7 @@ impl Profile {
         Self { set: Set::of(|kind| kind == Kind::Prefetch || self.has(kind)), ..self }
     }
 
-    /// What the loop does with the flits of a cycle. `heads_try`: heads try to bypass the allocator at present; `choose`: they choose
+    /// The way in which the loop receives the flits of a cycle. `heads_try`: heads try to bypass the allocator at present; `choose`: they choose
     /// in every step.
     #[inline(always)]
     pub fn arrival(self, heads_try: bool, choose: bool) -> Arrival {

@@ -219,7 +219,7 @@ impl Queues {
         (first..end).any(|s| unsafe { self.streams.hot(s as usize) }.is_due(now))
     }
 
-    /// Whether all numbers of the queues of so many terminals name something.
+    /// Whether all numbers of the queues name something. `terminals`: how many the block has.
     pub fn numbers_are_right(&self, terminals: usize) -> bool {
         let are_complete = || {
             let lengths = [self.filled.len(), self.turns.len(), self.flits.len(), self.first_stream.len() - 1];

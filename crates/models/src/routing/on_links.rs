@@ -83,3 +83,52 @@ pub fn nth(mut bits: u64, k: u32) -> u8 {
     }
     bits.trailing_zeros() as u8
 }
+
+/// Walks of packets that go by the links of lines, for the tests of routings.
+#[cfg(test)]
+pub(super) mod walks {
+    use crate::routing::{LinkKnowledge, Routing, RoutingModel};
+    use serde::de::DeserializeOwned;
+    use weft_api::coordinates::of_all;
+    use weft_api::state::Packet;
+    use weft_topology::{Graph, Peer, TopologyConfig};
+
+    pub const GRID: &str = r#"{"hyperx": {"widths": [4, 3], "terminals_per_router": 1}}"#;
+
+    /// The routing with its defaults on this topology, under a policy that publishes the states of links.
+    pub fn by_links<M: RoutingModel + DeserializeOwned>(topology: &str) -> (Graph, M::Routing) {
+        let graph = serde_json::from_str::<TopologyConfig>(topology).unwrap().build("topology").unwrap();
+        let mut routing = serde_json::from_str::<M>("{}").unwrap().build(&graph).unwrap();
+        routing.go_by(LinkKnowledge::Subnetworks);
+        (graph, routing)
+    }
+
+    /// Follows a packet over all links that may be on at some time; returns the most hops.
+    fn longest(graph: &Graph, routing: &impl Routing, coords: &[u64], at: u32, packet: &Packet) -> u32 {
+        let here = coords[at as usize];
+        let mut most = 0;
+        for step in routing.steps(here, packet, 1) {
+            let Peer::Router { router, .. } = graph.ports(at)[usize::from(step.hop.port)].peer else { continue };
+            let mut after = step.after;
+            routing.taken(here, &mut after, step.hop);
+            most = most.max(1 + longest(graph, routing, coords, router, &after));
+        }
+        most
+    }
+
+    /// In each dimension a packet crosses a third router and the hub at most.
+    pub fn assert_three_hops_at_most<M: RoutingModel + DeserializeOwned>() {
+        let (graph, routing) = by_links::<M>(GRID);
+        let coords = of_all(&graph);
+        let of_pair = |from: u32, to: u32| {
+            let packet = Packet { dest: coords[to as usize], target: coords[to as usize], ..Packet::default() };
+            longest(&graph, &routing, &coords, from, &packet)
+        };
+        // from (3, 2) to (1, 1): a third router and the hub in the line of 4, the hub in the line of 3
+        assert_eq!(of_pair(11, 5), 3 + 2);
+        for (from, to) in (0..12u32).flat_map(|from| (0..12u32).map(move |to| (from, to))) {
+            let apart = u32::from(from % 4 != to % 4) + u32::from(from / 4 != to / 4);
+            assert!(of_pair(from, to) <= 3 * apart, "from {from} to {to}");
+        }
+    }
+}

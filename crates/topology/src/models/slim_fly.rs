@@ -206,7 +206,7 @@ mod tests {
         assert_eq!(build(5, 0).unwrap_err().path, "topology.terminals_per_router");
         // `make test-all`: the largest that fits into 128 ports
         let q = if std::env::var_os("WEFT_TEST_ROUNDS").is_some() { 83 } else { 27 };
-        assert_eq!(build(q, 3).unwrap().radix(), (3 * q + 1) / 2 + 3);
+        assert_eq!(build(q, 3).unwrap().radix(), (3 * q).div_ceil(2) + 3);
         assert_eq!(refusal(257).what, "a field of 257 elements: its tables have room for 256");
     }
 }

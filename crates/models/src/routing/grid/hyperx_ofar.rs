@@ -26,8 +26,8 @@
 //! line, in order of dimensions, is the escape in place of the ring, on two VC classes of its own. So `ring` has no effect, and
 //! `escape_occupancy` is that of the escape. Paths have at most 3 links in each dimension while the hub does not move.
 //!
-//! Detours begin where minimal buffers are full, so beyond what minimal paths carry latency is at least the
-//! time to empty these: `dal` and `ugal_p`, which compare queues, are faster there.
+//! Detours begin where minimal buffers are full. At loads that minimal paths alone can't carry, latency is at least the time to empty
+//! such a buffer. There `dal` and `ugal_p` are faster, because they compare queues.
 //! # Not modelled
 //! The output VC with the most credits: VCs with room take turns. Thresholds of single VCs. Trunks. VCs of the ring belong to
 //! whole link classes: on links that are on no ring they stay empty.

@@ -44,7 +44,7 @@ impl Runtime {
         Some(hop)
     }
 
-    /// What a head asks for if nothing keeps it at its source; `None`: its escape.
+    /// The hop that a head asks for if nothing keeps it at its source; `None`: its escape.
     fn wish_by_links<Q: View + ?Sized>(
         &self,
         lines: &Lines,
@@ -88,7 +88,7 @@ impl Runtime {
         self.grid.differences(at, packet.dest).filter(is_on).fold(0, |lit, d| lit | 1 << (8 * d))
     }
 
-    /// The first hops of detours over routers of lines in which the packet has made none. Both links of each are active.
+    /// The first hops of detours over routers of lines in which the packet has made none. A detour has two links in a line, and both are active.
     fn detours_by_links<Q: View + ?Sized>(
         &self,
         lines: &Lines,
@@ -164,51 +164,18 @@ impl Runtime {
 
 #[cfg(test)]
 mod tests {
-    use crate::routing::grid::hyperx_ofar::{HyperXOfar, Runtime};
-    use crate::routing::{LinkKnowledge, Proof, Routing, RoutingModel};
-    use weft_api::coordinates::of_all;
-    use weft_api::state::Packet;
-    use weft_topology::{Graph, Peer, TopologyConfig};
-
-    fn of(topology: &str) -> (Graph, Runtime) {
-        let graph = serde_json::from_str::<TopologyConfig>(topology).unwrap().build("topology").unwrap();
-        let mut routing = serde_json::from_str::<HyperXOfar>("{}").unwrap().build(&graph).unwrap();
-        routing.go_by(LinkKnowledge::Subnetworks);
-        (graph, routing)
-    }
-
-    /// Follows a packet over all links that may be on at some time; returns the most hops.
-    fn longest(graph: &Graph, routing: &Runtime, coords: &[u64], at: u32, packet: &Packet) -> u32 {
-        let here = coords[at as usize];
-        let mut most = 0;
-        for step in routing.steps(here, packet, 1) {
-            let Peer::Router { router, .. } = graph.ports(at)[usize::from(step.hop.port)].peer else { continue };
-            let mut after = step.after;
-            routing.taken(here, &mut after, step.hop);
-            most = most.max(1 + longest(graph, routing, coords, router, &after));
-        }
-        most
-    }
+    use crate::routing::grid::hyperx_ofar::HyperXOfar;
+    use crate::routing::on_links::walks::{GRID, assert_three_hops_at_most, by_links};
+    use crate::routing::{Proof, Routing};
 
     #[test]
     fn a_packet_takes_three_hops_at_most_in_each_dimension() {
-        let (graph, routing) = of(r#"{"hyperx": {"widths": [4, 3], "terminals_per_router": 1}}"#);
-        let coords = of_all(&graph);
-        let of_pair = |from: u32, to: u32| {
-            let packet = Packet { dest: coords[to as usize], target: coords[to as usize], ..Packet::default() };
-            longest(&graph, &routing, &coords, from, &packet)
-        };
-        // from (3, 2) to (1, 1): a third router and the hub in the line of 4, the hub in the line of 3
-        assert_eq!(of_pair(11, 5), 3 + 2);
-        for (from, to) in (0..12).flat_map(|from| (0..12).map(move |to| (from, to))) {
-            let apart = routing.grid.distance(coords[from as usize], coords[to as usize]);
-            assert!(of_pair(from, to) <= 3 * apart, "from {from} to {to}");
-        }
+        assert_three_hops_at_most::<HyperXOfar>();
     }
 
     #[test]
     fn there_is_no_ring_where_links_go_off() {
-        let (_, routing) = of(r#"{"hyperx": {"widths": [4, 3], "terminals_per_router": 1}}"#);
+        let (_, routing) = by_links::<HyperXOfar>(GRID);
         let needs = routing.needs();
         assert_eq!((&needs.classes[1..], needs.ring_entries.len()), (&[super::CLASSES; 2][..], 0));
         assert!(matches!(routing.proof(), Proof::Escapes));

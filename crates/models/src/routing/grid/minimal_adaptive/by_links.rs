@@ -156,50 +156,20 @@ impl Runtime {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::routing::Routing;
     use crate::routing::grid::minimal_adaptive::MinimalAdaptive;
-    use crate::routing::{LinkKnowledge, Routing, RoutingModel};
+    use crate::routing::on_links::walks::{GRID, assert_three_hops_at_most, by_links};
     use weft_api::coordinates::of_all;
-    use weft_topology::{Graph, Peer, TopologyConfig};
-
-    fn of(topology: &str) -> (Graph, Runtime) {
-        let graph = serde_json::from_str::<TopologyConfig>(topology).unwrap().build("topology").unwrap();
-        let mut routing = serde_json::from_str::<MinimalAdaptive>("{}").unwrap().build(&graph).unwrap();
-        routing.go_by(LinkKnowledge::Subnetworks);
-        (graph, routing)
-    }
-
-    /// Follows a packet over all links that may be on at some time; returns the most hops.
-    fn longest(graph: &Graph, routing: &Runtime, coords: &[u64], at: u32, packet: &Packet) -> u32 {
-        let here = coords[at as usize];
-        let mut most = 0;
-        for step in routing.steps(here, packet, 1) {
-            let Peer::Router { router, .. } = graph.ports(at)[usize::from(step.hop.port)].peer else { continue };
-            let mut after = step.after;
-            routing.taken(here, &mut after, step.hop);
-            most = most.max(1 + longest(graph, routing, coords, router, &after));
-        }
-        most
-    }
+    use weft_topology::Peer;
 
     #[test]
     fn a_packet_takes_three_hops_at_most_in_each_dimension() {
-        let (graph, routing) = of(r#"{"hyperx": {"widths": [4, 3], "terminals_per_router": 1}}"#);
-        let coords = of_all(&graph);
-        let of_pair = |from: u32, to: u32| {
-            let packet = Packet { dest: coords[to as usize], target: coords[to as usize], ..Packet::default() };
-            longest(&graph, &routing, &coords, from, &packet)
-        };
-        // from (3, 2) to (1, 1): a third router and the hub in the line of 4, the hub in the line of 3
-        assert_eq!(of_pair(11, 5), 3 + 2);
-        for (from, to) in (0..12).flat_map(|from| (0..12).map(move |to| (from, to))) {
-            let apart = routing.grid.distance(coords[from as usize], coords[to as usize]);
-            assert!(of_pair(from, to) <= 3 * apart, "from {from} to {to}");
-        }
+        assert_three_hops_at_most::<MinimalAdaptive>();
     }
 
     #[test]
     fn the_escape_leads_over_the_hub_of_each_line_in_order() {
-        let (graph, routing) = of(r#"{"hyperx": {"widths": [4, 3], "terminals_per_router": 1}}"#);
+        let (graph, routing) = by_links::<MinimalAdaptive>(GRID);
         let coords = of_all(&graph);
         let next = |at: u32, to: u32| {
             let hop = routing.escape(coords[at as usize], coords[to as usize])?;
@@ -215,7 +185,7 @@ mod tests {
 
     #[test]
     fn rings_have_no_links_to_go_by() {
-        let (_, routing) = of(r#"{"torus": {"widths": [4, 4], "terminals_per_router": 1}}"#);
+        let (_, routing) = by_links::<MinimalAdaptive>(r#"{"torus": {"widths": [4, 4], "terminals_per_router": 1}}"#);
         assert_eq!((routing.goes_by_links, routing.adaptive, routing.is_minimal()), (false, 2, true));
     }
 }
