@@ -67,7 +67,7 @@ pub struct Span {
     pub rank: u32,
     pub from: u64,
     pub state: State,
-    /// Of idle time that a message or a send ended.
+    /// Cause of an idle time that a message or a send ended.
     pub cause: Option<Cause>,
 }
 

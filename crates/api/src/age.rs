@@ -27,7 +27,7 @@ pub enum Priority {
 }
 
 impl<const W: usize, const V: usize, S: SwitchStep> Ports<'_, W, V, S> {
-    /// The one of `inputs` that wins output `p`. All of them may send to it.
+    /// Chooses the input that wins output `p`. All `inputs` may send to it.
     ///
     /// # Safety
     /// `p` and `inputs` are ports of the router.
@@ -39,7 +39,7 @@ impl<const W: usize, const V: usize, S: SwitchStep> Ports<'_, W, V, S> {
         if S::BY_AGE { unsafe { self.oldest_input(p, inputs, turn) } } else { inputs.pick_from(turn) }
     }
 
-    /// The one of `outputs` that wins at input `i`, which may send to all of them.
+    /// Chooses the output that wins at input `i`, which may send to all `outputs`.
     ///
     /// # Safety
     /// `i` and `outputs` are ports of the router.

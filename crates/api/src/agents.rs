@@ -34,7 +34,7 @@ pub struct ChannelSite {
     pub peer: Peer,
     /// Link class; `Site::class_name` has its name.
     pub class: u8,
-    /// The ports of its router that stand for each other, this one among them.
+    /// The ports of its router that can replace each other, including this one.
     pub trunk: Trunk,
     /// It belongs to a link, of a class that the policy may switch.
     pub managed: bool,
@@ -51,15 +51,15 @@ pub struct RouterSite {
     pub base: u32,
 }
 
-/// Events of the loop of which agents request a call. Events that they do not ask for cost nothing.
+/// Events of the loop of which agents request a call. Events that they do not request cost nothing.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Probes {
     pub arrivals: bool,
     pub departures: bool,
     /// Heads whose route depended on the queues of their router (`at_head`).
     pub routed: bool,
-    /// Flits that come to wait for a channel, for [`Channels::queued`]. The agents are not told of them. Without this each call counts
-    /// them in the queues.
+    /// Flits that come to wait for a channel, for [`Channels::queued`]. The engine does not report these to the agents.
+    /// Without this each call counts them in the queues.
     pub queued: bool,
 }
 
@@ -82,11 +82,11 @@ pub trait Agents: Kept + Any + Debug + Send {
         None
     }
 
-    /// No packet holds a VC of these channels any more, which are closed (in ascending order). A channel that no packet held
-    /// when it was closed is told of in the same cycle, after the timers.
+    /// No packet holds a VC of these channels any more, which are closed (in ascending order). If no packet held a
+    /// channel when it was closed, the engine reports it in the same cycle, after the timers.
     fn drained(&mut self, _drained: &[u32], _channels: &mut dyn Channels) {}
 
-    /// A head begins to ask for a channel that is closed. (Heads that waited when the channel was closed are not told of
+    /// A head begins to request a closed channel. (Heads that waited when the channel was closed are not told of
     /// again: [`Channels::is_wanted`] knows of all.) Agents look at this channel only, and change no other: in which order
     /// heads ask for channels and flits leave in a cycle is not theirs to know.
     fn wanted(&mut self, _channel: usize, _channels: &mut dyn Channels) {}
@@ -170,8 +170,8 @@ pub struct Detour {
     /// The direct link, which the packet does not take, if this hop begins the detour; `None` if it is a later hop.
     pub direct: Option<usize>,
     pub packet: u32,
-    /// The VC of the channel, if the head leaves in this step; its departure was told before. `None` if it still waits: its
-    /// departure will be told.
+    /// The VC of the channel, if the head leaves in this step. The engine has reported the departure before. `None` if
+    /// the head still waits: the engine will report its departure.
     pub leaves_on: Option<u8>,
 }
 
@@ -227,7 +227,7 @@ pub trait Channels {
     fn flits(&self, channel: usize) -> u32;
     /// Flits per cycle that it can carry.
     fn bandwidth(&self, channel: usize) -> f64;
-    /// Whether some head asks for it.
+    /// Whether some head requests it.
     fn is_wanted(&self, channel: usize) -> bool;
     /// Whether a packet holds one of its VCs.
     fn is_held(&self, channel: usize) -> bool;
@@ -323,19 +323,19 @@ pub trait Network {
     fn counts_of(&self, channel: u32, read: &dyn Fn(&dyn Agents, usize) -> [u32; 2]) -> [u32; 2];
     /// The router of the channel knows from now on whether a link of its subnetwork `d` is active.
     fn know(&mut self, channel: u32, nets: &Subnets, d: usize, link: (u8, u8), active: bool);
-    /// As [`Channels::enter`].
+    /// Same as [`Channels::enter`].
     fn enter(&mut self, channel: u32, state: LinkState, now: u64);
     /// As [`Channels::close`]. The agents of the block, if there are some, are told when the channel has drained; the
     /// overseer sees it when it acts next (`is_held`).
     fn close(&mut self, channel: u32);
-    /// As [`Channels::open`]; heads that wait for the channel look at it again.
+    /// Same as [`Channels::open`]; heads that wait for the channel compute their hops again.
     fn open(&mut self, channel: u32);
-    /// Whether some head asks for the channel.
+    /// Whether some head requests the channel.
     fn is_wanted(&self, channel: u32) -> bool;
     /// Whether a packet holds one of its VCs.
     fn is_held(&self, channel: u32) -> bool;
     fn credits_are_home(&self, channel: u32) -> bool;
-    /// As [`Channels::flits`].
+    /// Same as [`Channels::flits`].
     fn flits(&self, channel: u32) -> u32;
     /// Flits per cycle that the channel can carry: its bandwidth, or what the credits of the buffer at its far end let
     /// through, if that is less.

@@ -29,7 +29,7 @@ pub unsafe trait Allocator: Debug + Clone + Send + Sync + 'static {
     ) -> usize;
 }
 
-/// The part of an allocator's configuration that others ask for.
+/// The part of an allocator's configuration that code outside the allocator reads.
 pub trait AllocatorModel {
     /// Rounds of matching per allocation step.
     fn iterations(&self) -> u8 {

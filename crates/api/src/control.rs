@@ -13,19 +13,19 @@ pub struct Frame {
     pub body: Body,
     /// Links that it has crossed.
     pub hops: u8,
-    /// Its number among the control packets of its sender's block, if a recording hears of them.
+    /// Its number among the control packets of its sender's block, if a recording receives them.
     pub number: Option<u32>,
 }
 
-/// How a frame came.
+/// How a frame arrived.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Value)]
 pub enum Wire {
-    /// As a flit on the link.
+    /// The control packet takes the place of a flit on the link.
     #[default]
     Link,
-    /// On the side channel of the link, which also carries credits: a message about the link itself.
+    /// The side channel of the link, which also carries credits, carried a message about the link itself.
     SideChannel,
-    /// Not over a link: it was kept for another try, or handed to its router directly.
+    /// No link carried the frame: it was kept for another try, or handed to its router directly.
     None,
 }
 

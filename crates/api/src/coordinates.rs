@@ -11,7 +11,7 @@ pub fn on_grid(graph: &Graph) -> Option<Vec<u64>> {
     Some((0..graph.routers()).map(packed).collect())
 }
 
-/// In groups: group << 16 | index.
+/// Coordinates of routers in groups: `group << 16 | index`.
 pub fn in_groups(graph: &Graph) -> Option<Vec<u64>> {
     let groups = graph.structure().groups.as_ref()?;
     Some(groups.places.iter().map(|&(group, index)| u64::from(group) << 16 | u64::from(index)).collect())
@@ -44,7 +44,7 @@ pub fn of_all(graph: &Graph) -> Vec<u64> {
     graph.in_all_planes(&of_plane.unwrap_or_else(|| numbers(plane)))
 }
 
-/// Where the level and the digits stand in the coordinates of a tree.
+/// Positions of the level and the digits in the coordinates of a tree.
 pub const LEVEL: u32 = 56;
 pub const DIGITS: u64 = (1 << LEVEL) - 1;
 
@@ -60,12 +60,12 @@ pub struct Lines<'a> {
     coords: &'a [u64],
     /// The dimensions in which routers differ.
     dimensions: Vec<u32>,
-    /// By the dimension and the coordinates in all others.
+    /// Routers of each line. The key is the line's dimension, with the coordinates in all other dimensions.
     routers: BTreeMap<(u32, u64), Vec<u32>>,
 }
 
 impl<'a> Lines<'a> {
-    /// Of the routers at these coordinates.
+    /// Finds the lines of the routers at these coordinates.
     pub fn of(coords: &'a [u64]) -> Self {
         let differ = coords.iter().fold(0, |differ, at| differ | at ^ coords[0]);
         let dimensions: Vec<u32> = (0..8).filter(|d| differ >> (8 * d) & 0xff != 0).collect();

@@ -37,7 +37,7 @@ pub struct Bound {
 pub enum Accepts {
     /// All offered load up to this one. At higher offered loads the network still accepts no more than this.
     UpTo(f64),
-    /// All that is offered up to this load.
+    /// The network accepts every offered flit up to this load.
     AtLeast(f64),
     /// Detours can carry up to this load, which is more than minimal paths can. A choice by queues reaches at least
     /// half of it.

@@ -1,16 +1,16 @@
 //! The links up of a tree that packets may take where some have failed. Without faults two numbers say it, the widths
 //! (`widths.rs`); with them an overseer tells the routing which links up are used and which of them have failed.
 //!
-//! A link belongs to the router below it. Which links up a packet has chosen so far stands in the lowest digits of the
-//! router where it is; on its path down it visits the routers with the same choices above its destination. So a choice
-//! is good if the link of this router and that of the router opposite, above the destination, are both whole, and there
-//! is a good choice at the router to which it leads.
+//! A link belongs to the router below it. The lowest digits of a packet's present router show which links up it has
+//! chosen. On its path down it visits the routers with the same choices above its destination. So a choice is good if
+//! the link of this router and that of the router opposite, above the destination, are both whole, and there is a good
+//! choice at the router to which it leads.
 
 use crate::base::kept::Value;
 use crate::coordinates::{DIGITS, LEVEL, is_above};
 use std::collections::BTreeMap;
 
-/// Links up of one router: bit u stands for number u.
+/// Links up of one router. Bit u is the link up with number u.
 pub type Ups = u128;
 
 /// Which links up are used, and which of all have failed.

@@ -1,4 +1,4 @@
-//! Link power policies: the questions that the engine asks them. The calls and actions of agents are in `agents.rs`.
+//! Link power policies: the interface that the engine calls. The calls and actions of agents are in `agents.rs`.
 
 use crate::agents::{Agents, BlockSite, Overseer};
 use crate::state::rate::Rate;
@@ -16,9 +16,10 @@ pub enum LinkKnowledge {
     Nothing,
     /// Each router knows which links of its subnetworks are on (`subnetworks.rs`).
     Subnetworks,
-    /// Links go on and off by stages, and routings hear how many stages are on.
+    /// Links go on and off by stages. Routings receive the number of stages that are on.
     Stages,
-    /// Links of a tree go on and off by levels, and routings hear how many links up each level uses (`widths.rs`).
+    /// Links of a tree go on and off by levels. Routings receive the number of links up that each level uses
+    /// (`widths.rs`).
     Widths,
 }
 

@@ -21,7 +21,7 @@ pub struct Crossing {
     pub from: Option<(u32, u16)>,
     /// The router behind the channel, in whose buffer the packet will wait.
     pub to: u32,
-    /// The output that the packet will ask for there, for a scheme that looks ahead; else 0.
+    /// The output that the packet will request at the next router, for a scheme that looks ahead; else 0.
     pub onward: u16,
 }
 
@@ -80,8 +80,8 @@ pub trait QueueingModel {
     /// Whether it is for this network.
     fn fits(&self, graph: &Graph) -> bool;
 
-    /// Whether the lane depends on the output that the packet asks for at the next router. Then the routing must name all its
-    /// hops ahead.
+    /// Whether the lane depends on the output that the packet requests at the next router. Then the routing must name
+    /// all its hops ahead.
     fn looks_ahead(&self) -> bool {
         false
     }

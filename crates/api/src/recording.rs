@@ -1,5 +1,5 @@
-//! Recordings: tables of a run that a scenario asks for by name. A recording is a configuration ([`Recording`]) that
-//! makes a part for every block of routers; a part hears of what happens in its block ([`Recorder`]), and at the end of
+//! Recordings: tables of a run that a scenario requests by name. A recording is a configuration ([`Recording`]) that
+//! makes a part for every block of routers; each part receives the events of its block ([`Recorder`]). At the end of
 //! the run the configuration makes one table of all parts.
 
 use crate::activity::{self, Wanted};
@@ -244,9 +244,9 @@ pub struct Reading {
 /// The flits that wait in the buffer of an input port.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Value)]
 pub struct QueueReading {
-    /// In all its VCs.
+    /// Flits in all VCs of the queue's port.
     pub flits: u32,
-    /// In the VC that has the most of them.
+    /// Flits in the VC that has the most.
     pub fullest: u32,
 }
 

@@ -16,7 +16,7 @@ pub struct OfLink {
     pub each: u8,
     /// By VC class of the routing: its first one, in the first set.
     pub first: [u8; 16],
-    /// By VC class in the first set: that of the routing.
+    /// VC class of the routing for each VC class in the first set.
     pub routed: [u8; 16],
 }
 
@@ -32,7 +32,7 @@ impl OfLink {
         Self { each, first, routed }
     }
 
-    /// The VC classes that stand for `class` of the routing in a set of VCs.
+    /// The VC classes that correspond to `class` of the routing in a set of VCs.
     pub fn fine(&self, set: u8, class: u8) -> impl Iterator<Item = usize> + '_ {
         let own = (0..self.each).filter(move |&fine| self.routed[usize::from(fine)] == class);
         own.map(move |fine| usize::from(set * self.each + fine))
@@ -56,7 +56,8 @@ pub struct Lanes {
     /// The hops of the routing, and the coordinates that it is asked with, if the scheme looks ahead.
     pub onward: Option<(Box<dyn Ahead>, Vec<u64>)>,
     /// By channel, VC class of the routing (of `classes`) and lane of the scheme: its number among those that packets can reach
-    /// there. The numbers for the channel from a terminal stand at the output to that terminal. Empty: the numbers of the scheme.
+    /// there. The entry of the output to a terminal also holds the numbers for the channel from that terminal. Empty:
+    /// the numbers of the scheme.
     pub numbers: Vec<u8>,
     pub classes: usize,
 }
@@ -64,13 +65,13 @@ pub struct Lanes {
 /// VC classes that are finer than those of the routing.
 #[derive(Debug)]
 pub struct Refined {
-    /// By message class: its set of VCs.
+    /// Set of VCs of each message class.
     pub set_of: Vec<u8>,
     /// By message class, where all links are alike and there are no lanes: its first VC class.
     pub first_of: Vec<u8>,
     /// By link class.
     pub links: Vec<OfLink>,
-    /// By router: its first output in `outputs`.
+    /// Index in `outputs` of the first output of each router.
     pub base: Vec<u32>,
     pub outputs: Vec<Output>,
     pub lanes: Option<Lanes>,
@@ -129,7 +130,7 @@ impl Refined {
 }
 
 impl Lanes {
-    /// The output that a packet asks for at router `to`, where it comes next.
+    /// The output that a packet will request at router `to`, its next router.
     fn onward(&self, to: u32, packet: &Packet, seed: u64) -> u16 {
         let Some((ahead, coords)) = &self.onward else { return 0 };
         let mut there = *packet;

@@ -1,10 +1,10 @@
-//! Routing algorithms: the questions that the engine asks them, with default answers where one is possible.
+//! Routing algorithms: the interface that the engine calls, with defaults where these are possible.
 //!
 //! In the loop the engine asks a routing when a packet is created (`inject`), and for each hop: one hop ahead (`next`,
 //! which sees only coordinates and the packet), when the packet becomes the head of its VC (`at_head`, which also sees
 //! the queues of the router), or in every allocation step (`each_step`). [`Needs::decides`] says which of these. A
-//! packet carries what its routing wants to remember: `target`, `phase`, `dim`, `lane` and two flags belong to the
-//! routing. Random choices are hashes of (seed, packet, place), so results do not depend on the order of events.
+//! packet carries data for its routing: `target`, `phase`, `dim`, `lane` and two flags belong to the routing. Random
+//! choices are hashes of (seed, packet, place), so results do not depend on the order of events.
 //!
 //! Before a run, the dependency check (`proof`), `weft check` and `weft explain` (`steps`) follow packets hop by hop
 //! through the same routing, with the functions that the loop uses.
@@ -165,10 +165,10 @@ pub trait Routing: Debug + Send + Sync {
         unreachable!("{self:?} names no hop ahead, and has no `at_head` that would")
     }
 
-    /// The candidate that a head at `at` asks for in this allocation step ([`Decides::EachStep`]); `None` if it asks for
-    /// nothing now. It is asked again when a flit has moved, or a credit, a VC or a link comes. `turn` decides ties: it
-    /// differs between the heads of a router, and from cycle to cycle. What it writes into the packet says something about
-    /// this hop, and is written again with the next one that the head asks for.
+    /// The candidate that a head at `at` requests in this allocation step ([`Decides::EachStep`]); `None` if it
+    /// requests no output now. It is asked again when a flit has moved, or a credit, a VC or a link comes. `turn`
+    /// decides ties: it differs between the heads of a router, and from cycle to cycle. What it writes into the packet
+    /// says something about this hop, and is written again with the next one that the head asks for.
     fn each_step<Q: View + ?Sized>(&self, _at: u64, _here: &Q, _packet: &mut Packet, _turn: u32) -> Option<Hop>
     where
         Self: Sized,
@@ -187,7 +187,7 @@ pub trait Routing: Debug + Send + Sync {
     /// [`RingEntry`] says, the loop does not know which one it was, and names the lower.)
     fn taken(&self, _at: u64, _packet: &mut Packet, _hop: Hop) {}
 
-    /// What the power policy is to hear about a hop that a head at `at` has chosen in some step and takes now. The
+    /// Note for the power policy about a hop that a head at `at` chose in some step and takes now. The
     /// packet is as before `taken`. Asked only where the routing remembers ([`Needs::remembers`]) and the policy tells
     /// it which links of subnetworks are on.
     fn tells(&self, _at: u64, _packet: &Packet, _hop: Hop) -> HopNote {
@@ -330,12 +330,12 @@ pub trait Routing: Debug + Send + Sync {
         None
     }
 
-    /// In words: how it chooses among the hops whose costs it compares, if it does not take the least.
+    /// Text for users: how it chooses among the hops whose costs it compares, if it does not take the least.
     fn own_rule(&self) -> Option<&'static str> {
         None
     }
 
-    /// In words: how it chooses if it compares no queues.
+    /// Text for users: how it chooses if it compares no queues.
     fn rule_without_queues(&self) -> &'static str {
         "no detour was drawn: the minimal path"
     }
@@ -507,7 +507,7 @@ impl dyn AnyRouting + '_ {
         graph.in_all_planes(&self.coordinates(graph.plane()))
     }
 
-    /// In words: how an adaptive routing chooses.
+    /// Text for users: how an adaptive routing chooses.
     pub fn rule(&self) -> &'static str {
         if let Some(rule) = self.own_rule() {
             rule

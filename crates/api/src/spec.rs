@@ -24,7 +24,7 @@ pub struct LinkClass {
 pub enum FlowControl {
     /// Only when the next buffer has room for the whole packet.
     VirtualCutThrough,
-    /// As soon as there is room for one flit.
+    /// A head takes a VC as soon as its buffer has room for one flit.
     Wormhole,
 }
 

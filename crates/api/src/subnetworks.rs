@@ -31,7 +31,7 @@ pub struct Subnets {
     pub widths: [u8; 8],
     /// First port to a member.
     ports: [u16; 8],
-    /// Where the number of a member stands in the coordinates of its router [bits].
+    /// Position of a member's number in the coordinates of its router [bits].
     shifts: [u8; 8],
     /// Difference between the router ids of members c and c + 1.
     pub strides: [u32; 8],

@@ -1,4 +1,5 @@
-//! The ports of a router as a switch allocator sees them: who asks for which output, and what happens when one wins.
+//! The ports of a router as a switch allocator sees them: which inputs request which outputs, and the effect of a
+//! grant.
 
 use super::common::Common;
 use crate::base::arrays::{At, PerPort};
@@ -27,8 +28,8 @@ pub struct Ports<'a, const W: usize, const V: usize, S: SwitchStep> {
     pub ages: &'a [u64],
 }
 
-/// No head of input `i` asks for this VC class of an output any more, whose `requesters` these are. Returns whether nobody asks for
-/// the output now.
+/// Removes the requests of input `i` for this VC class of an output. `requesters`: the inputs that request it. Returns
+/// whether no head requests the output now.
 #[inline(always)]
 pub fn end_request<const W: usize, const V: usize>(
     requesters: &mut Bits<W>,

@@ -61,12 +61,13 @@ impl DrainFirst {
         Self(())
     }
 
-    /// Whether no packet uses the channel: no head asks for it, none holds it, and its buffer at the far end is empty.
+    /// Whether no packet uses the channel: no head requests it, no packet holds it, and its buffer at the far end is
+    /// empty.
     pub fn is_drained<G: Gates + ?Sized>(self, gates: &G, channel: G::Number) -> bool {
         self.is_unused(gates, channel) && gates.credits_are_home(channel)
     }
 
-    /// Whether no head asks for the channel, and no packet holds it. Flits may still be on their way.
+    /// Whether no head requests the channel, and no packet holds it. Flits may still be on their way.
     pub fn is_unused<G: Gates + ?Sized>(self, gates: &G, channel: G::Number) -> bool {
         !gates.is_wanted(channel) && !gates.is_held(channel)
     }

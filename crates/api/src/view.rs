@@ -23,8 +23,9 @@ pub enum HopNote {
     ContinuesDetour,
     /// The packet takes a direct link back that was about to go off.
     TakesBack,
-    /// The head asks for the same hop until a flit leaves by that output, and need not be asked before. Only a routing that
-    /// decides in every step and sees grants ([`Needs::sees_grants`](super::routing::Needs::sees_grants)) may tell this.
+    /// The head requests the same hop until a flit leaves by that output, so the routing is not called before. Only a
+    /// routing that decides in every step and sees grants ([`Needs::sees_grants`](super::routing::Needs::sees_grants))
+    /// may tell this.
     Stays,
 }
 
@@ -45,14 +46,16 @@ pub trait View {
     /// Among the members of the trunk of `hop`, the one with the most credits in VCs that a head may take: its credits,
     /// and the hop over it. `turn` decides ties. 0 credits if no member has such a VC.
     fn member(&self, hop: Hop, turn: u32) -> (u32, Hop);
-    /// The hop to ask for if no member has a VC that a head may take. It leads over a member that is waking, or else over one that is
-    /// off, so that it is woken. Under a policy that keeps a member open (`Offers::always_carries`) it leads over an open one.
+    /// The hop to request if no member has a VC that a head may take. It leads over a member that is waking, or else
+    /// over one that is off, so that it is woken. Under a policy that keeps a member open (`Offers::always_carries`) it
+    /// leads over an open one.
     fn fallback(&self, hop: Hop) -> Hop;
     /// State of the channel behind output `port` of this router.
     fn state(&self, port: u16) -> LinkState;
-    /// Whether the channel is on, as the policy wants it: one that has failed under a policy that leaves faults to the
-    /// routing counts as on, and a head that asks for it turns away (`kernel/src/broken.rs`). Under `Offers::always_carries` every
-    /// channel counts as on: a link in a slower mode carries packets, and a closed member of a trunk has an open one beside it.
+    /// Whether the policy has the channel on: one that has failed under a policy that leaves faults to the
+    /// routing counts as on, and a head that requests it chooses another path (`kernel/src/broken.rs`). Under
+    /// `Offers::always_carries` every channel counts as on: a link in a slower mode carries packets, and a closed
+    /// member of a trunk has an open one beside it.
     #[inline(always)]
     fn is_on(&self, port: u16) -> bool {
         self.state(port) == LinkState::On

@@ -83,7 +83,7 @@ impl<'a> Outcomes<'a> {
         (self.nth)(number)
     }
 
-    /// All of them, in the order of their numbers.
+    /// All example packets, in the order of their numbers.
     pub fn all(self) -> impl Iterator<Item = Packet> + use<'a> {
         (0..self.count).map(self.nth)
     }

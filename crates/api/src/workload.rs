@@ -65,7 +65,7 @@ pub struct JobSite<'a> {
     pub wanted: Wanted,
 }
 
-/// The domains of a network, which are found when a workload asks for them.
+/// The domains of a network, computed when a workload first uses them.
 #[derive(Debug, Clone, Copy)]
 pub struct Near<'a>(Option<&'a Graph>);
 
@@ -77,7 +77,7 @@ impl<'a> Near<'a> {
         Self(Some(graph))
     }
 
-    /// As [`Graph::domains`].
+    /// Same as [`Graph::domains`].
     pub fn domains(self) -> Vec<Domains> {
         self.0.map(Graph::domains).unwrap_or_default()
     }
@@ -153,7 +153,7 @@ pub struct NewPacket {
     /// The cycle in which it was created. It is earlier than now if the packet had to wait, or if the packets before it
     /// took long to leave.
     pub created: u64,
-    /// For the workload itself: `Packet::tag`.
+    /// Number for the workload's own use, stored in `Packet::tag`.
     pub tag: u32,
     pub counts: Counts,
 }
@@ -169,7 +169,8 @@ pub struct Awaits {
 
 /// The configuration of a workload.
 pub trait WorkloadModel {
-    /// What terminals wait for; `None`: nothing, and then sources are not told of packets that are sent or delivered.
+    /// Events for which terminals wait. `None`: terminals wait for no event, and sources receive no notice of sent or
+    /// delivered packets.
     fn awaits(&self) -> Option<Awaits>;
 
     /// What a terminal would wait for in vain if a packet is lost, as links or routers fail; `None`: it goes on without.
@@ -289,8 +290,8 @@ pub trait Workload: Debug + Send + Sync {
     /// The sources of the terminals of one block, numbered in this order: all parts of the first, then those of the next.
     fn sources(&self, here: &[Place]) -> JobSources;
 
-    /// The part of a source that hears of the delivery of `packet`. A source has one part, or one for each message class of its
-    /// packets; each part is asked for packets by itself.
+    /// The part of a source that is notified of the delivery of `packet`. A source has one part, or one for each
+    /// message class of its packets; each part is asked for packets by itself.
     fn part_for(&self, _packet: &Packet) -> usize {
         0
     }
@@ -390,7 +391,7 @@ pub struct Backlog {
     pub packets: u64,
     /// Their flits.
     pub flits: u64,
-    /// Those that the source created of its own in the window.
+    /// Packets that the source created in the window without a request.
     pub in_window: Amount,
 }
 
@@ -429,9 +430,9 @@ impl JobSources {
     }
 }
 
-/// The terminals of a job that are in one block, as the network interface asks them. `due` of a source is the cycle from
-/// which on it is to be asked for its next packet, or [`NOT_DUE`]. It is kept by the
-/// network interface; the source changes it whenever it is called.
+/// The terminals of a job that are in one block, as the network interface calls them. `due` of a source is the cycle
+/// from which on it is to be asked for its next packet, or [`NOT_DUE`]. It is kept by the network interface; the source
+/// changes it whenever it is called.
 pub trait Sources: Kept + Debug + Send + Sync {
     /// The first cycle in which `source` is due.
     fn start(&mut self, source: usize) -> u64;
@@ -454,7 +455,7 @@ pub trait Sources: Kept + Debug + Send + Sync {
     }
 
     /// All that happens at these sources by itself up to cycle `now`, such as the end of a computation. The engine calls this after the deliveries of cycle
-    /// `now` and before it asks a source for a packet. Then it asks which sources are due ([`Self::take_woken`]).
+    /// `now` and before it requests a packet from a source. Then it asks which sources are due ([`Self::take_woken`]).
     fn act(&mut self, _now: u64) {}
 
     /// Another source that the last call has made due, and the cycle; `None` after the last one ([`WorkloadModel::wakes_others`]). The cycle is

@@ -28,7 +28,7 @@ struct Network {
     topology: &'static str,
     vcs: u8,
     buffer: u32,
-    /// Latency of the link classes after the terminal links; the last one stands for all that follow.
+    /// Latency of the link classes after the terminal links; the last entry is also that of all classes after it.
     latencies: &'static [u64],
     /// Flits and in how many cycles, of the same link classes.
     rates: &'static [(u128, u128)],
@@ -242,7 +242,7 @@ const FLEX_LBR: Routing = Routing {
 };
 
 impl Routing {
-    /// The same beside another policy, whose name stands before its own.
+    /// The same policy next to another one, whose name comes first.
     const fn beside(self, policy: &'static str) -> Self {
         Self { policy, booksim: None, ..self }
     }

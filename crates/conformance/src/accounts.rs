@@ -32,7 +32,8 @@ pub fn check_account(spec: &Spec, out: &Outcome) {
     assert_eq!(out.sums.flits + out.missing_packets * u64::from(spec.traffic.longest()), out.offered_flits, "{what}");
 }
 
-/// All that was offered has arrived, whole, and every hop of it is counted once. `out`: a run to rest.
+/// Checks that every offered packet has arrived whole, and that each of its hops is counted once. `out`: a run until the
+/// network is empty.
 pub fn check_all_arrived(spec: &Spec, out: &Outcome) {
     let what = format!("{:?} {:?} {:?}", spec.routing, spec.router, spec.traffic.longest());
     let flits = u64::from(spec.traffic.longest());

@@ -64,8 +64,8 @@ pub fn check_blocks(spec: &Spec, what: &str) {
     assert_resumes(spec, &three, &checkpoints, what);
 }
 
-/// All that a result says, in words. Of the lowest and the highest value of a histogram, which it keeps beside its counts,
-/// only the bucket is told: they depend on the blocks, too.
+/// All that a result says, in words. A histogram keeps its lowest and highest value next to its counts. The text names
+/// only their buckets, because the values also depend on the blocks.
 pub fn text_of(out: &Outcome) -> String {
     let all = format!("{out:?}");
     let extremes = ["max_value: ", "min_non_zero_value: "];

@@ -13,14 +13,14 @@ pub(super) struct LaneNotes {}
 /// The notes of a block.
 #[derive(Debug, Kept)]
 pub(super) struct Notes {
-    /// By channel: its link class; `None` for one from a terminal.
+    /// Link class of each channel; `None` for a channel from a terminal.
     #[kept(fixed)]
     classes: Vec<Option<u8>>,
     /// By channel, a bit for each VC that a head has taken.
     vcs: Vec<u64>,
     #[kept(fixed)]
     terminals: u32,
-    /// By source and destination: one more than the number of the last packet.
+    /// For each source and destination, one more than the number of the last packet.
     last: Vec<u32>,
     overtaken: u64,
 }

@@ -6,9 +6,9 @@
 use crate::facts::{Facts, Place, Source};
 use serde::Serialize;
 
-/// A backlog up to this share of the offered flits, and chance, is not told.
+/// Weft does not report a backlog up to this share of the offered flits, plus chance.
 const SMALL: f64 = 0.03;
-/// In a phase that is long enough the same backlog is this share of its flits, so that it is not told again.
+/// In a phase that is long enough the same backlog is this share of its flits, and Weft does not report it again.
 const SAFE: f64 = 0.02;
 /// A backlog in a network matters if it makes the mean latency longer by this share.
 const SLOWER: f64 = 0.05;

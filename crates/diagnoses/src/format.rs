@@ -13,7 +13,7 @@ pub struct Span {
 }
 
 impl Span {
-    /// In a sentence.
+    /// The value as it is written in a sentence.
     pub fn words(self) -> String {
         if self.grain_cycle_fs.is_some() { self.to_string() } else { format!("{} cycles", self.cycles) }
     }

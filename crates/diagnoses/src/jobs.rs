@@ -33,7 +33,7 @@ impl Facts {
         self.jobs.iter().map(|job| if is_sound(job) { beside(job) } else { whole }).collect()
     }
 
-    /// Of each job its flaws in words; `None` for a sound job.
+    /// Flaws of each job as text; `None` for a sound job.
     pub fn job_reasons(&self) -> Vec<Option<String>> {
         let flaws = self.flaws();
         let is_saturated = matches!(flaws[..], [only] if only.is(&kinds::SATURATED));

@@ -100,7 +100,8 @@ impl Facts {
         all.filter(|note| note.code.severity == Severity::Warning).collect()
     }
 
-    /// The warnings of the engine that no note has told, in words; of one that a note has told in part, the rest.
+    /// Text of the engine's warnings that no note has reported. Of a warning that a note has reported in part, the
+    /// rest.
     pub fn unreported(&self) -> Vec<String> {
         let open = self.has(&kinds::NOT_JUDGED).then(|| self.warnings_of(&TOO_SHORT).next()).flatten();
         let early = [self.short_warmup(), self.without_replies()];

@@ -28,7 +28,7 @@ impl Remedy {
         Self { is_of_load: true, ..Self::new(text) }
     }
 
-    /// With a setting that the text names.
+    /// Adds a setting that the text names.
     pub fn with(mut self, path: &str, value: impl Into<String>) -> Self {
         self.settings.insert(path.to_owned(), json!(value.into()));
         self
@@ -40,12 +40,12 @@ impl Remedy {
 pub struct Diagnosis {
     pub code: &'static Code,
     pub severity: Severity,
-    /// Of a phase of the load.
+    /// Number of the phase of the load that it concerns.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub phase: Option<u64>,
     /// The flaw in a few words, or the warning in a sentence.
     pub what: String,
-    /// By name with the unit last.
+    /// Numbers by their name, which ends with the unit.
     pub numbers: Map<String, Value>,
     pub remedy: Remedy,
 }

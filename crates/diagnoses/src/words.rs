@@ -180,7 +180,7 @@ pub fn reason(flaws: &[&Kind]) -> String {
     flaws.iter().map(|kind| kind.words).collect::<Vec<_>>().join(", ")
 }
 
-/// Of a job.
+/// Verdict on a job.
 pub(crate) const NEXT_TO_SATURATED: &str = "sound, next to a saturated job";
 
 pub(crate) fn not_judged(why: &str) -> String {
@@ -388,7 +388,7 @@ pub(crate) fn warmup_not_judged(warmup: Option<f64>) -> String {
     format!("settled: not judged, since the load changes at set times; the warm-up is the scenario's, {length} cycles")
 }
 
-/// A warning of the engine, or the part of it that is not told elsewhere.
+/// A warning of the engine, or the part of it that no other text reports.
 pub(crate) fn warning(path: &str, text: &str) -> String {
     format!("warning: {path}: {text}")
 }

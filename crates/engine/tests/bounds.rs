@@ -169,8 +169,8 @@ fn digit_reversal_defeats_half_of_the_leaves() {
 
 #[test]
 fn what_routers_post_too_late_finds_no_detours() {
-    // In the first 50,000 cycles nobody hears of the queues of others. The one router of a group with a link to the next
-    // group sees its own queue there, the 3 others take this link for idle.
+    // In the first 50,000 cycles no router receives the queues of other routers. The one router of a group with a link
+    // to the next group sees its own queue there, the 3 others take this link for idle.
     let pattern = serde_json::from_str(ADVERSE).expect("a pattern");
     let accepted = |delay: u32| {
         let posted = format!(r#"{{"posted": {{"every": "10cycles", "delay": "{delay}cycles"}}}}"#);

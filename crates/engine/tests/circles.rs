@@ -50,8 +50,8 @@ fn imports(texts: &BTreeMap<String, String>) -> Imports {
     texts.iter().map(|(name, text)| of(name, text)).collect()
 }
 
-/// The modules that the path at the start of `rest` names, below the module `base`: the longest part of it that is a module. A path
-/// that ends in a list stands for one path per element.
+/// The modules that the path at the start of `rest` names, below the module `base`: the longest part of it that is a
+/// module. A path that ends in a list means one path per element.
 fn named(rest: &str, base: &str, texts: &BTreeMap<String, String>) -> Vec<String> {
     let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_' && c != ':').unwrap_or(rest.len());
     let path = if base.is_empty() { rest[..end].to_owned() } else { format!("{base}::{}", &rest[..end]) };
@@ -66,7 +66,7 @@ fn named(rest: &str, base: &str, texts: &BTreeMap<String, String>) -> Vec<String
     paths.into_iter().filter_map(longest).collect()
 }
 
-/// All that a module reaches by its imports.
+/// All modules that a module reaches by its imports.
 fn reached<'a>(imports: &'a Imports, from: &'a str) -> BTreeSet<&'a str> {
     let (mut seen, mut open) = (BTreeSet::new(), vec![from]);
     while let Some(name) = open.pop() {

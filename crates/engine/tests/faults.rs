@@ -241,7 +241,7 @@ fn survives(round: u64, routers: bool) {
     strands_nothing(spec, &what);
 }
 
-/// All that was created in 7000 cycles is delivered, or was discarded.
+/// Checks that every packet created in 7,000 cycles is delivered or discarded.
 fn strands_nothing(mut spec: Spec, what: &str) {
     phases(&mut spec, 0, 1_000_000);
     let mut sim = Simulation::new(&spec, ONE).expect(what);
@@ -259,7 +259,7 @@ fn small_rows_strand_nothing_where_faults_meet() {
     let cases = [
         // a broken link drains while what it has brought waits for it
         (3, vec![fault(2, 0, 445, Some(811)), fault(0, 1, 511, Some(536))]),
-        // two routers without a link hear of each other's other links
+        // two routers without a link between them receive the states of each other's other links
         (3, vec![fault(0, 1, 1000, ever), fault(0, 2, 1000, Some(1500))]),
         (3, vec![fault(0, 1, 1000, ever), fault(0, 2, 1400, Some(1500))]),
         (4, vec![fault(0, 1, 1000, ever), fault(0, 2, 1000, Some(1500)), fault(0, 3, 1000, Some(1500))]),
@@ -432,7 +432,7 @@ fn always_on(network: &str, routing: &str, faults: &[Fault]) -> Spec {
     spec
 }
 
-/// All that was created is delivered or discarded; returns the share that is discarded.
+/// Checks that every created packet is delivered or discarded. Returns the share of discarded packets.
 fn share_lost(spec: &Spec) -> f64 {
     let out = run(spec);
     assert_same(&out, &run_as(spec, Execution::new(1, 3)), "3 blocks");

@@ -64,7 +64,7 @@ fn an_idle_channel_is_on_for_the_transition_over_rho() {
     }
 }
 
-/// Each link on the way is off, and wakes when the packet asks for it.
+/// Each link of the path is off, and wakes when the packet requests it.
 #[test]
 fn a_packet_through_sleeping_links_waits_for_each_of_them() {
     for (flits, terminals) in [(1, false), (5, false), (1, true), (5, true)] {

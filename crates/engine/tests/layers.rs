@@ -93,7 +93,8 @@ fn every_file_imports_only_rooms_below_its_own() {
     }
 }
 
-/// Programs stand on quantities alone: no network, no engine. The compiler sees to it if the manifest says so.
+/// Programs import only the crate of quantities: no network, no engine. The compiler sees to it if the manifest says
+/// so.
 #[test]
 fn programs_know_no_engine() {
     let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../programs/Cargo.toml");
@@ -281,7 +282,7 @@ impl Member {
     }
 }
 
-/// Code and text of each line: what stands outside and inside of quotes.
+/// The text of each line outside of quotes, and inside of quotes.
 fn quoted(text: &str) -> Vec<(String, String)> {
     let mut inside = false;
     let split = |line: &str| {

@@ -169,8 +169,9 @@ fn computations_scale() {
     }
 }
 
-/// Rank 0 sends 100 packets of 10 flits from cycle 0 on. In cycle 203 rank 2 asks for a rendezvous. The request arrives in cycle 207, while the
-/// interface of rank 0 sends a packet (cycles 200 to 209). The answer follows that packet, and the data of rank 2 leave when it has come.
+/// Rank 0 sends 100 packets of 10 flits from cycle 0 on. In cycle 203 rank 2 requests a rendezvous. The request arrives
+/// in cycle 207, while the interface of rank 0 sends a packet (cycles 200 to 209). The answer follows that packet, and
+/// the data of rank 2 leave when it has come.
 #[test]
 fn an_answer_goes_before_the_packets_that_are_left_of_a_message() {
     let goal = "num_ranks 3\nrank 0 {\nsend 1000b to 1 tag 1\nrecv 1001b from 2 tag 2\n}\nrank 1 {\nrecv 1000b from 0 tag 1\n}\nrank 2 {\n\

@@ -185,7 +185,7 @@ fn a_link_wakes_for_which_packets_crowd_the_hub() {
     assert!(routers < 2.6 && (routers - bar).abs() < 0.1, "{routers} {bar}");
 }
 
-/// As many flits on detours have come as were counted when they left.
+/// The receivers count as many flits on detours as the senders.
 #[test]
 fn detours_are_counted_alike_at_both_ends() {
     for (flits, load) in [(1, 0.5), (5, 0.3)] {
@@ -307,7 +307,8 @@ fn a_ring_in_links_that_go_off_is_refused_and_its_remedy_works() {
     weft_engine::check(&physical).expect("the ring has wires of its own");
 }
 
-/// A routing that is blind to links is told of those that go with the policy in this network as they are.
+/// For a routing that reads no link states, the refusal lists the routings that are compatible with the policy in this
+/// network.
 #[test]
 fn it_is_a_remedy_only_where_its_ring_has_wires_of_its_own() {
     for wires in [0, 1] {

@@ -45,7 +45,7 @@ fn steadily(mut spec: Spec, load: f64) -> Outcome {
     out
 }
 
-/// All that was created was delivered or dropped, and nothing was sent where no flit can be.
+/// Checks that every created packet was delivered or dropped, and that no flit was sent over a dead link.
 fn check_account(out: &Outcome) {
     assert_eq!(out.sums.flits + out.dropped_flits, out.offered_flits);
     for c in &out.channels {

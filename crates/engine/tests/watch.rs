@@ -55,8 +55,8 @@ fn check(out: &Outcome, spec: &Spec, what: &str) {
             assert!(exit.tail_left_cycle >= Some(exit.head_left_cycle + cycles), "{what}: {visit:?}");
             let choice = visit.choices.last().expect("a hop was chosen");
             assert_eq!((choice.port, choice.cycle <= exit.head_crossed_cycle), (exit.port, true), "{what}: {visit:?}");
-            // reasons stand apart, and tell of no more cycles than it waited for; the one in which it came to the front
-            // has none, for it could not ask then
+            // the reasons do not overlap, and add up to no more cycles than the head waited. The cycle in which it came
+            // to the front has no reason, because it could not request an output then
             let waited: u64 = visit.waits.iter().map(|wait| wait.to_cycle - wait.from_cycle).sum();
             let waiting = exit.head_left_cycle - visit.arrived_cycle - spec.router.delay;
             assert!(waited + (front - visit.arrived_cycle) + exit.link_wait_cycles <= waiting, "{what}: {visit:?}");

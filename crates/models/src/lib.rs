@@ -1,5 +1,5 @@
-//! The models of the engine: one file each, and one line of the registry of their family. They know what they are handed
-//! (`weft-api`), and nothing of the loop that asks them.
+//! The models of the engine: one file each, and one line of the registry of their family. They see only their arguments
+//! (`weft-api`), and nothing of the loop that calls them.
 
 #![cfg_attr(doc, doc = include_str!("../README.md"))]
 

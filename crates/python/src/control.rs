@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 use weft_engine::Progress;
 use weft_engine::spec::Execution;
 
-/// Data that the running engine writes and reads.
+/// Shared data that the running engine writes and reads.
 #[derive(Debug, Default)]
 pub struct Shared {
     cycle: AtomicU64,
@@ -35,7 +35,7 @@ impl Shared {
         if self.plain.load(Relaxed) { how.plain() } else { how }
     }
 
-    /// Whether it is time for a checkpoint that nobody asks for.
+    /// Whether it is time for a checkpoint that was not requested.
     fn is_due(&self, now: u64) -> bool {
         let next = self.next.load(Relaxed);
         if self.every == 0 || (next > 0 && now < next) {
@@ -72,7 +72,7 @@ impl Progress for Shared {
     }
 }
 
-/// The handle of one run: read how far it is, ask it to stop, have checkpoints made.
+/// The handle of one run: reads its progress, stops it, requests checkpoints.
 #[pyclass(frozen, module = "weft._engine")]
 pub struct Control {
     pub shared: Arc<Shared>,

@@ -54,7 +54,7 @@ impl Design {
         value::to_python(py, &py.detach(|| self.inner.facts()))
     }
 
-    /// The order in which the routers stand, and the coordinates of each in it.
+    /// The order of the routers on the floor, and the coordinates of each.
     fn places<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         value::to_python(py, &py.detach(|| self.inner.places()))
     }

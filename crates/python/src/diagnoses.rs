@@ -153,7 +153,7 @@ impl Verdict {
         self.facts.job_signs()
     }
 
-    /// Of each job its flaws in words; `None` for a sound job.
+    /// Flaws of each job as text; `None` for a sound job.
     #[getter]
     fn job_reasons(&self) -> Vec<Option<String>> {
         self.facts.job_reasons()
@@ -189,7 +189,7 @@ impl Verdict {
         self.facts.at_limit().map(|warning| &*warning.what)
     }
 
-    /// Of each phase what it takes from the point and from the phases before it.
+    /// For each phase, the facts by which the point and later phases are judged.
     #[getter]
     fn phases<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let one = |phase: &Facts| {
@@ -235,7 +235,7 @@ impl Verdict {
         Ok(notes.into_iter().map(|note| (note.code.name, note.text())).collect())
     }
 
-    /// The warnings of the engine, or the parts of them, that no note has told.
+    /// The warnings of the engine, or their parts, that no note has reported.
     fn unreported(&self) -> Vec<String> {
         self.facts.unreported()
     }

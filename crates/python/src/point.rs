@@ -143,7 +143,7 @@ impl Point {
         Ok(Design::new(design))
     }
 
-    /// The network as data for a drawing: where its routers stand, and how many channels it has.
+    /// The network as data for a drawing: positions of its routers, and its number of channels.
     fn network<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let network = py.detach(|| self.inner.network());
         value::to_python(py, &network.map_err(|problem| errors::scenario_error(py, problem))?)
@@ -160,8 +160,8 @@ impl Point {
         value::to_python(py, &explained.map_err(|problem| errors::scenario_error(py, problem))?)
     }
 
-    /// Runs the point with the GIL released. `watch`: packets (terminal, number) whose lives are told, or else so many of
-    /// the first of the window.
+    /// Runs the point with the GIL released. `watch`: packets (terminal, number) to follow, or else the number of first
+    /// packets of the window.
     #[pyo3(signature = (threads, blocks, control, watch = Vec::new(), watch_first = 0))]
     fn run(
         &self,

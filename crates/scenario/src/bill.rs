@@ -1,4 +1,4 @@
-//! The bill of a run: energy and mean power over the window. Beside it stand two references for the same flits: links
+//! The bill of a run: energy and mean power over the window. The bill also has two references for the same flits: links
 //! that never sleep, and ideal links, which draw power only while they carry a flit. The ports of routers are on and off
 //! with the channels that leave them.
 

@@ -81,7 +81,7 @@ fn is_zero(priority: &u8) -> bool {
 }
 
 impl InterfaceConfig {
-    /// As the engine takes it.
+    /// Converts it to the type of the engine.
     fn spec(
         &self,
         (has_lanes, own_queues, is_controlled): (bool, bool, bool),

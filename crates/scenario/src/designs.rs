@@ -98,7 +98,7 @@ impl Design {
         Value::Object(facts)
     }
 
-    /// The order in which the routers stand, and the coordinates of each in it.
+    /// The order of the routers on the floor, and the coordinates of each.
     pub fn places(&self) -> Value {
         Value::Object(network::places(&self.graph))
     }

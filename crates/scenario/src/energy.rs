@@ -14,7 +14,7 @@ use weft_units::Refusal;
 pub struct Energy {
     /// For the time spent in each state, whatever was sent.
     pub standing_yj: u128,
-    /// For the flits sent.
+    /// Energy of the flits sent [yJ].
     pub dynamic_yj: u128,
 }
 
@@ -131,9 +131,9 @@ impl RouterCycles {
 pub(crate) struct RouterEnergy {
     /// For being there, awake or asleep.
     pub static_yj: u128,
-    /// For ports that were on.
+    /// Energy of the ports that were on [yJ].
     pub ports_yj: u128,
-    /// For flits that crossed them.
+    /// Energy of the flits that crossed the routers [yJ].
     pub dynamic_yj: u128,
 }
 

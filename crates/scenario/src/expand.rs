@@ -174,7 +174,7 @@ fn set(
     if removes { target.remove(root) } else { target.place(root, node) }
 }
 
-/// The path of a `--set path=value`, as it stands on the command line.
+/// The path of a `--set path=value`, as written on the command line.
 fn span_of_set(path: &str, value: &str) -> Span {
     let source = Arc::new(Source { name: "--set".to_owned(), text: format!("{path}={value}"), is_file: false });
     Span { source, range: 0..path.len() }
@@ -343,7 +343,7 @@ pub(crate) fn typed<T: DeserializeOwned>(tree: &Node) -> Result<T, Diagnostic> {
     })
 }
 
-/// The number that a percentage is, where a number belongs and a text such as "1%" stands.
+/// Converts a percentage such as "1%" to a number where a number is expected.
 fn part_of_percent(what: &str, found: &Node) -> Option<f64> {
     let Kind::Scalar(Value::String(text)) = &found.kind else { return None };
     let percent: f64 = text.strip_suffix('%')?.trim_end().parse().ok().filter(|percent: &f64| percent.is_finite())?;

@@ -134,7 +134,7 @@ impl FaultShare {
         Ok(Drawn { links: [count_links(&parts, spec), of_all], failing: parts, candidates })
     }
 
-    /// All that may fail, each once; parallel links are one.
+    /// All links or routers that may fail. Parallel links count once.
     fn candidates(&self, of: Parts, spec: &Spec, path: &str) -> Result<Vec<Part>, Refusal> {
         let class = self.class.as_ref().map(|name| {
             let classes = spec.graph.class_names();

@@ -1,4 +1,4 @@
-//! Settings that limit what the network carries, or have no effect in it: told by `weft check`.
+//! Settings that limit what the network carries, or have no effect in it: `weft check` prints them.
 
 use crate::warnings::{Warning, long};
 use weft_engine::spec::Job;

@@ -103,8 +103,8 @@ pub use workload::{BatchSize, JobConfig, Phase, TerminalLoad, Traffic};
 /// 26: under `stop: confidence` the last phase of a load ends with the window. Where the window grew, its accepted load, power, energy and offered load
 /// were wrong. A drain ends in the same cycle in any number of blocks (`cycles_total`, `flit_hops`). It does not wait for packets of the warm-up whose heads
 /// have left their terminals. Lives of watched packets are right with `input_speedup` on slow links, and in several blocks with queues at terminals.
-/// Links of `idle_timeout` that change once enough flits wait could change late where heads ask for outputs some cycles after they have come. A trace
-/// keeps the messages that came before their receives were cancelled.
+/// Links of `idle_timeout` that change once enough flits wait could change late where heads request outputs some cycles
+/// after they have arrived. A trace keeps the messages that came before their receives were cancelled.
 ///
 /// 25: a node with several interfaces takes packets that are delivered in one cycle in the order of its terminals. The order followed the work of
 /// the loop, so a run without shortcuts could have other numbers. Programs with rails or planes may change.

@@ -25,10 +25,10 @@ const LINK: Link = Link {
 /// Latency of terminal links if neither `links.terminal` nor `links.default` sets it.
 const TERMINAL_LATENCY: Time = Time::Cycles(1);
 
-/// Where the values of link classes stand that the scenario does not state itself.
+/// The places of link-class values that the scenario does not state itself.
 #[derive(Debug, Default)]
 pub(crate) struct Origins {
-    /// By class and key: the path of the file of the network.
+    /// File of the network that states a key, by class and key.
     stated: BTreeMap<(String, &'static str), String>,
     /// Warnings about these values.
     pub warnings: Vec<Warning>,

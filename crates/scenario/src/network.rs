@@ -1,4 +1,4 @@
-//! The network of a point as data for a drawing: where its routers stand, and how many channels it has.
+//! The network of a point as data for a drawing: positions of its routers, and its number of channels.
 
 use serde_json::{Map, Value, json};
 use weft_engine::Spec;

@@ -347,7 +347,7 @@ fn belongs(name: &str, parent: &str) -> Option<String> {
     })
 }
 
-/// The help line where a model belongs and a list stands that is the parameter of one: `{list: [0, 5, 9]}`.
+/// The help line for a list in the place of a model that takes this list as a parameter: `{list: [0, 5, 9]}`.
 fn model_of_list(node: &Node, models: &[(&'static str, Schema)], path: &str) -> Option<String> {
     let Kind::Sequence(items) = &node.kind else { return None };
     let takes = |(name, schema): &&(&'static str, Schema)| {
@@ -358,7 +358,7 @@ fn model_of_list(node: &Node, models: &[(&'static str, Schema)], path: &str) -> 
     (!takers.is_empty()).then(|| format!("write {}", takers.join(" or ")))
 }
 
-/// The help line where one value belongs and a list of them stands. `None` if the key takes no value of this kind.
+/// The help line for a list of values in the place of one value. `None` if the key takes no value of this kind.
 pub(crate) fn instead_of_list(node: &Node, schema: &Schema, path: &str) -> Option<String> {
     let Kind::Sequence(items) = &node.kind else { return None };
     let alone = |item: &Node| check(&mut item.clone(), &item.span, schema, path).is_ok();

@@ -82,7 +82,7 @@ fn merge(node: &mut Node, keys: &Map<String, Value>, span: &Span) {
     }
 }
 
-/// Whether this is a model, by its name, with its parameters: it stands or goes as a whole.
+/// Whether this is the name of a model with its parameters, which a preset replaces as a whole.
 fn is_model(keys: &Map<String, Value>) -> bool {
     keys.len() == 1 && keys.values().all(|value| matches!(value, Value::Object(own) if own.is_empty()))
 }

@@ -35,12 +35,12 @@ impl Schema {
         Self(&TYPES)
     }
 
-    /// Whether a time may stand here.
+    /// Whether a time is allowed here.
     pub fn is_time(&self) -> bool {
         self.ends_in("|cycles?")
     }
 
-    /// Whether a number of flits may stand here.
+    /// Whether a number of flits is allowed here.
     pub fn is_flits(&self) -> bool {
         self.ends_in(" ?flits?")
     }

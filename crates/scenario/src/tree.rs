@@ -27,7 +27,7 @@ pub(crate) enum Kind {
     /// Null, boolean, number or text.
     Scalar(Value),
     Sequence(Vec<Node>),
-    /// In the order of the text; keys are unique.
+    /// Entries in the order of the text, with unique keys.
     Mapping(Vec<Entry>),
 }
 

@@ -442,7 +442,7 @@ impl Plan<'_> {
             return Err(Refusal::new(path, what, format!("leave `{key}` out")));
         }
         let ranks = self.terminals.len();
-        // nobody asks it: all loads are 0
+        // no source is called: all loads are 0
         let population = Population::of(ranks.max(2) as u32);
         let pattern = Arc::new(PatternConfig::default().build(&population, "traffic.pattern")?);
         Ok(spec::Job {

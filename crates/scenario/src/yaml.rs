@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-/// Collections that fit into this many characters stand on one line.
+/// Collections that fit into this many characters are written on one line.
 const FLOW_WIDTH: usize = 90;
 
 /// The value as a block of YAML lines.

@@ -258,8 +258,8 @@ fn every_documented_key_is_read() {
             let recorded = recordings().iter().any(|(known, _)| *known == path);
             let tested = recorded
                 || ALTERNATIVES.iter().any(|(known, _)| *known == path || known.starts_with(&format!("{path}.")));
-            // a bill changes no run (`prices.rs`); a class has to be named under `classes` (`classes.rs`); the memory of a port
-            // stands in place of `buffer` (`queueing.rs`)
+            // a bill changes no run (`prices.rs`); a class has to be named under `classes` (`classes.rs`); the memory
+            // of a port replaces `buffer` (`queueing.rs`)
             let elsewhere =
                 ["sweep", "zip", "warmup_limit", "bill", "class", "port_buffer", "split", "congestion_control"];
             assert!(tested || elsewhere.contains(&key.as_str()), "{path} has no alternative in this test");
@@ -370,7 +370,7 @@ fn no_choice_mixes_words_and_models() {
     fn check(at: &Value) {
         if let Some(choices) = at.get("oneOf").and_then(Value::as_array) {
             let models = choices.iter().filter(|choice| choice.get("properties").is_some()).count();
-            // the names of all models, which may stand alone
+            // the names of all models, which may be given without parameters
             let names = |choice: &Value| choice["enum"].as_array().is_some_and(|names| names.len() == models);
             let words = choices.iter().filter(|choice| choice.get("properties").is_none() && !names(choice)).count();
             assert!(words == 0 || models == 0, "{at}");

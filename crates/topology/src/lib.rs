@@ -1,6 +1,6 @@
-//! Topologies: models that return plain data, a [`Graph`] of routers, ports and links with its [`Structure`]. Nobody
-//! asks a topology anything once the graph is built. A routing takes the view of the structure that it needs, and
-//! refuses a graph without it.
+//! Topologies: models that return plain data, a [`Graph`] of routers, ports and links with its [`Structure`]. No code
+//! calls a topology once the graph is built. A routing takes the view of the structure that it needs, and refuses a
+//! graph without it.
 //!
 //! `graph` holds the data, the laws that every graph keeps, and the readers of graph files. `models` has one file per
 //! topology. `metrics` computes numbers of any graph: distances, bisection, degrees, path diversity, survivors of failures. `laws` checks what

@@ -48,7 +48,7 @@ struct Rest {
 }
 
 impl GapTable {
-    /// The table for 0 < p <= 1 (a source with p = 0 has no gaps; callers don't ask for one).
+    /// The table for 0 < p <= 1 (a source with p = 0 has no gaps; callers need no table for it).
     ///
     /// # Panics
     /// If p is not in that range.

@@ -94,7 +94,7 @@ impl FromStr for Bandwidth {
 }
 
 impl Bandwidth {
-    /// In lowest terms.
+    /// Reduces the fraction to lowest terms.
     fn reduced(self) -> Self {
         let Self::Flits { flits, cycles } = self else { return self };
         let common = gcd(flits, cycles);

@@ -2,9 +2,9 @@
 
 /// A kind of quantity: its name, its units and its notation.
 pub(crate) struct Kind {
-    /// With its article: "a time".
+    /// Name of the quantity with its article: "a time".
     pub name: &'static str,
-    /// Unit and how many of the smallest unit it is, largest first. Spellings of one unit stand side by side.
+    /// Unit and how many of the smallest unit it is, largest first. Spellings of one unit are next to each other.
     pub units: &'static [(&'static str, u128)],
     /// The smallest step of this quantity; a finer value is refused with these words.
     pub smallest: &'static str,

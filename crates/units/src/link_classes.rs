@@ -3,7 +3,7 @@
 use serde::de::{SeqAccess, Visitor, value::SeqAccessDeserializer};
 use serde::{Deserialize, Deserializer, Serialize};
 
-/// Names of link classes; one name may stand without a list, and `all` means every class that there is to choose from.
+/// Names of link classes; one name may be given without a list. `all` means every class that is there to choose from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct LinkClasses(pub Vec<String>);
 

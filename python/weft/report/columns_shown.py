@@ -209,7 +209,7 @@ def _in_faults(name: str) -> Callable[[Mapping[str, Any]], list[dict[str, Any]]]
     return lambda summary: [each | {"mark": point_mark(summary)} for each in summary.get(name) or []]
 
 
-# In the order in which they stand on the page.
+# In the order of the page.
 LISTINGS = (
     Listing("link_classes", "Link classes", "link_class", "class", LINK_CLASSES, _link_classes),
     Listing("jobs", "Jobs", "job", "job", JOBS, _jobs),

@@ -181,7 +181,8 @@ kept_as! {
     };
 }
 
-/// The word that lives as long as the program and equals this one. There are few of them: names that stand in the program.
+/// The word that lives as long as the program and equals this one. There are few such texts: they are names in the
+/// source code.
 fn word(read: String) -> &'static str {
     static WORDS: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
     let mut words = WORDS.lock().expect("no panic while a word is looked up");

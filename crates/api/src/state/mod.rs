@@ -21,7 +21,7 @@ use crate::base::kept::{Kept, Value};
 use crate::base::unchecked::Hot;
 
 pub const NONE: u32 = u32::MAX;
-/// Key of a VC whose head asks for nothing: there is no head, or it holds an output VC already.
+/// Key of a VC whose head requests no output: there is no head, or the head holds an output VC already.
 pub const NO_REQUEST: u16 = u16::MAX;
 /// Key of a packet whose route depends on the queues of the router where it is, and of a head that has not chosen yet.
 pub const UNDECIDED: u16 = u16::MAX - 1;
@@ -79,7 +79,7 @@ pub struct OutputUnit<const V: usize> {
     pub vcs_with_credit: u16,
     /// VCs with as many credits as a head needs (`RouterRules::room`); not kept up to date if all packets have one flit.
     pub vcs_with_room: u16,
-    /// VC classes that some head asks for.
+    /// VC classes that some head requests.
     pub requested: u16,
     /// Link class.
     #[kept(fixed)]
@@ -108,12 +108,12 @@ pub enum Gate {
     Open,
     /// The power policy lets no head take one.
     Closed,
-    /// The link has failed, whatever the policy wants (`Power::wishes`).
+    /// The link has failed. Its state is then independent of the policy (`Power::wishes`).
     Broken,
 }
 
-/// Input unit, the receiver's side of a channel: a queue per VC (a list of segments), and what the head of each queue
-/// asks for.
+/// Input unit, the receiver's side of a channel: a queue per VC (a list of segments), and the request of the head of
+/// each queue.
 #[derive(Debug, Clone, PartialEq, Eq, Kept)]
 #[repr(C, align(64))]
 pub struct InputUnit<const V: usize> {
@@ -141,7 +141,7 @@ pub struct InputUnit<const V: usize> {
     pub output_vc: [u16; V],
     /// VCs whose head chooses its output again in every allocation step (`kernel/src/choose.rs`).
     pub choosing: u16,
-    /// Those of them whose head stays with its choice until a flit leaves by the same output.
+    /// VCs of these whose head keeps its choice until a flit leaves by the same output.
     pub settled: u16,
 }
 

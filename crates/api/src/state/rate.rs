@@ -55,7 +55,7 @@ impl Rate {
         Err(Refusal::new(path, what, rounder(flits, cycles)))
     }
 
-    /// This share of the rate. It may have a longer period than a scenario can ask for.
+    /// This share of the rate. It may have a longer period than a scenario can set.
     #[must_use]
     pub fn times(self, share: Self) -> Self {
         let (flits, cycles) =

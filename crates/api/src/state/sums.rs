@@ -9,7 +9,7 @@ use hdrhistogram::Histogram;
 pub struct PacketSums {
     pub packets: u64,
     pub flits: u64,
-    /// From creation to delivery of the tail.
+    /// Time from creation to delivery of the tail [cycles].
     pub latency: u64,
     /// From injection of the head to delivery of the tail.
     pub network_latency: u64,

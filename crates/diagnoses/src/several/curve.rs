@@ -79,7 +79,7 @@ pub struct Saturation {
     pub over: Option<f64>,
     /// The lowest load above the steady one that is not judged, of a curve without a saturated load.
     pub open_from: Option<f64>,
-    /// In words.
+    /// The flaw as text.
     pub what: String,
 }
 

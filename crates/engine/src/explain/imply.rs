@@ -87,9 +87,10 @@ words! {
     /// The paths to which a channel-load bound belongs.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum BoundOf {
-        /// Those that packets take whatever the queues are.
+        /// Paths that packets take whatever the queues are.
         FixedPaths = "fixed_paths",
-        /// Those that packets choose while all queues are empty. Under load they may choose others, and carry more or less.
+        /// Paths that packets choose while all queues are empty. Under load packets may choose other paths, and the network may
+    /// carry more or less.
         EmptyQueues = "empty_queues",
         /// The minimal paths that load all channels over a cut evenly: no choice of minimal paths carries more.
         BestChoice = "best_choice",
@@ -197,7 +198,7 @@ struct Part {
     /// The router where it is.
     at: u32,
     packet: Packet,
-    /// As in [`Flow`].
+    /// Same as in [`Flow`].
     length: u16,
     /// Flits per cycle, or a share of them.
     rate: f64,

@@ -214,7 +214,7 @@ impl Explainer<'_> {
         self.choices.push(ChoiceAt { router, hop, rule, candidates, candidate_count: choices.len() as u32 });
     }
 
-    /// For example `q(port 9 of router 4) * 3 + 2`.
+    /// A cost as text, for example `q(port 9 of router 4) * 3 + 2`.
     fn words(&self, router: u32, cost: Cost) -> String {
         let coords = &self.net.coords;
         let owner = if coords[router as usize] == cost.at { None } else { self.router_at(cost.at, router) };

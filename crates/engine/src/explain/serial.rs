@@ -164,7 +164,7 @@ impl Channel {
         (grant, depart + self.latency(net))
     }
 
-    /// As `Fabric::depart_paced`.
+    /// Same as `Fabric::depart_paced`.
     fn depart_paced(&mut self, net: &Net, before: u8, (grant, earliest): (u64, u64), speedup: u64) -> u64 {
         let rates = net.rates.as_ref().expect("links that are paced have rates");
         let mut ready = rates.ready((before, Rate::ONE), (self.class, &self.pace), earliest);

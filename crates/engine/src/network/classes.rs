@@ -2,7 +2,7 @@
 //!
 //! Classes with VCs of their own never wait for each other in the network, so the proof of the routing holds for each. At a terminal
 //! a request may wait for the reply to an earlier one (`Workload::keeps`). Replies then need VCs and queues in which no
-//! request stands before them, and must not wait for replies themselves.
+//! request is ahead of them, and must not wait for replies themselves.
 
 use crate::network::jobs::Job;
 use crate::network::lanes::{self, Lanes};

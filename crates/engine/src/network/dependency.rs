@@ -1,5 +1,5 @@
 //! The channel dependency graph (Dally and Seitz 1987). A node is a channel with a VC class. There is an edge from a to
-//! b if some packet can hold a and ask for b. Without a cycle there is no deadlock.
+//! b if some packet can hold a and request b. Without a cycle there is no deadlock.
 //!
 //! The edges come from the routing functions themselves: `walks.rs` follows packets between all source and destination
 //! routers, with every choice of an adaptive routing. The two legs of a Valiant path are followed separately and joined
@@ -100,7 +100,8 @@ impl<'a> Dependencies<'a> {
         let classes = u32::from(classes.iter().copied().max().unwrap_or(1));
         let words = ((graph.radix() * classes) as usize).div_ceil(64);
         let nodes = (graph.port_base(graph.routers()) * classes) as usize;
-        // a check with fewer classes stands for a routing that merges classes; there, no class enters a ring
+        // a check with fewer classes models a routing that merges classes; such a routing has no class that enters a
+        // ring
         let mut ring_entries = routing.needs().ring_entries;
         ring_entries.retain(|entry| u32::from(entry.enter.max(entry.move_on)) < classes);
         Self {
@@ -178,7 +179,7 @@ impl<'a> Dependencies<'a> {
             + self.known(class)
     }
 
-    /// Higher classes than this check has count as its last class: a check with fewer classes stands for a routing that
+    /// Higher classes than this check has count as its last class: a check with fewer classes models a routing that
     /// merges classes.
     fn known(&self, class: u8) -> u32 {
         u32::from(class).min(self.classes - 1)
@@ -373,7 +374,7 @@ impl<'a> Dependencies<'a> {
         }
     }
 
-    /// For routings with an escape (Duato 1993). A packet may ask for its escape at every router, so packets can wait
+    /// For routings with an escape (Duato 1993). A packet may request its escape at every router, so packets can wait
     /// for each other for ever only if escape channels do. There is an edge from one escape channel to another if a
     /// packet that came on the first has the second as its escape. With virtual cut-through a blocked packet holds one
     /// buffer, so it may leave the escape and come back. Worms hold more, so `assemble` refuses them.

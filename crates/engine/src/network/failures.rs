@@ -29,7 +29,7 @@ pub enum Part {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Member {
     pub ends: [u32; 2],
-    /// Of the links of this class; of any class where it is `None`.
+    /// Only links of this class fail; links of any class where it is `None`.
     pub class: Option<u8>,
     /// Its number in its trunk.
     pub number: u16,

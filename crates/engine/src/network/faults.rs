@@ -13,13 +13,13 @@
 //! retry). Then it is `off` in the accounts, whatever the policy does with it; what the policy wants takes effect when it
 //! returns. A dead router discards every packet that holds no output VC yet or comes later, also from its own terminals.
 //! What a head does whose output is broken follows from what its routing declares (`AroundFaults`): it is discarded, takes
-//! another hop whose link is whole, or waits for the tables of what is left of the network. An overseer of the policy hears of
-//! it in the next cycle (`Overseer::fault`), and may switch other links on. A head that has lost its escape
-//! (Duato) but has other whole candidates waits for `patience` cycles, since packets without an escape may wait for each
-//! other; where the
-//! escape is a ring, every head does while something is broken, as the ring is cut; all others wait only for links that the dependency check has seen. So nothing is stranded, except among packets of
-//! two tables in force one after the other, if the routing has one VC class: `unproven` says so. The tables of up to 64
-//! states are checked for cycles.
+//! another hop whose link is whole, or waits for the tables of what is left of the network. The policy's overseer is
+//! notified in the next cycle (`Overseer::fault`), and may switch other links on. A head that has lost its escape
+//! (Duato) but has other whole candidates waits for `patience` cycles, since packets without an escape may wait for
+//! each other; where the escape is a ring, every head does while something is broken, as the ring is cut; all others
+//! wait only for links that the dependency check has seen. So nothing is stranded, except among packets of two tables
+//! in force one after the other, if the routing has one VC class: `unproven` says so. The tables of up to 64 states are
+//! checked for cycles.
 //!
 //! Where the policy replaces links that fail (`replaces_failed_links`; tcep), it does all this instead:
 //!
@@ -35,8 +35,8 @@
 //! Packets: a head that waits for a failed link looks for another path in the same cycle: directly, over the hub, the
 //! next hub, or another member. If there is none it waits in its queue. Hops of class 0 follow each other in the order
 //! of members, the hub last. Only packets that a fault meets at an intermediate may break this order and wait for each
-//! other. They choose again whenever their router hears something new, so they stay stuck only where what failed never
-//! returns, and the stall analysis would name them.
+//! other. They choose again whenever their router receives new link states, so they stay stuck only where what failed
+//! never returns, and the stall analysis would name them.
 //!
 //! Discarded packets: a dead router discards every packet that holds no output VC yet or comes later, also from its own
 //! terminals. Other routers discard a packet as soon as its path leads to a dead router: its destination, the corner
@@ -64,7 +64,7 @@
 //! with and without a choice, and with new tables; and for tcep: nothing lost or stuck over random faults of links in rows, grids and groups; with faults
 //! of routers all that is not delivered is counted as dropped, in a row exactly the packets from and to the dead
 //! router; small rows where faults meet; links dark while broken; the hub moves; the same results and control packets
-//! on any number of blocks. `power/tcep/link_model.rs`: a fault between any two messages. No rows of a peer.
+//! on any number of blocks. `power/tcep/link_model.rs`: a fault between any two messages. No other simulator was compared.
 
 use crate::network::failures::{FIRST, Fault, Member, Part};
 use crate::network::pairs;

@@ -1,8 +1,8 @@
 //! Builds the rules of an ideal map, in which each destination has a queue of its own beside the VCs. Refuses networks on which it
 //! can't work.
 //!
-//! A head has to know its output, and the VC there, before it asks. So paths are fixed, and a lane is one VC. A packet keeps its places
-//! from the head on, so only whole packets go ahead.
+//! The output of a head, and its VC there, must be known before the head requests it. So paths are fixed, and a lane is
+//! one VC. A packet keeps its places from the head on, so only whole packets go ahead.
 
 use crate::network::classes::VcSets;
 use crate::network::pairs;
@@ -35,7 +35,7 @@ pub(crate) fn rules(
     }))
 }
 
-/// Refuses paths that are not known before the head asks for places.
+/// Refuses paths that are not known before the head requests places.
 fn refuse_other_paths(spec: &Spec, routing: &dyn AnyRouting, needs: &Needs) -> Result<(), Refusal> {
     let (name, own) = (spec.queueing.name(), spec.routing.name());
     let refuse = |what: String, help: &str| Err(Refusal::new(format!("queueing.{name}"), what, help));

@@ -17,7 +17,8 @@ pub(crate) fn known_links(spec: &Spec) -> Option<LinkKnowledge> {
     (links != LinkKnowledge::Nothing && spec.routing.knowledge_of_links().contains(&links)).then_some(links)
 }
 
-/// The subnetworks whose links the routing knows: it always looks at them, or does so because this policy tells of them.
+/// The subnetworks whose links the routing knows: the routing always reads their states, or reads them because this
+/// policy reports them.
 pub(crate) fn subnetworks(spec: &Spec) -> Option<Subnets> {
     let always = spec.routing.knowledge_of_links() == [LinkKnowledge::Subnetworks];
     let knows = always || known_links(spec) == Some(LinkKnowledge::Subnetworks);
@@ -52,8 +53,8 @@ fn routings_that_know(known: LinkKnowledge, spec: &Spec) -> Vec<String> {
 }
 
 /// The policies that work on the network of the spec and go with a routing that goes by this knowledge, as a scenario
-/// writes them; those that offer some of it come first. Policies under which links carry packets in every cycle go with every
-/// routing, and are not listed: the one that leaves all links on stands for them.
+/// writes them; those that offer some of it come first. Policies under which links carry packets in every cycle are
+/// compatible with every routing. They are not listed: the policy that leaves all links on represents them.
 fn policies_for(known: &[LinkKnowledge], spec: &Spec) -> Vec<String> {
     let suits = |(_, offers): &(&'static str, Offers)| offers.suit(known) && !offers.always_carries;
     let exactly = PolicyConfig::declared().filter(suits).filter(|(_, offers)| known.contains(&offers.links));

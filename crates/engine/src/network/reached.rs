@@ -50,7 +50,7 @@ pub(crate) struct Reached<'a> {
     /// The routing names one hop at each router.
     names_hops: bool,
     steps_left: u64,
-    /// By router: packets for the present destination that were followed.
+    /// Packets for the present destination that were followed, at each router.
     followed: Vec<Vec<Followed>>,
     /// Scratch: the path of a packet, as places in `followed`.
     path: Vec<(u32, usize)>,

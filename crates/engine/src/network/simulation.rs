@@ -50,7 +50,7 @@ pub struct Simulation {
     /// First channel of each block in the order of the graph, and the end of the last block.
     first: Vec<u32>,
     overseer: Option<Box<dyn Overseer>>,
-    /// Cycles before which the overseer hears that links have failed or returned, the last first.
+    /// Cycles before which the overseer is notified of links that have failed or returned, the last first.
     faults: Vec<u64>,
     /// Routings that are still to come into force, the latest first.
     tables: Vec<Tables>,
@@ -60,7 +60,7 @@ pub struct Simulation {
     pub(crate) bundles: SleepAccounts,
 }
 
-/// Bounds of the blocks that `how` asks for, or else of the number that suits the size of the network.
+/// Bounds of the blocks that `how` requests, or else of the number that suits the size of the network.
 fn usual_bounds(spec: &Spec, how: Execution, net: &Net) -> Vec<u32> {
     let wanted = if how.blocks == 0 { assemble::usual_blocks(&spec.graph, how.threads) } else { how.blocks };
     assemble::partition(spec, wanted, net.needs.reads_group)
@@ -197,7 +197,7 @@ impl Simulation {
 
     /// The routing comes into force. Nothing has been published to it.
     fn take_routing(&mut self, routing: Arc<dyn AnyRouting>) {
-        // heads never ask a routing with tables, so the blocks have none of their own
+        // no head calls a routing with tables, so the blocks have no tables of their own
         self.net.first_ports = routing.first_ports().filter(|_| self.net.refined.is_none());
         self.net.ahead = assemble::ahead(&routing, self.net.refined.as_ref());
         (self.net.routing, self.published) = (routing, None);
@@ -258,7 +258,7 @@ impl Simulation {
         }
         self.blocks.iter_mut().for_each(|block| block.settle(&self.net));
         if self.net.notes_after.is_some() {
-            // the notes of the last window: who asks when sources are due is to know of them
+            // the notes of the last window: `due` has to read them
             self.blocks.iter_mut().for_each(|block| block.take_notes(&self.net));
         }
         self.now = until;

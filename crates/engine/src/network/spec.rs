@@ -29,8 +29,8 @@ use weft_units::{Cycles, Refusal};
 pub struct RouterSpec {
     /// Cycles a head flit spends in a router without contention, from arrival to the start of the link.
     pub delay: Cycles,
-    /// Whole cycles from the cycle in which a packet leaves its VC to the one in which the next head there may ask for
-    /// an output (0: the next allocation step). They are part of the delay of a head without contention.
+    /// Whole cycles from the cycle in which a packet leaves its VC to the one in which the next head of that VC may
+    /// request an output (0: the next allocation step). They are part of the delay of a head without contention.
     pub routing_delay: Cycles,
     /// VC turn-round [allocation steps]. 0: a packet may take a VC and cross the switch in the same step; 1: one step
     /// later.
@@ -148,7 +148,7 @@ impl Spec {
         self.policy.states(&self.modes)
     }
 
-    /// Whether the policy has any state but `on`. A policy that asks for a mode that does not exist is refused elsewhere.
+    /// Whether the policy has any state but `on`. Another check refuses a policy that names a mode that does not exist.
     pub fn switches_links(&self) -> bool {
         self.states().is_ok_and(|states| states != [LinkState::On])
     }

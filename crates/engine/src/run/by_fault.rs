@@ -7,7 +7,7 @@ use weft_kernel::net::Repair;
 use weft_kernel::tally::Tally;
 
 impl Simulation {
-    /// By spans and bins of the window; `None` if nothing fails in the run.
+    /// Results per span between faults and per bin of the window; `None` if nothing fails in the run.
     pub(crate) fn by_fault(&self, tally: &Tally, window: (u64, u64)) -> Option<FaultOutcome> {
         let counted = &tally.parts.faults;
         if counted.width() == 0 {

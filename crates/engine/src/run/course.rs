@@ -41,7 +41,7 @@ pub(crate) struct Course<'a> {
     pub decisions: Decisions,
     /// A warm-up that ends by itself.
     pub settling: Option<Settling>,
-    /// From the begin of the window on.
+    /// State that a run has from the begin of the window on.
     pub begun: Option<Begun>,
     /// While the packets of the window are delivered, after its end.
     pub closed: Option<Closed>,

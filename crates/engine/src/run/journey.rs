@@ -118,7 +118,7 @@ pub struct Candidate {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Latency {
     pub total_cycles: u64,
-    /// From creation to the injection of the head.
+    /// Time from creation to the injection of the head [cycles].
     pub source_cycles: u64,
     /// Cycles that the head spent in routers; `waiting_cycles` of them are more than the delay of the routers.
     pub routers_cycles: u64,

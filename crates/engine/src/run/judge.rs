@@ -8,7 +8,7 @@
 //! Where bursts may explain more than a [`Bursts::TELLING`] share of the load, or explain a gap, nothing is said. What they
 //! may explain falls as the span grows: a gap of no more than 3 % and a [`Bursts::DECISIVE`] share is too small to matter, so
 //! that a span that is long enough always decides. A load that bursts no more than a Bernoulli process (a dispersion of 1) has
-//! no such doubt: its gap is told from chance by the same margin, and is too small to matter where it is not.
+//! no such doubt: the same margin separates its gap from chance. A gap below the margin is too small to matter.
 //!
 //! A policy that repeats itself makes packets wait in a part of each period and lets them go in another. So only whole
 //! periods are judged, and nothing is said of a span that holds none.
@@ -137,7 +137,7 @@ mod tests {
             panic!("bursts may explain the gap")
         };
         assert!((doubt.chance - 0.12).abs() < 1e-9 && (doubt.gap - 0.149).abs() < 1e-9, "{doubt:?}");
-        // the limit that is told is the one by which 8490 are too few
+        // the message names the limit by which 8,490 are too few
         assert!((doubt.limit - 0.15).abs() < 1e-9, "{doubt:?}");
         assert_eq!(verdict(9710.0, 16.0), Saturation::No);
     }

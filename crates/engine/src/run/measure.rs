@@ -20,7 +20,7 @@ use weft_kernel::face::AnyBlock;
 use weft_kernel::net::NetJob;
 use weft_kernel::tally::Tally;
 
-/// Is told of the progress of a run, and can stop it; says on which cores it runs.
+/// Receives the progress of a run, can stop the run, and selects its cores.
 pub trait Progress: Sync {
     /// Called from time to time with the cycle reached and the expected number of cycles. Returning `false` stops the
     /// run.
@@ -42,7 +42,7 @@ pub trait Progress: Sync {
     }
 }
 
-/// For runs whose progress nobody follows.
+/// Ignores all progress.
 impl Progress for () {
     fn tick(&self, _: u64, _: u64) -> bool {
         true

@@ -423,7 +423,7 @@ pub struct Outcome {
     /// For each of [`crate::Spec::bundles`], the cycles of the window in which all its channels were off.
     pub asleep: Vec<u64>,
     pub jobs: Vec<JobOutcome>,
-    /// By message class; empty if the spec has none.
+    /// Outcome of each message class; empty if the spec has no classes.
     pub classes: Vec<ClassOutcome>,
     /// The tables of the recordings, by name, in the order of the scenario.
     pub recorded: Vec<(&'static str, Table)>,

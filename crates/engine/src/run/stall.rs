@@ -27,7 +27,8 @@ struct Map<'a> {
     /// The power policy will open no channel until a packet moves.
     policy_rests: bool,
     /// `credits`: credits on their way, as (block, output, VC). `flits`: flits on their way, by the queue that they go
-    /// to. A run of body flits has no event for each flit: the event of its end stands for them, unless the run still flows.
+    /// to. A run of body flits has no event for each flit: the event of its end represents them, unless the run still
+    /// flows.
     credits: HashSet<(usize, usize, usize)>,
     flits: HashSet<Queue>,
 }
@@ -107,7 +108,7 @@ impl<'a> Map<'a> {
         Some(on)
     }
 
-    /// The hops that the head of `q`, which holds no VC, may ask for.
+    /// The hops that the head of `q`, which holds no VC, may request.
     fn hops(&self, (b, i, v): Queue) -> Vec<Hop> {
         let block = &self.blocks[b];
         let port = block.input(i);

@@ -244,7 +244,7 @@ impl Simulation {
         }
     }
 
-    /// By message class: whether some job offers packets of it at a rate now.
+    /// For each message class, whether some job offers its packets at a rate now.
     fn offered_classes(&self, spec: &Spec) -> Vec<bool> {
         let offers = |j: usize| {
             let has_rate = self.net.jobs[j].workload.dispersion(self.now).is_some();

@@ -4,7 +4,7 @@ use weft_engine::power::{LinkState, Modes};
 use weft_engine::recording::{Column, RecordingConfig, Table};
 use weft_engine::{Outcome, Spec};
 
-/// Records what this JSON asks for, in place of a recording of the same name.
+/// Adds the recordings of this JSON. A recording of the same name is replaced.
 pub fn record(spec: &mut Spec, json: &str) {
     let asked = serde_json::from_str::<RecordingConfig>(json).expect("a recording").asked();
     spec.recordings.retain(|other| other.name != asked.name);

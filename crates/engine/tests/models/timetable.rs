@@ -82,7 +82,7 @@ fn idle_channels_are_in_each_state_for_the_cycles_of_the_timetable() {
     }
 }
 
-/// A name may stand without a list, and `all` are those that are managed.
+/// A name may be given without a list. `all` means all managed links.
 #[test]
 fn a_single_class_needs_no_list() {
     for (classes, rows) in [("dim0", ["dim0"].as_slice()), ("all", &["dim0", "dim1"])] {

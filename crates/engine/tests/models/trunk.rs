@@ -51,9 +51,10 @@ fn an_idle_trunk_keeps_one_member() {
         phases(&mut spec, 0, 1000);
         let out = run(&spec);
         let message = credit_latency + spec.router.credit_delay;
-        // After the first window router 1 says that it wishes less. Router 0, which leads, agrees after the second one: it closes its
-        // channel. A message later router 1 closes its own, another one later both are known to be drained, and the leader goes
-        // down. The other end hears of that a message later. So each is closed for two messages before it goes down.
+        // After the first window router 1 requests fewer members. Router 0, which leads, agrees after the second one:
+        // it closes its channel. A message later router 1 closes its own, another one later both are known to be
+        // drained, and the leader goes down. The request reaches the other end one message latency later. So each is
+        // closed for two messages before it goes down.
         for (router, members) in trunks(&spec, &out).enumerate() {
             let on = 2 * window + router as u64 * message;
             let draining = 2 * message + sleep;

@@ -27,8 +27,8 @@ fn an_idle_link_becomes_as_narrow_as_it_can() {
         let message = credit_latency + spec.router.credit_delay;
         // Router 0, which leads, decides after its second window: a message to the other end and one back, and it goes down, which is
         // over `sleep` cycles later. The other end is a message behind. Its answer comes four messages after the decision, and each
-        // end has begun its next window when it was down. The wish of the other end comes as the leader's window ends. So it decides
-        // again then, and all repeats.
+        // end has begun its next window when it was down. The request of the other end arrives as the leader's window
+        // ends. So it decides again then, and all repeats.
         let (first, next) = (2 * window + 2 * message + sleep, window + 4 * message + sleep);
         for channel in out.channels.iter().filter(|c| c.class > 0) {
             let behind = channel.cycles[LinkState::On] - first;

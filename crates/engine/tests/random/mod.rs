@@ -159,7 +159,7 @@ type Row = [bool; 3];
 /// The rows that runs have, with all shortcuts that they can take.
 const ROWS: usize = 6;
 
-/// All that a run tells, the row of its first block, and a checkpoint.
+/// The outcome of a run as text, the state of its first block, and a checkpoint.
 struct Ran {
     text: String,
     cycles: u64,

@@ -100,7 +100,7 @@ unsafe fn input_first<const W: usize, const V: usize, S: SwitchStep>(
         }
         while let Some(p) = chosen.take_first() {
             let rivals = std::mem::take(&mut ports.grants[p]);
-            // SAFETY: an input chose the output among those that it asks for.
+            // SAFETY: an input chose the output among those that it requests.
             let i = unsafe { ports.pick_input(p, rivals) };
             ports.outs[p].rr_in = i as u16 + 1;
             ports.ins[i].rr_out = p as u16 + 1;

@@ -12,7 +12,7 @@
 //! Wavefront and maximum-size allocators; speculation. VC allocation in a stage of its own is always one iteration of
 //! iSLIP, whatever the switch allocator.
 //! # Validation
-//! `conformance/src/allocator.rs`: nothing is lost. No rows of a peer.
+//! `conformance/src/allocator.rs`: nothing is lost. No other simulator was compared.
 
 use super::output_first::{Pointers, output_first};
 use schemars::JsonSchema;

@@ -8,10 +8,10 @@
 //! # Guarantees
 //! Every input and every output is matched at most once per allocation step. Arbiters are round robin, or by age.
 //! # Not modelled
-//! The rest of that router. Heads of routings that are decided at arrival ask for that one output.
+//! The rest of that router. Heads of routings that decide at arrival request only that output.
 //! # Validation
-//! `conformance/src/allocator.rs`: nothing is lost; `engine/tests/determinism.rs`: the same on any number of threads. No
-//! rows of a peer.
+//! `conformance/src/allocator.rs`: nothing is lost; `engine/tests/determinism.rs`: the same on any number of threads. No other
+//! simulator was compared.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -121,7 +121,7 @@ fn pick_vc<const W: usize, const V: usize, S: SwitchStep>(ports: &Ports<'_, W, V
     if S::BY_AGE { unsafe { ports.oldest_of(i, vcs) }.1 } else { pick16(vcs, ports.ins[i].rr_vc) }
 }
 
-/// The output port that VC `v` of input `i` asks for, or holds.
+/// The output port that VC `v` of input `i` requests, or holds.
 fn output_of<const W: usize, const V: usize, S: SwitchStep>(ports: &Ports<'_, W, V, S>, i: usize, v: u8) -> usize {
     let port = &ports.ins[i];
     let key = *port.requests.at(v as usize);

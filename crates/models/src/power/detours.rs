@@ -132,7 +132,7 @@ mod tests {
         // it waits: its flits count as they leave
         assert_eq!(long.chooses(&hop(Some(3), None)), None);
         assert_eq!([long.sends(1, 2, Some((7, true))), long.sends(1, 2, None)], [Some(3); 2]);
-        // its head leaves in this step, and was told of before
+        // its head leaves in this step, and the engine has reported it before
         assert_eq!(long.sends(1, 0, Some((7, true))), None);
         assert_eq!(long.chooses(&hop(Some(2), Some(0))), Some(2));
         assert_eq!(long.sends(1, 0, None), Some(2));

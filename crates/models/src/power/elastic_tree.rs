@@ -35,7 +35,7 @@
 //! beside that of `always_on`, on tiny buffers, too; nothing lost and no flit on a dark link while the load goes up and
 //! down, the same in any number of blocks. `engine/tests/tree_faults.rs`: which links take the place of those that fail;
 //! nothing lost once they are on; no link left between on and off; `elastic_tree/plan/tests.rs`: all leaves joined that can
-//! be, over random faults. No rows of a peer: none has it.
+//! be, over random faults. No other simulator was compared: none has it.
 
 mod gauge;
 mod overseer;

@@ -26,7 +26,7 @@
 //! - `engine/tests/high_low.rs`: the change begins with the flit that the arithmetic says, and one packet through a sleeping or slow
 //!   link takes its closed form.
 //!
-//! No rows of a peer: neither has link states.
+//! No other simulator was compared: none has link states.
 
 mod switch_at;
 mod watchers;

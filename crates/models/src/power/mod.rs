@@ -1,7 +1,7 @@
 //! Link power policies: the registry.
 //!
 //! The state of a channel belongs to the router that sends on it. A policy acts either through the agents of each
-//! block, which hear of timers, of packets that ask for links and of control packets, or through an overseer between
+//! block, which receive timers, requests of packets for links, and control packets, or through an overseer between
 //! two cycles (`api/policy.rs`, `api/agents.rs`).
 
 weft_units::registry! {

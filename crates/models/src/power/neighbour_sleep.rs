@@ -18,7 +18,7 @@
 //! # Validation
 //! `engine/tests/models/neighbour_sleep.rs` checks an idle network: each link is in each state for the cycles given. A link with
 //! one busy direction stays on. The wait of a packet is derived to the cycle. Nothing is lost for many latencies and times.
-//! `engine/tests/conservation.rs`: the account of every channel closes. No rows of a peer: none has link states.
+//! `engine/tests/conservation.rs`: the account of every channel closes. No other simulator was compared: none has link states.
 
 use super::sleeps_too_soon;
 use schemars::JsonSchema;
@@ -257,7 +257,7 @@ impl Work<'_> {
         }
     }
 
-    /// A head begins to ask for the channel, which is closed.
+    /// A head begins to request the channel, which is closed.
     fn wanted(&mut self) {
         match self.end.step {
             Step::Leaves | Step::Sleeps => self.call(),
@@ -316,7 +316,7 @@ impl Work<'_> {
         }
     }
 
-    /// The other end asks for sleep.
+    /// The other end requests sleep.
     fn answer(&mut self) {
         if self.idle_in() > 0 {
             return self.send(Say::Refuse);

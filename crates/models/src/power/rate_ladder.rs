@@ -156,7 +156,7 @@ struct Rules {
     up: f64,
     down: f64,
     changes: Changes,
-    /// From the slowest to the full rate.
+    /// Rates of the ladder, from the slowest to the full rate.
     rungs: Vec<Rung>,
 }
 
@@ -202,7 +202,7 @@ struct Ladder {
 struct Ladders {
     #[kept(fixed)]
     rules: Rules,
-    /// By channel; `None` if the policy does not manage it.
+    /// Ladder of each channel; `None` if the policy does not manage the channel.
     #[kept(each)]
     of: Vec<Option<Ladder>>,
 }

@@ -32,7 +32,7 @@
 //! # Validation
 //! `engine/tests/slac.rs`: links per stage, states over time against the rule, connectivity and latency for every number
 //! of stages, no flit on a dark link, nothing lost while the load goes up and down, the same result in any number of
-//! blocks. No rows of a peer: none has it.
+//! blocks. No other simulator was compared: none has it.
 
 #[doc(hidden)]
 pub mod gauge;
@@ -62,7 +62,7 @@ pub struct Slac {
     /// Utilisation below which the router that asked for the newest stage gives it back, under `release: below_low`.
     #[serde(default = "default_low")]
     pub low: f64,
-    /// Utilisation above which a router asks for the next stage.
+    /// Utilisation above which a router requests the next stage.
     #[serde(default = "default_high")]
     pub high: f64,
     /// Time to warm a stage, for each of its links.

@@ -23,14 +23,14 @@
 //! A request that comes in an epoch is judged at its end, deactivations at ends of deactivation epochs, after
 //! activations. Best is the highest virtual utilisation, then the lower router; a router that waits for a link of its
 //! own to be activated agrees only to a better request; that it wants to deactivate another link itself is no reason to
-//! refuse. If both ends of a link ask for the same, one request is void and the other one is answered, as is every
-//! other request. A router that can't carry out what was agreed withdraws. When a packet takes a detour over a link,
-//! the link counts as above the high-water mark if it was so in the last epoch; the first destination of the epoch
-//! decides for which other path the router asks. A shadow link goes off at the first end of an epoch at which its
-//! router begins nothing else and has no request without an answer. The lower end of a link tells the others of a new
-//! state. Control packets are single flits on a VC of their own with strict priority: they go ahead of data flits that
-//! wait for a link, one per cycle and link, directly or over the hub (over any other member if both are cut). Credits,
-//! and the messages "drained" and "awake", travel on the side channel of the link.
+//! refuse. If both ends of a link request the same, one request is void. The other request is answered, as every
+//! request is. A router that can't carry out what was agreed withdraws. When a packet takes a detour over a link, the
+//! link counts as above the high-water mark if it was so in the last epoch; the first destination of the epoch decides
+//! for which other path the router asks. A shadow link goes off at the first end of an epoch at which its router begins
+//! nothing else and has no request without an answer. The lower end of a link tells the others of a new state. Control
+//! packets are single flits on a VC of their own with strict priority: they go ahead of data flits that wait for a
+//! link, one per cycle and link, directly or over the hub (over any other member if both are cut). Credits, and the
+//! messages "drained" and "awake", travel on the side channel of the link.
 //!
 //! An end that drains tests every 4 cycles whether it has drained. The loop has no event for it, for two reasons. First, a credit,
 //! a withdrawn request or a departing flit may be the last condition. The loop would test each credit of every network. Second, an
@@ -197,7 +197,7 @@ pub enum Tables {
     /// A control packet to each.
     #[default]
     Broadcast,
-    /// It hears after two link latencies, without packets.
+    /// The router receives the state after two link latencies, without packets.
     Delayed,
 }
 

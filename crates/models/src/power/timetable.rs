@@ -17,7 +17,7 @@
 //! # Validation
 //! `engine/tests/models/timetable.rs`: cycles per state against the rows of a timetable, cycle by cycle, in an idle
 //! network; the same times on under any load of one-flit packets; refusals. `conformance/src/policy.rs`: nothing
-//! is lost, accounts close, the same in 1 and 3 blocks. No rows of a peer: neither has link states.
+//! is lost, accounts close, the same in 1 and 3 blocks. No other simulator was compared: none has link states.
 
 mod span;
 

@@ -27,7 +27,7 @@
 //!   tiny buffers.
 //! - `conformance/src/policy.rs`: nothing is lost, the account of every channel closes.
 //!
-//! No rows of a peer: none has link states.
+//! No other simulator was compared: none has link states.
 
 use super::thresholds::end::Deed;
 use super::thresholds::rule::{Asked, Ethernet, Per, Rule};

@@ -129,7 +129,7 @@ fn columns(packets: &[ControlPacket], classes: &[Arc<str>]) -> [(&'static str, C
 /// Control packets that a block has noted.
 #[derive(Debug, Kept)]
 pub struct Log {
-    /// By number.
+    /// Sent control packets, indexed by their number.
     sent: Vec<ControlPacket>,
     arrivals: Vec<ControlArrival>,
     #[kept(fixed)]

@@ -1,4 +1,4 @@
-//! Flows: throughput, latency and dynamic energy of classes of packets, told apart by source and destination.
+//! Flows: throughput, latency and dynamic energy of classes of packets, by source and destination.
 //!
 //! # Source
 //! F. Zahn, P. Yebenes, J. Escudero-Sahuquillo, P. J. Garcia, H. Froening, "Effects of Congestion Management on Energy
@@ -250,7 +250,7 @@ pub struct FlowsOfBlock {
     /// are settled at both ends of the window.
     #[kept(each)]
     flits: Vec<i64>,
-    /// By channel and VC: the class of the last packet that crossed.
+    /// Class of the last packet that crossed, for each channel and VC.
     #[kept(each)]
     last: Vec<u8>,
     /// Row of each channel in channels.parquet, and its link class.

@@ -1,4 +1,4 @@
-//! Recordings: the tables of a run that a scenario asks for under `measure`. Each is one file, and one line here.
+//! Recordings: the tables of a run that a scenario requests under `measure`. Each is one file, and one line here.
 
 weft_units::registry! {
     /// Every recording.

@@ -224,7 +224,7 @@ pub struct Samples {
     samples: usize,
     /// The rows of all intervals, one interval after the other.
     rows: Rows,
-    /// Of every channel.
+    /// Place of every channel in the series.
     #[kept(each)]
     places: Vec<Place>,
     /// The channels of the block: row in the table of channels, and link class.

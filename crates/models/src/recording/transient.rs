@@ -102,7 +102,7 @@ impl Bin {
 #[derive(Debug, Kept)]
 pub struct Bins {
     width: NonZeroU64,
-    /// As many as have been used; room for [`BINS`].
+    /// The bins that have been used, with room for [`BINS`].
     bins: Vec<Bin>,
 }
 

@@ -1,4 +1,4 @@
-//! The candidate that a head asks for if it chooses again in every allocation step: the one with the most credits.
+//! The candidate that a head requests if it chooses again in every allocation step: the one with the most credits.
 
 use super::{Hop, View};
 use weft_api::candidates::{CLOSED, rank};

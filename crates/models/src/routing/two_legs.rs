@@ -15,7 +15,7 @@ pub struct TwoLegs {
     /// The coordinates of each router, as the leg knows it.
     coords: Arc<[u64]>,
     pub classes: Classes,
-    /// By port number: the first class of the second leg.
+    /// First VC class of the second leg, for each port number.
     second: Arc<[u8]>,
     /// Most classes that the first leg has on any link of the whole network.
     most_of_first: u8,
@@ -24,7 +24,7 @@ pub struct TwoLegs {
 }
 
 impl TwoLegs {
-    /// With legs of `leg`, which stands in the scenario under `key` of the routing `name`.
+    /// Makes it with legs of `leg`, which the scenario has under `key` of the routing `name`.
     pub fn of(graph: &Graph, leg: &RoutingConfig, name: &str, key: &str) -> Result<Self, Refusal> {
         let leg = build_leg(graph, leg, name, key)?;
         let (classes, second) = classes_of_both(graph, &leg.needs().classes);
@@ -194,7 +194,7 @@ pub fn build_leg(graph: &Graph, leg: &RoutingConfig, name: &str, key: &str) -> R
     Err(Refusal::new(path, what, format!("write one of those that do: {}", legs_for(graph).join(", "))))
 }
 
-/// The refusal of a routing that stands under `path`.
+/// The refusal of a routing that the scenario has under `path`.
 fn nested(refusal: Refusal, path: &str) -> Refusal {
     let within = refusal.path.strip_prefix("routing.").map_or(String::new(), |rest| format!(".{rest}"));
     Refusal { path: format!("{path}{within}"), ..refusal }

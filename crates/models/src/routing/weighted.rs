@@ -142,9 +142,9 @@ impl Paths {
 #[derive(Debug, Clone)]
 pub struct Weighted {
     wiring: Wiring,
-    /// By flat port number.
+    /// Weight of each flat port number.
     weights: Arc<[u32]>,
-    /// By [`Wiring::place`]; [`UNREACHED`] where no path leads there.
+    /// Costs, indexed by [`Wiring::place`]; [`UNREACHED`] where no path exists.
     costs: Arc<[u32]>,
     longest: u32,
 }

@@ -284,7 +284,7 @@ impl Programs {
         Ok(ranks.div_ceil(self.ranks_per_terminal.max(1)))
     }
 
-    /// Interfaces of each node. `planes`: those of the network.
+    /// Interfaces of each node. `planes`: number of planes of the network.
     pub(super) fn rails(&self, planes: u32) -> u32 {
         self.rails.unwrap_or(planes).max(1)
     }

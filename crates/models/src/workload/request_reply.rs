@@ -13,8 +13,8 @@
 //! latency. A reply that waits for it is neither a queue nor a backlog. Replies leave a terminal in the order of their creation; those that may leave go before its requests. A terminal never has more requests without a reply than
 //! `outstanding`; its clock waits then, and goes on when a reply is delivered. A reply counts in the measured window if
 //! its request does. A request that is lost at a fault has no reply; then only terminals without `outstanding` go on. By default requests are always consumed, so no VC class is needed between the two
-//! kinds. With `finite_buffers` a request keeps its place in the buffer of its terminal until the tail of a reply leaves; the engine then asks for VCs and
-//! queues of replies that no request blocks.
+//! kinds. With `finite_buffers` a request keeps its place in the buffer of its terminal until the tail of a reply
+//! leaves; the engine then requires VCs and queues of replies that no request blocks.
 //! # Not modelled
 //! Service times that differ from request to request; a bound on the replies that wait at a terminal beside its buffer; requests that more than one terminal
 //! answers.
@@ -156,7 +156,7 @@ struct Runtime {
     reply_flits: u16,
     turnaround: Cycles,
     limit: Option<u32>,
-    /// Of each source: 2 if replies have a message class of their own.
+    /// Parts of each source: 2 if replies have a message class of their own.
     parts: usize,
     /// Requests keep their place in the buffer of their terminal.
     keeps: bool,
@@ -458,7 +458,7 @@ impl Sources for Terminals {
         if replies { u64::from(self.split(&self.terminals[t], now).1) * u64::from(self.reply_flits) } else { 0 }
     }
 
-    /// While a request is injected, the clock still stands at its creation.
+    /// While a request is injected, the clock still shows its creation.
     fn finished(&self, source: usize, _due: u64, _in_hand: Option<&Packet>, until: u64) -> bool {
         let (t, requests, _) = self.part(source);
         !requests || self.terminals[t].next_request >= until

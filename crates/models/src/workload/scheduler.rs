@@ -428,7 +428,7 @@ impl All {
 #[derive(Debug)]
 struct Runtime {
     all: Arc<All>,
-    /// Of the bounded slowdown [cycles].
+    /// Bound of the bounded slowdown [cycles].
     bound: Option<f64>,
     /// Lines of a file that were left out.
     skipped: u64,

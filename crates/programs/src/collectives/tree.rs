@@ -104,7 +104,7 @@ impl Place {
         Self { parent: highest.map(|bit| number - (1 << bit)), children: children.collect() }
     }
 
-    /// Rank `number` of a binary tree in which ranks stand level by level.
+    /// Rank `number` of a binary tree whose ranks are numbered level by level.
     pub fn binary(number: u32, ranks: u32) -> Self {
         let children = [2 * u64::from(number) + 1, 2 * u64::from(number) + 2];
         let children = children.into_iter().filter(|&child| child < ranks.into()).map(|child| child as u32);

@@ -347,7 +347,7 @@ impl Recorder {
         Ok(())
     }
 
-    /// The creation of a communicator from `parent`; `new` may be the one that stands for none.
+    /// The creation of a communicator from `parent`; `new` may be the null communicator.
     pub fn create(&mut self, call: &'static str, parent: i64, how: How, new: i64) -> Result<(), Problem> {
         let parent = self.comm(parent)?;
         let new = if new == self.handles.none { None } else { Some(self.new_comm(new)?) };

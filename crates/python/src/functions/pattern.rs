@@ -19,7 +19,7 @@
 //! # Validation
 //! `tests/test_python_pattern.py`: a function has the results of the `matrix` with its destinations. Draws have the stated
 //! probabilities. Threads and blocks change nothing. Each bad function is refused. `traffic/tests/shares.rs`: a source
-//! whose shares sum to less than 1. No rows of a peer.
+//! whose shares sum to less than 1. No other simulator was compared.
 
 use super::function::{Arguments, Known, PythonFunction};
 use pyo3::prelude::*;

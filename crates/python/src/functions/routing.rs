@@ -23,7 +23,7 @@
 //!
 //! # Validation
 //! `tests/test_python_routing.py`: results of dimension order as a function are those of `dimension_order`; each bad function
-//! is refused; threads, blocks and checkpoints change nothing. No rows of a peer.
+//! is refused; threads, blocks and checkpoints change nothing. No other simulator was compared.
 
 use super::chooser::{Chooser, Fault};
 use super::function::{Arguments, Known, PythonFunction};

@@ -80,7 +80,7 @@ pub struct Graph {
     router_ids: Option<names::Ids>,
     /// The whole network, then its parts.
     layers: Vec<Layer>,
-    /// The trunk of each port; empty where every link stands alone.
+    /// The trunk of each port; empty where no trunk has a second link.
     trunks: Vec<Trunk>,
     /// Parallel links of each class; the most of them where links of the class differ.
     trunk_widths: Vec<u32>,

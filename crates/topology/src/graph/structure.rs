@@ -3,7 +3,7 @@
 //! links.
 //!
 //! Every view is optional, and a network may offer several. A model asks for the view that it needs, and refuses a
-//! network without it; nobody asks for the name of a topology. `tests/conformance.rs` checks every view against the
+//! network without it. No model reads the name of a topology. `tests/conformance.rs` checks every view against the
 //! wiring.
 
 use super::arrangement::GlobalLinks;

@@ -123,7 +123,7 @@ pub struct Trunk {
 }
 
 impl Trunk {
-    /// The trunk of `port`, which has this place in `trunks`; these are none where every link stands alone.
+    /// The trunk of `port`, which has this place in `trunks`; `trunks` is empty where no trunk has a second link.
     pub fn at(trunks: &[Self], place: usize, port: u16) -> Self {
         trunks.get(place).copied().unwrap_or(Self { first: port, others: 0, width: 1 })
     }

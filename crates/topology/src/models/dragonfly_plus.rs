@@ -26,7 +26,7 @@
 //! `topology/tests/conformance.rs`: counts, groups, levels and global links against the wiring, distances against
 //! search. The tests of this file: wiring of a small one by hand, distances between leaves, the size for routers of 36
 //! ports. `engine/tests/topologies.rs`: the load of a global link; `engine/tests/theory.rs`: latency without contention
-//! to the cycle. No rows of a peer.
+//! to the cycle. No other simulator was compared.
 
 use super::TopologyModel;
 use super::global_links::GlobalPorts;

@@ -27,7 +27,7 @@
 //! # Validation
 //! `topology/tests/conformance.rs`: counts, wiring pod by pod, diameter and mean distance against search. The tests of
 //! this file: four pods as in the paper, and the ports that an oversubscription leaves. `topology/tests/structure.rs`:
-//! bisection against all cuts. No rows of a peer.
+//! bisection against all cuts. No other simulator was compared.
 
 use super::TopologyModel;
 use crate::graph::check_size;

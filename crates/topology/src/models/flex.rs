@@ -22,7 +22,7 @@
 //! # Validation
 //! `topology/tests/conformance.rs`: counts, wiring and numbering, diameter and mean distance against search.
 //! `topology/tests/flex.rs`: degrees, links, distances and numbers of shortest paths over whole ranges of sizes, against
-//! the formulas of the paper. No rows of a peer.
+//! the formulas of the paper. No other simulator was compared.
 
 use super::TopologyModel;
 use crate::graph::{check_positive, check_size};

@@ -16,7 +16,7 @@
 //! # Validation
 //! `topology/tests/conformance.rs`: the laws of a HyperX of one dimension, diameter and mean distance against search.
 //! `topology/tests/structure.rs`: bisection against all cuts. `engine/tests/bounds.rs`: the channel-load bound under
-//! `neighbor` is reached. No rows of a peer.
+//! `neighbor` is reached. No other simulator was compared.
 
 use super::{TopologyModel, hyperx};
 use crate::graph::check_positive;

@@ -34,7 +34,7 @@
 //! `topology/tests/graph_files.rs`: every format gives the same graph, files of NetworkX are read, noise and damaged
 //! files never panic. `topology/tests/graph_attributes.rs`: classes, rounding, hosts, warnings and refusals.
 //! `topology/tests/cables.rs`: tables of cables. `topology/tests/conformance.rs`: distances against search.
-//! `topology/tests/structure.rs`: the bound of the bisection against all cuts of small graphs. No rows of a peer.
+//! `topology/tests/structure.rs`: the bound of the bisection against all cuts of small graphs. No other simulator was compared.
 
 use super::TopologyModel;
 use crate::graph::files::asked::{Attributes, BandwidthFrom, Hosts, LatencyFrom};

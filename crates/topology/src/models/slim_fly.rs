@@ -25,7 +25,7 @@
 //! # Validation
 //! `topology/tests/slim_fly.rs`: routers, degree and diameter 2 for every q up to 49, links between groups, and the
 //! Hoffman-Singleton graph (q = 5), which is the only one of its kind. `topology/tests/conformance.rs`: wiring and views.
-//! No rows of a peer.
+//! No other simulator was compared.
 
 use super::TopologyModel;
 use super::galois::{Field, prime_power};

@@ -14,7 +14,7 @@
 //!
 //! # Validation
 //! `traffic/tests/conformance.rs`: valid destinations, drawn as often as the distribution says. The tests of this file:
-//! two terminals for every place. No rows of a peer.
+//! two terminals for every place. No other simulator was compared.
 
 use super::{Destinations, PatternModel};
 use crate::Population;

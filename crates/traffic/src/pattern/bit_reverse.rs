@@ -14,7 +14,7 @@
 //!
 //! # Validation
 //! `traffic/tests/conformance.rs`: valid destinations, drawn as often as the distribution says; an involution.
-//! `engine/tests/bounds.rs`: the bound of `up_down` (`d_mod_k`) under it is reached. No rows of a peer.
+//! `engine/tests/bounds.rs`: the bound of `up_down` (`d_mod_k`) under it is reached. No other simulator was compared.
 
 use super::PatternModel;
 use super::permutation::Permutation;

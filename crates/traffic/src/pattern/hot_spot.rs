@@ -21,7 +21,7 @@
 //!
 //! # Validation
 //! `traffic/tests/conformance.rs`: valid destinations, drawn as often as the distribution says, for targets, others and
-//! targets that send to themselves. The tests of this file: all sets are equally likely. No rows of a peer.
+//! targets that send to themselves. The tests of this file: all sets are equally likely. No other simulator was compared.
 
 mod chosen;
 

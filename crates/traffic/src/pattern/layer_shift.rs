@@ -16,7 +16,7 @@
 //!
 //! # Validation
 //! `traffic/tests/conformance.rs`: valid destinations, drawn as often as the distribution says; `same` is a bijection.
-//! The tests of this file: `same` changes one coordinate, `random` is all of the far layer. No rows of a peer.
+//! The tests of this file: `same` changes one coordinate, `random` is all of the far layer. No other simulator was compared.
 
 use super::group_shift::{Local, shifts};
 use super::{Destinations, PatternModel};

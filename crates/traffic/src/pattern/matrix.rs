@@ -5,7 +5,7 @@
 //!
 //! # Parameters
 //! `file`: one row and one column per terminal \[any unit, 0 or more\]. It is a `.npy` (`numpy.save` of a 2-D array of
-//! numbers), a `.csv` or a `.tsv`. Commas, semicolons or tabs stand between the numbers of a text. A line of names above
+//! numbers), a `.csv` or a `.tsv`. Commas, semicolons or tabs separate the numbers of a text. A line of names above
 //! the numbers, a column of names before them and a byte-order mark are skipped. Rows and columns must be in one order.
 //!
 //! # Guarantees
@@ -18,7 +18,7 @@
 //!
 //! # Validation
 //! `traffic/tests/conformance.rs`: valid destinations, drawn as often as the distribution says. The tests of this file:
-//! rows are sources, bad files are refused. No rows of a peer.
+//! rows are sources, bad files are refused. No other simulator was compared.
 
 mod csv;
 mod npy;

@@ -16,7 +16,7 @@
 //!
 //! # Validation
 //! `traffic/tests/conformance.rs`: valid destinations, drawn as often as the distribution says, which is the weighted
-//! sum of the parts; silent parts are not made up for. No rows of a peer.
+//! sum of the parts; silent parts are not made up for. No other simulator was compared.
 
 use super::hot_spot::HotSpot;
 use super::random_permutation::RandomPermutation;

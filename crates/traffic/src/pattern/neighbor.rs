@@ -18,7 +18,7 @@
 //!
 //! # Validation
 //! `traffic/tests/conformance.rs`: valid destinations, drawn as often as the distribution says; a bijection.
-//! `engine/tests/determinism.rs`: on a ring of four it is tornado, to the bit. No rows of a peer.
+//! `engine/tests/determinism.rs`: on a ring of four it is tornado, to the bit. No other simulator was compared.
 
 use super::permutation::Permutation;
 use super::{By, PatternModel};

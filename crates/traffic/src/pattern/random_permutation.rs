@@ -16,7 +16,7 @@
 //!
 //! # Validation
 //! `traffic/tests/conformance.rs`: valid destinations, drawn as often as the distribution says; a bijection. The tests
-//! of this file: all permutations are equally likely, draws are independent and repeatable. No rows of a peer.
+//! of this file: all permutations are equally likely, draws are independent and repeatable. No other simulator was compared.
 
 use super::PatternModel;
 use super::permutation::Permutation;

@@ -14,7 +14,7 @@
 //!
 //! # Validation
 //! `traffic/tests/conformance.rs`: valid destinations, drawn as often as the distribution says; a bijection. The tests
-//! of this file: once per bit is the identity. No rows of a peer.
+//! of this file: once per bit is the identity. No other simulator was compared.
 
 use super::PatternModel;
 use super::permutation::Permutation;

@@ -15,7 +15,7 @@
 //!
 //! # Validation
 //! `traffic/tests/conformance.rs`: valid destinations, drawn as often as the distribution says; an involution. The
-//! tests of this file: the transpose of a matrix. No rows of a peer.
+//! tests of this file: the transpose of a matrix. No other simulator was compared.
 
 use super::PatternModel;
 use super::permutation::{Permutation, bits};

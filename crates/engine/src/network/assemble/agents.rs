@@ -74,7 +74,7 @@ impl Builder<'_> {
             managed: self.manages(&out),
             buffer: self.net.links[usize::from(out.class)].capacity,
         };
-        // their channels are told only of where they are managed, which costs other networks no memory
+        // agents have entries only for the channels that they manage, so other networks need no memory for them
         let injection = |out: Output<'_>| {
             let id = block.interfaces().terminals[out.router as usize].id;
             let (router, _) = self.spec.graph.terminal_at(id);

@@ -158,7 +158,7 @@ impl Builder<'_> {
         self.spec.links.iter().enumerate().map(of_class).max().unwrap_or(0)
     }
 
-    /// Most deliveries under way that sources will be told of. Each terminal receives at most one tail per cycle.
+    /// Most deliveries under way of which sources will be notified. Each terminal receives at most one tail per cycle.
     fn to_deliver(&self, terminals: usize) -> usize {
         if self.net.tells { 64 * terminals } else { 0 }
     }

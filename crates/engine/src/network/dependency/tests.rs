@@ -379,7 +379,7 @@ fn escapes_are_checked_where_a_proof_relies_on_them() {
 
 #[test]
 fn members_of_a_trunk_are_one_channel_whichever_a_routing_names() {
-    // up a ring of four; packets past the end are told to take the other link, as if that kept them apart
+    // up a ring of four; packets past the end get the other link, as if that kept them apart
     let next: fn(u64, &mut Packet) -> Option<Hop> = |at, packet| {
         packet.lane |= u8::from(at == 3);
         let port = if packet.lane == 0 { 1 } else { 3 };

@@ -33,7 +33,7 @@ fn assert_same(spec: &Spec, what: &str) -> Profile {
     trials::with(spec, 1, Set::ALL).blocks[0].shortcuts().profile()
 }
 
-/// Agents that are told of no flit.
+/// Agents that receive no event of a flit.
 const POLICIES: [&str; 6] = [
     r#"{"idle_timeout": {"idle": "40ns", "transition": "25ns"}}"#,
     r#"{"idle_timeout": {"idle": "15ns", "transition": "7ns"}}"#,
@@ -64,7 +64,7 @@ fn shortcuts_change_nothing_beside_agents() {
     }
 }
 
-/// Agents that are told of arrivals: flits that are alone cross beside them.
+/// Agents that receive arrivals. Uncontended flits still bypass the allocator.
 #[test]
 fn uncontended_flits_change_nothing_beside_agents_that_hear_of_arrivals() {
     for (load, loads) in [(0.05, "few"), (0.3, "some"), (0.7, "many")] {

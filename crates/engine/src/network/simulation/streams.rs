@@ -28,7 +28,7 @@ fn under_way(simulation: &Simulation) -> usize {
     simulation.blocks.iter().map(|block| block.shortcuts().streams().flits_under_way()).sum()
 }
 
-/// All that a run tells, in streams or with every flit for itself.
+/// The outcome of a run as text. `streams`: body flits move in streams; else each flit moves by itself.
 fn outcome_of(spec: &Spec, blocks: usize, streams: bool) -> String {
     let among = if streams { Set::ALL } else { Set::ALL.without(Kind::Streams) };
     trials::outcome_among(spec, blocks, among, |simulation| {
@@ -196,8 +196,8 @@ fn assert_go_on(spec: &Spec, blocks: usize, what: &str) {
     assert!(kept > 5, "{what}, {blocks} blocks: {kept} checkpoints with a stream");
 }
 
-/// There are no streams beside agents that are told of flits or a board. The same holds for links that fail, for rings that keep a
-/// bubble, for arbiters by age and for short packets.
+/// A run has no streams if its agents receive flits or its routing has a board. The same holds for links that fail, for
+/// rings that keep a bubble, for arbiters by age and for short packets.
 #[test]
 fn streams_are_off_where_somebody_may_look_at_their_flits() {
     let off = |topology: &str, routing: &str, flits: u32, change: &dyn Fn(&mut Spec)| {
@@ -211,7 +211,7 @@ fn streams_are_off_where_somebody_may_look_at_their_flits() {
     off(HYPERX, r#"{"lbr": {"sensor": "used_credits"}}"#, 40, &|_| ());
     off(HYPERX, r#"{"ugal": {}}"#, 40, &|_| ());
     off(TORUS, r#"{"dimension_order": {"dateline": "bubble"}}"#, 40, &|_| ());
-    // agents that are told of the flits that leave
+    // agents that receive the flits that leave
     off(HYPERX, r#"{"pal": {"sensor": "used_credits"}}"#, 40, &|spec| {
         spec.policy = serde_json::from_str(r#"{"tcep": {}}"#).expect("a policy")
     });

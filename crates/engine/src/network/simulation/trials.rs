@@ -92,7 +92,7 @@ fn add_class(spec: &mut Spec, priority: u8) {
     spec.traffic.jobs.push(high);
 }
 
-/// All that a run in so many blocks tells, after `change`.
+/// The outcome of a run in `blocks` blocks as text. `change` is applied first.
 pub(super) fn outcome_of(spec: &Spec, blocks: usize, change: impl FnOnce(&mut Simulation)) -> String {
     outcome_among(spec, blocks, Set::ALL, change)
 }

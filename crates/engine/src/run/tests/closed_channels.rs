@@ -138,7 +138,7 @@ fn run(flits: u32, flow_control: FlowControl, vc_realloc: u8, hold_switch: bool)
     let out = sim.run(&spec, &());
     assert_eq!((&out.ending, out.missing_packets), (&Ending::Drained, 0));
     assert!(out.sums.packets > 500, "{}", out.sums.packets);
-    // a link that is closed is told as going off, though its state is on
+    // a closed link is reported as going off, though its state is on
     let visits = out.journeys.iter().filter_map(|journey| journey.life.as_ref()).flat_map(|life| &life.routers);
     assert!(visits.flat_map(|visit| &visit.waits).any(|wait| wait.reason == Reason::LinkAsleep));
     std::mem::take(&mut *policy.0.lock().unwrap())

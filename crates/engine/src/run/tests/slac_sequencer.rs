@@ -81,7 +81,8 @@ fn stages_go_on_and_off_as_routers_ask() {
     // at the thresholds themselves nothing happens
     decide(&mut s, &mut sim, 100, used(&[(3, 0.75)]));
     assert!(s.asked.is_empty() && s.change.is_none());
-    // of two that ask the fuller one, of equal ones the lower one; 10 links warm for 10 cycles each
+    // of two routers that request a stage, the fuller one wins; of equally full ones, the lower one. 10 links warm for
+    // 10 cycles each
     decide(&mut s, &mut sim, 200, used(&[(3, 0.8), (5, 0.9), (9, 0.9)]));
     assert_eq!(s.asked, [Some(5)]);
     assert!(matches!(s.change, Some(Change::Warming { until: 300 })));
@@ -127,7 +128,7 @@ fn a_stage_that_no_router_asked_for_goes_when_all_are_calm() {
     assert_eq!((count(&s, &sim, LinkState::Draining), found(&sim)), (vec![0, 0, 12], 2));
     s.window_end = 300;
     s.act(&mut sim.whole(), 300);
-    // whoever asks for it now decides when it goes
+    // the router that requests it now decides when it goes off
     decide(&mut s, &mut sim, 500, used(&[(7, 0.8)]));
     assert_eq!(s.asked, [None, Some(7)]);
 }

@@ -49,7 +49,7 @@ impl Agents for Gauge {
 }
 
 impl Gauge {
-    /// For a tree with so many levels of links.
+    /// Gauge of a tree with `levels` levels of links.
     pub fn new(levels: usize, radix: u32) -> Self {
         let chosen = (1..=levels as u32).map(|level| vec![0; (radix as usize).pow(level)]).collect();
         Self { radix, chosen }

@@ -56,9 +56,9 @@ struct Channel {
 /// Links between on and off.
 #[derive(Debug, Clone, Value)]
 enum Change {
-    /// Those of `to` that are off wake.
+    /// The links of `to` that are off wake.
     Waking { to: Plan, until: u64 },
-    /// Those of `from` that are not used any more drain.
+    /// The links of `from` that are not used any more drain.
     Draining { from: Plan },
 }
 

@@ -117,7 +117,7 @@ impl Sequencer {
         }
     }
 
-    /// Warms or drains a stage, if some router asks for it.
+    /// Warms or drains a stage, if some router requests it.
     pub fn decide(&mut self, network: &mut dyn Network, now: u64) {
         // of equal ones the lowest, whatever the blocks
         let fullest = (0..self.used.len()).rev().max_by(|&a, &b| self.used[a].total_cmp(&self.used[b])).unwrap_or(0);

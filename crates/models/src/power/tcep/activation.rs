@@ -1,5 +1,5 @@
-//! The end of an activation epoch: an agent agrees to at most one of the requests to activate a link, and asks for one
-//! that it needs itself.
+//! The end of an activation epoch: an agent agrees to at most one of the requests to activate a link, and requests a
+//! link that it needs itself.
 
 use super::agent::{Crowded, Request, Team};
 use super::link::{Say, Want};
@@ -62,7 +62,7 @@ impl Team {
         chosen.is_some()
     }
 
-    /// Whether the router can do what is requested at output `o`: activate that link, or ask for its link to the member
+    /// Whether the router can do what is requested at output `o`: activate that link, or request its link to the member
     /// that the request names.
     fn can_activate(&self, r: usize, o: usize) -> bool {
         match self.links[o].activate {
@@ -95,7 +95,7 @@ impl Team {
         self.ask_for_a_way(channels, r) || self.ask_for_another_way(channels, r)
     }
 
-    /// The link to ask for: the value of the request, what decides between equal values, and the output. Links that
+    /// The link to request: the value of the request, the tie-breaker of equal values, and the output. Links that
     /// waiting packets need come first, then links of stars, then the link with the highest virtual utilisation, in
     /// those subnetworks in which detours crowd a link. Among equal links, the one after the link that was refused
     /// last: the other end of that link may itself wait for long.
@@ -148,7 +148,7 @@ impl Team {
         agent.crowded = Some(agent.crowded.map_or(crowded, |known| known.min(crowded)));
     }
 
-    /// If packets took detours to a member over a link above the high-water mark, asks for one more path to that
+    /// If packets took detours to a member over a link above the high-water mark, requests one more path to that
     /// member: over the first member, by rank, over which there is none. Returns whether it has asked.
     fn ask_for_another_way(&mut self, channels: &mut dyn Channels, r: usize) -> bool {
         let Some(crowded) = self.routers[r].crowded else { return false };

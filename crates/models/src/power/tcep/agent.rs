@@ -63,7 +63,7 @@ impl LinkAgent {
 }
 
 /// A packet to member `to` of subnetwork `net` took a detour, in cycle `at`, over a link above the high-water mark.
-/// That is a reason to ask for another path to that member.
+/// That is a reason to request another path to that member.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Value)]
 pub(super) struct Crowded {
     pub at: u64,

@@ -90,7 +90,7 @@ impl Team {
         self.send(channels, r, Message { net: d as u8, from: own, to: c, about, ..message });
     }
 
-    /// Router `r` hears that a link of another member is active, or not.
+    /// Router `r` receives the state of a link of another member: active or not.
     fn hear(&mut self, channels: &mut dyn Channels, r: usize, m: Message) {
         if self.is_news(r, m) {
             channels.views_mut().set(&self.rules.nets, r, usize::from(m.net), (m.from, m.about), m.flag);
@@ -98,7 +98,7 @@ impl Team {
         }
     }
 
-    /// Whether the link that router `r` hears about is not its own, and the message is the newest about it.
+    /// Whether the message to router `r` is about a link of another router, and is the newest one about that link.
     pub(super) fn is_news(&mut self, r: usize, m: Message) -> bool {
         let (d, nets) = (usize::from(m.net), &self.rules.nets);
         let own = self.member(r, d);

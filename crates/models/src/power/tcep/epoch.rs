@@ -51,8 +51,8 @@ impl Team {
         is_settled && is_counted && !is_asked && !link.was_crowded
     }
 
-    /// The next epoch begins: notes where the counters stand, and which links were above the high-water mark. `long`: a deactivation epoch
-    /// also begins.
+    /// Begins the next epoch: stores the values of the counters, and the links that were above the high-water mark.
+    /// `long`: a deactivation epoch also begins.
     fn begin_epoch(&mut self, channels: &dyn Channels, r: usize, long: bool) {
         let rules = self.rules.clone();
         for &d in &rules.managed {

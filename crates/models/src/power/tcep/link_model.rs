@@ -4,7 +4,7 @@
 //! Messages keep their order on each path (over the hub, on the side channel), and the side channel is the faster one.
 //! Epochs are far longer than any path: a message sent at the end of an epoch has arrived by the end of the next epoch,
 //! and one sent in between by the end of the epoch after that, by the epochs of the sender as well as of the receiver.
-//! An end that refuses may ask for the same link in the same cycle, on behalf of a third router, after its answer. A
+//! An end that refuses may request the same link in the same cycle, on behalf of a third router, after its answer. A
 //! fault meets both ends at once, and messages under way are then void.
 
 use super::{End, Say, Want};

@@ -67,7 +67,7 @@ pub(crate) struct Message {
 }
 
 impl Message {
-    /// In the order of the fields.
+    /// Body of the message, with the fields in their order.
     fn body(self) -> Body {
         let small = [self.kind as u8, self.net, self.from, self.to, self.about, u8::from(self.flag)];
         small.into_iter().fold(0, |body, byte| body << 8 | Body::from(byte)) << 32 | Body::from(self.value)
@@ -184,7 +184,7 @@ impl Team {
         }
     }
 
-    /// Another router hears the message without a packet.
+    /// Another router receives the message without a packet.
     fn tell(&mut self, channels: &mut dyn Channels, r: usize, message: Message, frame: Frame) {
         let d = usize::from(message.net);
         let router = self.rules.nets.router(self.routers[r].id, d, self.member(r, d), message.to);

@@ -18,7 +18,7 @@ pub enum Algorithm {
     /// The budget is what the inner links have left below the high-water mark; it may suffice with link 0 alone.
     #[default]
     Corrected,
-    /// As printed.
+    /// The rule as the paper prints it.
     Printed,
 }
 

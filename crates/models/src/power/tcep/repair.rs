@@ -1,5 +1,5 @@
-//! What agents do when links fail and return: they drop what was agreed, tell the others, elect another hub, and ask
-//! for links that parked packets need. The rules are in `network/faults.rs`; the engine takes care of the packets
+//! Agents react to links that fail and return: they drop agreements, notify the other members, elect another hub, and
+//! request links that parked packets need. The rules are in `network/faults.rs`; the engine takes care of the packets
 //! (`kernel/src/faults.rs`).
 
 use super::activation::{CUT, FIRST};
@@ -81,7 +81,7 @@ impl Team {
         }
     }
 
-    /// Router `r` hears that a link has failed, or returned.
+    /// Router `r` is notified that a link has failed, or returned.
     pub(super) fn hear_of_fault(&mut self, channels: &mut dyn Channels, r: usize, m: Message) {
         let (d, link) = (usize::from(m.net), (m.from, m.about));
         let known = self.stamps[r * self.rules.nets.pairs() + self.rules.nets.pair(d, m.from, m.about)];

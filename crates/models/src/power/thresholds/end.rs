@@ -2,9 +2,9 @@
 //! state of two ends and of the messages between them (`model.rs`).
 //!
 //! A level is a number from 1 up: the members of a trunk that are on, or a width. The end at the router with the lower number
-//! leads. The other one tells it what it wishes, and the leader decides. Each command has one answer, and the leader gives no other
-//! command before. Messages keep their order. So a wish that comes after the answer is about the present level, and one that comes
-//! before it is out of date.
+//! leads. The other end sends its wanted number of members, and the leader decides. Each command has one answer, and
+//! the leader gives no other command before. Messages keep their order. So a wish that comes after the answer is about
+//! the present level, and one that comes before it is out of date.
 
 use weft_api::base::kept::Value;
 
@@ -52,7 +52,7 @@ impl Say {
         Self::Raised,
     ];
 
-    /// As the body of a message.
+    /// Encodes it as the body of a message.
     pub fn number(self) -> u128 {
         Self::ALL.iter().position(|&say| say == self).expect("a message is one of all") as u128
     }
@@ -136,7 +136,7 @@ pub(crate) struct End {
     /// This end has done its part of the phase; and the other one has said that it has.
     pub is_done: bool,
     other_is_done: bool,
-    /// What the end that does not lead has wished last at this level.
+    /// Number of members that the end that does not lead has last requested at this level.
     wish: Wish,
 }
 
@@ -189,7 +189,7 @@ impl End {
         }
     }
 
-    /// The end that does not lead says what it wishes, once.
+    /// The end that does not lead sends its wanted number of members, once.
     fn tell(&mut self, wish: Wish) -> Reply {
         match std::mem::replace(&mut self.wish, wish) == wish {
             true => Reply::default(),

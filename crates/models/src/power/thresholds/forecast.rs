@@ -1,8 +1,8 @@
 //! Foresees bursts that come at even intervals, in one direction of a trunk. So its links are up when the next burst begins.
 //!
 //! A burst is a stretch of windows that need more than one member. Two intervals between the beginnings of bursts may be alike. Then the
-//! next burst is expected after a third such interval. The direction wishes the members of the last burst until then. A burst that
-//! does not come ends the forecast.
+//! next burst is expected after a third such interval. The direction requests the members of the last burst until then.
+//! A burst that does not come ends the forecast.
 
 use super::end::{Ladder, Wish};
 use super::rule::Rule;
@@ -56,8 +56,8 @@ impl Forecast {
         self.began.unwrap_or(0).saturating_add(self.interval)
     }
 
-    /// What the direction wishes in cycle `now` at this level: its own wish, or more so that the next burst finds the
-    /// members that the last one needed.
+    /// Number of members that the direction requests in cycle `now` at this level: its own number, or more, so that the
+    /// next burst finds the members that the last burst needed.
     pub fn wish(&self, own: Wish, now: u64, level: u16, (ladder, rule): (Ladder, &Rule)) -> Wish {
         if !self.is_even || self.in_burst {
             return own;
@@ -87,7 +87,8 @@ mod tests {
         Rule::of_times(WINDOW, 50, 30, (0.5, 0.2))
     }
 
-    /// The wishes of a trunk of 4 members that has one on, in each window: `carried` says what it sends in window k.
+    /// Members that a trunk of 4 members with one member on requests in each window. `carried`: flits that it sends in
+    /// window k.
     fn wishes(windows: u64, carried: impl Fn(u64) -> f64) -> Vec<Wish> {
         let (rule, mut forecast) = (rule(), Forecast::default());
         let see = |k: u64| {

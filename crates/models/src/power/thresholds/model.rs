@@ -1,7 +1,7 @@
 //! A test that explores every state that two ends can reach, with every message that can be under way between them.
 //!
 //! Messages keep their order. Windows, drains and changes end at any time. An end measures no window while three of its
-//! messages are under way: the end that follows can change its wish without end.
+//! messages are under way: the following end may change its request any number of times.
 
 use super::{Deed, End, Ladder, Phase, Reply, Say, Wish};
 use std::collections::{HashMap, VecDeque};
@@ -150,7 +150,7 @@ fn a_wish_for_more_cancels_a_drain() {
         assert_eq!(other.heard(Say::Drain, ladder), Reply::deed(Deed::Close));
         (leader, other)
     };
-    // the leader's own wish
+    // the leader's own request
     let (mut leader, mut other) = drains();
     assert_eq!(leader.measured(Wish::More, ladder), Reply::both(Deed::Reopen, Say::Return));
     assert_eq!(other.heard(Say::Return, ladder), Reply::both(Deed::Reopen, Say::Returned));

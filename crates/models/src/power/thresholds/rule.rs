@@ -37,10 +37,10 @@ impl Ethernet {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Per {
-    /// That of the trunk: the mean over its members.
+    /// Utilisation of the trunk: the mean over its members.
     #[default]
     Trunk,
-    /// That of each member.
+    /// Utilisation of each member.
     Member,
 }
 

@@ -74,7 +74,7 @@ pub(crate) struct Units {
     by: By,
     #[kept(fixed)]
     levels: Arc<dyn Levels>,
-    /// By channel: its unit.
+    /// Unit of each channel.
     #[kept(fixed)]
     of: Vec<Option<u32>>,
     #[kept(each)]

@@ -18,7 +18,7 @@
 //! On every legal topology: `engine/tests/theory.rs` (latency without contention to the cycle),
 //! `conformance/src/routing.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).
 //! `engine/tests/paths.rs`: one of the shortest paths for each flow, the flows of a leaf over all links up;
-//! `engine/tests/bounds.rs`: bounds of a ring and a full mesh are reached. No rows of a peer.
+//! `engine/tests/bounds.rs`: bounds of a ring and a full mesh are reached. No other simulator was compared.
 
 use crate::routing::bounds::SharedBounds;
 use crate::routing::on_graph::{self, Distances, hop_classes};

@@ -25,7 +25,7 @@
 //! `conformance/src/routing.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).
 //! `engine/tests/deadlock_free.rs`: 200 random graphs, among them rings, trees, stars and wide-area networks, without a cycle
 //! in at most 8 layers. The layers of tori are a test in this file. `engine/tests/bounds.rs`: bounds of a full mesh and a
-//! butterfly are reached. No rows of a peer.
+//! butterfly are reached. No other simulator was compared.
 
 use crate::routing::bounds::SharedBounds;
 use crate::routing::on_graph::{self, Wiring};

@@ -31,7 +31,7 @@
 //! `conformance/src/routing.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).
 //! `lbr/shares.rs`: shares sum to 1 and none is negative, on random queues; `lbr/drawn.rs`: who draws when;
 //! `engine/tests/paths.rs`: paths, and mean hops by sums; `engine/tests/bounds.rs`: half or more of the bound of detours.
-//! No rows of a peer.
+//! No other simulator was compared.
 
 use super::valiant_over::shortest_paths;
 use crate::routing::bounds::SharedBounds;

@@ -20,7 +20,7 @@
 //! On every legal topology: `engine/tests/theory.rs` (latency without contention to the cycle),
 //! `conformance/src/routing.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).
 //! `engine/tests/paths.rs`: `random` takes all shortest paths that a search finds; `engine/tests/bounds.rs`: bounds of
-//! rings and butterflies are reached. No rows of a peer.
+//! rings and butterflies are reached. No other simulator was compared.
 
 use crate::routing::bounds::SharedBounds;
 use crate::routing::on_graph::{self, Among, hop_classes};

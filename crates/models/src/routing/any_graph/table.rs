@@ -20,7 +20,7 @@
 //! On every legal topology: `engine/tests/theory.rs` (latency without contention to the cycle),
 //! `conformance/src/routing.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers), with
 //! tables of dimension order. `engine/tests/refused.rs`: holes, loops and deadlocks; `engine/tests/bounds.rs`: the
-//! bound of dimension order is reached. No rows of a peer.
+//! bound of dimension order is reached. No other simulator was compared.
 
 use crate::routing::on_graph::{self, Wiring};
 use crate::routing::{
@@ -47,7 +47,7 @@ const HEADER: &str = "router,destination,next";
 pub struct Runtime {
     classes: Classes,
     wiring: Wiring,
-    /// By [`Wiring::place`].
+    /// Entries, indexed by [`Wiring::place`].
     hops: Arc<[Option<Entry>]>,
 }
 
@@ -167,7 +167,7 @@ fn fields(line: &str) -> Result<Vec<String>, (String, String)> {
     Ok(fields)
 }
 
-/// Where a quote stands that is not doubled.
+/// Position of a quote that is not doubled.
 fn closing_quote(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
     let mut at = 0;

@@ -15,7 +15,7 @@
 //! On every legal topology: `engine/tests/theory.rs` (latency without contention to the cycle),
 //! `conformance/src/routing.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).
 //! `engine/tests/bounds.rs`: half or more of the bound of detours. `engine/tests/paths.rs`: over complete lines it
-//! weighs what `ugal` weighs. No rows of a peer.
+//! weighs what `ugal` weighs. No other simulator was compared.
 
 use super::valiant_over::shortest_paths;
 use crate::routing::bounds::SharedBounds;

@@ -20,7 +20,7 @@
 //! On every legal topology: `engine/tests/theory.rs` (latency without contention to the cycle),
 //! `conformance/src/routing.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).
 //! `engine/tests/deadlock_free.rs`: 200 random graphs, among them rings, trees, stars and wide-area networks, without a cycle.
-//! `engine/tests/bounds.rs`: the bound of a full mesh is reached. No rows of a peer.
+//! `engine/tests/bounds.rs`: the bound of a full mesh is reached. No other simulator was compared.
 
 use crate::routing::bounds::SharedBounds;
 use crate::routing::on_graph::{self, Among, Wiring};

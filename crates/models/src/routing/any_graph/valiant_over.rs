@@ -15,7 +15,7 @@
 //! On every legal topology: `engine/tests/theory.rs` (latency without contention to the cycle),
 //! `conformance/src/routing.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).
 //! `engine/tests/bounds.rs`: the bound of two uniform legs is reached. `engine/tests/paths.rs`: over complete lines it
-//! takes the paths of `valiant`. No rows of a peer.
+//! takes the paths of `valiant`. No other simulator was compared.
 
 use super::shortest_path::ShortestPath;
 use crate::routing::bounds::{DRAGONFLY, FLEX, SHORT_PATHS};

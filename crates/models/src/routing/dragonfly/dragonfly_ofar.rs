@@ -213,7 +213,7 @@ const MUST_GLOBAL: u8 = 4;
 const FROM_LOCAL: u8 = 8;
 /// It has left its source group.
 const LEFT_GROUP: u8 = 16;
-/// All that it forgets when it leaves a group.
+/// Flags that a packet clears when it leaves a group.
 const IN_GROUP: u8 = LOCAL_DONE | MUST_GLOBAL | TWICE_DONE;
 
 impl Runtime {

@@ -234,7 +234,7 @@ impl Runtime {
         Some(Step { hop, after, cost: Some(cost(hop, &after, None)) })
     }
 
-    /// All that `take_better` may take: the minimal path, and one path over each intermediate.
+    /// All paths that `take_better` may choose: the minimal path, and one path over each intermediate.
     pub(super) fn both_ways(
         &self,
         at: u64,

@@ -23,7 +23,7 @@
 //! `conformance/src/routing.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).
 //! `engine/tests/paths.rs`: its paths are all those with one detour per dimension, and no others;
 //! `engine/tests/bounds.rs`: half or more of the bound of detours. `conformance/src/policy.rs`: nothing is lost under
-//! policies that switch links. No rows of a peer.
+//! policies that switch links. No other simulator was compared.
 
 mod by_links;
 

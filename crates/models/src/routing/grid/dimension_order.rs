@@ -20,7 +20,7 @@
 //! `conformance/src/routing.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).
 //! `engine/tests/bounds.rs`: bounds under tornado are reached; `engine/tests/stall.rs`: without dateline a ring is
 //! refused, and stalls if forced, and with `bubble` it does not stall in buffers of two packets.
-//! `engine/src/network/bubbles/tests.rs`: in every cycle each ring has its bubble. `bubble` has no rows of a peer. BookSim2: the
+//! `engine/src/network/bubbles/tests.rs`: in every cycle each ring has its bubble. No other simulator was compared for `bubble`. BookSim2: the
 //! rows `dim_order`, `dest_tag` and `ran_min` of `tests/data/golden/booksim.csv`.
 
 use crate::routing::bounds::SharedBounds;

@@ -36,7 +36,7 @@
 //! `engine/tests/escape_rings.rs` (somebody always arrives, and the rings empty), `engine/tests/theory.rs` (latency without
 //! contention to the cycle), `engine/tests/bounds.rs` (half or more of the bound of detours), `conformance/src/policy.rs`
 //! (nothing is lost under policies that switch links). Here: hops of all states, limits of
-//! detours, load beyond minimal under bit complement, uniform load of minimal routing. No rows of a peer.
+//! detours, load beyond minimal under bit complement, uniform load of minimal routing. No other simulator was compared.
 
 mod by_links;
 
@@ -94,7 +94,7 @@ fn quarter_of_the_escape() -> Injection {
 #[derive(Debug, Clone)]
 pub struct Runtime {
     grid: Grid,
-    /// By dimension: how far apart the numbers of neighbours in it are.
+    /// Distance between the numbers of two neighbours in each dimension.
     strides: [u32; 8],
     in_transit: InTransit,
     /// VC classes with the escape over hubs.
@@ -258,7 +258,7 @@ impl Runtime {
         escape.unwrap_or_else(|| self.to_wake(at, here, packet, preferred).unwrap_or(preferred))
     }
 
-    /// A hop over a link that sleeps, if the preferred output has no room: it wakes only if somebody asks for it. A detour only
+    /// A hop over a link that sleeps, if the preferred output has no room: a link wakes only if a head requests it. A detour only
     /// where that output is broken.
     fn to_wake<Q: View + ?Sized>(&self, at: u64, here: &Q, packet: &Packet, preferred: Hop) -> Option<Hop> {
         let sleeps = |hop: &Hop| !here.is_on(hop.port) && here.has_room(*hop);

@@ -24,7 +24,7 @@
 //! `conformance/src/routing.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).
 //! `engine/tests/choosing.rs`: ties are broken evenly, trunks carry what their members carry together;
 //! `engine/tests/bounds.rs`: the bound under tornado is reached, and cuts bound uniform traffic. `conformance/src/policy.rs`:
-//! nothing is lost under policies that switch links. No rows of a peer.
+//! nothing is lost under policies that switch links. No other simulator was compared.
 
 mod by_links;
 
@@ -185,8 +185,8 @@ impl Routing for Runtime {
         (at == packet.dest).then_some(Hop::to_terminal(packet))
     }
 
-    /// The open adaptive candidate with the most credits, else the escape. If the escape is closed, too, the head asks
-    /// for it all the same, so that a sleeping link is woken.
+    /// The open adaptive candidate with the most credits, else the escape. If the escape is also closed, the head still
+    /// requests it, so that a sleeping link is woken.
     #[inline(always)]
     fn each_step<Q: View + ?Sized>(&self, at: u64, here: &Q, packet: &mut Packet, turn: u32) -> Option<Hop> {
         if let Some(lines) = self.lines() {

@@ -18,7 +18,7 @@
 //! # Validation
 //! Table I row by row (below). `engine/tests/pal.rs`: equal to `ugal_p` to the last bit while all links are on; every pair
 //! is reached over static subsets of links with the number of hops that theory gives. On every legal topology:
-//! `engine/tests/theory.rs`, `conformance/src/routing.rs`, `engine/tests/stall.rs`. No rows of a peer: none has link
+//! `engine/tests/theory.rs`, `conformance/src/routing.rs`, `engine/tests/stall.rs`. No other simulator was compared: none has link
 //! states.
 
 use crate::routing::bounds::SharedBounds;
@@ -50,7 +50,7 @@ pub struct Pal {
     pub sensor: Sensor,
 }
 
-/// That of `ugal_p`, so that both take the same paths while all links are on. TCEP prints none.
+/// Threshold of `ugal_p`, so that both routings take the same paths while all links are on. TCEP prints no threshold.
 fn two() -> Flits {
     Flits(2)
 }

@@ -18,7 +18,7 @@
 //! # Validation
 //! `engine/tests/slac.rs`: paths, latency without contention and connectivity for every S; hop by hop dimension order
 //! under `always_on`; the bounds under tornado and bit reverse. `engine/tests/stall.rs`: no stall in the smallest buffers.
-//! No rows of a peer: none has it.
+//! No other simulator was compared: none has it.
 
 use crate::routing::bounds::SharedBounds;
 use crate::routing::on_grid::Grid;

@@ -13,7 +13,7 @@
 //! On every legal topology: `engine/tests/theory.rs` (latency without contention to the cycle),
 //! `conformance/src/routing.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).
 //! `engine/tests/theory.rs`: minimal when idle, beyond the minimal bound under tornado; `engine/tests/bounds.rs`: half
-//! or more of the bound of detours. No rows of a peer.
+//! or more of the bound of detours. No other simulator was compared.
 
 use crate::routing::bounds::SharedBounds;
 use crate::routing::on_grid::Grid;

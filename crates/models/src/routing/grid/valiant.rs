@@ -13,7 +13,7 @@
 //! On every legal topology: `engine/tests/theory.rs` (latency without contention to the cycle),
 //! `conformance/src/routing.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).
 //! `engine/tests/theory.rs` and `engine/tests/bounds.rs`: it saturates at the bound of two uniform legs under tornado,
-//! bit complement and uniform traffic. No rows of a peer.
+//! bit complement and uniform traffic. No other simulator was compared.
 
 use crate::routing::on_grid::{Dateline, Grid};
 use crate::routing::{

@@ -10,7 +10,7 @@ use weft_units::Refusal;
 /// A direction of a ring.
 #[derive(Debug, Clone)]
 struct Direction {
-    /// By router: the port that leads on.
+    /// Port of each router that leads to the next router of the ring.
     ports: Vec<u16>,
 }
 

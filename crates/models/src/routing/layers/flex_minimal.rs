@@ -33,7 +33,7 @@
 //! `conformance/src/routing.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).
 //! The tests of this file: `balanced` lists the hops of `shortest_path`, `printed` those of the algorithm, and detours are
 //! those of the paper. `engine/tests/faults.rs`: lost packets with and without detours.
-//! `engine/tests/bounds.rs`: the bounds of both under uniform traffic are reached. No rows of a peer.
+//! `engine/tests/bounds.rs`: the bounds of both under uniform traffic are reached. No other simulator was compared.
 
 use crate::routing::{
     Accepts, AroundFaults, Classes, Example, Hop, Needs, Proof, Routing, RoutingModel, Step, below, class_per_hop,
@@ -67,7 +67,7 @@ pub enum Paths {
     /// Any: at each router, all hops that begin one are equally likely.
     #[default]
     Balanced,
-    /// Those of algorithm 1 of the paper.
+    /// Paths of algorithm 1 of the paper.
     Printed,
 }
 

@@ -69,11 +69,11 @@ impl Kept for Flows {
 pub struct Shared {
     /// Time of messages, from the end of the part of the sender until the last packet has arrived [cycles].
     flows: Flows,
-    /// By number of the communicator and of the collective in it.
+    /// Calls under way. The key is the number of the communicator, and of the collective in it.
     under_way: BTreeMap<(u32, u32), Call>,
     /// By operation, bytes (`None`: the blocks differ) and ranks.
     calls: BTreeMap<(&'static str, Option<u64>, u32), Calls>,
-    /// For recordings.
+    /// Activity of the rank, for recordings.
     activity: Activity,
 }
 

@@ -207,7 +207,7 @@ impl Node {
         [note, local, handed, end].into_iter().flatten().min()
     }
 
-    /// All that happens by itself up to cycle `now`, in its order.
+    /// Processes all events that are due up to cycle `now`, in their order.
     pub fn advance(&mut self, site: &Site, now: u64) {
         if !self.has_begun && site.start <= now {
             self.has_begun = true;
@@ -449,7 +449,7 @@ impl Node {
         self.settle(site, r, now, None);
     }
 
-    /// The next packet of an interface, and whether it is the last one of a message. It goes to the interface of the same number of the other node.
+    /// The next packet of an interface, and whether it is the last one of a message. It goes to the interface with the same number at the other node.
     pub fn next(&mut self, site: &Site, rail: usize, now: u64) -> Option<(NewPacket, bool)> {
         let interface = &mut self.rails[rail];
         let outgoing = interface.front(now)?;

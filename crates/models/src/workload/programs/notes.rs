@@ -56,7 +56,7 @@ pub struct Rail {
     coming: BTreeMap<(u64, (Part, u32, u32)), Outgoing>,
     /// The packet that it sends, if that is the last one of a message: of other packets nothing is done when they have left.
     pub in_hand: Option<InHand>,
-    /// When the loop will ask it for its next packet, as far as the loop knows.
+    /// Cycle in which the loop will next request a packet from it, as stored in the loop.
     pub due: u64,
     /// The number of its source in its block.
     #[kept(fixed)]

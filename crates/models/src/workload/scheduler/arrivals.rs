@@ -70,7 +70,7 @@ pub struct Submission {
 /// The programs of a scheduler.
 #[derive(Debug, Clone)]
 pub struct Arrived {
-    /// In the order of their submission.
+    /// Programs in the order of their submission.
     pub programs: Vec<Submitted>,
     pub skipped: Skipped,
 }

@@ -95,7 +95,7 @@ pub enum Length {
     RunTime,
     /// Field 9: the one that the user asked for.
     RequestedTime,
-    /// That of the program as it is.
+    /// The length that the program itself has.
     Own,
 }
 

@@ -88,7 +88,7 @@ pub struct Rules {
 /// The state of the scheduler.
 #[derive(Debug)]
 pub struct Queue {
-    /// In the order of their submission.
+    /// Programs in the order of their submission.
     programs: Vec<Submitted>,
     rules: Rules,
     next_look: u64,
@@ -99,7 +99,7 @@ pub struct Queue {
     running: Vec<usize>,
     /// The latest end of those that hold none any more [cycle].
     last_end: u64,
-    /// By place: the cores that are free.
+    /// Free cores of each place.
     free: Vec<u32>,
 }
 

@@ -1,4 +1,4 @@
-//! The nodes of one block: each asks the program that runs on it now.
+//! The nodes of one block: each calls the program that runs on it now.
 
 use super::held::{Held, mark_of, marked};
 use super::queue::{Delivered, Started};

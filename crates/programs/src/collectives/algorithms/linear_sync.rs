@@ -7,7 +7,8 @@
 //! `first`: bytes of the first message of each rank; the second has the rest.
 //!
 //! # Guarantees
-//! The root asks a rank for its data by a message of 1 byte. It asks the next rank when the first message of this one has come.
+//! The root requests a rank's data by a message of 1 byte. It requests the data of the next rank when the first message
+//! of this rank has arrived.
 //!
 //! # Not modelled
 //! The time of a sum, unless the rules give one; copies inside of a rank.

@@ -293,7 +293,7 @@ fn completion(status: Status) -> Completion {
     }
 }
 
-/// A rank as MPI numbers it. Negative numbers stand for any source, or for nobody.
+/// A rank as MPI numbers it. Negative numbers mean any source, or no rank.
 fn peer(number: i64, is_receive: bool) -> Peer {
     match u32::try_from(number) {
         Ok(number) => Peer::Rank(number),

@@ -14,7 +14,7 @@ type Order = (u8, u64, u64, u32);
 
 const HELP: &str = "write .goal, which holds every program";
 
-/// Where each record of a program stands in its file.
+/// Position of each record of a program in its file.
 struct Records {
     /// Predecessor of each send and collective, as a place, and the delay after it \[ns\].
     after: HashMap<Place, (Option<Place>, u64)>,

@@ -128,8 +128,8 @@ impl Table {
         }
     }
 
-    /// The attributes that the scenario asks for; speeds and lengths that have a unit are read without being asked for, with a
-    /// remark.
+    /// The attributes that the scenario requests. Speeds and lengths that have a unit are read without a request, with
+    /// a remark.
     fn attributes(
         &self,
         asked: &Attributes,

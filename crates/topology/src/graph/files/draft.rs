@@ -37,7 +37,7 @@ pub enum Stated {
     Once,
     /// In both directions, each once.
     BothWays,
-    /// In one direction or in both.
+    /// A cable may be listed in one direction or in both.
     OneOrBothWays,
 }
 

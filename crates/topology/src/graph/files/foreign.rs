@@ -1,4 +1,4 @@
-//! Graph files in formats that NetworkX reads: told by their ending and their first word, and converted.
+//! Graph files in formats that NetworkX reads: recognised by their ending and their first word, and converted.
 
 use serde::de::{Deserialize, Deserializer, Error, IgnoredAny};
 use weft_units::InputFile;

@@ -44,7 +44,7 @@ pub fn read(text: &str, asked: Asked) -> Result<Draft, Problem> {
 
 /// The `key` elements of nodes or edges, to which `data` elements refer.
 struct Keys<'a> {
-    /// By id: the name of the attribute.
+    /// Name of each attribute, by its id.
     names: HashMap<&'a str, &'a str>,
     /// Attributes of elements that do not have them themselves.
     defaults: Vec<(&'a str, &'a str)>,

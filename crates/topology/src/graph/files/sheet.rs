@@ -97,7 +97,7 @@ impl<'a> Sheet<'a> {
         Ok(())
     }
 
-    /// All that was entered, with hosts as terminals.
+    /// The network of all entries, with hosts as terminals.
     pub fn draft(self, stated: Stated, parallel: Parallel, count: Count) -> Result<Draft, Problem> {
         let Self { asked, names: _, routers, marks, classes, kinds, links, seen } = self;
         seen.check()?;

@@ -1,4 +1,5 @@
-//! The attributes of a graph file that nothing reads: those that look like a misspelt key are refused, the others told.
+//! The attributes of a graph file that nothing reads: attributes that look like a misspelt key are refused, the others
+//! are reported.
 
 use super::draft::Problem;
 use super::sheet::Asked;

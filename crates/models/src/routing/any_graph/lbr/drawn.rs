@@ -23,7 +23,7 @@ pub struct Drawn {
 /// When other intermediates are drawn. If a leg also draws its path, each packet draws its own.
 #[derive(Debug, Clone, Copy)]
 pub enum Anew {
-    /// By each packet.
+    /// Each packet draws its path.
     ByPacket,
     /// With each snapshot, by each source router for each destination router.
     BySnapshot,

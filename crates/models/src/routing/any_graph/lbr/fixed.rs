@@ -20,7 +20,7 @@ pub struct Fixed {
     pub longest: usize,
     /// Numbers that a router posts: one per port, and one more.
     numbers: usize,
-    /// By path: its first hop in `hops`; and the end.
+    /// Index in `hops` of the first hop of each path, and the end of the last path.
     starts: Arc<[u32]>,
     /// The place of each hop on the board: router * numbers + port.
     hops: Arc<[u32]>,

@@ -18,7 +18,7 @@ pub struct Shares<'a> {
     count: u64,
     /// The level up to which these are filled, times their count [flits].
     level: u64,
-    /// Of all weights.
+    /// Sum of all weights.
     sum: u64,
 }
 

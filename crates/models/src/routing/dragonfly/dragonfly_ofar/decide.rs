@@ -1,4 +1,4 @@
-//! What a head asks for in an allocation step, and all that it may ask for.
+//! The hop that a head requests in an allocation step, and all hops that it may request.
 
 use super::{FROM_LOCAL, GLOBAL_DONE, GlobalMisrouting, LOCAL_DONE, MUST_GLOBAL, Runtime};
 use crate::routing::in_transit::is_in_ring;
@@ -26,7 +26,7 @@ impl Kind {
 }
 
 impl Runtime {
-    /// The hop that a head asks for in this step.
+    /// The hop that a head requests in this step.
     #[inline(always)]
     pub(super) fn decide<Q: View + ?Sized>(&self, at: u64, here: &Q, packet: &Packet, turn: u32) -> Option<Hop> {
         if self.in_transit.stays_in_ring(packet) {
@@ -36,7 +36,7 @@ impl Runtime {
         self.in_transit.may_take(self.router(at), here, packet, hop).then_some(hop)
     }
 
-    /// The hop that a head asks for if nothing keeps it at its source.
+    /// The hop that a head requests if no rule keeps it at its source.
     #[inline(always)]
     fn wish<Q: View + ?Sized>(&self, at: u64, here: &Q, packet: &Packet, turn: u32) -> Option<Hop> {
         let (minimal, is_global) = self.minimal(at, packet);
@@ -89,7 +89,7 @@ impl Runtime {
         if !mandatory && !here.is_broken(minimal.port) {
             return Some(minimal);
         }
-        // a link that sleeps wakes only if somebody asks for it
+        // a sleeping link wakes only if a head requests it
         let kind = self.kind(at, packet, is_global, random);
         let may_wake = |hop: &Hop| !here.is_on(hop.port) && here.has_room(*hop);
         let sleeps = kind.and_then(|kind| self.candidates(at, kind, minimal).find(may_wake));

@@ -15,7 +15,7 @@ use weft_api::policy::Policy;
 use weft_api::state::{AROUND, LinkState, Packet};
 use weft_units::Refusal;
 
-/// `Packet::phase`: the hop that the head asks for is local, and it asks for it because its direct link is not on.
+/// `Packet::phase`: the head requests a local hop, because its direct link is not on.
 pub(super) const BY_FORCE: u8 = 32;
 /// `Packet::phase`: it has taken a second hop in this group that does not lead to where it leaves the group.
 pub(super) const TWICE_DONE: u8 = 64;
@@ -146,16 +146,17 @@ impl Runtime {
         members & below | members >> 1 & !below
     }
 
-    // ---- what the packet and the policy are told -------------------------------------------------------------------------
+    // ---- notes for the packet and the policy
+    // ------------------------------------------------------------------------------
 
-    /// The head asks for this hop.
+    /// The head requests this hop.
     pub(super) fn mark<Q: View + ?Sized>(&self, at: u64, here: &Q, packet: &mut Packet, hop: Hop) {
         let (minimal, is_global) = self.minimal(at, packet);
         let by_force = self.goes_round(here, packet, minimal, is_global);
         self.mark_as(packet, hop, minimal, by_force);
     }
 
-    /// The head asks for this hop, maybe because its direct link is not on.
+    /// The head requests this hop, maybe because its direct link is not on.
     fn mark_as(&self, packet: &mut Packet, hop: Hop, minimal: Hop, by_force: bool) {
         packet.flags &= !AROUND;
         packet.phase &= !BY_FORCE;

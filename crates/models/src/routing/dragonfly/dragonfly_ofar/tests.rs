@@ -19,7 +19,7 @@ fn routing(parameters: &str, graph: &Graph) -> Runtime {
 struct Way {
     hops: u32,
     global_misroutes: u32,
-    /// In the group where the packet is.
+    /// Local misroutes in the group where the packet is.
     local_misroutes: u32,
     departures: u32,
 }

@@ -19,12 +19,12 @@ const LAST: u8 = 2;
 /// VC classes of each link between routers; class 0 is adaptive.
 pub(super) const CLASSES: u8 = 3;
 
-/// `Packet::lane`: the head asks for a link that was about to go off.
+/// `Packet::lane`: the head requests a link that was about to go off.
 const TAKES_BACK: u8 = 1;
 
 /// In a packet, bit d of `phase` says that it has left its direct path in dimension d.
 impl Runtime {
-    /// The hop that a head asks for which is not at its destination; `None`: it is kept at its source.
+    /// The hop that a head requests which is not at its destination; `None`: it is kept at its source.
     pub(super) fn step_by_links<Q: View + ?Sized>(
         &self,
         lines: &Lines,
@@ -44,7 +44,7 @@ impl Runtime {
         Some(hop)
     }
 
-    /// The hop that a head asks for if nothing keeps it at its source; `None`: its escape.
+    /// The hop that a head requests if no rule keeps it at its source; `None`: its escape.
     fn wish_by_links<Q: View + ?Sized>(
         &self,
         lines: &Lines,
@@ -114,7 +114,7 @@ impl Runtime {
         Some(Hop { port: self.grid.port_to(at, d, next), class })
     }
 
-    /// The flags of a packet that asks for the hop to member `c` of line `d`.
+    /// The flags of a packet that requests the hop to member `c` of line `d`.
     fn flags_around(&self, packet: &Packet, d: usize, c: u8) -> u8 {
         let is_around = packet.phase >> d & 1 != 0 || c != Grid::coordinate(packet.dest, d);
         packet.flags & !AROUND | if is_around { AROUND } else { 0 }

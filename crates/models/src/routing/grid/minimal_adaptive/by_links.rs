@@ -11,7 +11,7 @@ use crate::routing::on_links::Lines;
 use crate::routing::{Cost, Hop, HopNote, Step, View};
 use weft_api::state::{AROUND, DETOUR, LinkState, Packet};
 
-/// `Packet::phase`: the head asks for a link that was about to go off.
+/// `Packet::phase`: the head requests a link that was about to go off.
 const TAKES_BACK: u8 = 1;
 
 /// VC class of hops into the hub of a dimension.
@@ -33,7 +33,7 @@ impl Runtime {
         self.grid.differences(at, packet.dest).filter(move |d| dim >> d & 1 == 0)
     }
 
-    /// The hop that a head asks for which is not at its destination.
+    /// The hop that a head requests which is not at its destination.
     pub(super) fn step_by_links<Q: View + ?Sized>(
         &self,
         lines: &Lines,

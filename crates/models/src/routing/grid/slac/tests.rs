@@ -94,7 +94,7 @@ fn walk(graph: &Graph, routing: &Runtime, from: u32, to: u32, seq: u32) -> (Vec<
     }
 }
 
-/// The hops that the rule of the paper asks for, rows and columns counted from 0, and whether a row has to be chosen.
+/// The hops that the rule of the paper requires, rows and columns counted from 0, and whether a row has to be chosen.
 fn expected((x1, y1): (u32, u32), (x2, y2): (u32, u32), stages: u32) -> (usize, bool) {
     let on = |row: u32| row < stages;
     match (x1 == x2, y1 == y2) {

@@ -101,7 +101,7 @@ fn router(routing: &Runtime, state: LinkState, off: &[(u8, u8)]) -> Router {
     Router { states: [own(0), own(2), state], room: [true; 3], open: [true; 3], first, views }
 }
 
-/// The member behind a local hop, or `None` for one into the ring; and what the policy hears of it.
+/// The member behind a local hop, or `None` for one into the ring; and the note that the policy receives.
 fn goes(routing: &Runtime, here: &Router, mut packet: Packet) -> (Option<u8>, HopNote) {
     let hop = routing.each_step(1, here, &mut packet, 7).expect("a hop");
     let note = routing.tells(1, &packet, hop);
