@@ -3,8 +3,8 @@
 //! A packet whose direct link in a line is dark goes over a third router of the line with active links to both ends. Where
 //! the second of these links has gone dark meanwhile, it goes over the hub, whose links to all members of the line are on.
 
-use super::View;
 use super::on_grid::Grid;
+use super::{LinkKnowledge, View};
 use std::sync::Arc;
 use weft_api::policy::Policy;
 use weft_api::state::LinkState;
@@ -130,5 +130,50 @@ pub(super) mod walks {
             let apart = u32::from(from % 4 != to % 4) + u32::from(from / 4 != to / 4);
             assert!(of_pair(from, to) <= 3 * apart, "from {from} to {to}");
         }
+    }
+}
+
+/// The lines of a grid for a routing that also runs without a policy that switches their links: none until the power policy publishes
+/// the states of links.
+#[derive(Debug, Clone)]
+pub struct SwitchedLines {
+    /// `None` where the links of lines can't be switched.
+    lines: Option<Lines>,
+    are_published: bool,
+}
+
+impl SwitchedLines {
+    pub fn of(graph: &Graph) -> Self {
+        Self { lines: Lines::of(graph), are_published: false }
+    }
+
+    /// The lines whose dark links packets go round, if the power policy publishes the states of their links.
+    #[inline(always)]
+    pub fn get(&self) -> Option<&Lines> {
+        self.lines.as_ref().filter(|_| self.are_published)
+    }
+
+    /// Whether there are such lines.
+    #[inline(always)]
+    pub fn are_there(&self) -> bool {
+        self.get().is_some()
+    }
+
+    /// Notes what the power policy publishes (`Routing::go_by`). Returns whether there are lines now.
+    pub fn go_by(&mut self, links: LinkKnowledge) -> bool {
+        self.are_published = links == LinkKnowledge::Subnetworks;
+        self.are_there()
+    }
+
+    /// As `Lines::assume_first`, if there are lines.
+    pub fn assume_first(&mut self, policy: &Arc<dyn Policy>, managed: &[bool]) {
+        if let Some(lines) = self.lines.as_mut().filter(|_| self.are_published) {
+            lines.assume_first(policy, managed);
+        }
+    }
+
+    /// As `Lines::assume_all`; no if there are no lines.
+    pub fn assume_all(&mut self) -> bool {
+        self.lines.as_mut().is_some_and(Lines::assume_all)
     }
 }

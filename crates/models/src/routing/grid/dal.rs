@@ -29,7 +29,7 @@ mod by_links;
 
 use crate::routing::bounds::SharedBounds;
 use crate::routing::on_grid::Grid;
-use crate::routing::on_links::Lines;
+use crate::routing::on_links::SwitchedLines;
 use crate::routing::{
     Classes, Cost, Decides, Example, Hop, LinkKnowledge, Needs, Proof, Routing, RoutingModel, Sensor, Step, View,
     below, draw, same_classes, threshold, weigh,
@@ -73,10 +73,7 @@ pub struct Runtime {
     grid: Grid,
     threshold: i32,
     sensor: Sensor,
-    /// `None` where the links of lines can't be switched.
-    lines: Option<Lines>,
-    /// The power policy publishes the states of the links of `lines`.
-    goes_by_links: bool,
+    lines: SwitchedLines,
 }
 
 impl RoutingModel for Dal {
@@ -94,8 +91,8 @@ impl RoutingModel for Dal {
         // a dimension of two routers has no third one for a detour
         let hops = most_hops(&grid, 2);
         let (classes, threshold) = (same_classes(graph, hops), threshold(self.threshold, "dal")?);
-        let lines = Lines::of(graph);
-        Ok(Runtime { classes, hops, grid, threshold, sensor: self.sensor, lines, goes_by_links: false })
+        let lines = SwitchedLines::of(graph);
+        Ok(Runtime { classes, hops, grid, threshold, sensor: self.sensor, lines })
     }
 
     fn examples() -> Vec<Example<Self>> {
@@ -109,12 +106,6 @@ fn most_hops(grid: &Grid, in_each: u8) -> u8 {
 }
 
 impl Runtime {
-    /// The lines whose dark links packets go round, if the power policy publishes their states.
-    #[inline(always)]
-    fn lines(&self) -> Option<&Lines> {
-        self.lines.as_ref().filter(|_| self.goes_by_links)
-    }
-
     fn take(&self, packet: &mut Packet, detour: u8) {
         packet.lane += 1;
         packet.dim |= detour;
@@ -150,7 +141,7 @@ impl Routing for Runtime {
     }
 
     fn at_head<Q: View + ?Sized>(&self, at: u64, here: &Q, packet: &mut Packet, seed: u64) -> Hop {
-        if let Some(lines) = self.lines() {
+        if let Some(lines) = self.lines.get() {
             return self.choose_by_links(lines, (at, here), packet, seed);
         }
         let hops = self.grid.differences(at, packet.dest).count() as u32;
@@ -178,7 +169,7 @@ impl Routing for Runtime {
         if at == packet.dest {
             return vec![Step::deliver(packet)];
         }
-        if let Some(lines) = self.lines() {
+        if let Some(lines) = self.lines.get() {
             return self.steps_by_links(lines, at, packet);
         }
         let hops = self.grid.differences(at, packet.dest).count() as u32;
@@ -212,19 +203,17 @@ impl Routing for Runtime {
     // ---- links that are switched ----------------------------------------------------------------------------------------
 
     fn go_by(&mut self, links: LinkKnowledge) {
-        self.goes_by_links = links == LinkKnowledge::Subnetworks;
-        if self.lines().is_some() {
+        if self.lines.go_by(links) {
             self.hops = most_hops(&self.grid, 3);
             self.classes[1..].fill(self.hops);
         }
     }
 
     fn assume_first_links(&mut self, policy: &Arc<dyn Policy>, managed: &[bool]) {
-        let lines = self.lines.as_mut().filter(|_| self.goes_by_links);
-        lines.into_iter().for_each(|lines| lines.assume_first(policy, managed));
+        self.lines.assume_first(policy, managed);
     }
 
     fn assume_all_links(&mut self) -> bool {
-        self.lines.as_mut().is_some_and(Lines::assume_all)
+        self.lines.assume_all()
     }
 }

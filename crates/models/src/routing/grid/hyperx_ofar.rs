@@ -43,7 +43,7 @@ mod by_links;
 use crate::routing::bounds::SharedBounds;
 use crate::routing::in_transit::{InTransit, Injection, Keys, MostOccupancy, Occupancy, RingConfig, Trigger};
 use crate::routing::on_grid::Grid;
-use crate::routing::on_links::Lines;
+use crate::routing::on_links::SwitchedLines;
 use crate::routing::{
     Accepts, Classes, Cost, Decides, Example, Hop, HopNote, LinkKnowledge, Needs, Proof, Routing, RoutingModel, Step,
     View, below, hash, same_classes,
@@ -99,10 +99,7 @@ pub struct Runtime {
     in_transit: InTransit,
     /// VC classes with the escape over hubs.
     by_hubs: Classes,
-    /// `None` where the links of lines can't be switched.
-    lines: Option<Lines>,
-    /// The power policy publishes the states of the links of `lines`.
-    goes_by_links: bool,
+    lines: SwitchedLines,
 }
 
 /// The name under which a scenario has it.
@@ -136,8 +133,8 @@ impl RoutingModel for HyperXOfar {
             *own = stride;
             stride *= u32::from(grid.widths[d]);
         }
-        let (by_hubs, lines) = (same_classes(graph, by_links::CLASSES), Lines::of(graph));
-        Ok(Runtime { grid, strides, in_transit, by_hubs, lines, goes_by_links: false })
+        let (by_hubs, lines) = (same_classes(graph, by_links::CLASSES), SwitchedLines::of(graph));
+        Ok(Runtime { grid, strides, in_transit, by_hubs, lines })
     }
 
     fn examples() -> Vec<Example<Self>> {
@@ -163,12 +160,6 @@ const SQUARE: &str = r#"{"hyperx": {"widths": [4, 4], "terminals_per_router": 4}
 const CUBE: &str = r#"{"hyperx": {"widths": [3, 2, 3], "terminals_per_router": 2}}"#;
 
 impl Runtime {
-    /// The lines whose dark links packets go round, if the power policy publishes their states.
-    #[inline(always)]
-    fn lines(&self) -> Option<&Lines> {
-        self.lines.as_ref().filter(|_| self.goes_by_links)
-    }
-
     /// The number of a router.
     #[inline(always)]
     fn router(&self, at: u64) -> usize {
@@ -283,7 +274,7 @@ impl Runtime {
 
 impl Routing for Runtime {
     fn needs(&self) -> Needs {
-        let (classes, ring_entries) = match self.lines() {
+        let (classes, ring_entries) = match self.lines.get() {
             Some(_) => (self.by_hubs.clone(), Vec::new()),
             None => self.in_transit.classes(),
         };
@@ -307,7 +298,7 @@ impl Routing for Runtime {
 
     #[inline(always)]
     fn each_step<Q: View + ?Sized>(&self, at: u64, here: &Q, packet: &mut Packet, turn: u32) -> Option<Hop> {
-        if let Some(lines) = self.lines() {
+        if let Some(lines) = self.lines.get() {
             return self.step_by_links(lines, (at, here), packet, turn);
         }
         if self.in_transit.stays_in_ring(packet) {
@@ -321,7 +312,7 @@ impl Routing for Runtime {
         if at == packet.dest {
             return; // to the terminal
         }
-        if let Some(lines) = self.lines() {
+        if let Some(lines) = self.lines.get() {
             return self.takes_by_links(lines, at, packet, hop);
         }
         if self.in_transit.taken(self.router(at), packet, hop).is_none()
@@ -338,7 +329,7 @@ impl Routing for Runtime {
         if at == packet.dest {
             return vec![Step::deliver(packet)];
         }
-        if let Some(lines) = self.lines() {
+        if let Some(lines) = self.lines.get() {
             return self.steps_by_links(lines, at, packet);
         }
         let left = self.grid.differences(at, packet.dest).count() as u32;
@@ -349,7 +340,7 @@ impl Routing for Runtime {
 
     fn first_steps(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Step> {
         let mut steps = self.steps(at, packet, seed);
-        let first = match self.lines() {
+        let first = match self.lines.get() {
             Some(_) => {
                 let hops = |step: &Step| step.cost.map(|cost| cost.hops);
                 let least = steps.first().and_then(hops);
@@ -362,11 +353,11 @@ impl Routing for Runtime {
     }
 
     fn proof(&self) -> Proof<'_> {
-        if self.goes_by_links { Proof::Escapes } else { self.in_transit.proof() }
+        if self.lines.are_there() { Proof::Escapes } else { self.in_transit.proof() }
     }
 
     fn escape(&self, at: u64, to: u64) -> Option<Hop> {
-        self.lines().and_then(|_| self.escape_over(at, to, |_| 0))
+        self.lines.get().and_then(|_| self.escape_over(at, to, |_| 0))
     }
 
     fn draws_ties(&self) -> bool {
@@ -376,7 +367,7 @@ impl Routing for Runtime {
     /// Each time outside of rings a hop to the destination's coordinate in every dimension; once in all a detour in each. No limit
     /// where a hub may move.
     fn most_hops(&self) -> Option<u32> {
-        if self.goes_by_links {
+        if self.lines.are_there() {
             return None;
         }
         let wider = |than: u8| self.grid.widths.iter().filter(|&&width| width > than).count() as u32;
@@ -386,20 +377,19 @@ impl Routing for Runtime {
     // ---- links that are switched ----------------------------------------------------------------------------------------
 
     fn go_by(&mut self, links: LinkKnowledge) {
-        self.goes_by_links = links == LinkKnowledge::Subnetworks && self.lines.is_some();
+        self.lines.go_by(links);
     }
 
     fn tells(&self, at: u64, packet: &Packet, hop: Hop) -> HopNote {
-        self.lines().map_or(HopNote::Nothing, |lines| self.tells_by_links(lines, at, packet, hop))
+        self.lines.get().map_or(HopNote::Nothing, |lines| self.tells_by_links(lines, at, packet, hop))
     }
 
     fn assume_first_links(&mut self, policy: &Arc<dyn Policy>, managed: &[bool]) {
-        let lines = self.lines.as_mut().filter(|_| self.goes_by_links);
-        lines.into_iter().for_each(|lines| lines.assume_first(policy, managed));
+        self.lines.assume_first(policy, managed);
     }
 
     fn assume_all_links(&mut self) -> bool {
-        self.lines.as_mut().is_some_and(Lines::assume_all)
+        self.lines.assume_all()
     }
 }
 

@@ -31,7 +31,7 @@ mod by_links;
 use crate::routing::best::Best;
 use crate::routing::bounds::SharedBounds;
 use crate::routing::on_grid::{Grid, Line};
-use crate::routing::on_links::Lines;
+use crate::routing::on_links::SwitchedLines;
 use crate::routing::{
     Classes, Cost, Decides, Example, Hop, HopNote, LinkKnowledge, Needs, Proof, Routing, RoutingModel, Step, View,
     same_classes,
@@ -68,10 +68,7 @@ pub struct Runtime {
     ways: Vec<u128>,
     /// Of each dimension its start in `ways`, and its width. Empty if the grid has ports without a bit.
     ways_of: Vec<(u32, u32)>,
-    /// `None` where the links of lines can't be switched.
-    lines: Option<Lines>,
-    /// The power policy publishes the states of the links of `lines`.
-    goes_by_links: bool,
+    lines: SwitchedLines,
 }
 
 impl RoutingModel for MinimalAdaptive {
@@ -98,8 +95,8 @@ impl RoutingModel for MinimalAdaptive {
             }
         }
         let classes = same_classes(graph, adaptive + 1);
-        let (leave_escape, lines) = (self.leave_escape, Lines::of(graph));
-        Ok(Runtime { classes, grid, adaptive, leave_escape, ways, ways_of, lines, goes_by_links: false })
+        let (leave_escape, lines) = (self.leave_escape, SwitchedLines::of(graph));
+        Ok(Runtime { classes, grid, adaptive, leave_escape, ways, ways_of, lines })
     }
 
     fn examples() -> Vec<Example<Self>> {
@@ -108,12 +105,6 @@ impl RoutingModel for MinimalAdaptive {
 }
 
 impl Runtime {
-    /// The lines whose dark links packets go round, if the power policy publishes their states.
-    #[inline(always)]
-    fn lines(&self) -> Option<&Lines> {
-        self.lines.as_ref().filter(|_| self.goes_by_links)
-    }
-
     #[inline(never)]
     fn last_resort(&self, at: u64, packet: &Packet, here: &(impl View + ?Sized), turn: u32) -> Hop {
         let last = self.escape(at, packet.dest).unwrap_or(Hop::to_terminal(packet));
@@ -173,9 +164,9 @@ impl Routing for Runtime {
         Needs {
             classes: self.classes.clone(),
             decides: Decides::EachStep,
-            remembers: !self.leave_escape || self.goes_by_links,
+            remembers: !self.leave_escape || self.lines.are_there(),
             // which ports are candidates depends on the states of links there
-            compares_credits_of: (!self.goes_by_links && !self.is_wide()).then_some(self.adaptive),
+            compares_credits_of: (!self.lines.are_there() && !self.is_wide()).then_some(self.adaptive),
             ..Needs::default()
         }
     }
@@ -189,7 +180,7 @@ impl Routing for Runtime {
     /// requests it, so that a sleeping link is woken.
     #[inline(always)]
     fn each_step<Q: View + ?Sized>(&self, at: u64, here: &Q, packet: &mut Packet, turn: u32) -> Option<Hop> {
-        if let Some(lines) = self.lines() {
+        if let Some(lines) = self.lines.get() {
             return Some(self.step_by_links(lines, (at, here), packet, turn));
         }
         let mut best = Best::default();
@@ -217,7 +208,7 @@ impl Routing for Runtime {
     }
 
     fn taken(&self, at: u64, packet: &mut Packet, hop: Hop) {
-        if let Some(lines) = self.lines() {
+        if let Some(lines) = self.lines.get() {
             return self.takes_by_links(lines, at, packet, hop);
         }
         if !self.leave_escape {
@@ -228,7 +219,7 @@ impl Routing for Runtime {
     /// Every adaptive candidate, then the escape.
     fn steps(&self, at: u64, packet: &Packet, _seed: u64) -> Vec<Step> {
         let Some(escape) = self.escape(at, packet.dest) else { return vec![Step::deliver(packet)] };
-        if let Some(lines) = self.lines() {
+        if let Some(lines) = self.lines.get() {
             return self.steps_by_links(lines, at, packet);
         }
         let step = |hop: Hop| Step { hop, after: *packet, cost: Some(Cost { at, port: hop.port, hops: 1, bias: 0 }) };
@@ -245,12 +236,12 @@ impl Routing for Runtime {
     }
 
     fn is_minimal(&self) -> bool {
-        !self.goes_by_links
+        !self.lines.are_there()
     }
 
     /// The hop in dimension order on the escape VCs; `None` at the destination.
     fn escape(&self, at: u64, to: u64) -> Option<Hop> {
-        if self.goes_by_links {
+        if self.lines.are_there() {
             return self.escape_over(at, to, |_| 0);
         }
         let d = Grid::first_difference(at, to)?;
@@ -266,23 +257,21 @@ impl Routing for Runtime {
     // ---- links that are switched ----------------------------------------------------------------------------------------
 
     fn go_by(&mut self, links: LinkKnowledge) {
-        self.goes_by_links = links == LinkKnowledge::Subnetworks && self.lines.is_some();
-        if self.goes_by_links {
+        if self.lines.go_by(links) {
             self.adaptive = by_links::ADAPTIVE;
             self.classes[1..].fill(self.adaptive + 1);
         }
     }
 
     fn tells(&self, at: u64, packet: &Packet, hop: Hop) -> HopNote {
-        self.lines().map_or(HopNote::Nothing, |lines| self.tells_by_links(lines, at, packet, hop))
+        self.lines.get().map_or(HopNote::Nothing, |lines| self.tells_by_links(lines, at, packet, hop))
     }
 
     fn assume_first_links(&mut self, policy: &Arc<dyn Policy>, managed: &[bool]) {
-        let lines = self.lines.as_mut().filter(|_| self.goes_by_links);
-        lines.into_iter().for_each(|lines| lines.assume_first(policy, managed));
+        self.lines.assume_first(policy, managed);
     }
 
     fn assume_all_links(&mut self) -> bool {
-        self.lines.as_mut().is_some_and(Lines::assume_all)
+        self.lines.assume_all()
     }
 }

@@ -186,6 +186,6 @@ mod tests {
     #[test]
     fn rings_have_no_links_to_go_by() {
         let (_, routing) = by_links::<MinimalAdaptive>(r#"{"torus": {"widths": [4, 4], "terminals_per_router": 1}}"#);
-        assert_eq!((routing.goes_by_links, routing.adaptive, routing.is_minimal()), (false, 2, true));
+        assert_eq!((routing.lines.are_there(), routing.adaptive, routing.is_minimal()), (false, 2, true));
     }
 }
