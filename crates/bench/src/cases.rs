@@ -73,6 +73,15 @@ const BUTTERFLY_8_QUEUES: Network = Network {
     },
     ..BUTTERFLY_1_QUEUE
 };
+/// The same with one queue at each interface, which sends whole packets. Beside the case before, the cost of queues at interfaces is read.
+const BUTTERFLY_8_LANES: Network = Network {
+    name: "butterfly-512-8-lanes",
+    adjust: |spec| {
+        spec.queueing = QueueingConfig::Dbbm(Dbbm { queues: 8 });
+        (spec.interface.queueing, spec.interface.depth) = (Queueing::One, u16::MAX);
+    },
+    ..BUTTERFLY_1_QUEUE
+};
 const BUTTERFLY_10K: Network = Network {
     name: "butterfly-10648",
     topology: r#"{"hyperx": {"widths": [22, 22], "terminals_per_router": 22}}"#,
@@ -285,7 +294,7 @@ fn each_length_of_packets(add: Add) {
             }
         }
     }
-    for network in [&BUTTERFLY_1_QUEUE, &BUTTERFLY_8_QUEUES] {
+    for network in [&BUTTERFLY_1_QUEUE, &BUTTERFLY_8_LANES, &BUTTERFLY_8_QUEUES] {
         for packet in [1, 16] {
             for (load, cycles) in [(0.30, 20_000), (0.60, 10_000)] {
                 add(network, MINIMAL, (packet, load), (2_000, cycles));
