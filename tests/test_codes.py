@@ -16,7 +16,7 @@ from weft import _engine
 from weft.cli import main
 from weft.report import answer
 from weft.report.sources import Sources
-from weft.results import codes, savings, soundness
+from weft.results import codes, of_programs, savings, soundness
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "docs"))
 from weft_docs import diagnoses
@@ -209,6 +209,26 @@ def test_diagnoses_of_pairs_are_data_and_lines_have_their_codes(
     assert codes.legend([text]) == [f"more of a name in brackets: weft explain code {code}"]
     lines = [line for line in answer.sentences(Sources([results])) if f"[{code}]" in line]
     assert lines, "the report"
+
+
+def test_other_programs_under_another_policy_are_a_diagnosis(tmp_path: Path) -> None:
+    """Of two places the programs differ at one: lines, report and data name it, and its points."""
+    ended = {"solution_seconds": 2e-6, "energy_total_j": 3e-6, "energy_delay_js": 6e-12}
+    job = {"job": "ring", "run_time_cycles": 2000, "messages": 8, "message_bytes": 4096}
+
+    def point(grain: str, policy: Any, numbers: dict[str, Any], messages: int) -> tuple[dict[str, Any], dict[str, Any]]:
+        return {"grain": grain, "power.policy": policy}, numbers | ended | {"jobs": [job | {"messages": messages}]}
+
+    sleeping = {"idle_timeout": {"idle": "9cycles"}}
+    same = [point("1KiB", "always_on", ON, 8), point("1KiB", sleeping, SLEEP, 8)]
+    results = made(tmp_path / "other", [*same, point("4KiB", "always_on", ON, 8), point("4KiB", sleeping, SLEEP, 9)])
+    (found,) = results.sweep_diagnoses
+    assert (found["code"], found["severity"], found["points"]) == ("unequal_programs", "warning", [2, 3])
+    assert found["numbers"] == {"pairs": 1, "of_pairs": 2}
+    sentence = f"idle_timeout: {found['what']}; {found['remedy']['text']} [unequal_programs]"
+    assert of_programs.lines(results)[-1] == sentence
+    assert f"{sentence}." in answer.sentences(Sources([results]))
+    assert made(tmp_path / "same", same).sweep_diagnoses == []
 
 
 def test_flaws_of_points_are_no_diagnoses_of_pairs(tmp_path: Path) -> None:

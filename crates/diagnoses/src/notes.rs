@@ -108,7 +108,7 @@ impl Facts {
         let rest = |warning: &EngineWarning| {
             let is = |noted: Option<&EngineWarning>| noted.is_some_and(|noted| std::ptr::eq(noted, warning));
             let text = if early.into_iter().any(is) { warning.help.clone() } else { words::what_and_help(warning) };
-            (!is(open)).then(|| words::warning(&warning.path, &text))
+            (!is(open)).then(|| words::warning(&warning.path, &text, warning.code.as_deref()))
         };
         self.warnings.iter().filter_map(rest).collect()
     }

@@ -1,4 +1,4 @@
-//! The sentences: one template for each remedy and note. They have the numbers that the other files choose.
+//! The sentences: one template for each remedy and note. The other files choose the numbers in these texts.
 
 use crate::backlog::Backlog;
 use crate::facts::{EngineWarning, Facts, Job, Place};
@@ -388,9 +388,10 @@ pub(crate) fn warmup_not_judged(warmup: Option<f64>) -> String {
     format!("settled: not judged, since the load changes at set times; the warm-up is the scenario's, {length} cycles")
 }
 
-/// A warning of the engine, or the part of it that no other text reports.
-pub(crate) fn warning(path: &str, text: &str) -> String {
-    format!("warning: {path}: {text}")
+/// A warning of the engine, or the part of it that no other text reports, with its code.
+pub(crate) fn warning(path: &str, text: &str, code: Option<&str>) -> String {
+    let code = code.map_or_else(String::new, |code| format!(" [{code}]"));
+    format!("warning: {path}: {text}{code}")
 }
 
 pub(crate) fn to_settle(remedy: &str) -> String {

@@ -144,9 +144,13 @@ fn phases_and_doubts_are_diagnoses_too() {
 #[test]
 fn warnings_are_reported_once() {
     let warning = |path: &str| json!({"path": path, "what": "w", "help": "h"});
-    let warnings = json!([warning("measure.window"), warning("measure.warmup"), warning("power.policy.a.b")]);
+    let coded = json!({"code": "sleeps_too_soon", "path": "power.policy.a.b", "what": "w", "help": "h"});
+    let warnings = json!([warning("measure.window"), warning("measure.warmup"), coded]);
     let unreported = |saturated: Value| point(json!({"warnings": warnings, "saturated": saturated})).unreported();
-    assert_eq!(unreported(json!(null)), ["warning: measure.warmup: h", "warning: power.policy.a.b: w; h"]);
+    assert_eq!(
+        unreported(json!(null)),
+        ["warning: measure.warmup: h", "warning: power.policy.a.b: w; h [sleeps_too_soon]"]
+    );
     assert_eq!(unreported(json!(false))[0], "warning: measure.window: w; h");
 }
 

@@ -75,6 +75,7 @@ def _programs(sources: Sources) -> list[str]:
         equal = sum(value == values[best] for value in values.values()) - 1
         same = f", and the same at {equal} more" if equal else ""
         shown.append(f"{head}: {of_programs.words(sources.summaries[best], answer)}{where}{same}.")
+    shown += [f"{line}." for results in sources.results for line in of_programs.unequal(results)]
     shares = [
         100 * job["exposed_mean_cycles"] / job[program_table.RUN_TIME]
         for point in known
@@ -311,8 +312,9 @@ def _doubt(summary: Mapping[str, Any]) -> str:
 def _saving_of_the_same_flits(sources: Sources) -> list[str]:
     """A sentence on the greatest saving if no point with links always on was measured.
 
-    It is against what the flits of the same run cost on such links. What failed draws no power without sleep, and of a
-    load that follows the network links always on would deliver more flits: of such points no saving is told.
+    It is against what the flits of the same run cost on such links. Failed links draw no power though they do not
+    sleep. If the load follows the network, links that are always on would deliver more flits. Weft states no saving for
+    such points.
     """
     known, left_out = [], 0
     for results in sources.results:

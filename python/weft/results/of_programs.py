@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from weft import _engine
-from weft.results import of_jobs, program_table, savings, soundness
+from weft.results import codes, equal_work, of_jobs, program_table, savings, soundness
 from weft.results.choose import POLICY, SEED
 from weft.results.confidence import Mean
 from weft.results.quantities import Quantity
@@ -32,7 +32,7 @@ _SUMMARY = {
     ENERGY_DELAY: ("energy_delay_js", "J s", 1e9),
 }
 # Code and words of the obstacle to a comparison of runs whose programs differ.
-WORK = _engine.PROGRAMS_DIFFER[1]
+_CODE, WORK = _engine.PROGRAMS_DIFFER
 
 
 def ended(summary: Mapping[str, Any]) -> bool:
@@ -87,7 +87,39 @@ def lines(results: ResultSet) -> list[str]:
         "time and energy to solution, and their product, of each policy; the change against "
         f"{usual}, and half of its 95 % confidence interval (none without several seeds)"
     )
-    return [words, *values]
+    return [words, *values, *unequal(results)]
+
+
+def unequal(results: ResultSet) -> list[str]:
+    """Sentences on policies whose programs are not those of links that are always on; none if all are the same."""
+    return [f"{policy}: {line}" for policy, each in _unequal(results) for line in codes.sentences([each])]
+
+
+def diagnoses(results: ResultSet) -> list[dict[str, Any]]:
+    """The diagnoses of the comparisons of `lines`; ``points`` are the numbers of the points of their pairs."""
+    return [each for _, each in _unequal(results)]
+
+
+def _unequal(results: ResultSet) -> list[tuple[str, dict[str, Any]]]:
+    """Policies whose programs differ from those of links that are always on at the same place, and their diagnoses."""
+    runs = results.summaries
+    pairs: dict[str, list[list[int]]] = {}
+    for of_policy in places(results).values():
+        usual = savings.always_on({policy: [(None, runs[p]) for p in points] for policy, points in of_policy.items()})
+        if usual is None:
+            continue
+        for policy, points in of_policy.items():
+            both = [*of_policy[usual], *points]
+            if policy != usual and all(ended(runs[point]) for point in both):
+                pairs.setdefault(policy, []).append(both)
+    names = dict(zip(pairs, brief(list(pairs)), strict=True))
+    found = []
+    for policy, every in pairs.items():
+        other = [both for both in every if not same_work([runs[point] for point in both])]
+        each = equal_work.not_compared(_CODE, [(runs[both[0]], runs[both[-1]]) for both in other], len(every))
+        if other and each is not None:
+            found.append((names[policy], each | {"points": sorted({point for both in other for point in both})}))
+    return found
 
 
 def places(results: ResultSet) -> dict[str, dict[str, list[int]]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from weft.results import collapse, mixed_verdicts, savings, soundness
+from weft.results import collapse, mixed_verdicts, of_programs, program_table, savings, soundness
 
 if TYPE_CHECKING:
     from weft.results.result_set import ResultSet
@@ -12,7 +12,8 @@ if TYPE_CHECKING:
 
 def of(results: ResultSet) -> list[dict[str, Any]]:
     """The diagnoses of a sweep, as those of a point; ``points`` are the numbers of the points."""
-    return [*of_loads(results), *savings.diagnoses(results)]
+    compared = of_programs if program_table.are_all(results) else savings
+    return [*of_loads(results), *compared.diagnoses(results)]
 
 
 def of_loads(results: ResultSet) -> list[dict[str, Any]]:
