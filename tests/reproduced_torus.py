@@ -37,7 +37,7 @@ W_NET = {
     ("3D-4X", False): 0.777,
     ("3D-4X", True): 0.50,
 }
-# Busy shares on the reference: the order of the four applications is that of the savings.
+# Busy shares on the reference: the four applications have the same order as in the savings.
 BUSY = dict(zip((*FOUR, GRAPH500), (0.95, 0.9, 0.8, 0.7, 0.14), strict=True)) | dict.fromkeys("ABC", 0.3)
 BUSY_256 = BUSY | {FOUR[1]: 0.044}
 

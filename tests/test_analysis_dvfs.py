@@ -178,7 +178,7 @@ def test_rates_that_make_no_sense(rates: tuple[float, ...], powers: tuple[float,
 
 
 def test_at_the_full_rate_nothing_changes(recorded: Results) -> None:
-    """Bills of channels and of samples, in states of all kinds, add up to that of the run."""
+    """Bills of channels and of samples, in states of all kinds, add up to the bill of the run."""
     full = Rates((1.0,), (1.0,))
     wanted = [summary["energy_network_j"] for summary in recorded.summaries]
     for over_time in (False, True):

@@ -1,4 +1,4 @@
-"""Sweeps that are handed to Slurm: submitting, following, cancelling, going on; a stand-in plays Slurm's commands.
+"""Sweeps that are handed to Slurm: submitting, following, cancelling, going on; a stand-in replaces Slurm's commands.
 
 `make test-slurm` does it with a real one.
 """

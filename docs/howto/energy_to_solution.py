@@ -97,7 +97,7 @@ def front(rows: pl.DataFrame) -> list[tuple[str, str]]:
 
 
 def table(found: pl.DataFrame) -> str:
-    """The table in Markdown: run time and energy of each application; those of the front in bold."""
+    """The table in Markdown: run time and energy of each application. Values on the front are bold."""
     best = {name: front(found.filter(application=name)) for name in APPLICATIONS.values()}
     heads = ["network", "policy", *(f"{name} [us], [mJ]" for name in APPLICATIONS.values())]
     lines = ["| " + " | ".join(heads) + " |", "|" + "---|" * len(heads)]

@@ -25,7 +25,7 @@ def pages() -> dict[str, str]:
 
 
 def _commands(parser: argparse.ArgumentParser) -> Iterator[str]:
-    """A section for each command, those of a command below it."""
+    """A section for each command. Sections of its subcommands are below it."""
     for action in parser._actions:  # argparse has no other way to ask a parser for its options
         if isinstance(action, argparse._SubParsersAction):
             for command in action.choices.values():

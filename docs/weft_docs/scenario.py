@@ -41,7 +41,7 @@ def pages() -> dict[str, str]:
 
 
 def _sections(schema: parameters.Schema, path: str, place: parameters.Schema, depth: int) -> Iterator[str]:
-    """A section for a mapping with keys of its own, and below it those of its keys."""
+    """A section for a mapping with keys of its own. Sections of its keys are below it."""
     place, path = _inner(schema, place, path)
     keys = list(parameters.keys(schema, place))
     if not keys:

@@ -62,7 +62,7 @@ class WeftError(Exception):
 
     @classmethod
     def saying(cls, what: str, help: str, path: str = "") -> Self:
-        """An error about no place in a file, worded as those of the engine are."""
+        """An error that names no place in a file, in the format of the engine's errors."""
         place = f"{path}: " if path else ""
         return cls(f"error: {place}{what}\n  = help: {help}", path, what=what, help=help)
 

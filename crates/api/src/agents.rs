@@ -110,7 +110,7 @@ pub trait Agents: Kept + Any + Debug + Send {
     /// it is now.
     fn rerouted(&mut self, _before: &Packet, _now: &Packet) {}
 
-    /// These flits have come to inputs.
+    /// These flits have arrived at inputs.
     fn arrive(&mut self, _batch: &Arrivals) {}
 
     /// These flits leave inputs.
@@ -262,8 +262,8 @@ pub trait Channels {
     // ---- control packets --------------------------------------------------------------------------------------------
     /// Counts a packet of this kind, and tells the recordings of it. Returns its number, if there are recordings.
     fn count_packet(&mut self, kind: usize, packet: &dyn Fn() -> ControlPacket) -> Option<u32>;
-    /// Tells the recordings that a packet of router `from` (numbered in the whole network) has come to the router that it was sent
-    /// to.
+    /// Reports to the recordings that a control packet of router `from` (numbered in the whole network) has reached its
+    /// destination router.
     fn note_arrival(&mut self, from: u32, frame: &Frame);
     /// Sends a packet over the link, ahead of all data flits that wait for it; `false`: too many packets wait there already.
     fn send(&mut self, channel: usize, frame: Frame) -> bool;

@@ -2,7 +2,8 @@
 //! any knowledge of networks (`base`). A crate outside this repository that adds a model needs no other crate of the engine.
 //!
 //! A file here is one subject: `routing`, `policy`, `allocation`, `workload` and `recording` have the traits of the families;
-//! the others are what these speak of. Whoever runs a network (`weft-kernel`) knows these traits, and no model.
+//! the other files have the types that these traits use. Whoever runs a network (`weft-kernel`) knows these traits, and
+//! no model.
 
 #![cfg_attr(doc, doc = include_str!("../README.md"))]
 

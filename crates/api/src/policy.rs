@@ -166,7 +166,7 @@ pub struct NetworkChannel {
     pub class: u8,
 }
 
-/// Actions of a policy at set times, whatever the traffic is. Empty if it goes by the traffic.
+/// Actions of a policy at set times, whatever the traffic is. Empty if the policy follows the traffic.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Schedule {
     /// After so many cycles all that it does repeats; `None` if nothing does.
@@ -175,7 +175,7 @@ pub struct Schedule {
     pub once: Vec<OffTime>,
 }
 
-/// Links are off once, from one cycle to another. The path is that of the parameters that say so.
+/// Links are off once, from one cycle to another. The path names the parameters that cause this.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OffTime {
     pub path: String,

@@ -10,8 +10,8 @@ use std::sync::Arc;
 use weft_topology::Graph;
 use weft_units::{Refusal, Share};
 
-/// A channel that a packet crosses, as a scheme sees it. It sees nothing of the packet but its terminals, so that the
-/// same lane comes out wherever it is asked.
+/// A channel that a packet crosses, as a scheme sees it. It sees only the terminals of the packet, so it returns the
+/// same lane at every place of call.
 #[derive(Debug, Clone, Copy)]
 pub struct Crossing {
     /// The terminals of the packet.

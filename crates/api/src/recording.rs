@@ -278,7 +278,7 @@ pub struct ControlArrival {
 /// sorted.
 #[allow(unused_variables, reason = "the names say what a recorder is told")]
 pub trait Recorder: Kept + Any + Debug + Send {
-    /// A channel goes from one power state to another.
+    /// A channel changes its power state.
     fn changed(&mut self, channel: usize, from: LinkState, to: LinkState, now: u64) {}
 
     /// The tail of a packet reaches its terminal at cycle `at`. `inside`: in the measured window. Called only if

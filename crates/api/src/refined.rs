@@ -45,7 +45,7 @@ pub struct Output {
     pub link: u8,
     /// The router behind it; `None`: a terminal, or nothing.
     pub next: Option<u32>,
-    /// Its place among all channels; that of the first one of its trunk.
+    /// Index of the channel among all channels, and of the first channel of its trunk.
     pub place: u32,
 }
 

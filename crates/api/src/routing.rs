@@ -69,9 +69,9 @@ pub enum AroundFaults {
     Rebuilds,
 }
 
-/// Two VC classes that share their VCs: on the one packets enter rings of channels, on the other they move on in their
-/// ring. A head needs room for one packet to move on and for two to enter, so that each ring keeps a free place (a
-/// bubble) and its packets can't block each other (bubble flow control).
+/// Two VC classes that share their VCs: packets enter rings of channels on the first class, and continue in their ring
+/// on the second. A head needs room for one packet to move on and for two to enter, so that each ring keeps a free
+/// place (a bubble) and its packets can't block each other (bubble flow control).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RingEntry {
     /// Link class.
@@ -239,8 +239,9 @@ pub trait Routing: Debug + Send + Sync {
     /// [`Step::named`].
     fn steps(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Step>;
 
-    /// Of `steps`, the first, and all whose costs equal that: one of these is taken while all queues are empty. More hops may follow: by
-    /// default all of `steps`. A routing names these alone if there are many others, such as one over each intermediate.
+    /// The hops that may be taken while all queues are empty: the first of `steps`, and all others of equal cost. More
+    /// hops may follow: by default all of `steps`. A routing names these alone if there are many others, such as one
+    /// over each intermediate.
     fn first_steps(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Step> {
         self.steps(at, packet, seed)
     }

@@ -173,7 +173,8 @@ pub trait WorkloadModel {
     /// delivered packets.
     fn awaits(&self) -> Option<Awaits>;
 
-    /// What a terminal would wait for in vain if a packet is lost, as links or routers fail; `None`: it goes on without.
+    /// Event for which a terminal would wait without end if a failed link or router loses a packet. `None`: the
+    /// terminal continues without it.
     fn halts_at_losses(&self) -> Option<Awaits> {
         self.awaits()
     }
@@ -306,7 +307,8 @@ pub trait Workload: Debug + Send + Sync {
         false
     }
 
-    /// What `own` packets, which terminals create of their own, come to with all that their deliveries bring about.
+    /// Returns the amount of `own` packets, which terminals create without a request, together with all packets that
+    /// their deliveries cause.
     fn in_all(&self, own: Amount) -> Amount {
         own
     }

@@ -257,8 +257,8 @@ impl Routing {
     }
 }
 
-/// A case of a network and a routing beside a policy whose name begins that of the routing. `times`: cycles before the clock starts, and
-/// cycles timed.
+/// A case of a network and a routing, next to a policy whose name is the begin of the routing's name. `times`: cycles
+/// before the clock starts, and cycles timed.
 fn case(
     network: &'static Network,
     policy: &str,

@@ -75,8 +75,8 @@ static ALL_PAIRS: LazyLock<Vec<Pair>> = LazyLock::new(|| {
     pairs
 });
 
-/// These examples of routings in the networks that they are for. If one is for all that fit, in some small ones. The choice
-/// is a hash of the two, so that no other routing, and no other example, changes it.
+/// These examples of routings in the networks that they are for. A model that fits every network runs in some small
+/// ones. The choice is a hash of the two, so that no other routing, and no other example, changes it.
 pub fn pairs_of(examples: Vec<Example<RoutingConfig>>) -> Vec<Pair> {
     let small = small_networks();
     let mut pairs: Vec<Pair> = Vec::new();
@@ -175,7 +175,7 @@ pub fn policies_of(policies: Vec<PolicyConfig>, keep: impl Fn(&PolicyExample) ->
 }
 
 /// The same, each managing all links between routers. A policy that offers knowledge of its links runs with each routing that
-/// uses this knowledge. The choices are hashes, as those of the pairs.
+/// uses this knowledge. The choices are hashes, like the choices of the pairs.
 fn placed(policies: Vec<PolicyConfig>) -> Vec<PolicyExample> {
     let mut examples = Vec::new();
     // each network is built once, not once per policy

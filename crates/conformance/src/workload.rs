@@ -89,7 +89,7 @@ fn check_in_blocks(spec: &Spec, what: &str) {
     assert!(one.jobs == three.jobs, "{what}");
 }
 
-/// The loads end at cycle 2,000: all that was created is delivered, and nothing waits.
+/// The loads end at cycle 2,000: every created packet is delivered, and no packet waits.
 fn check_delivers(mut spec: Spec, what: &str) {
     for job in &mut spec.traffic.jobs {
         let first = &job.phases[0];

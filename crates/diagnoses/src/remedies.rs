@@ -41,7 +41,7 @@ impl Facts {
         found.map_or_else(general, |remedy| self.accepted(remedy))
     }
 
-    /// The remedy for a flaw that has not settled: its own, or else the one that comes first.
+    /// The remedy for a flaw that has not settled: its own remedy, or else the first one.
     fn to_settle_this(&self, kind: &Kind) -> Option<Remedy> {
         let mut remedies = self.settling(0.0);
         let own = remedies.iter().position(|(of, _)| of.is(kind)).unwrap_or(0);

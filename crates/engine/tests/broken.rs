@@ -185,7 +185,7 @@ fn pal_goes_round_faults_by_itself_where_no_link_is_ever_off() {
     let (fixed, pal) = (dropped(DOR, &of_hub), dropped(PAL, &of_hub));
     assert!((fixed - 0.9 * 2.0 / 36.0).abs() < 0.01, "{fixed}");
     assert!(pal < fixed / 4.0, "{pal} and {fixed}");
-    // a head that meets this one behind a detour goes over the hub
+    // a head that meets this broken link after a detour takes the path over the hub
     assert_eq!(dropped(PAL, &[fault(2, 4, 1000, Some(8000))]), 0.0);
     // a dead router takes the packets from and to it, 11 of 36 pairs
     let dead = dropped(PAL, &[dead(3, 1000, None)]);
@@ -314,7 +314,7 @@ fn in_transit_routings_take_a_broken_output_for_one_that_is_taken() {
                 let what = format!("{ofar}, {trigger}, {policy_json}");
                 assert_eq!((out.missing_packets, out.dropped_packets), (0, 0), "{what}");
                 assert_eq!(out.ending, Ending::Drained, "{what}");
-                // one that goes round on the ring takes hundreds of cycles
+                // a packet that circles on the ring takes hundreds of cycles
                 assert!(out.latency.max() < spec.fault_times.patience, "{what}: {}", out.latency.max());
             }
         }

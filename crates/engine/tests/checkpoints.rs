@@ -26,7 +26,7 @@ impl Progress for All {
     }
 }
 
-/// The run goes on to the same result from `some` checkpoints, spread over all that can be made.
+/// The run continues to the same result from `some` checkpoints, spread evenly over all possible ones.
 pub(super) fn check_every_phase(spec: &Spec, some: usize, what: &str) -> Outcome {
     let (plain, all) = (run(spec), All::default());
     let how = Execution::new(1, 2);

@@ -37,7 +37,7 @@ fn silent_from(spec: &mut Spec, at: u64) {
     }
 }
 
-/// Checks that the sums of the classes are those of the run, and that all is the same in 3 blocks.
+/// Checks that the sums over the classes equal the sums of the run, and that 3 blocks give the same results.
 fn check_classes(spec: &Spec, what: &str) -> Outcome {
     let out = run(spec);
     let of_classes = |of: fn(&weft_engine::outcome::ClassOutcome) -> u64| out.classes.iter().map(of).sum::<u64>();

@@ -299,7 +299,7 @@ fn what_does_not_go_together_is_refused_with_the_choices() {
         "shortest_path is blind to link states",
         "set routing: up_down, or set",
     );
-    // and up_down goes with policies under which packets wait for links, and with links that stay on
+    // and up_down is compatible with policies under which packets wait for links, and with links that stay on
     for fitting in [IDLE_TIMEOUT, ALWAYS_ON, LEAST] {
         check(&under(TREE, UP_DOWN, fitting)).unwrap();
     }

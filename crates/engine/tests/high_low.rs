@@ -93,9 +93,9 @@ fn a_packet_through_a_low_link_crosses_at_once_and_changes_nothing() {
     }
 }
 
-/// From cycle 2,000 on 4 terminals send a flit per cycle each. The flits of cycle c come to the router in cycle c + 1, since their link
-/// takes 1 cycle. The link sends one of them in 12 cycles, and none waits behind the switch. So 46 flits wait after 12 cycles
-/// with 4 flits each, of which at most 2 have left.
+/// From cycle 2,000 on 4 terminals send a flit per cycle each. The flits of cycle c arrive at the router in cycle c +
+/// 1, since their link takes 1 cycle. The link sends one of them in 12 cycles, and none waits behind the switch. So 46
+/// flits wait after 12 cycles with 4 flits each, of which at most 2 have left.
 #[test]
 fn the_change_begins_when_enough_flits_wait() {
     for blocks in [1, 2] {

@@ -10,7 +10,7 @@ use weft_engine::{Spec, check};
 
 /// Two routers of 4 terminals each.
 const PAIR: &str = r#"{"full_mesh": {"routers": 2, "terminals_per_router": 4}}"#;
-/// Terminals send to those of the next router.
+/// Terminals send to the terminals of the next router.
 const NEXT_ROUTER: &str = r#"{"neighbor": {}}"#;
 /// Longer than any run here: a channel that has gone down stays there, and carries its packets there.
 const NEVER_UP: &str = r#"{"idle_timeout": {"idle": "40ns", "transition": "100ms", "to": "one"}}"#;

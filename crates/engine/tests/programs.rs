@@ -75,7 +75,7 @@ fn a_ping_pong_takes_its_time_to_the_cycle() {
             for bytes in [0, 1, 15, 16, 17, 64, 1000, 4096] {
                 let parameters = |eager: u64| format!(r#""overhead": "{overhead}ns", "eager": "{eager}B""#);
                 let flits = bytes.max(1);
-                // the part of the sender, the flits, the part of the receiver; and all that again
+                // the overhead of the sender, the flits, the overhead of the receiver; and then the same for the answer
                 let eager = with_goal(&ping_pong(bytes), &parameters(bytes), 2, packet);
                 assert_eq!(finish(&eager), 2 * (2 * overhead + flits + 3), "{overhead} {packet} {bytes}");
                 if bytes > 0 {

@@ -256,7 +256,7 @@ fn policies_and_routings_go_together_by_what_they_know_of_links() {
             });
             let checked: Vec<Result<(), Refusal>> = checked.collect();
             if example.offers().always_carries {
-                // it goes with every routing, and is refused only where it has no links to manage
+                // it is compatible with every routing, and is refused only where it has no links to manage
                 let refused = checked.iter().filter_map(|checked| checked.as_ref().err());
                 assert!(refused.clone().all(|refusal| refusal.path == "power.manages"), "{example:?} beside {routing}");
                 continue;

@@ -21,7 +21,7 @@ fn rates(spec: &mut Spec, rates: &[(u128, u128)]) {
 
 /// Two routers with 4 terminals each, and one link between them.
 const PAIR: &str = r#"{"full_mesh": {"routers": 2, "terminals_per_router": 4}}"#;
-/// Terminals send to those of the next router.
+/// Terminals send to the terminals of the next router.
 const NEXT_ROUTER: &str = r#"{"neighbor": {}}"#;
 
 /// Flits that each channel between routers has carried.

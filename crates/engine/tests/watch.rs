@@ -21,7 +21,7 @@ fn watched(mut spec: Spec, flits: u32, load: f64) -> Spec {
     spec
 }
 
-/// Hops, latencies and counts of the journeys are those of the sums; each is consistent in itself.
+/// Hops, latencies and counts of the journeys equal the sums of the run, and each journey is consistent.
 fn check(out: &Outcome, spec: &Spec, what: &str) {
     let lives: Vec<_> = out.journeys.iter().map(|j| j.life.as_ref().expect("made")).collect();
     assert!(lives.iter().all(|life| life.measured), "{what}");
@@ -123,7 +123,7 @@ fn watching_changes_nothing_and_tells_the_same_in_any_blocks() {
     }
 }
 
-/// A routing that goes by links takes a link that has failed as on, if the policy leaves faults to the routing.
+/// A routing that reads link states counts a failed link as on, if the policy leaves faults to the routing.
 #[test]
 fn watching_changes_nothing_for_routings_that_go_by_links() {
     let with = |json: &str, faults: Vec<Fault>| {

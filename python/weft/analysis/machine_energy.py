@@ -232,7 +232,7 @@ class References:
         self._found = [asked % len(self._others)] if isinstance(asked, int) else _those(self._others, asked)
 
     def of(self, point: int) -> Reference:
-        """The reference of a point: the one whose other coordinates are those of the point.
+        """The reference of a point: the reference point whose other coordinates equal those of the point.
 
         Raises
         ------

@@ -58,7 +58,7 @@ class Hardware:
         return float(boxes + between + 2 * fabric.terminal_ports * figures["terminal_module_w"])
 
     def shares(self, shares: Shares, reference: Fabric, nodes: int) -> Shares:
-        """The shares, in which that of the network follows from the power of a node if it is known."""
+        """The shares. If the power of a node is known, the share of the network follows from it."""
         if self.node_w is None:
             return shares
         network = self.most_w(reference)

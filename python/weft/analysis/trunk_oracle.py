@@ -1,9 +1,9 @@
 """Energy of trunks under a policy that knows the traffic to come and pays for each change of a member.
 
-Source: our own, as a reference between the floor of `weft.analysis.least_energy` and a real policy. Its traffic is that
-of a run whose links are always on, with ``measure.series {of: channel}``. In each sample a trunk needs as many members
-as carry its flits, of the busier direction, and at least one. A member that is not needed for longer than both changes
-take goes off. It is on again when it is needed next. The changes draw full power.
+Source: our own, as a reference between the floor of `weft.analysis.least_energy` and a real policy. The traffic is
+taken from a run whose links are always on, with ``measure.series {of: channel}``. In each sample a trunk needs as many
+members as carry its flits, of the busier direction, and at least one. A member that is not needed for longer than both
+changes take goes off. It is on again when it is needed next. The changes draw full power.
 
 Parameters: the finished run; the time of waking and of going off [s]. Guarantees: no sample lacks a member; each member
 pays for each of its changes, and is on at first. Not modelled: delays of the traffic by fewer members, bursts shorter

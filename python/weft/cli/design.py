@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from weft.design.catalogue_hardware import Hardware
     from weft.design.measured_design import Assumptions
 
-# Tables of a comparison, beside that of the designs.
+# Further tables of a comparison, after the table of the designs.
 _TABLES = ("designs", "failures", "diversity", "distances")
 
 

@@ -1,4 +1,4 @@
-"""The parser of the command line: a word that it does not know is answered with the one that was likely meant."""
+"""The parser of the command line: for an unknown word, it suggests the most similar known one."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ _OF_A_RUN = {
 
 
 def add(parser: argparse.ArgumentParser, what: str) -> None:
-    """Add the options; `what` says what is submitted."""
+    """Add the options; `what` names the submitted work."""
     group = parser.add_argument_group("jobs of a cluster", what)
     group.add_argument("--on", choices=["slurm"], metavar="slurm", help="hand what is missing to Slurm, and return")
     group.add_argument("--partition", metavar="NAME", help="partition of the jobs (default: the cluster's)")

@@ -1,4 +1,4 @@
-"""Prints what ``--watch`` asks for: the lives of packets of the first point of a sweep."""
+"""Prints the output of ``--watch``: the lives of packets of the first point of a sweep."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ class Tree:
 
 
 def figure(choice: Choice) -> Figure:
-    """Two panels, one below the other."""
+    """Draws two panels, one below the other."""
     spot = choice.spot()
     tree = measured(spot)
     full = tree.filled >= (FULL if choice.full is None else choice.full)

@@ -19,7 +19,7 @@ LATENCIES = (q.LATENCY, *q.PERCENTILES.values(), q.LATENCY_US, *q.PERCENTILES_US
 
 
 def of_curves(panels: Sequence[Panel], shown: Iterable[Quantity], *, spread: Iterable[Quantity] = ()) -> pl.DataFrame:
-    """A row per pattern, series and load; where loads change, ``phase_loads`` has those of the measured phases.
+    """A row per pattern, series and load; where loads change, ``phase_loads`` has the loads of the measured phases.
 
     Parameters
     ----------

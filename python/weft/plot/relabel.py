@@ -1,4 +1,4 @@
-"""Puts the words of the user in the place of those of the figure, and checks the order of its labels."""
+"""Replaces words of the figure by words of the user, and checks the order of its labels."""
 
 from __future__ import annotations
 

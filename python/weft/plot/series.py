@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def figure(choice: Choice) -> Figure:
-    """Two panels, one below the other; one if all channels were on all the time."""
+    """Draws two panels, one below the other, or one panel if all channels were on all the time."""
     spot = choice.spot()
     frame = samples(spot)
     looks = style.looks(frame["link_class"].unique(maintain_order=True).to_list())

@@ -24,7 +24,7 @@ _NOT_OURS = ("backend", "backend_fallback", "interactive", "toolbar", "savefig.b
 
 
 def settings(base: Mapping[str, Any], style: str | None) -> dict[str, Any]:
-    """The settings of figures: those of a style sheet, and where it is silent, `base`.
+    """The settings of figures: from a style sheet, and from `base` for settings that the sheet does not have.
 
     Raises
     ------

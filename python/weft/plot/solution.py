@@ -83,7 +83,7 @@ def figure(choice: Choice) -> Figure:
 
 
 def front(spots: Sequence[_Spot]) -> list[_Spot]:
-    """The points than which no other one is better in one answer and as good in the other, the fastest first."""
+    """The Pareto front, the fastest point first: no other point is better in one answer and as good in the other."""
     best: list[_Spot] = []
     for spot in sorted(spots, key=lambda each: (each.time.value, each.energy.value)):
         if not best or spot.energy.value < best[-1].energy.value:

@@ -129,7 +129,7 @@ def _of_anchor(anchors: list[Path], path: Path, clock: str | None) -> Trace:
 
 
 def _read(archive: Any, file: str) -> tuple[dict[int, list[int]], list[Rank]]:
-    """The ranks of each communicator but that of all ranks and those of a rank alone, and the records of each rank."""
+    """The ranks of each communicator (not of all ranks, nor of a single one), and the records of each rank."""
     definitions = archive.definitions
     groups = [each for each in definitions.groups if otf2_events.name_of(each.paradigm) == "MPI"]
     locations = [each for each in groups if otf2_events.name_of(each.group_type) == "COMM_LOCATIONS"]

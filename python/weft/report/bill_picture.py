@@ -36,7 +36,7 @@ _TICKS = {"day": 3, "week": 24}
 
 
 def svg(panels: Mapping[str, Mapping[str, Sequence[float]]], edges: Sequence[float], period: str) -> str:
-    """A figure with steps.
+    """A figure of step curves.
 
     Parameters
     ----------

@@ -171,7 +171,7 @@ def _histograms(sources: Sources) -> list[dict[str, Any]]:
 
 
 def _listing(sources: Sources, listing: Listing) -> dict[str, Any]:
-    """A table of each point; without rows where it says no more than the point."""
+    """A table of each point. It has no rows if it would only repeat the point."""
     rows = [listing.entries(summary) for summary in sources.summaries]
     if sources.units == si_units.SI:
         listing = replace(listing, quantities=tuple(si_units.beside(listing.quantities, sources.units)))

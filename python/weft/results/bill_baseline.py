@@ -64,7 +64,9 @@ class Baseline:
         return series in self._series
 
     def of(self, series: Series) -> Series | None:
-        """The baseline with the other coordinates of a series; ``None``: its own flits on links that are always on.
+        """The baseline with the same other coordinates as a series.
+
+        ``None``: the series' own flits on links that are always on.
 
         Raises
         ------

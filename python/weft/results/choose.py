@@ -155,7 +155,10 @@ def matching(results: Sequence[ResultSet], wanted: int | Mapping[str, Any]) -> l
 
 
 def _matching(side: Chosen, wanted: int | Mapping[str, Any]) -> list[int]:
-    """The wanted points of one set. Path by path, exact matches go before matches by the name of a model alone."""
+    """The points of a set of results that a user wants.
+
+    Path by path, exact matches go before matches by the name of a model alone.
+    """
     if isinstance(wanted, int):
         row = wanted + len(side.points) if wanted < 0 else wanted
         return [row] if row in side.points else []

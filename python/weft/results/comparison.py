@@ -116,7 +116,7 @@ class Pair:
         return value and value * by, half_width and half_width * by
 
     def of_flows(self) -> list[Pair]:
-        """The pair for each flow that all runs of A and of B told apart. Numbers of the whole run are null there."""
+        """The pair for each flow that all runs of A and of B measured. Numbers of the whole run are null there."""
         sides = [[{flow["flow"]: flow for flow in of_flows.of(run)} for run in side] for side in (self.a, self.b)]
         every = [flows for side in sides for flows in side]
         shared = [name for name in every[0] if all(name in flows for flows in every)] if every else []

@@ -18,7 +18,7 @@ _MANY = 1000.0
 
 @dataclass(frozen=True)
 class Mean:
-    """A mean over runs of different seeds, or the one of a single run.
+    """A mean over runs of different seeds, or the mean of a single run.
 
     Attributes
     ----------

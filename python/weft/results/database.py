@@ -257,7 +257,7 @@ class Database:
         return found
 
     def _add_view(self, name: str, found: Sequence[tuple[str, str, int]]) -> None:
-        """Make a view of files; the name of a file says which point it belongs to."""
+        """Make a view of files. The name of a file shows to which point it belongs."""
         rows = ", ".join(f"({_quoted(path)}, {_quoted(key)}, {point})" for path, key, point in found)
         files = ", ".join(_quoted(re.sub(_PATTERN, r"[\1]", path)) for path, _, _ in found)
         own = f"{_SET}, {_POINT}" if len(self._sets) > 1 else _POINT

@@ -78,7 +78,7 @@ def obstacles(measured: Summary, reference: Summary) -> list[tuple[str, str]]:
 
 
 def faults_differ(measured: Sequence[Summary], reference: Sequence[Summary]) -> bool:
-    """Whether something fails in runs whose windows lie in other cycles than those of the reference."""
+    """Whether something fails in runs whose windows are in other cycles than the windows of the reference."""
     return _engine.faults_differ(_verdicts(measured), _verdicts(reference))
 
 

@@ -21,7 +21,7 @@ _LATENCIES = ("packet_latency_", "network_latency_")
 
 
 def of(summary: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
-    """The flows of a point; none if its scenario told none apart."""
+    """The flows of a point; none if its scenario defines no flows."""
     return summary.get("flows") or []
 
 

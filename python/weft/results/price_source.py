@@ -9,6 +9,6 @@ if TYPE_CHECKING:
 
 
 def lines(summaries: Iterable[Mapping[str, Any]]) -> list[str]:
-    """A line that names the prices of some points, or their kinds of prices; none where no summary says it."""
+    """A line that names the prices of some points, or their kinds of prices; no line if no summary has them."""
     kinds = list(dict.fromkeys(found for each in summaries if (found := each.get("prices_from"))))
     return [f"energy and power are priced by: {'; '.join(kinds)}"] if kinds else []

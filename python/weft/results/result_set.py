@@ -22,7 +22,7 @@ from weft.text import given, shell
 from weft.text.labels import setting
 from weft.text.meant import meant
 
-# Tables of a point that are kept only if the scenario asks for them, each with an override that asks.
+# Tables of a point that are kept only if the scenario requests them, each with the override that requests it.
 ASKING = {each["name"]: f"measure.{each['name']}={each['example']}" for each in _engine.recordings()} | {
     "groups": "power.groups={by: router}"
 }

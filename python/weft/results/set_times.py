@@ -1,7 +1,7 @@
 """Changes of a scenario at set times: of its load, by faults, by the clock of a power policy.
 
-Such a change is no chance, so the scatter of numbers around it says nothing on how sure they are; and what has failed
-is dark, but does not sleep.
+A change at a set time is no chance, so the scatter around it is no measure of confidence. Failed links and routers are
+dark, but do not sleep.
 """
 
 from __future__ import annotations

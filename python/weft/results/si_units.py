@@ -29,7 +29,7 @@ _SECONDS, _BITS = "cycle_seconds", "flit_bits"
 
 
 def checked(units: str | None) -> str | None:
-    """The units that a user asks for; ``None`` if they are left to `chosen`.
+    """The units that a user requests; ``None`` if `chosen` selects them.
 
     Raises
     ------
@@ -42,7 +42,7 @@ def checked(units: str | None) -> str | None:
 
 
 def chosen(units: str | None, summaries: Iterable[Mapping[str, Any]]) -> str:
-    """The units that a user asks for; by default cycles and flits, or SI units where the points differ in a cycle."""
+    """The units that a user requests; by default cycles and flits, or SI units where the points differ in a cycle."""
     if units is not None:
         return units
     known = {(summary.get(_SECONDS), summary.get(_BITS)) for summary in summaries}

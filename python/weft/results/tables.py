@@ -84,7 +84,7 @@ def loads(results: ResultSet, *, width: int = 100, units: str = si_units.CYCLES)
 
 
 def _have_replies(results: ResultSet) -> bool:
-    """Whether some job is answered, so that more is accepted than its load asks for."""
+    """Whether some job receives replies, so that the accepted load is above its own load."""
     jobs = (job for summary in results.summaries for job in of_jobs.of(summary))
     return any(job.get("reply_latency_mean_cycles") is not None for job in jobs)
 
@@ -119,7 +119,7 @@ def jobs(results: ResultSet, *, units: str = si_units.CYCLES) -> list[str]:
 
 
 def flows(results: ResultSet, *, units: str = si_units.CYCLES) -> list[str]:
-    """Lines of a table with a row per point and class of flows; none if no point told flows apart.
+    """Lines of a table with a row per point and class of flows; none if no point measured flows.
 
     In a saturated point latencies are those of the packets that were delivered. They have a mark.
     """

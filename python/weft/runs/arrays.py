@@ -89,7 +89,7 @@ class Array:
         slurm_queue.cancel(self.name)
 
     def _check_cluster(self) -> None:
-        """Refuse to ask another cluster, which does not know these jobs."""
+        """Refuse to query another cluster, which does not know these jobs."""
         if (here := slurm_queue.cluster()) != self.cluster:
             what = f"array {self.job} was submitted on the cluster {self.cluster!r}, and this is a machine of {here!r}"
             end = shell.command("cancel", self.order.root)

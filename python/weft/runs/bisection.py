@@ -1,4 +1,4 @@
-"""Bisection over a list of loads. It knows nothing of networks; the caller runs the loads for which it asks."""
+"""Bisection over a list of loads. The search is independent of networks; the caller runs the loads that it requests."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Search:
         return [self._loads[step] for step in self._edge()[2]]
 
     def left(self) -> int:
-        """How many more loads a search may ask for at most."""
+        """The most further loads that a search may request."""
         low, high, wanted = self._edge()
         if not wanted:
             return 0

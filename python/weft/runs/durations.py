@@ -1,4 +1,4 @@
-"""How long points take, before they run: told by points of the same sweep that have run, or by the beginning of one."""
+"""Estimates how long points take, from points of the same sweep that have run, or from the beginning of one point."""
 
 from __future__ import annotations
 

@@ -130,7 +130,7 @@ class Order:
         return True
 
     def remove(self) -> None:
-        """Remove all that was written for the order; workers stop."""
+        """Remove all files of the order; its workers stop."""
         shutil.rmtree(self.folder, ignore_errors=True)
         with suppress(OSError):  # others are in use
             self.folder.parent.rmdir()

@@ -1,4 +1,4 @@
-"""How fast a run goes, told by its own first cycles."""
+"""Estimates the speed of a run from its own first cycles."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ class Round:
     total: int
 
     def of_all(self, watch: Callable[[Status], None]) -> Callable[[Status], None]:
-        """Turn the status of this round into that of the whole search."""
+        """Convert the status of this round to the status of the whole search."""
         return lambda status: watch(
             replace(
                 status,
@@ -134,7 +134,7 @@ class SaturationSearch:
         return self.asked.seeds * self.ends
 
     def left(self) -> tuple[int, int]:
-        """How many more rounds and runs the search may come to."""
+        """The most further rounds and runs that the search may need."""
         loads = [curve.search.left() for curve in self._curves]
         return max(loads), self.asked.seeds * sum(loads)
 

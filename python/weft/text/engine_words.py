@@ -46,5 +46,5 @@ STALL_MEANINGS = explained(
         "unanswered": "its terminal keeps requests until their replies have left",
     },
 )
-# Tables of a point that a scenario has to ask for.
+# Tables of a point that a scenario has to request.
 RECORD_MEANINGS = {each["name"]: each["meaning"] for each in _engine.recordings()}

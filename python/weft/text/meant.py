@@ -17,7 +17,7 @@ _LONG = 4
 
 
 def meant(word: object, known: Iterable[str], otherwise: str) -> str:
-    """The question whether a word like this one was meant; if none is like it, the other text."""
+    """The question whether a similar word was meant; the other text if there is no similar word."""
     alike = [
         each for each in dict.fromkeys(known) if _is_slip(_plain(str(word)), _plain(each)) or same(str(word), each)
     ]

@@ -22,7 +22,7 @@ NAME = "weft._engine"
 
 
 class _Unusable(ModuleType):
-    """In place of an engine that can't be used: whoever asks it for anything gets the error."""
+    """In place of an engine that can't be used: every use of it raises the error."""
 
     def __init__(self, problem: WeftError) -> None:
         super().__init__(NAME)

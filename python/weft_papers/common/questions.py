@@ -17,7 +17,7 @@ _SAME = 1e-9
 _APART = 1.25
 # A load is too much where less than this share of it is accepted.
 _ACCEPTED = 0.95
-# If a load that the paper names was not run, the nearest one stands for it, if it differs by no more than this share.
+# If a load that the paper names was not run, the nearest load replaces it, if it differs by no more than this share.
 _NEAR = 0.25
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from weft_papers.common.measured import Measured
     from weft_papers.common.rules import Rule
 
-# The name of each network in a frame, which is that of its topology.
+# The name of each network in a frame: the name of its topology.
 _TOPOLOGY = {network: next(iter(SMALLEST[network])) for network in NETWORKS}
 # Numbers that earlier work printed: idle time of links in a torus, and the energy of links that policies save.
 IDLE, SAVED = {GRAPH500: 0.93, NAMD: 0.97}, 0.85

@@ -57,7 +57,7 @@ def _built(nx: int, ny: int) -> bool:
 
 
 def _found_by(nx: int, ny: int) -> Callable[[Rule], Rule]:
-    """How a row that holds is told: where both numbers come from the formula, nothing was tested."""
+    """Words for a row that holds. If both numbers are from the formula, the row tests nothing."""
     return (lambda rule: rule) if _built(nx, ny) else constructed
 
 

@@ -99,7 +99,7 @@ def bounds(rows: pl.DataFrame, curve: str) -> Saturation:
     LackingError
         If no load was too much.
     """
-    # `of` sorts by load. A claim asks for hundreds of curves, so a curve is one query, and its rows are few.
+    # `of` sorts by load. A claim needs hundreds of curves, so a curve is one query with few rows.
     columns = ("load", "accepted_load", q.LATENCY.column, UNSETTLED)
     points = of(rows, curve).select(columns).drop_nulls(["load", "accepted_load"]).rows()
     if not points:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 FAT_TREE, DRAGONFLY, HYPERX, SLIM_FLY, FLEX = "Fat tree", "Dragonfly", "HyperX", "Slim Fly", "FleX"
 # In a fixed order, so that they look the same in all figures.
 NETWORKS = (FAT_TREE, DRAGONFLY, HYPERX, SLIM_FLY, FLEX)
-# The tree of the performance runs, where it stands beside the one that the paper prices.
+# Name of the tree of the performance runs, in tables that also have the tree that the paper prices.
 K_ARY_TREE = "10-ary 3-tree"
 
 Topology = dict[str, Any]

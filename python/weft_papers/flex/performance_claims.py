@@ -340,7 +340,7 @@ def _hyperx_more(measured: Measured) -> list[Part | Undecided]:
 
 
 def _local(measured: Measured) -> list[Part | Undecided]:
-    """Neighbor and tornado in BookSim's digits; the other reading is told if it was run."""
+    """Neighbor and tornado in BookSim's digits. The text names the other reading if it was run."""
     parts: list[Part | Undecided] = []
     for booksim, of_ids in LOCAL:
         for reading in (booksim, *([of_ids] if of_ids in measured.frames else [])):

@@ -93,7 +93,7 @@ def _sweeps(mappings: Sequence[str], iterations: int) -> tuple[dict[str, Any], .
 
 
 def _mappings(experiment: str, *, quick: bool) -> list[str]:
-    """The mappings that an experiment asks for."""
+    """The mappings that an experiment requests."""
     return [LINEAR] if quick and experiment == EPOCHS else [*MAPPINGS]
 
 

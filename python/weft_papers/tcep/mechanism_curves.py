@@ -26,7 +26,7 @@ MECHANISMS = (BASELINE, TCEP, SLAC, DVFS)
 # The axis of latency ends at so many times the least latency.
 _MOST = 5.0
 ENERGY = "Energy per flit / baseline's"
-# What is told of both readings of SLaC.
+# The text about both readings of SLaC.
 _LITERAL = ("links_on_mean", "accepted_load")
 
 

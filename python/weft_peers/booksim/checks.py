@@ -1,4 +1,4 @@
-"""Checks the keys and the types of a configuration: one error for all that is wrong."""
+"""Checks the keys and the types of a configuration: one error lists all faults."""
 
 from __future__ import annotations
 

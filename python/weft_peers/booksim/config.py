@@ -104,7 +104,7 @@ class Config:
         return self._spread(key, tokenize(self.text(key)), classes)
 
     def choose(self, key: str, known: Iterable[str]) -> str:
-        """A text that is one of those that BookSim2 knows."""
+        """A text among those that BookSim2 knows."""
         found, names = self.text(key), sorted(known)
         if found not in names:
             remedy = did_you_mean(near(found, names), f"it knows {', '.join(names)}")
@@ -142,12 +142,12 @@ class Config:
         raise PeerError.saying(f"{self.shown(key)}: {what}", help, self.place(key))
 
     def place(self, key: str) -> str:
-        """Where a key stands; empty for a default."""
+        """Place of a key in a file; empty for a default."""
         found = self._found(key)
         return "" if found is None else where(found)
 
     def folder(self, key: str) -> Path:
-        """Folder of the file in which a key stands."""
+        """Folder of the file that has a key."""
         found = self._found(key)
         return Path(file_of(found)).parent if found else Path()
 

@@ -208,7 +208,7 @@ def _checked(draft: Draft, words: Sequence[str]) -> Imported:
 def _refused(
     config: Config, behind: Mapping[tuple[str, ...], tuple[str, ...]], problem: ScenarioError, source: str
 ) -> PeerError:
-    """A refusal of the engine, told in terms of BookSim2's keys."""
+    """A refusal of the engine, in terms of BookSim2's keys."""
     place = tuple(problem.path.split("."))
     parts = [path for path in behind if path == place[: len(path)]]
     keys = behind[max(parts, key=len)] if parts else ()

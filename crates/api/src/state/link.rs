@@ -75,7 +75,7 @@ impl PerMode {
         self
     }
 
-    /// Memory beside that of the type itself, for this many modes [bytes].
+    /// Memory for this many modes, in addition to that of the type itself [bytes].
     pub fn heap_bytes(modes: usize) -> usize {
         if modes > INLINE { modes * size_of::<u64>() } else { 0 }
     }

@@ -565,7 +565,7 @@ pub const RUN_BEGINS: u16 = 1;
 pub const RUN_ENDS: u16 = 2;
 
 impl Flit {
-    /// A body flit that goes for itself.
+    /// A body flit that has an event of its own.
     #[inline(always)]
     pub fn of_body(to: u32) -> Self {
         Self::of_run(to, BODY)

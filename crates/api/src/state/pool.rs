@@ -6,7 +6,7 @@ use weft_units::prefetch::prefetch;
 /// So many slots are taken before one that was asked for.
 const FREE_AHEAD: usize = 8;
 
-/// Slots in a vector. Of the free slots the one that was freed last is taken first, since it is most likely in the cache.
+/// Slots in a vector. The free slot that was freed last is taken first, since it is most likely in the cache.
 #[derive(Debug, Clone, Default, Kept)]
 pub struct Pool<T> {
     pub items: Vec<T>,

@@ -61,7 +61,7 @@ impl Side<'_> {
     }
 }
 
-/// The diagnosis of a number of pairs, of all that there are, that one reason keeps from being compared.
+/// The diagnosis of `pairs` pairs out of `of` that cannot be compared, all for one reason.
 ///
 /// `runs`: those of both sides of these pairs. `None` if a flaw of a point is the reason: the point has a diagnosis of its own.
 pub fn not_compared(code: &str, pairs: usize, of: usize, runs: &[&Facts]) -> Option<Diagnosis> {

@@ -100,7 +100,7 @@ impl Simulation {
         Ok(Self::of_parts(spec, how, net, (&*policy, &allocator), bounds))
     }
 
-    /// A simulation with these models instead of those of the spec.
+    /// A simulation with these models in place of the spec's models.
     #[cfg(test)]
     pub(crate) fn of_models(
         spec: &Spec,

@@ -26,7 +26,8 @@ pub struct Congestion {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SetAside {
     pub counts: SetAsideCount,
-    /// At the end of the run: tokens that have not come back, and queues that are set aside. All other tokens are under way.
+    /// Tokens that have not returned at the end of the run, and queues that are set aside then. All other tokens are
+    /// under way.
     pub out: u64,
     pub lines: u64,
 }

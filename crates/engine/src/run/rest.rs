@@ -29,7 +29,8 @@ impl Simulation {
     }
 
     /// Stops the sources in cycle `stop`, and measures until no packet is left. Refuses a network that does not empty within
-    /// `limit` cycles. `spec`: that of the simulation, whose window begins in cycle 0 and is longer than all this.
+    /// `limit` cycles. `spec`: the spec of the simulation. Its window begins in cycle 0 and is longer than the whole
+    /// run.
     pub fn run_to_rest(mut self, spec: &Spec, stop: Cycles, limit: Cycles) -> Result<Outcome, Refusal> {
         self.advance(stop);
         self.stop_sources();

@@ -177,8 +177,8 @@ impl<'a> Map<'a> {
         (!moving && !empty).then(|| vec![far])
     }
 
-    /// The queues of which one must move before the terminal behind output `o` answers, and room on ejection VC `vc` comes back;
-    /// `None` if it comes back anyway.
+    /// The queues of which one must move before the terminal behind output `o` answers and frees room on ejection VC
+    /// `vc`. `None` if that room becomes free in any case.
     fn behind_terminal(&self, b: usize, o: usize, vc: usize) -> Option<Vec<Queue>> {
         let (rules, block) = (self.net.interface.as_ref().filter(|_| self.net.keeps)?, &self.blocks[b]);
         if self.credits.contains(&(b, o, vc)) {

@@ -1,6 +1,7 @@
-//! Networks with features drawn at random. Each model comes from the examples of its family. A feature that does not go with the others
-//! is left out. All results are those of the plain loop in one block, whatever the shortcuts, the
-//! blocks, the threads, and from a checkpoint on. A difference is reported with the fewest features that make it.
+//! Networks with features drawn at random. Each model comes from the examples of its family. A feature that is not
+//! compatible with the others is left out. All results are those of the plain loop in one block, whatever the
+//! shortcuts, the blocks, the threads, and from a checkpoint on. A difference is reported with the fewest features that
+//! make it.
 //!
 //! 30 rounds, and 4,000 in `make test-all`. WEFT_TEST_ROUND=N runs round N alone, and
 //! WEFT_TEST_ROUND=N..M a range of them.

@@ -2,8 +2,8 @@
 //!
 //! # Source
 //! B. Heller et al., "ElasticTree: Saving Energy in Data Center Networks", NSDI 2010, Section 3.3: the topology-aware
-//! heuristic, which keeps the left-most links and switches, with a safety margin. Ours: it goes by the utilisation of links
-//! in the last epoch, not by flow demands, and a level has the same width in all pods.
+//! heuristic, which keeps the left-most links and switches, with a safety margin. Our choice: it uses the utilisation
+//! of links in the last epoch, not flow demands, and a level has the same width in all pods.
 //! # Parameters
 //! epoch \[time\]: the utilisation of links is averaged over it, and decisions are taken at its ends; high: a level grows
 //! if its busiest channel is used more, from 0 to 1; low: a level shrinks if its busiest channel will then be used less;

@@ -160,7 +160,7 @@ enum Step {
     Asks,
     /// It goes off as soon as the packet with its answer has left.
     Leaves,
-    /// It goes off, or is off.
+    /// The channel goes off, or is off.
     Sleeps,
     /// It wakes.
     Wakes,
@@ -172,7 +172,7 @@ enum Step {
 #[derive(Debug, Clone, Copy, Value)]
 struct End {
     step: Step,
-    /// It has called the other end since the link carried packets.
+    /// This end has called the other end since the link carried packets.
     has_called: bool,
     /// The other end has called since then.
     is_called: bool,
@@ -304,7 +304,8 @@ impl Work<'_> {
         idle.saturating_add_signed(-i64::from(free_for))
     }
 
-    /// Asks the other end for sleep, if the channel has been idle for long enough. Looks again as soon as that can be true.
+    /// Requests sleep from the other end, if the channel has been idle for long enough. Looks again as soon as that can
+    /// be true.
     fn look_at_idle(&mut self) {
         match self.idle_in() {
             0 => {

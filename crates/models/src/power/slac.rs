@@ -71,7 +71,7 @@ pub struct Slac {
     /// Window over which utilisation is averaged.
     #[serde(default = "default_time")]
     pub averaging: Time,
-    /// When a stage that has come on goes off again.
+    /// Condition under which a stage that has gone on goes off again.
     #[serde(default)]
     pub release: Release,
     /// Stages that are on in cycle 0.
@@ -79,7 +79,7 @@ pub struct Slac {
     pub initial: Initial,
 }
 
-/// When a stage that has come on goes off again.
+/// Condition under which a stage that has gone on goes off again.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Release {
@@ -219,7 +219,7 @@ impl PolicyModel for Slac {
     }
 }
 
-/// Stage of the link between two routers, from 0: that of its lower row.
+/// Stage of the link between two routers, counted from 0: the stage of the lower row.
 fn stage_of(rows: &[u8], a: u32, b: u32) -> usize {
     rows[a as usize].min(rows[b as usize]).into()
 }

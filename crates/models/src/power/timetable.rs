@@ -54,7 +54,7 @@ pub struct Timetable {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Row {
-    /// Names of link classes, or `all`. Default: all that the policy manages.
+    /// Names of link classes, or `all`. Default: all links that the policy manages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub classes: Option<LinkClasses>,
     /// They begin to go down, in the run or in each period.

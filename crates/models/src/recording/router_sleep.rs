@@ -82,7 +82,7 @@ struct Router {
     /// Its number in the whole network.
     #[kept(fixed)]
     id: u32,
-    /// `channels`: managed channels that it sends on. `lit`: those of them that are not off.
+    /// `channels`: managed channels that it sends on. `lit`: ports that are not off.
     #[kept(fixed)]
     channels: u32,
     lit: u32,

@@ -6,7 +6,7 @@
 //!
 //! # Parameters
 //! `ranks` \[count\] = `tensor` x `pipeline` \[counts\]; `model`, `accelerator`. `prompts`: prompts of a batch \[count\];
-//! `prompt`: tokens of a prompt \[count\]; `decode`: steps of one token per prompt \[count\]. `weight_bytes`: bytes of a
+//! `prompt`: tokens of a prompt \[count\]; `decode`: steps of one token per prompt \[count\]. `weight_bytes`: size of a
 //! parameter \[bytes\].
 //!
 //! # Guarantees

@@ -54,7 +54,7 @@ def half_cut(widths: Sequence[int], first: int) -> int:
 
 
 def layout(_: Mapping[str, Any]) -> Layout | None:
-    """As the grid says."""
+    """The layout of the grid."""
     return None
 
 

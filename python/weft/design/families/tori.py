@@ -55,7 +55,7 @@ def _array_cut(widths: list[int]) -> int:
 
 
 def layout(_: Mapping[str, Any]) -> Layout | None:
-    """As the grid says."""
+    """The layout of the grid."""
     return None
 
 

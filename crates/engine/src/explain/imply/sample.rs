@@ -60,7 +60,7 @@ pub struct Sampled {
 }
 
 impl Sampled {
-    /// The errors where the bound comes from another walk than the means.
+    /// The errors if the bound and the means are from different walks.
     pub(super) fn with_bound_of(means: Option<Self>, bound: Option<Self>, value: Option<f64>) -> Option<Self> {
         let some = means.or(bound)?;
         let exact = value.unwrap_or(1.0);

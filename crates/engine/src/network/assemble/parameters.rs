@@ -273,7 +273,7 @@ fn check_delays(spec: &Spec, link: &LinkClass, name: &str) -> Result<(), Refusal
     Ok(())
 }
 
-/// The VCs of each VC class on links of class `c`: those of the routing in each set of VCs (`ranges`).
+/// The VCs of each VC class on links of class `c`: the VC classes of the routing in each set of VCs (`ranges`).
 fn vcs_of_sets(c: usize, needed: &Needs, sets: &VcSets, ranges: &[(u32, u32)]) -> [u16; 16] {
     let (mut all, each) = ([0u16; 16], usize::from(sets.links()[c].each));
     for (set, &(from, size)) in ranges.iter().enumerate() {

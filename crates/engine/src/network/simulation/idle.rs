@@ -109,7 +109,7 @@ fn idle_time_is_skipped_where_queues_are_set_aside() {
     }
 }
 
-/// Policies that come to rest, each with the cycles that it may take to, after the first burst.
+/// Policies that change no link any more some time after the first burst, each with its longest such time [cycles].
 const RESTING: [((&str, &str, &str), u64); 7] = [
     // a stretch of 1,024 cycles after each burst, and the cycles before and after timers
     ((HYPERX, ROUTINGS[1].1, r#"{"always_on": {}}"#), 5_000),

@@ -137,7 +137,7 @@ const SLEEPLESS: &str = r#"{"idle_timeout": {"idle": "100000ns", "transition": "
 const BY_QUEUES: [(&str, &str); 2] =
     [(HYPERX, r#"{"ugal": {"sensor": "used_credits"}}"#), (HYPERX, r#"{"ugal": {"sensor": "history_window"}}"#)];
 
-/// A network that is kept in the middle of a run and restored goes on as the first one.
+/// A network that is saved in the middle of a run and restored gives the same results as the uninterrupted run.
 fn assert_goes_on(spec: &Spec, what: &str) {
     let simulation = || Simulation::new(spec, Execution::new(1, 3)).expect("a simulation");
     let state = |simulation: &Simulation| {

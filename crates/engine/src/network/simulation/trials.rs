@@ -137,7 +137,8 @@ pub(super) fn assert_plain(spec: &Spec, blocks: usize, among: Set, what: &str) {
     }
 }
 
-/// The shortcuts to blame: without one of them, the results equal those of the plain loop (`plain`).
+/// The shortcuts that cause a difference: without one of them, the results equal the results of the plain loop
+/// (`plain`).
 fn culprits(among: Set, plain: &str, outcome_with: impl Fn(Set) -> String) -> Vec<Kind> {
     let is_one = |kind: &Kind| among.has(*kind) && outcome_with(among.without(*kind)) == plain;
     Kind::ALL.iter().copied().filter(is_one).collect()

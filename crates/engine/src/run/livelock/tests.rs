@@ -1,4 +1,4 @@
-//! Tests that a packet is found that goes further than its routing promises.
+//! Tests that the check finds a packet that takes more hops than its routing promises.
 
 use super::refuse;
 use crate::network::simulation::Simulation;

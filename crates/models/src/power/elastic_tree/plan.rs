@@ -172,7 +172,7 @@ impl Tree {
             if own > level || digits(lower) != digits(leaf) {
                 continue;
             }
-            // all choices that begin with those of the failed link
+            // all choices that begin with the choices of the failed link
             let (below, step) = (choices_below(lower, own, self.radix), self.choices(own + 1));
             for up in numbers_of(ups) {
                 let first = below + up as usize * self.choices(own);

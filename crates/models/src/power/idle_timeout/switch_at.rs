@@ -46,7 +46,8 @@ impl JsonSchema for SwitchAt {
 }
 
 impl SwitchAt {
-    /// Flits at which a channel of each link class changes to its full rate. `share`: that of the bandwidth in the slower mode.
+    /// Flits at which a channel of each link class changes to its full rate. `share`: share of the bandwidth in the
+    /// slower mode.
     pub(super) fn flits(self, site: &Site, (share, transition): (Rate, u64), path: &str) -> Result<Vec<u32>, Refusal> {
         let of_class = |rate: &Rate| match self {
             Self::BreakEven => break_even(*rate, share, transition),

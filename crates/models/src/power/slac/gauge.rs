@@ -72,7 +72,7 @@ impl Agents for Gauge {
 
 impl Gauge {
     pub fn new(site: &BlockSite, stages: usize) -> Self {
-        // the channel of an output and that of the input of the same port have the same link
+        // the channels of the output and of the input of a port belong to the same link
         let is_between_routers = |channel: &ChannelSite| matches!(channel.peer, Peer::Router { .. });
         let inputs = site.channels.iter().enumerate().filter(|(_, channel)| is_between_routers(channel));
         let inputs = inputs.map(|(i, input)| (i, site.routers[input.router as usize].id, input.buffer)).collect();

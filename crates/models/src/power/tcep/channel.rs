@@ -1,5 +1,5 @@
 //! When the state of a link's end changes (`link.rs`), the channel of its output follows: the agent opens or closes it,
-//! sets a timer, and tells the other members.
+//! sets a timer, and notifies the other members.
 
 use super::agent::Team;
 use super::message::{Kind, Message};
@@ -65,7 +65,7 @@ impl Team {
             let active = state == LinkState::On;
             channels.views_mut().set(&self.rules.nets, r, d, (own, c), active);
             channels.note_news(r);
-            // one end tells the others; if the link has failed, both ends have done so
+            // one end notifies the other members; if the link has failed, both ends have done so
             if own < c && !self.links[o].is_broken() {
                 self.spread(channels, r, Kind::State, (d, own, c), active);
             }

@@ -31,8 +31,8 @@ impl Counts {
         }
     }
 
-    /// Flits of the direction that counts, and those of them that went minimally. A packet of one flit on a detour is
-    /// counted as it chooses the detour, a little before it leaves.
+    /// Flits of the direction that counts, and how many of these were on minimal paths. A packet of one flit on a
+    /// detour is counted as it chooses the detour, a little before it leaves.
     pub fn load(self, direction: Direction) -> (u32, u32) {
         let minimal = |all: u32, around: u32| all.saturating_sub(around);
         let (sent, came) = (minimal(self.sent, self.sent_around), minimal(self.came, self.came_around));

@@ -9,8 +9,9 @@
 //! longest of the shortest paths, acyclic on every graph. `one`: one class; the check of dependencies decides (trees
 //! pass, rings don't). One byte of table per router and router with terminals, at most 1 GiB, and eight more where these
 //! take 16 MiB at most.
-//! Under faults: the first tables know all that is broken from the start. After a later fault, and
-//! `fault_model.rebuild_delay`, all routers know the shortest paths of what is left; until then heads at a broken link wait. Packets to routers that are cut off are discarded, and with `hop_index` those whose path has
+//! Under faults: the first tables take account of every link and router that is broken from the start. After a later
+//! fault, and `fault_model.rebuild_delay`, all routers know the shortest paths of what is left; until then heads at a
+//! broken link wait. Packets to routers that are cut off are discarded, and with `hop_index` those whose path has
 //! become longer than there are classes.
 //! # Not modelled
 //! Flows other than terminal to terminal; unequal weights.

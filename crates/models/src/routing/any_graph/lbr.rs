@@ -61,8 +61,8 @@ mod shares;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Lbr {
-    /// The routing of the minimal path, and of both legs of the others: one that names each hop by the destination router
-    /// alone.
+    /// The routing of the minimal path, and of both legs of the other paths. It must choose each hop from the
+    /// destination router alone.
     #[serde(default = "shortest_paths")]
     pub minimal: Box<RoutingConfig>,
     /// Paths over a random intermediate, beside the minimal one, 0 to 15.

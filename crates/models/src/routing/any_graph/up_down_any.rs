@@ -121,7 +121,7 @@ fn legal_links(wiring: &Wiring, order: &[u32], dest: u32) -> Result<Vec<[u16; 2]
             }
         }
     }
-    // the way up, from the root on: all above a router come before it
+    // the path up, from the root on: a router comes after all routers above it
     let mut sorted: Vec<u32> = (0..order.len() as u32).collect();
     sorted.sort_by_key(|&router| order[router as usize]);
     for router in sorted {

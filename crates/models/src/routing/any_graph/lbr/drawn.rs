@@ -47,7 +47,7 @@ impl Drawn {
         Packet { phase: 1, target: packet.dest, ..*packet }
     }
 
-    /// The packet as it goes over `mid`.
+    /// The packet on its path over `mid`.
     pub fn over(&self, packet: &Packet, mid: u64) -> Packet {
         let mut detour = *packet;
         self.legs.detour(&mut detour, mid);

@@ -24,7 +24,8 @@ struct Way {
     departures: u32,
 }
 
-/// Follows a packet through all that it may do, and checks the limits of the paper. Returns the longest way outside rings.
+/// Follows a packet through all possible choices, and checks the limits of the paper. Returns the longest way outside
+/// rings.
 fn follow(graph: &Graph, routing: &Runtime, at: u32, packet: Packet, way: Way) -> u32 {
     let coords = of_all(graph);
     let here = coords[at as usize];
