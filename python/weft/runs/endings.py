@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 _T = TypeVar("_T")
 
 
-def endings(futures: Collection[Future[_T]], seconds: float) -> Iterator[list[Future[_T]]]:
-    """Give the futures that have ended since the last time; none if none has within a number of seconds.
+def endings(futures: Collection[Future[_T]], waits: Iterator[float]) -> Iterator[list[Future[_T]]]:
+    """Give the futures that have ended since the last time; none if none has within the next of `waits` [s].
 
     Each wait is short, so that Ctrl-C works.
     """
@@ -25,7 +25,7 @@ def endings(futures: Collection[Future[_T]], seconds: float) -> Iterator[list[Fu
     while left:
         found = []
         with suppress(Empty):
-            found.append(ended.get(timeout=seconds))
+            found.append(ended.get(timeout=next(waits)))
             while True:
                 found.append(ended.get_nowait())
         left -= len(found)

@@ -7,6 +7,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
 from threading import Lock
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from weft._engine import Control
@@ -18,13 +19,15 @@ from weft.runs.provenance import Clock, cores
 from weft.text.labels import label
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from weft._engine import Finished, Point
     from weft.runs.checkpoints import Checkpoints
     from weft.runs.pinning import Cores
 
-_LOOK_SECONDS = 0.1
+# A look at the points in flight takes up to 1 ms on a busy machine, so a long run has fewer of them. The next one comes
+# after this part of the time so far, within these limits [s].
+_PART, _SHORTEST, _LONGEST = 0.05, 0.1, 1.0
 
 
 @dataclass(frozen=True)
@@ -300,11 +303,18 @@ def _words(points: Sequence[Point]) -> list[str]:
 
 def _follow(futures: Sequence[Future[None]], tell: Callable[[], None]) -> None:
     """Wait for all futures, and report now and then."""
-    for finished in endings(futures, _LOOK_SECONDS):
+    for finished in endings(futures, _waits()):
         tell()
         for future in finished:
             if isinstance(problem := future.exception(), WriteError):
                 raise problem  # if the disk is full, the next point fails, too
+
+
+def _waits() -> Iterator[float]:
+    """Seconds until each next look."""
+    begun = monotonic()
+    while True:
+        yield min(max(_PART * (monotonic() - begun), _SHORTEST), _LONGEST)
 
 
 def _raise_first(futures: list[Future[None]]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from concurrent.futures import Executor, wait
+from itertools import repeat
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
@@ -121,7 +122,7 @@ def _submitted(executor: Executor, order: Order, hash: str) -> Future[Done]:
 def _follow(futures: Mapping[Future[Done], str], store: Store, reused: int, watch: Callable[[Status], None]) -> None:
     """Wait for all points, and report now and then."""
     done, first = 0, None
-    for finished in endings(futures, _LOOK_SECONDS):
+    for finished in endings(futures, repeat(_LOOK_SECONDS)):
         for future in finished:
             problem = None if future.cancelled() else future.exception()
             if isinstance(problem, WeftError) and _of_a_point(problem):
