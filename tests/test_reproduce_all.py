@@ -13,6 +13,7 @@ import pytest
 from weft.cli import main
 from weft_papers import registry
 from weft_papers.common import rules, scoreboard
+from weft_papers.common.measured import Measured
 from weft_papers.common.reproduction import reproduce_all
 from weft_papers.common.rules import given
 
@@ -60,6 +61,36 @@ def test_the_page_of_boards_counts_every_claim() -> None:
     for name, (*by_verdict, claimed) in counts.items():
         assert len(by_verdict) == len(rules.WORDS)
         assert sum(by_verdict) == claimed == len(registry.paper(name).rules), name
+
+
+def test_every_figure_and_table_of_the_papers_has_a_drawing() -> None:
+    """Numbers of the last figure and table of each paper; parts have letters."""
+    for name, (figures, tables) in {
+        "tcep": (15, 2),
+        "ofar": (7, 0),
+        "flex": (17, 6),
+        "congestion": (3, 1),
+        "torus": (7, 2),
+    }.items():
+        known = {re.sub("(?<=[0-9])[a-f]$", "", each.name) for each in registry.paper(name).figures}
+        wanted = {str(number) for number in range(1, figures + 1)}
+        assert known >= wanted | {f"table{number}" for number in range(1, tables + 1)}, name
+
+
+def test_a_figure_that_was_not_run_names_the_command_that_draws_it() -> None:
+    nothing = Measured({}, quick=True)
+    absent = {
+        (paper.name, figure.name): scoreboard.lacking(paper, figure.needs, nothing)
+        for paper in map(registry.paper, registry.PAPERS)
+        for figure in paper.figures
+        if figure.needs
+    }
+    assert all(absent.values())
+    words = "it needs the points of sets256.yaml: run it with --only 6d 6e 6f 7b, or with --full"
+    assert absent["torus", "6d"] == words
+    assert absent["tcep", "own"] == "it needs the points of own_policy.yaml: run it with --full"
+    both = "it needs the points of single64.yaml and causes64 (single64.yaml)"
+    assert absent["torus", "causes"].startswith(both)
 
 
 def test_a_cause_has_a_number_or_says_what_was_tried() -> None:

@@ -90,7 +90,7 @@ def reproduce(
                 rounds.append(sweep.run(root / "runs" / stem, jobs=jobs, force_memory=force_memory, watch=watch))
         ran += [(each, results) for results in rounds]
     measured = Measured(_frames(paper, ran), quick)
-    shown = [_draw(figure, measured, root / "figures") for figure in figures]
+    shown = [_draw(paper, figure, measured, root / "figures") for figure in figures]
     words = ["weft", "reproduce", paper.name, f"--{mode(quick=quick)}", *(["--only", *only] if only else [])]
     words += ["--seeds", str(seeds)] if seeds is not None else []
     words += ["--out", str(out)] if out is not None else []
@@ -252,7 +252,7 @@ def _check(root: Path, names: Iterable[str], folders: Iterable[str] = ("figures"
             raise ResultsError.saying(what, "move it away, or name another folder with --out")
 
 
-def _draw(figure: Figure, measured: Measured, folder: Path) -> Shown:
+def _draw(paper: Paper, figure: Figure, measured: Measured, folder: Path) -> Shown:
     try:
         table = figure.rows(measured) if figure.rows else None
         if table is None:
@@ -261,7 +261,7 @@ def _draw(figure: Figure, measured: Measured, folder: Path) -> Shown:
             files = [_written(table, folder / f"{figure.name}.csv")]
         return Shown(figure, files, remark=figure.remark(measured) if figure.remark else "", table=table)
     except LackingError as problem:
-        return Shown(figure, absent=str(problem))
+        return Shown(figure, absent=scoreboard.lacking(paper, figure.needs, measured) or str(problem))
 
 
 def _written(table: pl.DataFrame, path: Path) -> Path:

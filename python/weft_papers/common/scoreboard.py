@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from weft_papers.common.claims import Claim
     from weft_papers.common.measured import Measured
-    from weft_papers.common.paper import Paper
+    from weft_papers.common.paper import Experiment, Paper
     from weft_papers.common.rules import Rule
 
 # Most letters of a cell of the table on the screen.
@@ -96,10 +96,7 @@ def judge(paper: Paper, measured: Measured) -> list[Row]:
 
 def finding(paper: Paper, rule: Rule, measured: Measured) -> Finding:
     """Judge one claim."""
-    lacking = [name for name in rule.needs if name not in measured.frames]
-    if lacking:
-        listed = " and ".join(f"{name}.yaml" for name in lacking)
-        because = f"it needs the points of {listed}: run it {_remedy(paper, lacking, quick=measured.quick)}"
+    if because := lacking(paper, rule.needs, measured):
         return Finding("not run", because=because)
     try:
         found = rule.judge(measured)
@@ -109,13 +106,22 @@ def finding(paper: Paper, rule: Rule, measured: Measured) -> Finding:
     return replace(found, measured=f"{found.measured} ({late})") if late else found
 
 
-def _remedy(paper: Paper, lacking: Sequence[str], *, quick: bool) -> str:
+def lacking(paper: Paper, needs: Sequence[str], measured: Measured) -> str:
+    """The experiments that were not run, and the options with which they run; empty if all were run."""
+    absent = [each for each in paper.experiments if each.name in needs and each.name not in measured.frames]
+    if not absent:
+        return ""
+    listed = " and ".join(f"{each.name} ({each.file})" if each.scenario else each.file for each in absent)
+    return f"it needs the points of {listed}: run it {_remedy(paper, absent, quick=measured.quick)}"
+
+
+def _remedy(paper: Paper, absent: Sequence[Experiment], *, quick: bool) -> str:
     """The options with which experiments run that were left out."""
-    of = [each for each in paper.experiments if each.name in lacking]
-    if quick and any(not each.quick for each in of):
+    if quick and any(not each.quick for each in absent):
         return "with --full"
-    if quick and any(each.asked for each in of):
-        figures = " ".join(figure.name for figure in paper.figures if set(figure.needs) & set(lacking))
+    if quick and any(each.asked for each in absent):
+        names = {each.name for each in absent}
+        figures = " ".join(figure.name for figure in paper.figures if names.intersection(figure.needs))
         return f"with --only {figures}, or with --full"
     return "without --only"
 
