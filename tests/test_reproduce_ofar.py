@@ -436,6 +436,15 @@ def test_scenarios_are_sound_in_both_lengths(each: Experiment) -> None:
         assert point.resolved["topology"]["dragonfly"]["global_links_per_router"] == 6, "that of the paper"
 
 
+def test_runs_that_tell_a_knee_may_drain() -> None:
+    """A run that stops with packets in flight counts as saturated, so no load would be below the knee."""
+    (knees,) = (each for each in PAPER.experiments if each.name == "knees")
+    for quick in (True, False):
+        for _, sets in knees.sweeps(quick=quick):
+            points = weft.load(PAPER.path(knees.file), overrides=sets).points
+            assert {point.resolved["measure"]["drain_limit"] for point in points} == {"3000cycles"}
+
+
 def test_a_quick_run_has_a_smaller_network() -> None:
     assert QUICK_H < 6
     assert paper("ofar") is PAPER
