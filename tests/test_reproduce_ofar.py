@@ -344,6 +344,15 @@ def test_curves_of_a_small_network_have_the_levels_of_the_paper_s_beside_them() 
         assert ("OFAR-L, h = 6" in numbers["series"].to_list()) is are_drawn
 
 
+def test_curves_of_uniform_traffic_have_no_levels_of_adversarial_traffic() -> None:
+    (figure,) = PAPER.chosen(["3b"])
+    small = changed("uniform", lambda rows: rows.with_columns(h=pl.lit(3, dtype=rows["h"].dtype)))
+    assert small.has(("saturation",))
+    numbers = line_figures.drawn(figure, small).numbers
+    assert numbers is not None
+    assert not [name for name in numbers["series"].to_list() if "h = 6" in name]
+
+
 def small_sweeps(each: Experiment, sets: dict[str, Any], shift: dict[str, Any]) -> Experiment:
     """The sweeps of an experiment that runs the scenario of another one, in small."""
     patterns: dict[str, Any] = {}

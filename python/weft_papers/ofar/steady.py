@@ -18,7 +18,7 @@ from weft_papers.common.questions import beside, greatest, of, ratio, steady, th
 from weft_papers.common.rules import Part, approx, constructed, exact, trend
 from weft_papers.ofar import readings
 from weft_papers.ofar.closed_forms import valiant_bound
-from weft_papers.ofar.routings_run import MIN, OFAR, OFAR_L, PB, PB_125, VAL, adversarial
+from weft_papers.ofar.routings_run import MIN, OFAR, OFAR_L, PB, PB_125, UNIFORM, VAL, adversarial
 from weft_papers.ofar.scale import PAPER_H, paper_only, sizes
 
 if TYPE_CHECKING:
@@ -83,7 +83,12 @@ def _drawn(title: str, experiment: str, column: str, axis: str, measured: Measur
 
 
 def _levels(measured: Measured, frame: pl.DataFrame, shown: Sequence[str]) -> list[Series]:
-    """Accepted loads far beyond saturation in the paper's network, as lines across the curves of a smaller one."""
+    """Accepted loads far beyond saturation in the paper's network, as lines across the curves of a smaller one.
+
+    Uniform traffic has none: those runs have adversarial traffic only.
+    """
+    if _patterns(frame) == UNIFORM:
+        return []
     far = {"ADV+2": adversarial(2)}.get(_patterns(frame), adversarial(PAPER_H))
     ends = [0.0, greatest(frame, "load")]
     levels = []
