@@ -159,6 +159,9 @@ def test_pages_fit_their_width_and_no_row_of_a_table_breaks(site: Path) -> None:
                 assert page.ask("document.documentElement.scrollWidth") <= width, f"{name} at {width} pixels"
                 assert not page.ask(f"{breaking}.length"), f"{name} at {width} pixels"
             assert page.ask("document.querySelectorAll('.output pre').length")
+            page = Page(driver, site / "index.html")
+            assert page.ask("getComputedStyle(document.querySelector('.job')).paddingLeft") != "0px"
+            assert page.ask("getComputedStyle(document.querySelector('.shot')).paddingLeft") != "0px"
 
 
 def test_the_notebook_ran(site: Path) -> None:
