@@ -20,7 +20,7 @@ import weft
 from browser import Page, browser
 from weft import _engine, cli
 from weft.scenario import parameters
-from weft_docs import recordings
+from weft_docs import live, recordings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -162,6 +162,15 @@ def test_pages_fit_their_width_and_no_row_of_a_table_breaks(site: Path) -> None:
             page = Page(driver, site / "index.html")
             assert page.ask("getComputedStyle(document.querySelector('.job')).paddingLeft") != "0px"
             assert page.ask("getComputedStyle(document.querySelector('.shot')).paddingLeft") != "0px"
+
+
+def test_long_sentences_of_an_output_are_broken_and_rows_are_not() -> None:
+    broken = live._broken("  " + " ".join(30 * ["word"]))
+    assert [len(line) for line in broken] == [116, 38]
+    assert broken[1].startswith("    word")
+    assert live._broken(130 * " ") == [""]
+    for whole in (f"a{130 * ' '}b", f"# {30 * 'word'}", '{"key": "' + 30 * "word " + '"}', 30 * "long"):
+        assert live._broken(whole) == [whole]
 
 
 def test_the_notebook_ran(site: Path) -> None:

@@ -12,6 +12,7 @@ import os
 import shutil
 import subprocess
 import sys
+import textwrap
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -33,6 +34,10 @@ LIVE = "_generated/live"
 BIN = Path(sys.executable).parent
 WIDTH = 108
 """Columns of a terminal that fit on a page."""
+# Letters of a sentence in one line of an output: its box has room for them at 1,280 pixels.
+_LETTERS = 120
+# First letters of lines of code: comments, texts, lists and objects.
+_CODE = '#"[{'
 
 
 def setup(app: Sphinx) -> None:
@@ -137,15 +142,26 @@ class Shell(Live):
         return shown
 
     def _shown(self, output: str) -> str:
-        """The first or last lines of it, and how many more there are."""
+        """The first or last lines of it, and how many more there are; long sentences are broken as in a terminal."""
         # a command on the path of this machine is a command
         lines = output.rstrip().replace(f"{BIN}/", "").splitlines()
         first = self.options.get("first", 0 if "last" in self.options else len(lines))
         last = self.options.get("last", 0)
-        if first + last >= len(lines):
-            return "\n".join(lines)
-        left_out = f"... ({len(lines) - first - last} more lines)"
-        return "\n".join([*lines[:first], left_out, *lines[len(lines) - last :]])
+        if first + last < len(lines):
+            left_out = f"... ({len(lines) - first - last} more lines)"
+            lines = [*lines[:first], left_out, *lines[len(lines) - last :]]
+        return "\n".join(part for line in lines for part in _broken(line))
+
+
+def _broken(line: str) -> list[str]:
+    """Lines of at most `_LETTERS` if it is a sentence. Rows of tables, which have gaps, and code stay whole."""
+    line = line.rstrip()
+    indent = line[: len(line) - len(line.lstrip())]
+    if len(line) <= _LETTERS or "  " in line.strip() or line.lstrip()[0] in _CODE:
+        return [line]
+    return textwrap.wrap(
+        line, _LETTERS, subsequent_indent=f"{indent}  ", break_long_words=False, break_on_hyphens=False
+    )
 
 
 class Picture(Live):
