@@ -42,7 +42,7 @@ _NETWORKS = {
         {"dragonfly": {"routers_per_group": 12, "terminals_per_router": 6, "global_links_per_router": 6}},
         "dragonfly_minimal",
     ),
-    "any_graph": ({"torus": {"widths": [20, 20, 10], "terminals_per_router": 1}}, {"ecmp": {"classes": "one"}}),
+    "any_graph": ({"torus": {"widths": [16, 16, 8], "terminals_per_router": 1}}, {"ecmp": {"classes": "one"}}),
 }
 
 
