@@ -66,7 +66,7 @@ def frame(rows: Iterable[Mapping[str, Any]]) -> pl.DataFrame:
 
 
 def accepting(mechanism: str, pattern: str, load: float, full: float, **more: Any) -> dict[str, Any]:
-    """A row of a mechanism that accepts up to `full`."""
+    """A row of a mechanism whose highest accepted load is `full`."""
     return row(mechanism, pattern, load, accepted_load=min(load, full), saturated=load > full) | more
 
 

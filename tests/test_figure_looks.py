@@ -51,7 +51,7 @@ SIZED = {"width": 4.5, "height": 5, "title": "What it shows"}
 
 @pytest.fixture(scope="module")
 def batches(tmp_path_factory: pytest.TempPathFactory) -> Results:
-    """Two points of two jobs that end."""
+    """Two points, each of two jobs that end."""
     return weft.load(BATCHES).run(tmp_path_factory.mktemp("batches"))
 
 

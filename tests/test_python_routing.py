@@ -324,7 +324,7 @@ def test_a_generator_is_a_list_of_hops(ideas: Path) -> None:
 
 @pytest.mark.filterwarnings("ignore::weft.WeftWarning")
 def test_a_function_may_change_its_queues(ideas: Path) -> None:
-    """Each call has queues of its own, so a change is not seen by another call."""
+    """Each call gets its own copy of the queues, so a change in one call has no effect on another."""
     assert numbers(scenario(ideas, "changes"), "out", threads=2, blocks=4)["ending"] == "drained"
 
 

@@ -433,7 +433,7 @@ def test_every_figure_has_axes_with_units_and_fits_a_paper(name: str) -> None:
     plain |= {"SLaC / TCEP", "Energy per flit / baseline's", *[""] * (name in ("1", "13", "14", "sensitivity"))}
     for axes in drawing.axes:
         if axes.axison:
-            # rows with names, or beside a panel whose rows have them
+            # rows with names, or next to a panel whose rows have names
             has_names = len(axes.get_yticks()) == 0 or axes.get_yticklabels()[0].get_text()
             named = [axes.get_xlabel(), *([] if has_names else [axes.get_ylabel()])]
             assert all("[" in label or label in plain or label == "Flits/cycle" for label in named), named

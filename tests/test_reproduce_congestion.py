@@ -247,7 +247,7 @@ TINY = {
 
 
 def tiny(each: Experiment) -> Experiment:
-    """An experiment of a second: tiny networks, 40 us after 20 us."""
+    """An experiment that runs for a second: tiny networks, a window of 40 us after a warm-up of 20 us."""
     sets: dict[str, Any] = dict(each.quick[0]) | {"measure.warmup": "20us", "measure.window": "40us"}
     document = yaml.safe_load(PAPER.path(each.file).read_text(encoding="utf-8"))
     joined = document["zip"].get("topology")

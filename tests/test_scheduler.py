@@ -62,7 +62,7 @@ def test_every_trace_runs_once_and_the_last_end_is_the_run_time(results: Results
 
 
 def test_no_core_has_two_tasks_and_starts_follow_ends_by_a_period_or_two(results: Results) -> None:
-    """The period is 1 us, 1,000 cycles: a look frees what ended 1,000 cycles before, or up to 1,999."""
+    """The period is 1 us, 1,000 cycles: each period frees programs that ended 1,000 to 1,999 cycles before."""
     for point in range(3):
         ranks = pl.read_parquet(results.file(point, "ranks.parquet"))
         held: dict[int, list[tuple[int, int]]] = {}

@@ -236,10 +236,10 @@ pub trait Channels {
     fn free_for(&self, channel: usize) -> i32;
     /// Flits that wait at its sender, or `most` at a terminal where more wait. In a router these are flits of packets that have this output: those in the queues, and
     /// those behind the switch with others before them. At a terminal they are the flits of all packets that were created before this
-    /// cycle and are not sent. A stream of body flits counts one more here, and one less in `flits`, than flit by flit. This is so
-    /// only at channels from terminals that the policy does not manage: managed ones have no streams.
-    /// The call counts them in the queues, unless [`Probes::queued`] has them counted as they come. Agents call it from `timers`: in
-    /// `wanted` the number would depend on the order in which heads ask.
+    /// cycle and are not sent. If body flits move as a stream, this count is one higher, and `flits` one lower, than if
+    /// each flit moved by itself. This is so only at channels from terminals that the policy does not manage: managed
+    /// ones have no streams. The call counts them in the queues, unless [`Probes::queued`] has them counted as they
+    /// come. Agents call it from `timers`: in `wanted` the number would depend on the order in which heads ask.
     fn queued(&self, channel: usize, most: u32) -> u32;
     /// Most flits by which `queued` can grow from a cycle to the next, at least 1. `None`: all flits of a queue may count at once, because
     /// heads choose their output late.

@@ -286,7 +286,7 @@ pub struct Place {
     pub rank: u32,
 }
 
-/// A workload at work.
+/// A workload in a running simulation.
 pub trait Workload: Debug + Send + Sync {
     /// The sources of the terminals of one block, numbered in this order: all parts of the first, then those of the next.
     fn sources(&self, here: &[Place]) -> JobSources;

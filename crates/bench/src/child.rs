@@ -76,7 +76,7 @@ fn count_cycles(hops_per_cycle: f64) -> u64 {
     ((COUNT_HOPS / hops_per_cycle).ceil() as u64).max(5)
 }
 
-/// The number of instructions in what callgrind says.
+/// Reads the number of instructions from callgrind's output.
 fn collected(said: &str) -> Option<u64> {
     said.lines().find_map(|line| line.split_once("Collected :"))?.1.trim().parse().ok()
 }

@@ -5,7 +5,7 @@ use weft_units::Code;
 /// Flaws that are treated alike.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Group {
-    /// The latency has no limit, because packets wait for each other for ever.
+    /// The latency is unbounded, because packets wait for each other for ever.
     Stalled,
     Interrupted,
     /// The latency has no limit, because the load is too much.

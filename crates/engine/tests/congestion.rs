@@ -111,7 +111,8 @@ fn the_queue_of_dcqcn_is_at_the_fixed_point_if_each_mark_is_notified() {
 
 #[test]
 fn greedy_sources_share_a_bottleneck_and_fill_it() {
-    // Left out are the uses below 95 % that the headers of the models name: DCQCN with 32 sources, and the delays of InfiniBand with few.
+    // The cases below 95 % that the models' headers name are left out: DCQCN with 32 sources, and the delays of
+    // InfiniBand with few sources.
     let infiniband = r#"{"infiniband": {}}"#;
     for (control, sources, fills) in [(DCQCN, 2, true), (DCQCN, 8, true), (DCQCN, 32, false), (infiniband, 32, true)] {
         let mut spec = greedy(control, sources);

@@ -56,8 +56,8 @@ fn layer(layers: Layers, room: &str) -> Option<usize> {
     of(room).or_else(|| of(ROOT))
 }
 
-/// What is wrong with the imports of a file: each path that leads to a room that it may not import, or to none, with
-/// the line. `name`: the file, below `src`.
+/// Faults in the imports of a file, with their lines: paths to rooms that the file may not import, and paths to no
+/// room. `name`: the file, below `src`.
 fn wrong_imports(layers: Layers, name: &str, text: &str) -> Vec<String> {
     let room_of = |file: &str| {
         layers.iter().flat_map(|rooms| rooms.iter()).find(|room| file.starts_with(&format!("{room}/"))).copied()

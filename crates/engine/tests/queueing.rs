@@ -164,7 +164,7 @@ fn refused(spec: &Spec) -> Refusal {
 
 #[test]
 fn too_many_lanes_are_refused_with_a_number_that_fits() {
-    // from a terminal lie 24 other destinations, all with residues of their own
+    // a terminal has 24 other destinations, all with different residues
     let mesh_5x5 = r#"{"mesh": {"widths": [5, 5], "terminals_per_router": 1}}"#;
     let refusal = refused(&under(mesh_5x5, DOR, r#"{"dbbm": {"queues": 25}}"#));
     assert_eq!(refusal.path, "queueing.dbbm");

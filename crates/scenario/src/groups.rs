@@ -203,7 +203,7 @@ pub(crate) fn of_routers<'a>(asleep: &'a [u64], spec: &Spec) -> &'a [u64] {
     asleep.get(..spec.graph.routers() as usize).unwrap_or_default()
 }
 
-/// Cycles that routers have slept, added over them.
+/// Sum over routers of the cycles in which they slept.
 pub(crate) fn routers_asleep(asleep: &[u64], spec: &Spec) -> u128 {
     of_routers(asleep, spec).iter().copied().map(u128::from).sum()
 }

@@ -30,9 +30,9 @@
 //! Which packets cross the slow links: where n of 10 flits cross links that take s cycles, n of 10 packets are taken to
 //! do so, as if none crossed two of them. So where few packets cross several slow links each, queues are longer than
 //! the result, by at most (P - 1) (s - 1) cycles for each further link. How many packets wait for links: where a few
-//! do, a queue as short as that wait is not seen. Where in the network packets wait: the time is taken as spread evenly
-//! over the routers of a path, and that before injection as one queue. A backlog that a few terminals have shows in the
-//! mean of all as a short one.
+//! do, a queue as short as that wait is not seen. The estimate does not see where packets wait. Weft spreads the
+//! waiting time evenly over the routers of a path. It counts the time before injection as one queue. A backlog that a
+//! few terminals have shows in the mean of all as a short one.
 
 use serde_json::{Map, Value, json};
 use weft_engine::Spec;

@@ -40,7 +40,7 @@ def active_share(load: float, routers: int, terminals: int, minimal_share: float
     Returns
     -------
     float
-        The share; above 1 where even all links are too few.
+        The share. It is above 1 if even all links are not enough.
 
     Raises
     ------

@@ -2,9 +2,9 @@
 
 Source: our own, as a reference for TCEP (ISCA 2018), which does not know the traffic. A greedy search on the fluid
 model of `weft.analysis.fluid`: in each subnetwork all links are on at first. Then links are switched off one by one, as
-long as no channel is loaded beyond the target: next is the link whose two routers send the least traffic over it, since
-this traffic then takes one hop more; of equals, the link between the highest routers, so that links concentrate on the
-lowest. The star of the hub always stays on.
+long as no channel is loaded beyond the target. The next link is the one over which its two routers send the least
+traffic, since this traffic then takes one hop more. Of equal links it is the link between the highest routers, so that
+the links that are on concentrate on the lowest. The star of the hub always stays on.
 
 Parameters: traffic [flits/cycle], target [flits/cycle], hub. Channels carry one flit per cycle; where they have another
 bandwidth, traffic, target and loads are in units of it. Guarantees: in the fluid model no channel is above the

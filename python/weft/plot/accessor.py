@@ -80,7 +80,7 @@ class Shown(Asked, Looks, total=False):
 
 
 class Drawn:
-    """An attribute of `Plots` that draws the kind of its name."""
+    """An attribute of `Plots` that draws the kind of plot that its name says."""
 
     def __set_name__(self, owner: type[Plots], name: KindName) -> None:
         self._kind: KindName = name

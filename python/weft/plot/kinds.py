@@ -221,7 +221,7 @@ def check_queues(name: str, at: int | None, full: float | None) -> None:
 
 
 def known(name: str) -> Kind:
-    """The kind of a name.
+    """The kind of plot that has this name.
 
     Raises
     ------

@@ -43,7 +43,7 @@ _LEAST_SCALE = 1e-6
 MOST_OPERATIONS = 3_000_000
 # Time of the executor per operation [s]: 91 million in 130 s, on a machine with two busy cores.
 _SECONDS_PER_OPERATION = 1.4e-6
-# More messages than the executor of LogGOPS may have: it never has so many.
+# A number of messages that the executor of LogGOPS never reaches.
 _ALWAYS_EAGER = (1 << 63) - 1
 BOUNDS = {
     "compute_s": "busiest processor: its computations and its parts of messages",

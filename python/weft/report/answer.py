@@ -154,7 +154,7 @@ def _warned(sources: Sources, line: Line) -> set[float]:
 
 
 def _changes(sources: Sources, line: Line) -> bool:
-    """Whether the load changes while the first point of a curve runs: its mean latency is that of no load."""
+    """Whether the load changes while the first point of a curve runs. Its mean latency is then of no single load."""
     return any(sources.summaries[point].get("phases") for point in line.points[0])
 
 

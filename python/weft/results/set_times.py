@@ -45,7 +45,7 @@ def _named(failing: Any) -> list[str]:
 
 
 def changes(results: ResultSet) -> list[str]:
-    """For each point what changes in it at set times, in words; empty where nothing does."""
+    """For each point, its changes at set times as text; empty if there are none."""
     values = []
     known = zip(results.summaries, faults(results), _values(results, POLICY), strict=True)
     for summary, failing, policy in known:

@@ -172,11 +172,11 @@ class Cancelled:
     Attributes
     ----------
     arrays : list of Array
-        Arrays whose orders stood; their jobs end.
+        Arrays whose orders were still valid; their jobs end.
     others : int
-        Orders of executors that stood; their workers end.
+        Valid orders of executors; their workers end.
     unasked : str or None
-        Why Slurm was not told, if it was not: then jobs that wait end as soon as they begin.
+        Reason why Slurm was not notified, if it was not. Waiting jobs then end as soon as they begin.
     """
 
     arrays: list[Array]

@@ -84,8 +84,8 @@ def run(
     Raises
     ------
     WeftError
-        The first point's that failed, after all others have finished; at once if workers do not see the folder, or the
-        executor fails.
+        The error of the first point that failed, after all other points have finished. It comes at once if workers do
+        not see the folder, or the executor fails.
     KeyboardInterrupt
         After the workers got the order to stop; finished points are kept.
     """

@@ -19,7 +19,7 @@ def allowed() -> list[int]:
     Raises
     ------
     WeftError
-        If the system has no such numbers.
+        If the system does not number its cores.
     """
     if not hasattr(os, "sched_getaffinity"):
         what = "threads can't be pinned: this system does not let a process choose its cores (Linux does)"

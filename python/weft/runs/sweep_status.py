@@ -143,7 +143,7 @@ def status(folder: str | Path) -> SweepStatus:
 
 
 def _checkpoints(store: Store) -> list[dict[str, Any]]:
-    """Kept data of points without results that this build of Weft can continue."""
+    """Checkpoints of unfinished points that this build of Weft can continue."""
     coordinates = {point["hash"]: point["coordinates"] for point in store.manifest()["points"]}
     return [
         {"hash": kept.hash, "coordinates": coordinates[kept.hash], "cycle": kept.cycle, "seconds": kept.seconds}

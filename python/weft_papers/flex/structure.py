@@ -1,6 +1,6 @@
 """Claims about the structure: ports, links, scalability, diameters, distances and numbers of shortest paths.
 
-Each is counted in networks that the engine builds by the paper's eqs. (4) and (5).
+Each number is counted in networks that the engine builds by eqs. (4) and (5) of the paper.
 """
 
 from __future__ import annotations

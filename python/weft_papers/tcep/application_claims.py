@@ -257,7 +257,7 @@ def _others_save(case: Case) -> tuple[bool, str]:
 
 
 def _less_than(limit: float, some: Iterable[tuple[float, float]]) -> Callable[[Case], tuple[bool, str]]:
-    """Energies that change by less than a share."""
+    """A claim that energies change by less than a share."""
 
     def judge(case: Case) -> tuple[bool, str]:
         ratios = {VARIATIONS[which]: case.mean(ENERGY, which, TCEP) for which in some}

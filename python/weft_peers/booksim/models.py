@@ -175,7 +175,7 @@ def router(delay: int, routing_delay: int, speedup: int, credit_delay: int, allo
 
 
 def allocator(text: str) -> Model:
-    """``islip`` is one iteration, ``islip(4)`` four; separable allocators have one, and round-robin arbiters."""
+    """``islip`` has one iteration, ``islip(4)`` four. Separable ones have one, and round-robin arbiters."""
     name, arguments = call(text)
     if name not in ALLOCATORS:
         raise NotExpressible(f"Weft has no allocator for {text}")

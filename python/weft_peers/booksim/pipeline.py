@@ -1,4 +1,4 @@
-"""How long a lone head flit spends in BookSim2's input-queued router.
+"""Time of an uncontended head flit in BookSim2's input-queued router [cycles].
 
 Measured on commit 28f4329 with one router at load 0.002, for speedups from 1.0 to 3.0 and all legal delays up to 2.
 The router takes `speedup` internal steps in a cycle (if that is not a whole number, one more in some cycles than in

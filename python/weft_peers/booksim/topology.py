@@ -157,7 +157,7 @@ def _link_keys(config: Config, name: str) -> list[str]:
 
 
 def _why(config: Config, name: str, fewer: bool) -> str:
-    """A remark on latencies and VCs that are not those of the keys."""
+    """A remark on latencies and VCs that differ from the keys."""
     fixed = name != "default" or "use_noc_latency" not in config.read
     shown = "latencies are those of the file" if config.text("topology") == "anynet" and name == "default" else ""
     shown = shown or ("the latency is fixed in BookSim2" if fixed else "")

@@ -67,7 +67,7 @@ pub struct Implied {
     pub vcs_of_messages: Vec<Vec<u8>>,
     /// Whether the routing reads queues to choose a path.
     pub reads_queues: bool,
-    /// The bias toward the minimal path [flits], if the routing takes flits and credits under way for a queue.
+    /// Bias toward the minimal path [flits], if the routing counts flits and credits under way as part of a queue.
     pub bias_of_used_credits: Option<i32>,
     /// Links that are broken from the start, if the paths of these numbers lead over them as if they were whole.
     pub broken_links: Option<BrokenLinks>,

@@ -469,7 +469,7 @@ impl Simulation {
         self.blocks.iter().map(|b| b.observers().tally.parts.unborn(j)).sum()
     }
 
-    /// What the terminals of job `j` have created of their own in the window (no delivery caused it).
+    /// Packets that the terminals of job `j` have created in the window without a delivery as their cause.
     fn created(&self, j: usize) -> Amount {
         self.blocks.iter().map(|b| b.observers().tally.parts.created_by(j).unwrap_or(b.observers().tally.created)).sum()
     }

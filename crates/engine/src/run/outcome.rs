@@ -53,7 +53,7 @@ weft_units::words! {
         Saturated = "saturated",
         /// Packets wait for each other for ever.
         Stalled(Stall) = "stalled",
-        /// The caller asked to stop.
+        /// The caller stopped the run.
         Interrupted = "interrupted",
     }
 }

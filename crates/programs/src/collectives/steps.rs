@@ -3,7 +3,7 @@
 use super::call::Piece;
 use crate::form::{Draft, Op, Ops, When};
 
-/// By how much the tags of two collectives that follow each other differ.
+/// Difference between the tags of two successive collectives.
 const ROUNDS: u32 = 1 << 12;
 
 /// A message of a collective, whose tag is that of its round, with the number of the collective in its tag. A message of collective 0 becomes that of any other one.

@@ -19,7 +19,7 @@ const BUCKETS: usize = 65;
 
 #[derive(Debug)]
 pub struct Queue {
-    /// The first events, sorted, without those of `early`: `next` and those behind it.
+    /// The first events in order of time, without the events of `early`: `next` and the events after it.
     sorted: Vec<Event>,
     next: usize,
     /// Events before `edge` that came after `sorted` was made.

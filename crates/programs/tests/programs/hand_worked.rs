@@ -97,7 +97,7 @@ fn a_receive_with_a_tag_leaves_earlier_messages_of_other_tags() {
 
 #[test]
 fn operations_that_are_free_at_the_same_time_start_sends_first() {
-    // A send, a receive and a computation are free at 0. The send goes first: the computation begins at 10.
+    // A send, a receive and a computation are free at 0. The send is first: the computation begins at 10.
     let program = two("calc 100\nsend 1b to 1", "recv 1b from 0");
     assert_eq!(finish(&program, AT), [110, 120]);
 }

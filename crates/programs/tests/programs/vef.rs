@@ -34,7 +34,8 @@ fn refused(text: &str) -> String {
 fn records_are_operations_behind_what_they_follow() {
     let program = read(EXAMPLE);
     let ops = &program.ranks[1].ops;
-    // the receive of message 0, the send of message 1, the barrier; then 500 ns behind the one and 100 ns behind the other
+    // the receive of message 0, the send of message 1, the barrier; then 500 ns after the first one and 100 ns after
+    // the second one
     let barrier = Op::collective(Operation::Barrier, 0, 0, 0);
     let wanted =
         [Op::receive(Some(0), 1024, Some(0)), Op::send(2, 2048, Some(1)), barrier, Op::compute(100), Op::compute(500)];

@@ -49,7 +49,7 @@ pub struct Dimension {
     pub class: u8,
 }
 
-/// How the routers of one line of a grid are joined.
+/// Links among the routers of one line of a grid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Line {
     /// Every two of them. The port to coordinate c is number c below the router's own coordinate, c - 1 above.

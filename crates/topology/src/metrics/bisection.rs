@@ -45,7 +45,8 @@ impl Graph {
             return Halves { links: links * u64::from(self.planes()), second: self.in_all_planes(&second) };
         }
         let mut cut = Cut::new(self);
-        // first the routers of the given half, those with the most links inside it ahead, then the others likewise
+        // first the routers of the given half, by falling number of links inside the half; then the other routers, in
+        // the same order
         let inside = |router: u32| {
             let with = self.neighbours(router).filter(|&far| second[far as usize]).count() as i64;
             2 * with - self.neighbours(router).count() as i64

@@ -84,8 +84,8 @@ impl End {
         }
     }
 
-    /// The other end agrees. `can`: this end can still do it. Returns what was asked for, if it begins now, or else the
-    /// message to send.
+    /// The other end agrees. `can`: this end can still do it. Returns the requested change, if it begins now, or else
+    /// the message to send.
     pub fn acked(&mut self, can: bool) -> Result<Option<Want>, Say> {
         let Some(want) = self.asked.take() else { return Ok(None) };
         if can && self.fits(want) {

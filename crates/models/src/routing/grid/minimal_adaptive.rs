@@ -66,7 +66,7 @@ pub struct Runtime {
     leave_escape: bool,
     /// [dimension][own coordinate][other] -> the ports, a bit each, with which a minimal path begins.
     ways: Vec<u128>,
-    /// Of each dimension its start in `ways`, and its width. Empty if the grid has ports without a bit.
+    /// Start in `ways` and width of each dimension. Empty if the grid has ports without a bit.
     ways_of: Vec<(u32, u32)>,
     lines: SwitchedLines,
 }

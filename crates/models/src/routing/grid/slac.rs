@@ -12,7 +12,8 @@
 //! is on. A packet keeps the S that it meets as it becomes the head of its queue in its source router. One VC class, so that
 //! a queue that is stuck can fill its whole buffer, which is what the policy `slac` looks at: a column link that is followed
 //! by another link leads down or comes first, so that row links are only entered from higher rows, and links up a column are
-//! the last; that is acyclic for every S and for packets of different S. Under `always_on` it is `dimension_order`.
+//! the last; that is acyclic for every S and for packets of different S. Under `always_on` the routing equals
+//! `dimension_order`.
 //! # Not modelled
 //! Balance between the links that are on: the choice never reads a queue (TCEP criticises SLaC for that).
 //! # Validation

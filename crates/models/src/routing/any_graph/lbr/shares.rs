@@ -16,7 +16,7 @@ pub struct Shares<'a> {
     /// A bit for each path that gets flits, and how many these are.
     in_use: u32,
     count: u64,
-    /// The level up to which these are filled, times their count [flits].
+    /// Level up to which these paths are filled, times their number [flits].
     level: u64,
     /// Sum of all weights.
     sum: u64,
