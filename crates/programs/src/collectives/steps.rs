@@ -29,7 +29,8 @@ pub struct Watched {
     pub into: Into,
 }
 
-/// Sends and receives of a rank, in rounds: an operation of a round starts when all of the round before have finished.
+/// Sends and receives of a rank, in rounds: an operation of a round starts when all of the round before have finished. No operation waits for the
+/// start of another one, and none is a collective.
 /// Lanes are independent of each other.
 #[derive(Debug, Default)]
 pub struct Steps {

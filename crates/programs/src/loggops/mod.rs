@@ -31,11 +31,15 @@
 //! `programs/tests/programs.rs`: finish times that LogGOPSim printed, times worked out by hand, and random programs against
 //! an executor that looks at every operation in every step.
 
+mod ahead;
+mod event;
 mod nodes;
 mod parameters;
+mod posts;
 mod queue;
 mod record;
 mod release_order;
+mod slots;
 mod stuck;
 mod waiting;
 
@@ -47,13 +51,15 @@ pub use stuck::Stuck;
 use crate::collectives::Rules;
 use crate::form::{Cursor, InMemory, Kind, Program};
 use crate::rank::{Key, Machine, OpId, Ready};
+use event::{About, Event};
 use parameters::NS;
+use posts::{Post, Posts};
 use queue::Queue;
-use std::cmp::Ordering;
+use slots::Slots;
+use std::fmt;
 use std::sync::Arc;
 use waiting::{Needs, Waiting};
 use weft_units::Refusal;
-use weft_units::prefetch::prefetch_whole;
 
 /// When a program finished.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -88,6 +94,21 @@ pub enum Failure {
     Stuck(Stuck),
 }
 
+impl From<Refusal> for Failure {
+    fn from(refusal: Refusal) -> Self {
+        Self::Refused(refusal)
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            Self::Refused(refusal) => refusal.fmt(f),
+            Self::Stuck(stuck) => stuck.fmt(f),
+        }
+    }
+}
+
 /// A message under way.
 #[derive(Debug, Clone, Copy)]
 struct Message {
@@ -100,70 +121,6 @@ struct Message {
     /// All of it has come to the node of its receiver. Only with [`Nodes`] this is apart from the part of the processor.
     is_in: bool,
 }
-
-/// The subject of an event of the queue.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum About {
-    Op(OpId),
-    Message(u32),
-}
-
-/// An event. Events come by their times, and at the same time in the order in which they were created.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Event {
-    time: i64,
-    order: u64,
-    /// An operation, or a message with the highest bit set: small events make a fast queue.
-    subject: u64,
-    rank: u32,
-    /// Whether it was the first one in the queue, and its resources were not free.
-    has_waited: bool,
-}
-
-/// The bit of [`Event::subject`] that marks a message.
-const MESSAGE: u64 = 1 << 63;
-
-impl Event {
-    fn about(&self) -> About {
-        match self.subject & MESSAGE {
-            0 => About::Op(OpId::from_bits(self.subject)),
-            _ => About::Message(self.subject as u32),
-        }
-    }
-
-    /// The time as a number whose order is that of the times. Negative times come before 0.
-    #[inline]
-    fn biased(&self) -> u64 {
-        self.time as u64 ^ 1 << 63
-    }
-
-    /// Time and order in one number, which is compared without a branch.
-    #[inline]
-    fn key(&self) -> u128 {
-        u128::from(self.biased()) << 64 | u128::from(self.order)
-    }
-}
-
-impl Ord for Event {
-    /// The event that comes first is the greatest, as the heap wants it.
-    #[inline]
-    fn cmp(&self, other: &Self) -> Ordering {
-        other.key().cmp(&self.key())
-    }
-}
-
-impl PartialOrd for Event {
-    #[inline]
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-/// Ranks from which on the data of events to come are prefetched: fewer ranks fit into the cache.
-const MANY: usize = 256;
-
-/// Events between one prefetch for an event and the next.
-const AHEAD: usize = 4;
 
 struct Executor<C> {
     at: Parameters,
@@ -179,8 +136,12 @@ struct Executor<C> {
     queue: Queue,
     created: u64,
     waiting: Waiting,
-    messages: Vec<Message>,
-    free_messages: Vec<u32>,
+    posts: Posts,
+    /// No event comes before one that has begun. So far this was so, and with one processor of each rank it mostly stays so.
+    in_time_order: bool,
+    /// Operations whose events are to come.
+    ops: Slots<Ready>,
+    messages: Slots<Message>,
     answer: Answer,
     is_over: bool,
     record: Option<Record>,
@@ -188,13 +149,13 @@ struct Executor<C> {
 
 /// Runs a program in memory.
 pub fn run(program: &Program, rules: &Arc<Rules>, at: Parameters) -> Result<Answer, Failure> {
-    rules.check(program).map_err(Failure::Refused)?;
+    rules.check(program)?;
     Executor::new(machines(program, rules)?, program.resources(), at).run().0
 }
 
 /// Runs a program in memory on nodes whose interfaces work by themselves.
 pub fn run_on(nodes: Nodes, program: &Program, rules: &Arc<Rules>, at: Parameters) -> Result<Answer, Failure> {
-    rules.check(program).map_err(Failure::Refused)?;
+    rules.check(program)?;
     let mut executor = Executor::new(machines(program, rules)?, program.resources(), at);
     executor.nodes = Some(nodes);
     executor.send_free = vec![0; nodes.interfaces_of(program.len())];
@@ -211,7 +172,7 @@ pub fn run_recorded(program: &Program, at: Parameters) -> Result<(Answer, Record
 }
 
 fn machines(program: &Program, rules: &Arc<Rules>) -> Result<Vec<Machine<InMemory, u32>>, Failure> {
-    program.check().map_err(Failure::Refused)?;
+    program.check()?;
     let machine = |(rank, of): (usize, &crate::form::RankProgram)| {
         Machine::new(of.cursor(), rank as u32, program.len(), of.comms.clone(), Arc::clone(rules))
     };
@@ -244,8 +205,10 @@ impl<C: Cursor> Executor<C> {
             queue: Queue::new(),
             created: 0,
             waiting: Waiting::new(ranks, (cpus, nics)),
-            messages: Vec::new(),
-            free_messages: Vec::new(),
+            posts: Posts::new(ranks),
+            in_time_order: cpus == 1,
+            ops: Slots::default(),
+            messages: Slots::default(),
             answer,
             is_over: false,
             record: None,
@@ -298,46 +261,51 @@ impl<C: Cursor> Executor<C> {
         if ready.len() > 1 {
             release_order::sort(ready, |ready| ready.op.kind());
         }
-        for Ready { id, op, .. } in ready.drain(..) {
+        for ready in ready.drain(..) {
+            let op = &ready.op;
             let cpu_free = self.cpu_free[self.cpu(rank, op.cpu())];
             let time = match op.kind() {
                 Kind::Send if self.nodes.is_none() => cpu_free.max(self.send_free[self.nic(rank, op.nic())]),
                 Kind::Send | Kind::Receive | Kind::Compute | Kind::Collective(_) => cpu_free,
             };
-            self.push(time, rank, About::Op(id));
+            let is_apart = self.in_time_order && ready.is_only_posted();
+            if is_apart && !self.machines[rank as usize].has_unexpected() {
+                self.posts.push(rank, Post { time, order: self.created, receive: ready });
+                self.created += 1;
+                continue;
+            }
+            let place = self.ops.keep(ready);
+            self.push(time, rank, About::Op(place));
         }
     }
 
     fn push(&mut self, time: i64, rank: u32, about: About) {
-        let subject = match about {
-            About::Op(id) => id.to_bits(),
-            About::Message(message) => MESSAGE | u64::from(message),
-        };
-        self.queue.push(Event { time, order: self.created, subject, rank, has_waited: false });
+        self.queue.push(Event::new(time, self.created, rank, about));
         self.created += 1;
     }
 
     fn advance(&mut self) {
         let mut ready = Vec::new();
-        let many = self.machines.len() >= MANY;
+        let many = self.machines.len() >= ahead::MANY;
         while let Some(event) = self.queue.pop() {
             if many {
                 self.bring();
             }
             let Event { time, rank, .. } = event;
             let (needs, of) = match event.about() {
-                About::Op(id) => {
-                    let op = self.machines[rank as usize].ready(id);
+                About::Op(place) => {
+                    let op = self.ops.get(place);
                     let (needs, of) = (self.needs_of(op.op.kind()), (op.op.cpu(), op.op.nic()));
                     if needs.is_none_or(|needs| self.free(needs, rank, of) <= time) {
-                        self.operate(time, rank, &op, &mut ready);
+                        self.ops.release(place);
+                        self.operate(&event, &op, &mut ready);
                         self.let_next(&event, needs, of);
                         continue;
                     }
                     (needs, of)
                 }
                 About::Message(message) => {
-                    let Message { cpu, nic, is_in, .. } = self.messages[message as usize];
+                    let Message { cpu, nic, is_in, .. } = self.messages.get(message);
                     let needs = match self.nodes {
                         None => Needs::Receiver,
                         Some(nodes) if !is_in => {
@@ -348,7 +316,7 @@ impl<C: Cursor> Executor<C> {
                     };
                     let of = (cpu, nic);
                     if self.free(needs, rank, of) <= time {
-                        self.take_in(time, rank, message, &mut ready);
+                        self.take_in(&event, message, &mut ready);
                         self.let_next(&event, Some(needs), of);
                         continue;
                     }
@@ -361,41 +329,21 @@ impl<C: Cursor> Executor<C> {
         }
     }
 
-    /// Brings the data of events that come soon into the cache, in the order in which they lead to each other.
-    fn bring(&self) {
-        if let Some(event) = self.queue.ahead(3 * AHEAD) {
-            prefetch_whole(&self.machines, event.rank as usize);
-        }
-        if let Some(event) = self.queue.ahead(2 * AHEAD) {
-            self.machines[event.rank as usize].bring_lists();
-        }
-        if let Some(event) = self.queue.ahead(AHEAD) {
-            let id = match event.about() {
-                About::Op(id) => Some(id),
-                About::Message(message) => {
-                    prefetch_whole(&self.messages, message as usize);
-                    None
-                }
-            };
-            self.machines[event.rank as usize].bring(id);
-        }
-    }
-
     /// An event has begun. It lets one go that waits for the same.
     fn let_next(&mut self, event: &Event, needs: Option<Needs>, of: (u8, u8)) {
-        if let Some(needs) = needs.filter(|_| event.has_waited)
+        if let Some(needs) = needs.filter(|_| event.has_waited())
             && let Some(next) = self.waiting.next(event, needs, of)
         {
             // it would have tried without success at the time of the event
-            self.queue.push(Event { time: event.time.max(self.free(needs, event.rank, of)), ..next });
+            self.queue.push(next.at(event.time.max(self.free(needs, event.rank, of))));
         }
     }
 
     /// An event waits until its resources are free: in the queue, or behind another one that waits for the same.
     fn wait(&mut self, event: Event, needs: Needs, of: (u8, u8)) {
-        let event = Event { has_waited: true, ..event };
+        let event = event.waited();
         if !self.waiting.park(&event, needs, of) {
-            self.queue.push(Event { time: self.free(needs, event.rank, of), ..event });
+            self.queue.push(event.at(self.free(needs, event.rank, of)));
         }
     }
 
@@ -422,7 +370,8 @@ impl<C: Cursor> Executor<C> {
 
 impl<C: Cursor> Executor<C> {
     /// Starts an operation whose resources are free.
-    fn operate(&mut self, time: i64, rank: u32, ready: &Ready, out: &mut Vec<Ready>) {
+    fn operate(&mut self, event: &Event, ready: &Ready, out: &mut Vec<Ready>) {
+        let Event { time, rank, .. } = *event;
         self.answer.operations += 1;
         if let Some(record) = &mut self.record {
             record.start(rank, ready.id, time);
@@ -430,7 +379,7 @@ impl<C: Cursor> Executor<C> {
         match ready.op.kind() {
             Kind::Compute => self.compute(time, rank, ready, out),
             Kind::Send => self.send(time, rank, ready, out),
-            Kind::Receive => self.receive(time, rank, ready, out),
+            Kind::Receive => self.receive(event, ready, out),
             Kind::Collective(_) => unreachable!("the machine expands collectives"),
         }
     }
@@ -453,6 +402,9 @@ impl<C: Cursor> Executor<C> {
     fn send(&mut self, time: i64, rank: u32, ready: &Ready, out: &mut Vec<Ready>) {
         let Parameters { latency, overhead, gap, gap_per_byte, overhead_per_byte, eager, .. } = self.at;
         let (op, size) = (ready.op, ready.op.size());
+        if size == 0 && overhead < gap_per_byte.max(overhead_per_byte) {
+            self.leave_time_order();
+        }
         let (of_cpu, of_nic) = (self.of_bytes(size, overhead_per_byte), self.of_bytes(size, gap_per_byte));
         let (cpu, nic) = (self.cpu(rank, op.cpu()), self.nic(rank, op.nic()));
         let end = self.later(time, overhead + of_cpu);
@@ -469,7 +421,7 @@ impl<C: Cursor> Executor<C> {
         };
         let key = ready.message_key(rank);
         let message = Message { sender: ready.id, size, key, from: rank, cpu: op.cpu(), nic: op.nic(), is_in };
-        let place = self.keep(message);
+        let place = self.messages.keep(message);
         self.push(arrival, to, About::Message(place));
         self.answer.messages += 1;
         self.answer.bytes = self.answer.bytes.saturating_add(size);
@@ -481,20 +433,9 @@ impl<C: Cursor> Executor<C> {
         self.enqueue(rank, out);
     }
 
-    fn keep(&mut self, message: Message) -> u32 {
-        match self.free_messages.pop() {
-            Some(place) => {
-                self.messages[place as usize] = message;
-                place
-            }
-            None => {
-                self.messages.push(message);
-                self.messages.len() as u32 - 1
-            }
-        }
-    }
-
-    fn receive(&mut self, time: i64, rank: u32, ready: &Ready, out: &mut Vec<Ready>) {
+    fn receive(&mut self, event: &Event, ready: &Ready, out: &mut Vec<Ready>) {
+        let Event { time, rank, .. } = *event;
+        self.post_before(event);
         self.machines[rank as usize].start(ready.id, out);
         match self.machines[rank as usize].post(ready) {
             Some(message) => {
@@ -505,9 +446,10 @@ impl<C: Cursor> Executor<C> {
     }
 
     /// A message has arrived at a rank whose processor and interface are free.
-    fn take_in(&mut self, time: i64, rank: u32, place: u32, out: &mut Vec<Ready>) {
+    fn take_in(&mut self, event: &Event, place: u32, out: &mut Vec<Ready>) {
+        let Event { time, rank, .. } = *event;
         let Parameters { overhead, gap, gap_per_byte, overhead_per_byte, .. } = self.at;
-        let message = self.messages[place as usize];
+        let message = self.messages.get(place);
         let (of_cpu, of_nic) =
             (self.of_bytes(message.size, overhead_per_byte), self.of_bytes(message.size, gap_per_byte));
         let (cpu, nic) = (self.cpu(rank, message.cpu), self.nic(rank, message.nic));
@@ -518,8 +460,10 @@ impl<C: Cursor> Executor<C> {
             self.later(time, overhead + larger(message.size, of_cpu, of_nic))
         };
         self.cpu_free[cpu] = end;
-        if let Some(receive) = self.machines[rank as usize].arrive(message.key, place) {
-            self.matched((time, end), (rank, receive), (message.cpu, message.nic), place, out);
+        self.post_before(event);
+        match self.machines[rank as usize].arrive(message.key, place) {
+            Some(receive) => self.matched((time, end), (rank, receive), (message.cpu, message.nic), place, out),
+            None => self.make_events(rank),
         }
     }
 
@@ -533,8 +477,8 @@ impl<C: Cursor> Executor<C> {
         place: u32,
         out: &mut Vec<Ready>,
     ) {
-        let message = self.messages[place as usize];
-        self.free_messages.push(place);
+        let message = self.messages.get(place);
+        self.messages.release(place);
         let sender = message.from;
         if let Some(record) = &mut self.record {
             record.pair([(sender, message.sender), (rank, receive)]);
@@ -584,7 +528,10 @@ impl<C: Cursor> Executor<C> {
             let help = "write parameters that are whole nanoseconds, which count longest, or shorten computations";
             return Err(Failure::Refused(Refusal::new("the program", what, help)));
         }
-        if let Some(stuck) = Stuck::of(&self.machines, |message: u32| self.messages[message as usize].size) {
+        for (rank, machine) in (0..).zip(&mut self.machines) {
+            self.posts.take(rank).iter().for_each(|post| _ = machine.post(&post.receive));
+        }
+        if let Some(stuck) = Stuck::of(&self.machines, |message: u32| self.messages.get(message).size) {
             return Err(Failure::Stuck(stuck));
         }
         let finish = self.cpu_free.chunks(self.cpus.max(1)).map(|cpus| cpus.iter().copied().max().unwrap_or(0));

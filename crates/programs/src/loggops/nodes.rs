@@ -70,7 +70,7 @@ impl<C: Cursor> Executor<C> {
     /// The first byte of a message has come to rank `rank`. Its interface receives messages one after the other. A processor takes this one in when the
     /// last byte has come.
     pub(super) fn come_in(&mut self, nodes: Nodes, time: i64, rank: u32, place: u32) {
-        let message = &mut self.messages[place as usize];
+        let message = self.messages.get_mut(place);
         message.is_in = true;
         let (size, from) = (message.size, message.from);
         let interface = nodes.interface(rank, (from, rank));

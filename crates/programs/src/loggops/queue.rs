@@ -8,7 +8,7 @@
 //! Events come by time and then by the order of their creation, as from any heap. A new event may be earlier than the one taken last.
 //! [`Queue::ahead`] names the next events. The caller can then bring their data into the cache.
 
-use super::Event;
+use super::event::Event;
 use std::collections::BinaryHeap;
 
 /// The longest bucket that is sorted as it is. A longer one is divided by time first, as far as its times differ.
@@ -16,6 +16,9 @@ const FEW: usize = 64;
 
 /// Buckets: one for each highest bit in which two times differ, and one for equal times.
 const BUCKETS: usize = 65;
+
+/// Events that have not waited, and those that have. Each list is in the order of creation, or nearly so: sorted apart they take less time.
+type Bucket = [Vec<Event>; 2];
 
 #[derive(Debug)]
 pub struct Queue {
@@ -28,14 +31,14 @@ pub struct Queue {
     edge: u64,
     /// The time with which those of events in buckets are compared, at most `edge`.
     base: u64,
-    buckets: [Vec<Event>; BUCKETS],
+    buckets: [Bucket; BUCKETS],
     /// A bit for each bucket that has events.
     used: u128,
 }
 
 impl Queue {
     pub fn new() -> Self {
-        let buckets = std::array::from_fn(|_| Vec::new());
+        let buckets = std::array::from_fn(|_| Bucket::default());
         Self { sorted: Vec::new(), next: 0, early: BinaryHeap::new(), edge: 0, base: 0, buckets, used: 0 }
     }
 
@@ -52,7 +55,7 @@ impl Queue {
     #[inline]
     fn put(&mut self, event: Event) {
         let bucket = (u64::BITS - (event.biased() ^ self.base).leading_zeros()) as usize;
-        self.buckets[bucket].push(event);
+        self.buckets[bucket][usize::from(event.has_waited())].push(event);
         self.used |= 1 << bucket;
     }
 
@@ -86,31 +89,48 @@ impl Queue {
             let bucket = self.used.trailing_zeros() as usize;
             self.used &= !(1 << bucket);
             let mut events = std::mem::take(&mut self.buckets[bucket]);
-            let times = events.iter().map(Event::biased);
+            let times = events.iter().flatten().map(Event::biased);
             let (first, last) = times.fold((u64::MAX, 0), |(first, last), time| (first.min(time), last.max(time)));
             // the times of all later buckets differ from both in the same bit as from the old base
             self.base = first;
-            if events.len() <= FEW || first == last {
+            let is_ready = first == last || events.iter().map(Vec::len).sum::<usize>() <= FEW;
+            if is_ready {
                 self.edge = last.saturating_add(1);
-                events.sort_unstable_by_key(Event::key);
-                std::mem::swap(&mut self.sorted, &mut events);
-                self.buckets[bucket] = events;
+                events.iter_mut().for_each(|list| list.sort_by_key(Event::key));
+                merge(&events, &mut self.sorted);
+            } else {
+                events.iter().flatten().for_each(|&event| self.put(event));
+            }
+            events.iter_mut().for_each(Vec::clear);
+            self.buckets[bucket] = events;
+            if is_ready {
                 return;
             }
-            events.drain(..).for_each(|event| self.put(event));
-            self.buckets[bucket] = events;
         }
     }
 }
 
+/// Appends the events of two sorted lists to `to` in their order.
+fn merge([left, right]: &Bucket, to: &mut Vec<Event>) {
+    let mut rest = right.iter().peekable();
+    for event in left {
+        while let Some(before) = rest.next_if(|other| other.key() < event.key()) {
+            to.push(*before);
+        }
+        to.push(*event);
+    }
+    to.extend(rest);
+}
+
 #[cfg(test)]
 mod tests {
+    use super::super::event::About;
     use super::*;
     use rand_pcg::Pcg64Mcg;
     use rand_pcg::rand_core::{Rng, SeedableRng};
 
     fn event(time: i64, order: u64) -> Event {
-        Event { time, order, subject: 0, rank: 0, has_waited: false }
+        Event::new(time, order, 0, About::Op(0))
     }
 
     /// Times of events. Most are later than the last one, by very different steps. Some are earlier, and many are equal.
@@ -125,6 +145,7 @@ mod tests {
                     let step = (random.next_u64() % (1 << (random.next_u64() % 30))) as i64;
                     let time = if random.next_u64() % 8 == 0 { now - step % 1000 } else { now + step };
                     let event = event(time, order);
+                    let event = if random.next_u64() % 3 == 0 { event.waited() } else { event };
                     order += 1;
                     queue.push(event);
                     heap.push(event);

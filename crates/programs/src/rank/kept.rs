@@ -112,6 +112,7 @@ impl<C: Cursor, Handle: Copy> Machine<C, Handle> {
         let call = self.cursor.op(parent);
         let ops = self.messages_of(&Expansion::form(&call));
         let remaining = from.list()?;
-        (remaining.len() == ops.len()).then_some(Expansion { ops, remaining, left, parent, call })
+        let begun = Expansion::new(ops, (parent, call), &self.comms);
+        (remaining.len() == begun.remaining.len()).then_some(Expansion { remaining, left, ..begun })
     }
 }

@@ -15,6 +15,7 @@ use crate::collectives::{Rules, numbered};
 use crate::form::{Comm, Cursor, Kind, Op, Ops, When};
 use counters::Counters;
 use std::sync::Arc;
+use weft_units::prefetch::{prefetch_first_line, prefetch_whole};
 
 /// Number of an operation of a rank: of the program itself, or of a collective that is under way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -61,6 +62,12 @@ pub struct Ready {
 }
 
 impl Ready {
+    /// Whether this is a receive whose start releases no other operation: one of a collective.
+    #[inline]
+    pub(crate) fn is_only_posted(&self) -> bool {
+        self.op.kind() == Kind::Receive && self.id.in_program().is_none()
+    }
+
     /// By what the message of this send, sent by rank `me`, is matched.
     pub fn message_key(&self, me: u32) -> Key {
         Key { context: self.context, source: me, tag: self.op.raw().1 }
@@ -73,6 +80,13 @@ impl Ready {
     }
 }
 
+/// An operation whose peer is numbered as the program numbers it. `members`: ranks of its communicator; `None`: all ranks.
+#[inline]
+fn in_program(op: Op, members: Option<&[u32]>) -> Op {
+    let peer = members.and_then(|members| members.get(op.peer()? as usize).copied());
+    peer.map_or(op, |peer| op.to_peer(peer))
+}
+
 /// A collective that has become messages.
 #[derive(Debug, Clone)]
 struct Expansion {
@@ -82,6 +96,9 @@ struct Expansion {
     /// The collective in the program, and its operation.
     parent: u32,
     call: Op,
+    /// The context of its messages, and the ranks of its communicator; `None`: all ranks.
+    context: u32,
+    members: Option<Arc<[u32]>>,
 }
 
 impl Expansion {
@@ -90,13 +107,37 @@ impl Expansion {
         call.tagged(0)
     }
 
+    /// Operation `parent` of a program, which has begun. `comms`: the communicators of the rank.
+    fn new(ops: Arc<Ops>, (parent, call): (u32, Op), comms: &[Comm]) -> Self {
+        let (remaining, left) = (ops.predecessor_counts().to_vec(), ops.len());
+        let comm = usize::from(call.comm()).checked_sub(1).map(|place| &comms[place]);
+        let (number, members) = comm.map_or((0, None), |comm| (comm.number, Some(Arc::clone(&comm.members))));
+        Self { ops, remaining, left, parent, call, context: 2 * number + 1, members }
+    }
+
     /// An operation of the collective.
-    fn op(&self, index: u32) -> Op {
-        let op = self.ops.op(index);
-        match op.kind() {
+    #[inline]
+    fn ready(&self, id: OpId) -> Ready {
+        let op = self.ops.op(id.index());
+        let op = match op.kind() {
             Kind::Send | Kind::Receive => numbered(op, self.call.instance()),
             Kind::Compute | Kind::Collective(_) => op,
+        };
+        Ready { id, op: in_program(op, self.members.as_deref()), context: self.context }
+    }
+
+    /// An operation of the collective has finished. Appends those that waited only for it.
+    #[inline]
+    fn finish(&mut self, id: OpId, out: &mut Vec<Ready>) {
+        let ops = &*self.ops;
+        for &later in ops.successors(id.index(), When::Finish) {
+            let left = &mut self.remaining[later as usize];
+            *left -= 1;
+            if *left == 0 {
+                out.push(self.ready(OpId::new(id.expansion(), later)));
+            }
         }
+        self.left -= 1;
     }
 }
 
@@ -185,12 +226,17 @@ impl<C: Cursor, Handle: Copy> Machine<C, Handle> {
     }
 
     /// An operation has started. Appends those that waited for that.
+    #[inline]
     pub fn start(&mut self, id: OpId, out: &mut Vec<Ready>) {
-        self.satisfy(id, When::Start, out);
-        self.settle(out);
+        // the messages of a collective wait only for the ends of others
+        if let Some(index) = id.in_program() {
+            self.satisfy(index, When::Start, out);
+            self.settle(out);
+        }
     }
 
     /// An operation has finished. Appends those that waited for that.
+    #[inline]
     pub fn finish(&mut self, id: OpId, out: &mut Vec<Ready>) {
         self.ended(id, out);
         self.settle(out);
@@ -216,19 +262,36 @@ impl<C: Cursor, Handle: Copy> Machine<C, Handle> {
     }
 
     /// Brings lists of this machine into the cache, for a call that comes soon.
+    #[inline]
     pub fn bring_lists(&self) {
         self.cursor.bring_places();
         self.posted.bring();
         self.unexpected.bring();
+        prefetch_whole(&self.expansions, 0);
     }
 
-    /// Brings the data of an operation into the cache. Without `id` it brings the data of the operation that finishes next, if operations finish
+    /// Brings the data of an operation into the cache. Without `id` it brings the data of the operations that finish next, if operations finish
     /// in their order.
+    #[inline]
     pub fn bring(&self, id: Option<OpId>) {
-        let index = id.map_or(Some(self.finished), OpId::in_program);
-        if let Some(index) = index {
-            self.cursor.bring(index);
-            self.remaining.bring(index);
+        match id.map_or((0, self.finished), |id| (id.expansion(), id.index())) {
+            (0, index) => {
+                self.cursor.bring(index);
+                self.remaining.bring(index);
+            }
+            (place, index) => self.bring_collective(place - 1, Some(index)),
+        }
+        if id.is_none() {
+            self.bring_collective(0, None);
+        }
+    }
+
+    #[inline]
+    fn bring_collective(&self, place: usize, index: Option<u32>) {
+        if let Some(Some(expansion)) = self.expansions.get(place) {
+            let next = expansion.remaining.len() - expansion.left;
+            prefetch_first_line(&expansion.remaining, index.map_or(next, |index| index as usize));
+            prefetch_whole(std::slice::from_ref(&*expansion.ops), 0);
         }
     }
 
@@ -238,31 +301,12 @@ impl<C: Cursor, Handle: Copy> Machine<C, Handle> {
         match id.expansion().checked_sub(1) {
             None => {
                 let op = self.cursor.op(id.index());
-                if op.comm() == 0 {
-                    return Ready { id, op, context: 0 };
-                }
-                self.in_comm(id, op, op.comm(), false)
-            }
-            Some(place) => {
-                let expansion = self.expansions[place].as_ref().expect("an operation of a collective under way");
-                let (op, comm) = (expansion.op(id.index()), expansion.call.comm());
-                self.in_comm(id, op, comm, true)
-            }
-        }
-    }
-
-    /// An operation whose peer is numbered by communicator `comm`.
-    fn in_comm(&self, id: OpId, op: Op, comm: u16, of_collective: bool) -> Ready {
-        let (number, peer) = match (usize::from(comm).checked_sub(1), op.peer()) {
-            (None, _) => (0, None),
-            (Some(place), None) => (self.comms[place].number, None),
-            (Some(place), Some(peer)) => {
+                let Some(place) = usize::from(op.comm()).checked_sub(1) else { return Ready { id, op, context: 0 } };
                 let comm = &self.comms[place];
-                (comm.number, comm.members.get(peer as usize).copied())
+                Ready { id, op: in_program(op, Some(&comm.members)), context: 2 * comm.number }
             }
-        };
-        let op = peer.map_or(op, |peer| op.to_peer(peer));
-        Ready { id, op, context: 2 * number + u32::from(of_collective) }
+            Some(place) => self.expansions[place].as_ref().expect("an operation of a collective under way").ready(id),
+        }
     }
 
     /// The number of an operation that no other one of the rank has: that of the operation of the program, and in a collective the place of
@@ -292,6 +336,12 @@ impl<C: Cursor, Handle: Copy> Machine<C, Handle> {
         self.posted.iter().collect()
     }
 
+    /// Whether there are messages that no receive has taken.
+    #[inline]
+    pub fn has_unexpected(&self) -> bool {
+        !self.unexpected.is_empty()
+    }
+
     /// Messages that no receive has taken, in the order of their arrival.
     pub fn unexpected(&self) -> Vec<(Key, Handle)> {
         self.unexpected.iter().collect()
@@ -301,46 +351,35 @@ impl<C: Cursor, Handle: Copy> Machine<C, Handle> {
         &self.cursor
     }
 
-    /// Counts an edge of each successor as satisfied, and releases those without further edges.
+    /// Counts an edge of each successor of operation `index` of the program as satisfied, and releases those without further edges.
     #[inline]
-    fn satisfy(&mut self, id: OpId, when: When, out: &mut Vec<Ready>) {
+    fn satisfy(&mut self, index: u32, when: When, out: &mut Vec<Ready>) {
         let mut freed = FreedOps::default();
-        match id.expansion().checked_sub(1) {
-            None => match &mut self.remaining {
-                Counters::Dense(remaining) => self.cursor.successors(id.index(), when, |later| {
-                    let left = &mut remaining[later as usize];
-                    *left -= 1;
-                    if *left == 0 {
-                        freed.push(later);
-                    }
-                }),
-                Counters::Sparse(seen) => {
-                    let mut successors = Vec::new();
-                    self.cursor.successors(id.index(), when, |later| successors.push(later));
-                    for later in successors {
-                        let satisfied = seen.entry(later).or_insert(0);
-                        *satisfied += 1;
-                        if *satisfied == self.cursor.predecessors(later) {
-                            seen.remove(&later);
-                            freed.push(later);
-                        }
-                    }
+        match &mut self.remaining {
+            Counters::Dense(remaining) => self.cursor.successors(index, when, |later| {
+                let left = &mut remaining[later as usize];
+                *left -= 1;
+                if *left == 0 {
+                    freed.push(later);
                 }
-            },
-            Some(place) => {
-                let expansion = self.expansions[place].as_mut().expect("a collective under way");
-                for &later in expansion.ops.successors(id.index(), when) {
-                    expansion.remaining[later as usize] -= 1;
-                    if expansion.remaining[later as usize] == 0 {
+            }),
+            Counters::Sparse(seen) => {
+                let mut successors = Vec::new();
+                self.cursor.successors(index, when, |later| successors.push(later));
+                for later in successors {
+                    let satisfied = seen.entry(later).or_insert(0);
+                    *satisfied += 1;
+                    if *satisfied == self.cursor.predecessors(later) {
+                        seen.remove(&later);
                         freed.push(later);
                     }
                 }
             }
         }
-        freed.for_each(|index| self.release(OpId::new(id.expansion(), index), out));
+        freed.for_each(|index| self.release(OpId::new(0, index), out));
     }
 
-    /// An operation has nothing to wait for any more: it is given to the caller, or is a collective to expand.
+    /// An operation of the program has nothing to wait for any more: it is given to the caller, or is a collective to expand.
     #[inline]
     fn release(&mut self, id: OpId, out: &mut Vec<Ready>) {
         let ready = self.ready(id);
@@ -352,19 +391,18 @@ impl<C: Cursor, Handle: Copy> Machine<C, Handle> {
 
     #[inline]
     fn ended(&mut self, id: OpId, out: &mut Vec<Ready>) {
-        self.satisfy(id, When::Finish, out);
-        match id.expansion().checked_sub(1) {
-            None => self.finished += 1,
-            Some(place) => {
-                let expansion = self.expansions[place].as_mut().expect("a collective under way");
-                expansion.left -= 1;
-                if expansion.left == 0 {
-                    let parent = OpId::new(0, expansion.parent);
-                    self.put_aside(place);
-                    self.note(parent.index(), true);
-                    self.ended(parent, out);
-                }
-            }
+        let Some(place) = id.expansion().checked_sub(1) else {
+            self.satisfy(id.index(), When::Finish, out);
+            self.finished += 1;
+            return;
+        };
+        let expansion = self.expansions[place].as_mut().expect("a collective under way");
+        expansion.finish(id, out);
+        if expansion.left == 0 {
+            let parent = OpId::new(0, expansion.parent);
+            self.put_aside(place);
+            self.note(parent.index(), true);
+            self.ended(parent, out);
         }
     }
 
@@ -395,14 +433,12 @@ impl<C: Cursor, Handle: Copy> Machine<C, Handle> {
     fn expansion(&mut self, parent: u32, call: Op) -> Expansion {
         let form = Expansion::form(&call);
         if let Some(place) = self.spare.iter().rposition(|spare| Expansion::form(&spare.call) == form) {
-            let Expansion { ops, mut remaining, .. } = self.spare.remove(place);
-            remaining.copy_from_slice(ops.predecessor_counts());
-            let left = ops.len();
-            return Expansion { ops, remaining, left, parent, call };
+            let mut spare = self.spare.remove(place);
+            spare.remaining.copy_from_slice(spare.ops.predecessor_counts());
+            spare.left = spare.ops.len();
+            return Expansion { parent, call, ..spare };
         }
-        let ops = self.messages_of(&form);
-        let (remaining, left) = (ops.predecessor_counts().to_vec(), ops.len());
-        Expansion { ops, remaining, left, parent, call }
+        Expansion::new(self.messages_of(&form), (parent, call), &self.comms)
     }
 
     /// The messages and computations of this rank in a collective, which has number 0 in their tags.
@@ -419,7 +455,7 @@ impl<C: Cursor, Handle: Copy> Machine<C, Handle> {
         let call = self.cursor.op(id.index());
         let expansion = self.expansion(id.index(), call);
         self.note(id.index(), false);
-        self.satisfy(id, When::Start, out);
+        self.satisfy(id.index(), When::Start, out);
         if expansion.ops.is_empty() {
             self.note(id.index(), true);
             return self.ended(id, out);
@@ -429,12 +465,9 @@ impl<C: Cursor, Handle: Copy> Machine<C, Handle> {
             self.expansions.push(None);
             self.expansions.len() - 1
         });
-        let roots = expansion.ops.roots().len();
+        let roots = expansion.ops.roots().iter();
+        out.extend(roots.map(|&index| expansion.ready(OpId::new(place + 1, index))));
         self.expansions[place] = Some(expansion);
-        for nth in 0..roots {
-            let expansion = self.expansions[place].as_ref().expect("a collective under way");
-            self.release(OpId::new(place + 1, expansion.ops.roots()[nth]), out);
-        }
     }
 }
 
@@ -457,8 +490,8 @@ impl FreedOps {
     }
 
     #[inline]
-    fn for_each(self, mut each: impl FnMut(u32)) {
+    fn for_each(&self, mut each: impl FnMut(u32)) {
         self.few.iter().take(self.count).copied().for_each(&mut each);
-        self.more.into_iter().for_each(each);
+        self.more.iter().copied().for_each(each);
     }
 }

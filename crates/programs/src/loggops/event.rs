@@ -1,0 +1,104 @@
+//! Events of the executor. They are small, because its queue moves each of them several times.
+
+use std::cmp::Ordering;
+
+/// The subject of an event: the place of an operation, or that of a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum About {
+    Op(u32),
+    Message(u32),
+}
+
+/// An event. Events come by their times, and at the same time in the order in which they were created.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Event {
+    pub time: i64,
+    pub order: u64,
+    pub rank: u32,
+    /// The place of the subject, and two bits.
+    subject: u32,
+}
+
+/// The bit of [`Event::subject`] that marks a message.
+const MESSAGE: u32 = 1 << 31;
+/// The bit of an event that was the first one in the queue while its resources were not free.
+const WAITED: u32 = 1 << 30;
+
+/// Places that an event can name: those of 2^30 messages, which take more than 40 GB.
+pub const PLACES: u32 = WAITED;
+
+impl Event {
+    #[inline]
+    pub fn new(time: i64, order: u64, rank: u32, about: About) -> Self {
+        let subject = match about {
+            About::Op(place) => place,
+            About::Message(place) => MESSAGE | place,
+        };
+        Self { time, order, rank, subject }
+    }
+
+    #[inline]
+    pub fn about(&self) -> About {
+        let place = self.subject & (PLACES - 1);
+        if self.subject & MESSAGE == 0 { About::Op(place) } else { About::Message(place) }
+    }
+
+    pub fn has_waited(&self) -> bool {
+        self.subject & WAITED != 0
+    }
+
+    /// This event after it was the first one in the queue, and its resources were not free.
+    #[must_use]
+    pub fn waited(self) -> Self {
+        Self { subject: self.subject | WAITED, ..self }
+    }
+
+    /// This event at another time.
+    #[inline]
+    #[must_use]
+    pub fn at(self, time: i64) -> Self {
+        Self { time, ..self }
+    }
+
+    /// The time as a number whose order is that of the times. Negative times come before 0.
+    #[inline]
+    pub fn biased(&self) -> u64 {
+        self.time as u64 ^ 1 << 63
+    }
+
+    /// Time and order in one number, which is compared without a branch.
+    #[inline]
+    pub fn key(&self) -> u128 {
+        u128::from(self.biased()) << 64 | u128::from(self.order)
+    }
+}
+
+impl Ord for Event {
+    /// The event that comes first is the greatest, as the heap wants it.
+    #[inline]
+    fn cmp(&self, other: &Self) -> Ordering {
+        other.key().cmp(&self.key())
+    }
+}
+
+impl PartialOrd for Event {
+    #[inline]
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_event_takes_24_bytes_and_keeps_its_subject_while_it_waits() {
+        assert_eq!(size_of::<Event>(), 24);
+        for about in [About::Op(0), About::Op(PLACES - 1), About::Message(0), About::Message(PLACES - 1)] {
+            let event = Event::new(7, 8, 9, about);
+            assert_eq!((event.about(), event.has_waited()), (about, false));
+            assert_eq!((event.waited().about(), event.waited().has_waited()), (about, true));
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! Receives that start later.
+//!
+//! A receive only joins the list of receives of its rank. Nobody sees this before the next message or receive of the rank. So a receive waits here, and
+//! joins the list before these do, if its time has come. It needs no event, and the answer is the same as with one, as long as two conditions hold. No
+//! message waits for a receive, because such a message would finish it at its start. Events come in the order of their times.
+
+use super::Executor;
+use super::event::{About, Event};
+use crate::form::Cursor;
+use crate::rank::Ready;
+use weft_units::prefetch::prefetch_whole;
+
+/// A receive, and the event that it would have.
+#[derive(Debug, Clone, Copy)]
+pub struct Post {
+    pub time: i64,
+    pub order: u64,
+    pub receive: Ready,
+}
+
+impl Post {
+    #[inline]
+    fn key(&self) -> (i64, u64) {
+        (self.time, self.order)
+    }
+}
+
+/// The receives of each rank that start later, in the order of their starts.
+#[derive(Debug)]
+pub struct Posts(Vec<Vec<Post>>);
+
+impl Posts {
+    pub fn new(ranks: usize) -> Self {
+        Self(vec![Vec::new(); ranks])
+    }
+
+    #[inline]
+    pub fn push(&mut self, rank: u32, post: Post) {
+        let posts = &mut self.0[rank as usize];
+        let before = posts.iter().rposition(|other| other.key() < post.key());
+        posts.insert(before.map_or(0, |place| place + 1), post);
+    }
+
+    /// Calls `each` with the receives of a rank that start before an event, and forgets them.
+    #[inline]
+    pub fn before(&mut self, event: &Event, each: impl FnMut(&Post)) {
+        let posts = &mut self.0[event.rank as usize];
+        let count = posts.iter().take_while(|post| post.key() < (event.time, event.order)).count();
+        posts[..count].iter().for_each(each);
+        posts.drain(..count);
+    }
+
+    /// Takes all receives of a rank.
+    pub fn take(&mut self, rank: u32) -> Vec<Post> {
+        std::mem::take(&mut self.0[rank as usize])
+    }
+
+    /// Brings the receives of a rank into the cache.
+    #[inline]
+    pub fn bring(&self, rank: u32) {
+        prefetch_whole(&self.0[rank as usize], 0);
+    }
+}
+
+impl<C: Cursor> Executor<C> {
+    /// Receives that start before an event join the receives of their rank.
+    #[inline]
+    pub(super) fn post_before(&mut self, event: &Event) {
+        let (machine, operations) = (&mut self.machines[event.rank as usize], &mut self.answer.operations);
+        self.posts.before(event, |post| {
+            *operations += 1;
+            machine.post(&post.receive);
+        });
+    }
+
+    /// A message waits for a receive, so the starts of receives are events from now on.
+    pub(super) fn make_events(&mut self, rank: u32) {
+        for Post { time, order, receive } in self.posts.take(rank) {
+            let place = self.ops.keep(receive);
+            self.queue.push(Event::new(time, order, rank, About::Op(place)));
+        }
+    }
+
+    /// A message of 0 bytes may take a negative time.
+    pub(super) fn leave_time_order(&mut self) {
+        if std::mem::take(&mut self.in_time_order) {
+            (0..self.machines.len() as u32).for_each(|rank| self.make_events(rank));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Executor, Parameters, machines};
+    use crate::collectives::Rules;
+    use crate::form::{Calls, Comm, Op, Operation, Program, RankProgram};
+    use rand_pcg::Pcg64Mcg;
+    use rand_pcg::rand_core::{Rng, SeedableRng};
+    use std::sync::Arc;
+
+    /// Eight ranks with collectives of all and of both halves under way together, computations of different times, and messages around a ring.
+    fn program(random: &mut Pcg64Mcg) -> Program {
+        let mut below = |most: u64| random.next_u64() % most;
+        let sizes: Vec<[u64; 3]> = (0..6).map(|_| [1 + below(4000), 1 + below(4000), below(3)]).collect();
+        let mut of = |rank: u32| {
+            let mut calls = Calls::default();
+            for &[all, half, ring] in &sizes {
+                calls.blocking(Op::compute(below(20_000)));
+                let kinds = [Operation::AllReduce, Operation::AllGather, Operation::Broadcast];
+                let first = Op::collective(kinds[all as usize % 3], 0, all, 0);
+                let second = Op::collective(kinds[half as usize % 2], 0, half, 0).within(1);
+                let requests = vec![calls.start_collective(first), calls.start_collective(second)];
+                calls.exchange(Op::send((rank + 1) % 8, ring, None), Op::receive(None, ring, None));
+                calls.wait_all(requests);
+            }
+            let members: Vec<u32> = (rank / 4 * 4..rank / 4 * 4 + 4).collect();
+            let comms = vec![Comm { number: 1 + rank / 4, members: members.into(), me: rank % 4 }];
+            RankProgram { ops: Arc::new(calls.finish()), comms }
+        };
+        Program { ranks: (0..8).map(&mut of).collect() }
+    }
+
+    #[test]
+    fn the_answer_is_that_of_receives_with_events() {
+        for seed in 0..200 {
+            let mut random = Pcg64Mcg::seed_from_u64(seed);
+            let (program, rules) = (program(&mut random), Arc::new(Rules::default()));
+            let mut below = |most: u64| (random.next_u64() % most) as i64;
+            let at = Parameters {
+                unit_fs: 1_000_000,
+                latency: below(3000),
+                overhead: below(1500),
+                gap: below(1000),
+                gap_per_byte: below(8),
+                overhead_per_byte: below(3) * below(1500),
+                eager: below(3000) as u64,
+            };
+            let [apart, with_events] = [true, false].map(|in_time_order| {
+                let mut executor = Executor::new(machines(&program, &rules).unwrap(), (1, 1), at);
+                executor.in_time_order = in_time_order;
+                executor.run().0.unwrap()
+            });
+            assert_eq!(apart, with_events, "seed {seed}");
+        }
+    }
+}
