@@ -58,8 +58,8 @@ def add(commands: Commands) -> None:
 def main(options: argparse.Namespace) -> int:
     """Run, draw, judge, print; returns the exit status."""
     from weft.cli.interrupt import interruptible
-    from weft.runs.progress import Bar
     from weft_papers.common import reproduction
+    from weft_papers.common.paper_bar import PaperBar
     from weft_papers.registry import ALL, PAPERS, paper
 
     slurm.check(options)
@@ -69,7 +69,7 @@ def main(options: argparse.Namespace) -> int:
         raise WeftError.saying(what, f"name one of {', '.join(PAPERS)}, or leave --only out")
     if options.on and _submitted(options, settings):
         return DONE
-    settings |= {"jobs": options.jobs, "force_memory": options.force_memory, "progress": Bar}
+    settings |= {"jobs": options.jobs, "force_memory": options.force_memory, "progress": PaperBar}
     with interruptible():
         if options.paper == ALL:
             whole = reproduction.reproduce_all([paper(name) for name in PAPERS], **settings)

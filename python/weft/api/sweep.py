@@ -242,6 +242,7 @@ class Sweep:
         from weft.runs import executors, in_process
         from weft.runs.notebook_bar import shown
         from weft.runs.pinning import Cores
+        from weft.runs.workers import Workers
 
         given.execution(jobs, threads, blocks, watch)
         how = How(threads, blocks, force, force_memory, checkpoint_every, plain)
@@ -257,8 +258,10 @@ class Sweep:
         missing = self._missing(store, force=force)
         reused = len({point.hash for point in self.points}) - len(missing)
         with shown(self.name, watch) as watching, beacon.Beacon(store, watching) as found:
-            if executor is None:
-                in_process.run(store, missing, jobs=jobs, how=how, reused=reused, watch=found, pinned=cores)
+            if executor is None or isinstance(executor, Workers):
+                in_process.run(
+                    store, missing, jobs=jobs, how=how, reused=reused, watch=found, pinned=cores, workers=executor
+                )
             else:
                 executors.run(
                     executor,

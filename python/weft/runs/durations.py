@@ -82,7 +82,7 @@ def _heaviest(points: Sequence[Point], known: Collection[str]) -> list[int]:
 
 def _try(point: Point, threads: int, blocks: int) -> float | None:
     """Run the beginning of a point; seconds that the whole point would take."""
-    if not memory.fits(point, threads=threads, blocks=blocks):
+    if not memory.fit([point], threads=threads, blocks=blocks):
         return None
     drain, control, begun = point.drain_cycles(), Control(), time.monotonic()
     with ThreadPoolExecutor(1) as pool:

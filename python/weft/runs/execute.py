@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import ExitStack
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from threading import Lock
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from weft._engine import Finished, Point
     from weft.runs.checkpoints import Checkpoints
     from weft.runs.pinning import Cores
+    from weft.runs.workers import Workers
 
 # A look at the points in flight takes up to 1 ms on a busy machine, so a long run has fewer of them. The next one comes
 # after this part of the time so far, within these limits [s].
@@ -181,6 +182,7 @@ def execute(
     admit: Callable[[int], bool] | None = None,
     checkpoints: Checkpoints | None = None,
     pinned: Cores | None = None,
+    workers: Workers | None = None,
 ) -> None:
     """Run points, the ones with the highest load first: they take longest.
 
@@ -208,6 +210,8 @@ def execute(
         From which points go on, and where new ones are written; `finish` removes those of its point.
     pinned : Cores, optional
         On which threads stay; without them they may move.
+    workers : Workers, optional
+        What runs the points, also those of others at the same time. Its number takes the place of `jobs`.
 
     Raises
     ------
@@ -216,8 +220,8 @@ def execute(
     KeyboardInterrupt
         After the points in flight have stopped; they are not finished.
     """
-    workers = jobs or max(1, cores() // threads)
-    board = _Board(points, reused, workers, checkpoints)
+    count = workers.count if workers else jobs or max(1, cores() // threads)
+    board = _Board(points, reused, count, checkpoints)
     for control in board.controls:
         control.plain = plain
     runner = _Runner(points, board, finish, admit or _all, checkpoints, threads, blocks, pinned)
@@ -228,20 +232,22 @@ def execute(
         if watch:
             watch(board.status())
 
-    _run_all(runner, sorted(range(len(points)), key=runner.priority), workers, tell)
+    places = sorted(range(len(points)), key=runner.priority)
+    with nullcontext(workers) if workers else ThreadPoolExecutor(max_workers=count) as pool:
+        _run_all(runner, places, pool, tell)
 
 
-def _run_all(runner: _Runner, places: Sequence[int], workers: int, tell: Callable[[], None]) -> None:
-    """Run the points at these places, in this order, with this number of workers at a time."""
-    with ThreadPoolExecutor(max_workers=workers) as pool:
-        try:
-            tell()
-            futures = [pool.submit(runner.run, place) for place in places]
-            _follow(futures, tell)
-        except BaseException:
-            runner.stop()
-            pool.shutdown(wait=True, cancel_futures=True)
-            raise
+def _run_all(runner: _Runner, places: Sequence[int], pool: ThreadPoolExecutor, tell: Callable[[], None]) -> None:
+    """Run the points at these places, in this order, in the threads of a pool, which others may use too."""
+    futures: list[Future[None]] = []
+    try:
+        tell()
+        futures.extend(pool.submit(runner.run, place) for place in places)
+        _follow(futures, tell)
+    except BaseException:
+        runner.stop()
+        wait([future for future in futures if not future.cancel()])
+        raise
     _raise_first(futures)
 
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from weft.runs.execute import Status
     from weft.runs.how import How
     from weft.runs.pinning import Cores
+    from weft.runs.workers import Workers
 
 
 def run(
@@ -26,6 +27,7 @@ def run(
     reused: int,
     watch: Callable[[Status], None],
     pinned: Cores | None = None,
+    workers: Workers | None = None,
 ) -> None:
     """Run points, those that have checkpoints from there, and save each as soon as it is finished.
 
@@ -43,6 +45,8 @@ def run(
         Told the `Status` now and then.
     pinned : Cores, optional
         On which threads stay.
+    workers : Workers, optional
+        As for `execute`.
 
     Raises
     ------
@@ -68,4 +72,5 @@ def run(
         watch=watch,
         checkpoints=checkpoints,
         pinned=pinned,
+        workers=workers,
     )

@@ -120,12 +120,16 @@ def refuse_too_much(
     raise ScenarioError.saying(what, f"{fewer}, or run all the same with --force-memory (force_memory=True)")
 
 
-def fits(point: Point, *, threads: int = 1, blocks: int = 0) -> bool:
-    """Whether a point is expected to fit into the memory that is left."""
+def fit(points: Sequence[Point], *, at_once: int = 1, threads: int = 1, blocks: int = 0) -> bool:
+    """Whether any of these points that run at once are expected to fit into the memory that is left."""
     limit = left()
-    if limit is None or estimates([point], threads=threads, blocks=blocks)[0] <= limit.bytes:
+
+    def within(needs: list[int]) -> bool:
+        return limit is None or sum(sorted(needs, reverse=True)[:at_once]) <= limit.bytes
+
+    if limit is None or within(estimates(points, threads=threads, blocks=blocks)):
         return True
-    return _expected([point], threads, blocks, limit)[0] <= limit.bytes
+    return within(_expected(points, threads, blocks, limit))
 
 
 def estimates(points: Iterable[Point], *, threads: int = 1, blocks: int = 0) -> list[int]:

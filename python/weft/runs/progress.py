@@ -39,10 +39,15 @@ class Bar:
         What is running.
     console : rich.console.Console, optional
         Where to, by default standard error.
+
+    Attributes
+    ----------
+    name : str
+        What is running; it may change.
     """
 
     def __init__(self, name: str, console: Console | None = None) -> None:
-        self._name = name
+        self.name = name
         self._console = console or Console(stderr=True)
         self._live = self._console.is_terminal and not self._console.is_dumb_terminal
         self._begun = perf_counter()
@@ -61,28 +66,29 @@ class Bar:
         if self._bars:
             self._bars.progress.stop()
         if self._status:
-            self._say(f"{self._status.done} of {self._status.total} points in {clock(self._seconds)}")
+            self.say(f"{self._status.done} of {self._status.total} points in {clock(self._seconds)}")
 
     def __call__(self, status: Status) -> None:
         """Show a status."""
         if self._status is None:
             self._begun = perf_counter()  # the time of the checks does not count for the rate
             if status.reused:
-                self._say(f"{status.reused} of {status.total} done before")
+                self.say(f"{status.reused} of {status.total} done before")
         self._status = status
         if self._bars:
-            self._bars.show(status, self._seconds)
+            self._bars.show(self.name, status, self._seconds)
         elif self._seconds >= self._next:
             self._pause = min(_LONGEST, self._pause * _LONGER)
             self._next = self._seconds + self._pause
-            self._say("; ".join([words(status, self._seconds), *_slowest(status)]))
+            self.say("; ".join([words(status, self._seconds), *_slowest(status)]))
 
     @property
     def _seconds(self) -> float:
         return perf_counter() - self._begun
 
-    def _say(self, words: str) -> None:
-        self._console.print(f"{self._name}: {words}", markup=False, highlight=False, soft_wrap=True)
+    def say(self, words: str, of: str = "") -> None:
+        """Write a line, about what is running or about something else."""
+        self._console.print(f"{of or self.name}: {words}", markup=False, highlight=False, soft_wrap=True)
 
 
 def words(status: Status, seconds: float) -> str:
@@ -137,12 +143,12 @@ class _Bars:
         self._all = self.progress.add_task(name, total=None, words="checking")
         self._flights: dict[str, TaskID] = {}
 
-    def show(self, status: Status, seconds: float) -> None:
+    def show(self, name: str, status: Status, seconds: float) -> None:
         """Draw a status."""
         completed = status.done + status.running
         more = f", {len(status.flying)} running" if len(status.flying) > _SHOWN else ""
         text = words(status, seconds) + more
-        self.progress.update(self._all, total=status.total, completed=completed, words=text)
+        self.progress.update(self._all, description=name, total=status.total, completed=completed, words=text)
         shown = {flight.hash: flight for flight in status.flying[:_SHOWN]}
         for gone in self._flights.keys() - shown.keys():
             self.progress.remove_task(self._flights.pop(gone))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import shlex
-from contextlib import nullcontext
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,9 @@ from weft.errors import ResultsError, writing
 from weft.results.choose import SEED
 from weft.results.result_set import ResultSet
 from weft.results.store import replaced
-from weft_papers.common import knees, line_figures, reproduction_page, scoreboard
+from weft.runs.notebook_bar import shown
+from weft.text import given
+from weft_papers.common import knees, line_figures, reproduction_page, scoreboard, side_by_side
 from weft_papers.common.measured import LackingError, Measured
 from weft_papers.common.reproduced import AllReproduced, Reproduction, Shown, mode
 
@@ -25,10 +28,11 @@ if TYPE_CHECKING:
     from typing import Any
 
     from weft.api.sweep import Sweep
-    from weft.runs.execute import Status
     from weft_papers.common.paper import Experiment, Figure, Paper
+    from weft_papers.common.standing import Standing
 
-    Progress = Callable[[str], AbstractContextManager[Callable[[Status], None]]]
+    Show = Callable[[Standing], None]
+    Progress = Callable[[str], AbstractContextManager[Show]]
 
 
 # Where a sweep has its seeds.
@@ -50,6 +54,8 @@ def reproduce(
 ) -> Reproduction:
     """Run the points that have no results yet, then draw the figures and judge the claims.
 
+    Several sweeps run at a time, so that the last points of one leave no core idle.
+
     Parameters
     ----------
     paper : Paper
@@ -67,7 +73,8 @@ def reproduce(
     force_memory : bool
         Run even if the points at a time need more memory than there is left.
     progress : callable, optional
-        Takes the name of an experiment, and makes a context manager whose value is called with each `Status`.
+        Takes the name of the paper, and makes a context manager whose value is called with each `Standing`, in the
+        thread of the caller. By default a notebook shows a bar.
 
     Raises
     ------
@@ -76,19 +83,17 @@ def reproduce(
     KeyboardInterrupt
         After Ctrl-C; finished points are saved.
     """
+    given.execution(jobs, 1, 0, None)
     only = list(only)
     figures = paper.chosen(only)
     root = _root(paper, out, quick=quick)
     part = _part(figures) if len(figures) < len(paper.figures) else ""
     _check(root, [f"{stem}{part}{ending}" for stem, ending in _FILES])
     needed = _needed(paper, figures, quick=quick)
-    ran: list[tuple[Experiment, ResultSet]] = []
-    for number, (each, name, sets) in enumerate(needed, 1):
-        rounds: list[ResultSet] = []
-        for stem, sweep in _rounds(paper, each, name, sets, rounds, quick=quick, seeds=seeds):
-            with progress(f"{stem} ({number} of {len(needed)})") if progress else nullcontext() as watch:
-                rounds.append(sweep.run(root / "runs" / stem, jobs=jobs, force_memory=force_memory, watch=watch))
-        ran += [(each, results) for results in rounds]
+    of_sweeps = [partial(_rounds, paper, *sweep, quick=quick, seeds=seeds) for sweep in needed]
+    with _shown(paper.name, progress) as show:
+        found = side_by_side.run(of_sweeps, root / "runs", jobs=jobs, force_memory=force_memory, show=show)
+    ran = [(each, results) for (each, _, _), rounds in zip(needed, found, strict=True) for results in rounds]
     measured = Measured(_frames(paper, ran), quick)
     shown = [_draw(paper, figure, measured, root / "figures") for figure in figures]
     words = ["weft", "reproduce", paper.name, f"--{mode(quick=quick)}", *(["--only", *only] if only else [])]
@@ -184,6 +189,17 @@ def _needed(paper: Paper, figures: Iterable[Figure], *, quick: bool) -> list[tup
     """Each sweep of the experiments that figures need, with its folder and its overrides."""
     needed = paper.needed(figures, quick=quick)
     return [(each, *sweep) for each in needed for sweep in each.sweeps(quick=quick)]
+
+
+@contextmanager
+def _shown(name: str, progress: Progress | None) -> Iterator[Show | None]:
+    """What is told how far a paper is: `progress`, or else a bar in a notebook."""
+    if progress is not None:
+        with progress(name) as show:
+            yield show
+        return
+    with shown(name, None) as watch:
+        yield (lambda standing: watch(standing.status)) if watch else None
 
 
 def _rounds(

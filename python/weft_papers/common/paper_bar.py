@@ -1,0 +1,49 @@
+"""Shows the progress of a paper on standard error: all its sweeps by one bar, and a line for each that has ended."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Self
+
+from weft.runs.progress import Bar
+from weft.text.columns import clock
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from rich.console import Console
+
+    from weft_papers.common.standing import Standing
+
+
+class PaperBar:
+    """Shows the standing of a paper while it is used as a context.
+
+    Parameters
+    ----------
+    name : str
+        The paper.
+    console : rich.console.Console, optional
+        Where to, by default standard error.
+    """
+
+    def __init__(self, name: str, console: Console | None = None) -> None:
+        self._paper = name
+        self._bar = Bar(name, console)
+
+    def __enter__(self) -> Self:
+        self._bar.__enter__()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._bar.__exit__(kind, problem, trace)
+
+    def __call__(self, standing: Standing) -> None:
+        """Show a standing."""
+        for each in standing.ended:
+            status = each.status
+            before = f", {status.reused} done before" if status.reused else ""
+            self._bar.say(f"{status.done} of {status.total} points in {clock(each.seconds)}{before}", each.name)
+        self._bar.name = f"{self._paper}, {standing.begun} of {standing.sweeps} sweeps begun, {standing.done} done"
+        self._bar(standing.status)

@@ -1,0 +1,179 @@
+"""Runs the sweeps of a paper side by side.
+
+Near its end a sweep has fewer points in flight than there are cores. The cores that it leaves idle run points of the
+next sweeps. Each sweep has a thread of its own that follows its points; one set of workers runs the points of all.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from itertools import chain
+from threading import Condition, Event
+from typing import TYPE_CHECKING
+
+from weft.errors import WriteError
+from weft.runs import memory
+from weft.runs.workers import Workers
+from weft_papers.common.standing import Standings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from concurrent.futures import Future
+    from pathlib import Path
+
+    from weft._engine import Point
+    from weft.api.sweep import Sweep
+    from weft.results.result_set import ResultSet
+    from weft.runs.execute import Status
+    from weft_papers.common.standing import Standing
+
+    # Gives the rounds of a sweep, each with the name of its folder, for the list of the results of those before.
+    Rounds = Callable[[Sequence[ResultSet]], Iterator[tuple[str, Sweep]]]
+
+# Seconds between two looks at how far all is; short so that Ctrl-C works.
+_LOOK_SECONDS = 0.1
+# Seconds after which a sweep that waits for memory looks again whether it fits.
+_ROOM_SECONDS = 1.0
+
+
+class _CalledOffError(Exception):
+    """Ends the thread of a sweep, because another has failed or the user wants an end."""
+
+
+def run(
+    sweeps: Sequence[Rounds],
+    folder: Path,
+    *,
+    jobs: int | None,
+    force_memory: bool,
+    show: Callable[[Standing], None] | None,
+) -> list[list[ResultSet]]:
+    """Run sweeps, each with its rounds, and give their results in this order.
+
+    Parameters
+    ----------
+    sweeps : sequence of callable
+        Each gives the rounds of a sweep.
+    folder : Path
+        Where each round has a folder.
+    jobs : int or None
+        Points of all sweeps at a time, by default as many as there are cores; with 1 a sweep follows the other.
+    force_memory : bool
+        Run even if the points at a time need more memory than there is left.
+    show : callable or None
+        Told the `Standing` now and then, in this thread.
+
+    Raises
+    ------
+    WeftError
+        The first sweep's that failed, after those that had begun have ended. If nothing can be written, after the
+        points in flight have stopped.
+    KeyboardInterrupt
+        After the points in flight have stopped; finished points are kept.
+    """
+    with Workers(jobs) as workers:
+        standings = Standings(len(sweeps), workers.count)
+        sides = _Sides(sweeps, folder, workers, standings, force_memory=force_memory)
+
+        def tell() -> None:
+            if show and (standing := standings.standing()):
+                show(standing)
+
+        try:
+            # the last points of as many sweeps as there are workers may leave some of them idle
+            with ThreadPoolExecutor(workers.count + 1 if workers.count > 1 else 1) as threads:
+                try:
+                    futures = [threads.submit(sides.run, number) for number in range(len(sweeps))]
+                    _follow(futures, tell)
+                except BaseException:
+                    sides.stop()
+                    raise
+        finally:
+            tell()
+    return [future.result() for future in futures]
+
+
+def _follow(futures: Sequence[Future[list[ResultSet]]], tell: Callable[[], None]) -> None:
+    """Wait for all sweeps, and report now and then; raise the first error, in their order."""
+    waiting = set(futures)
+    while waiting:
+        ended, waiting = wait(waiting, _LOOK_SECONDS, FIRST_COMPLETED)
+        tell()
+        for future in ended:
+            if isinstance(problem := future.exception(), WriteError):
+                raise problem  # if the disk is full, the next sweep fails, too
+    problems = [problem for future in futures if (problem := future.exception())]
+    for problem in problems:
+        if not isinstance(problem, _CalledOffError):
+            raise problem
+
+
+class _Sides:
+    """The threads of the sweeps."""
+
+    def __init__(
+        self, sweeps: Sequence[Rounds], folder: Path, workers: Workers, standings: Standings, *, force_memory: bool
+    ) -> None:
+        self._sweeps, self._folder, self._workers, self._standings = sweeps, folder, workers, standings
+        self._force_memory = force_memory
+        self._held: list[Sequence[Point]] = []
+        self._room = Condition()
+        self._no_more, self._stopped = Event(), Event()
+
+    def stop(self) -> None:
+        """Have all points in flight stop, and no round begin any more."""
+        self._no_more.set()
+        self._stopped.set()
+
+    def run(self, number: int) -> list[ResultSet]:
+        """Run a sweep and its rounds; in its own thread."""
+        try:
+            return self._rounds(number)
+        except BaseException:
+            self._no_more.set()
+            raise
+
+    def _rounds(self, number: int) -> list[ResultSet]:
+        done: list[ResultSet] = []
+        self._check()
+        for stem, sweep in self._sweeps[number](done):
+            name = f"{stem} ({number + 1} of {len(self._sweeps)})"
+
+            def watch(status: Status, name: str = name) -> None:
+                self._standings.tell(number, name, status)
+                if self._stopped.is_set():
+                    raise _CalledOffError
+
+            with self._place(sweep.points):
+                try:
+                    done.append(sweep.run(self._folder / stem, watch=watch, executor=self._workers))
+                finally:
+                    self._standings.end(name)
+        self._standings.done()
+        return done
+
+    def _check(self) -> None:
+        if self._no_more.is_set():
+            raise _CalledOffError
+
+    @contextmanager
+    def _place(self, points: Sequence[Point]) -> Iterator[None]:
+        """Wait until points fit into memory beside those of other sweeps. Alone they fit or are refused."""
+        jobs = self._workers.count
+        with self._room:
+            while (
+                self._held and not self._force_memory and not memory.fit(list(chain(*self._held, points)), at_once=jobs)
+            ):
+                self._check()
+                self._room.wait(_ROOM_SECONDS)
+            self._check()
+            if not (self._held or self._force_memory):
+                memory.refuse_too_much(points, jobs=jobs, threads=1, blocks=0)
+            self._held.append(points)
+        try:
+            yield
+        finally:
+            with self._room:
+                self._held = [each for each in self._held if each is not points]
+                self._room.notify_all()

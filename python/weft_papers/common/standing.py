@@ -1,0 +1,135 @@
+"""How far the sweeps of a paper are that run side by side."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from threading import Lock
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+from weft.runs.execute import Status
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+@dataclass(frozen=True)
+class EndedSweep:
+    """A sweep that has ended: its name, its last status, and how long it took [s]."""
+
+    name: str
+    status: Status
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How far a paper is.
+
+    Attributes
+    ----------
+    sweeps, begun, done : int
+        Sweeps in all, and how many have begun and are done. Rounds of a sweep around knees count as a part of it.
+    status : Status
+        Of the points of all sweeps that have begun.
+    ended : list of EndedSweep
+        What has ended since the standing before; each round of a sweep by itself.
+    """
+
+    sweeps: int
+    begun: int
+    done: int
+    status: Status
+    ended: list[EndedSweep]
+
+
+class Standings:
+    """Collects what sweeps tell in their threads; the main thread reads the standing.
+
+    Parameters
+    ----------
+    sweeps : int
+        Sweeps in all.
+    workers : int
+        Points at a time.
+    """
+
+    def __init__(self, sweeps: int, workers: int) -> None:
+        self._sweeps, self._workers = sweeps, workers
+        self._begun: set[int] = set()
+        self._done = 0
+        self._since: dict[str, float] = {}
+        self._last: dict[str, Status] = {}
+        self._ended: list[EndedSweep] = []
+        self._lock = Lock()
+
+    def tell(self, number: int, name: str, status: Status) -> None:
+        """Note the status of a round of a sweep."""
+        with self._lock:
+            self._begun.add(number)
+            self._since.setdefault(name, perf_counter())
+            self._last[name] = status
+
+    def end(self, name: str) -> None:
+        """Note that a round has ended, its points done or not."""
+        with self._lock:
+            if (last := self._last.get(name)) is not None:
+                self._last[name] = replace(last, flying=[], running=0.0, left_seconds=None, most_left_seconds=None)
+                self._ended.append(EndedSweep(name, last, perf_counter() - self._since[name]))
+
+    def done(self) -> None:
+        """Note that a sweep is done, with all its rounds."""
+        with self._lock:
+            self._done += 1
+
+    def standing(self) -> Standing | None:
+        """The standing now; ``None`` until a sweep has begun."""
+        with self._lock:
+            if not self._last:
+                return None
+            flying = [
+                replace(flight, hash=f"{name} {flight.hash}", words=f"{name}: {flight.words}")
+                for name, status in self._last.items()
+                for flight in status.flying
+            ]
+            parts, ended = list(self._last.values()), self._ended
+            self._ended = []
+        return Standing(
+            self._sweeps, len(self._begun), self._done, replace(joined(parts, self._workers), flying=flying), ended
+        )
+
+
+def joined(parts: Sequence[Status], workers: int) -> Status:
+    """The status of all points of sweeps that share a number of workers."""
+    flying = [flight for part in parts for flight in part.flying]
+    left, most = _left(parts, workers), [each.most_left_seconds for each in flying if each.most_left_seconds]
+    waits = any(map(_waiting, parts))
+    return Status(
+        total=sum(part.total for part in parts),
+        done=sum(part.done for part in parts),
+        reused=sum(part.reused for part in parts),
+        running=sum(part.running for part in parts),
+        flying=flying,
+        left_seconds=left,
+        most_left_seconds=max((left or 0.0) + sum(most) / workers, *most) if most and (left or not waits) else None,
+    )
+
+
+def _left(parts: Sequence[Status], workers: int) -> float | None:
+    """Seconds until all points are done; ``None`` if it is not known of each sweep."""
+    work, longest = 0.0, 0.0
+    for part in parts:
+        lefts = [flight.left_seconds for flight in part.flying if flight.left_seconds is not None]
+        longest = max([longest, *lefts])
+        if not _waiting(part):
+            work += sum(lefts)
+        elif part.left_seconds is None:
+            return None
+        else:  # each sweep counts as if it had all workers
+            work += part.left_seconds * workers
+    return max(work / workers, longest) or None
+
+
+def _waiting(part: Status) -> bool:
+    """Whether points of a sweep have not begun."""
+    return part.done + len(part.flying) < part.total
