@@ -180,8 +180,8 @@ fn span_of_set(path: &str, value: &str) -> Span {
     Span { source, range: 0..path.len() }
 }
 
-/// Refuses a `--set path=value` below a path that is swept in the end, by a `--set` before or after this one. Each
-/// point would lose it.
+/// Refuses a `--set path=value` below a path that is swept in the end, by a `--set` before or after this one. The sweep
+/// would replace the value at each point.
 fn refuse_below_sweep<'a>(
     mut swept: impl Iterator<Item = &'a Entry>,
     path: &str,

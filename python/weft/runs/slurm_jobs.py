@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 # Slurm allows 1,001 jobs in an array, unless its configuration says otherwise (MaxArraySize).
 _MOST_JOBS = 1000
-# Where nothing is chosen: how long a job should take, the shortest limit, and how many times as long as expected.
+# Defaults: length of a job, shortest limit, and the ratio of a limit to the expected time.
 _JOB_SECONDS, _LEAST_LIMIT_SECONDS, _MARGIN = 1800.0, 600.0, 3.0
 # Slurm counts minutes.
 _SHORTEST_SECONDS = 60.0

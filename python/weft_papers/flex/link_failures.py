@@ -47,7 +47,7 @@ def table_5(_: Measured) -> pl.DataFrame:
 
 
 def _near_half(name: str, size: int, found: int, printed: int) -> str:
-    """Whether chance explains a step: at the higher of both the trials that stay connected are about half."""
+    """Whether chance explains a step: about half of the trials stay connected at the higher of both shares."""
     step = max(found, printed) / 100
     row = measured(OF_SIZE[name][size]).failures.filter((pl.col("failed_share") - step).abs() < 1e-6).row(0, named=True)
     low, high = row["connected_low_share"], row["connected_high_share"]

@@ -225,7 +225,7 @@ impl<C: Cursor, Handle: Copy> Machine<C, Handle> {
         self.settle(out);
     }
 
-    /// An operation has started. Appends those that waited for that.
+    /// An operation has started. Appends the operations that waited for its start.
     #[inline]
     pub fn start(&mut self, id: OpId, out: &mut Vec<Ready>) {
         // the messages of a collective wait only for the ends of others
@@ -235,7 +235,7 @@ impl<C: Cursor, Handle: Copy> Machine<C, Handle> {
         }
     }
 
-    /// An operation has finished. Appends those that waited for that.
+    /// An operation has finished. Appends the operations that waited for its end.
     #[inline]
     pub fn finish(&mut self, id: OpId, out: &mut Vec<Ready>) {
         self.ended(id, out);

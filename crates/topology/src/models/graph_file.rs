@@ -14,10 +14,10 @@
 //! neighbour. Nodes are routers, edges are links with both directions; a directed file is accepted if it has every link
 //! in both directions. Links that an undirected file states several times are a trunk, and so are those that a directed
 //! file states as often in each direction. With `parallel_links: sum` those of a class are one link with the sum of their
-//! bandwidths. The node attribute `terminals` says how many terminals a router has. Where it
-//! is missing, `terminals_per_router` does, else there are none; `terminals_of` holds in place of both. Terminals are
-//! numbered router by router; an `anynet` file that names nodes places and numbers them itself. Hosts are terminals in
-//! their order in the file.
+//! bandwidths. The node attribute `terminals` says how many terminals a router has. Routers without it have
+//! `terminals_per_router` terminals, or none if that is not set. `terminals_of` replaces both. Terminals are numbered
+//! router by router; an `anynet` file that names nodes places and numbers them itself. Hosts are terminals in their
+//! order in the file.
 //!
 //! The edge attribute `class` names the link class (else `link`); in `anynet` a link with latency L is of class
 //! `latencyL`. Classes are in alphabetic order. Edges of one class that differ in the bandwidth or latency that

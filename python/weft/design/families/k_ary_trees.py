@@ -1,8 +1,8 @@
 """k-ary n-trees of two and three levels by formula.
 
 Source: F. Petrini, M. Vanneschi, "k-ary n-trees: High Performance Networks for Massively Parallel Architectures",
-IPPS'97. The layout is ours: a rack holds a subtree of two levels (of two levels in all: one leaf), and as many routers
-of each other level.
+IPPS'97. The layout is ours: a rack holds a subtree of two levels, and as many routers of each other level. In a tree of
+only two levels it holds one leaf.
 """
 
 from __future__ import annotations

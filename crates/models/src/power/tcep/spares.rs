@@ -8,9 +8,9 @@
 //! carry little but the traffic of their own ends, and still draw power. With demand l (flits that a router sends to
 //! each other one per cycle) that takes k = R l / U of R routers, which is 1 - (1 - l / U)^2 of the links. If all links
 //! are used alike, a share f of them carries l (2 - f) / f each, so 2 l / (T + l) of them carry T: fewer, unless l is
-//! small, where pairs without a link must also have paths left. So `even` is Algorithm 1 below a demand. From that
-//! demand on, any link may go whose traffic would leave the router's other links below T on average; the link with the
-//! least traffic goes first.
+//! small, where pairs without a link must also have paths left. So `even` follows Algorithm 1 below a certain demand.
+//! From that demand on, any link may go whose traffic would leave the router's other links below T on average; the link
+//! with the least traffic goes first.
 
 use super::Spares;
 use super::agent::Team;

@@ -474,7 +474,7 @@ impl Node {
         }
     }
 
-    /// An interface has sent its last packet of a message. When all have, there is room for another message.
+    /// An interface has sent its last packet of a message. When all interfaces have, there is room for another message.
     fn has_left(&mut self, site: &Site, number: u32, cause: Cause, now: u64) {
         let Some(message) = lock(&site.outboxes[self.me as usize]).sent(number) else { return };
         self.accepted -= 1;
