@@ -160,6 +160,14 @@ def test_a_stalled_application_is_reported_as_stalled() -> None:
             PAPER.rules[claim].judge(some)
 
 
+def test_a_combination_without_packets_is_named() -> None:
+    none = pl.when(of(ON_OFF, ONE_QUEUE)).then(None).otherwise("latency_us").alias("latency_us")
+    some = paper_checks.changed(ideal(), TORUS, lambda rows: rows.with_columns(none))
+    text = "no packet that counts was delivered in the window: 1q, on/off; more seeds may have some"
+    with pytest.raises(LackingError, match=text):
+        PAPER.rules["C-011"].judge(some)
+
+
 def test_what_was_not_run_is_said() -> None:
     rows = paper_checks.judged(PAPER, paper_checks.NOTHING)
     assert rows["C-011"].verdict == "not run because it needs the points of torus.yaml: run it without --only"

@@ -179,8 +179,11 @@ def outcome(measured: Measured, experiment: str) -> Outcome:
     rows = measured[experiment].group_by("scheme", "saving", maintain_order=True).agg(pl.col(pl.Float64).mean())
     found = {(row["scheme"], row["saving"]): row for row in rows.iter_rows(named=True)}
     lacking = [pair for pair, row in found.items() if any(row[each] is None for each in MEASURES)]
-    if lacking or not found:
-        raise LackingError(f"no number is known of {' and '.join(map(str, lacking)) or experiment}")
+    if not found:
+        raise LackingError(f"no point of {experiment} was run")
+    if lacking:
+        names = "; ".join(mechanism(*pair) for pair in lacking)
+        raise LackingError(f"no packet that counts was delivered in the window: {names}; more seeds may have some")
     return found
 
 
