@@ -274,24 +274,12 @@ impl<C: Cursor, Handle: Copy> Machine<C, Handle> {
     /// in their order.
     #[inline]
     pub fn bring(&self, id: Option<OpId>) {
-        match id.map_or((0, self.finished), |id| (id.expansion(), id.index())) {
-            (0, index) => {
-                self.cursor.bring(index);
-                self.remaining.bring(index);
-            }
-            (place, index) => self.bring_collective(place - 1, Some(index)),
+        if let Some(index) = id.map_or(Some(self.finished), OpId::in_program) {
+            self.cursor.bring(index);
+            self.remaining.bring(index);
         }
-        if id.is_none() {
-            self.bring_collective(0, None);
-        }
-    }
-
-    #[inline]
-    fn bring_collective(&self, place: usize, index: Option<u32>) {
-        if let Some(Some(expansion)) = self.expansions.get(place) {
-            let next = expansion.remaining.len() - expansion.left;
-            prefetch_first_line(&expansion.remaining, index.map_or(next, |index| index as usize));
-            prefetch_whole(std::slice::from_ref(&*expansion.ops), 0);
+        if let Some(Some(expansion)) = self.expansions.first() {
+            prefetch_first_line(&expansion.remaining, 0);
         }
     }
 
