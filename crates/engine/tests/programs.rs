@@ -273,6 +273,21 @@ fn ranks_that_wait_for_ever_are_named() {
     }
 }
 
+/// The receiver has ended before the message arrives. Over the network, and between two ranks of a node.
+#[test]
+fn a_message_that_nobody_receives_is_named() {
+    let text = "num_ranks 2\nrank 0 {\na: send 400b to 1 tag 7\n}\nrank 1 {\na: calc 5\n}\n";
+    for keys in
+        ["", r#""host_latency": "20ns""#, r#""overhead": "10ns", "ranks_per_terminal": 2, "local_latency": "30ns""#]
+    {
+        let out = run(&with_goal(text, keys, 2, 16));
+        let Ending::Stalled(stall) = &out.ending else { panic!("{keys}: {:?}", out.ending) };
+        assert_eq!(out.jobs[0].progress, Progress::Open, "{keys}");
+        let words = stall.halted.join("");
+        assert!(words.contains("tag 7"), "{keys}: {words}");
+    }
+}
+
 #[test]
 fn ranks_of_a_terminal_send_each_other_nothing_over_the_network() {
     let local = r#""overhead": "10ns", "ranks_per_terminal": 2, "local_latency": "30ns", "local_bandwidth": "4Gb/s""#;

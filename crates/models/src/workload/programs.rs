@@ -63,8 +63,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use site::{Site, Spread, lock};
 use sources::Nodes;
-use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Arc, Mutex};
 use weft_api::activity::OfJob;
 use weft_api::recording::Table;
@@ -408,6 +408,7 @@ impl Programs {
             wanted: of.wanted,
             open: AtomicU64::new(ranks.into()),
             last: AtomicU64::new(0),
+            is_over: AtomicBool::new(false),
         })
     }
 
@@ -540,10 +541,7 @@ impl Workload for Runtime {
 
     fn progress(&self) -> Progress {
         let site = &self.all.site;
-        match site.open.load(Relaxed) {
-            0 => Progress::Ended(site.last.load(Relaxed)),
-            _ => Progress::Open,
-        }
+        if site.is_over() { Progress::Ended(site.last.load(Relaxed)) } else { Progress::Open }
     }
 
     fn is_at_rest(&self) -> bool {

@@ -173,6 +173,11 @@ impl Outbox {
         Self { next: 0, numbers: vec![NONE; 4], messages: vec![Message::default(); 4], count: 0 }
     }
 
+    /// Whether no message is under way.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
     /// The number of the next message.
     pub fn next_number(&self) -> u32 {
         self.next

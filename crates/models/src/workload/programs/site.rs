@@ -5,7 +5,8 @@ use super::answers::Shared;
 use super::compute::Compute;
 use super::messages::Outbox;
 use super::rails::Rails;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use weft_api::activity::Wanted;
 
@@ -84,6 +85,8 @@ pub struct Site {
     /// Ranks that have not ended, and the cycle in which the last one did.
     pub open: AtomicU64,
     pub last: AtomicU64,
+    /// All ranks have ended, and no message was left that could open one again.
+    pub is_over: AtomicBool,
 }
 
 /// The value behind a lock. If a thread has panicked, the run ends anyway.
@@ -92,6 +95,14 @@ pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Site {
+    /// Whether all ranks have ended and all messages were received. Otherwise a message without a receive is still to open its receiver.
+    pub fn is_over(&self) -> bool {
+        let are_received = || self.outboxes.iter().all(|outbox| lock(outbox).is_empty());
+        let is_over = self.is_over.load(Relaxed) || self.open.load(Relaxed) == 0 && are_received();
+        self.is_over.store(is_over, Relaxed);
+        is_over
+    }
+
     pub fn nodes(&self) -> usize {
         self.outboxes.len()
     }
