@@ -1,4 +1,4 @@
-"""Sweeps of a paper that run side by side: what overlaps, what waits, and how they end."""
+"""Sweeps of a paper run side by side: they overlap, wait for memory, and end after errors and Ctrl-C."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from weft_papers.common.side_by_side import Rounds
     from weft_papers.common.standing import Standing
 
-# What waits for another thread gives up after this time [s].
+# A thread that waits for another one gives up after this time [s].
 PATIENCE = 60
 
 
@@ -62,7 +62,7 @@ def rounds(name: str, *of: Sequence[float]) -> Rounds:
 
 
 class Runs:
-    """Which points run, and what each does before that."""
+    """Records the points that run. Each calls `before` first."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, before: Callable[[float, Control], None]) -> None:
         self.begun: list[float] = []

@@ -9,7 +9,7 @@
 //! # Not modelled
 //! Groups and grids of terminals.
 //! # Validation
-//! `tests/conformance.rs`: destinations are drawn as often as the distribution says. No rows of a peer.
+//! `tests/conformance.rs`: destinations are drawn as often as the distribution says. No other simulator was compared.
 
 use rand_pcg::Pcg32;
 use schemars::JsonSchema;

@@ -86,9 +86,9 @@ pub trait Agents: Kept + Any + Debug + Send {
     /// channel when it was closed, the engine reports it in the same cycle, after the timers.
     fn drained(&mut self, _drained: &[u32], _channels: &mut dyn Channels) {}
 
-    /// A head begins to request a closed channel. (Heads that waited when the channel was closed are not told of
-    /// again: [`Channels::is_wanted`] knows of all.) Agents look at this channel only, and change no other: in which order
-    /// heads ask for channels and flits leave in a cycle is not theirs to know.
+    /// A head begins to request a closed channel. (The engine does not report heads that waited when the
+    /// channel was closed. [`Channels::is_wanted`] covers all heads.) Agents read and change this channel only. They must not depend on the
+    /// order of requests and departures in a cycle.
     fn wanted(&mut self, _channel: usize, _channels: &mut dyn Channels) {}
 
     /// Since the last cycle packets have chosen these links, which were about to go off (in ascending order).

@@ -26,8 +26,8 @@ pub struct Common {
     pub class_bits: u32,
     /// An output finishes a packet before it begins another.
     pub hold_switch: bool,
-    /// A member of each trunk is open in every cycle, and heads take open members. (In other networks a head requests a
-    /// closed member to wake it.)
+    /// A member of each trunk is open in every cycle, and heads take open members. (In other networks heads wake closed
+    /// members by requests.)
     pub always_carries: bool,
     /// Numbers that routers post, if the routing has them post.
     pub board: Option<Board>,

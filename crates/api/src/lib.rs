@@ -1,8 +1,8 @@
 //! Data that models receive, and the traits of their families. Below it lie the state of a network (`state`), and code without
 //! any knowledge of networks (`base`). A crate outside this repository that adds a model needs no other crate of the engine.
 //!
-//! A file here is one subject: `routing`, `policy`, `allocation`, `workload` and `recording` have the traits of the families;
-//! the other files have the types that these traits use. Whoever runs a network (`weft-kernel`) knows these traits, and
+//! A file here is one subject: `routing`, `policy`, `allocation`, `workload` and `recording` have the traits of the families. The
+//! other files have the types that these traits use. Whoever runs a network (`weft-kernel`) knows these traits, and
 //! no model.
 
 #![cfg_attr(doc, doc = include_str!("../README.md"))]

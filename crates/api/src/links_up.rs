@@ -2,9 +2,9 @@
 //! (`widths.rs`); with them an overseer tells the routing which links up are used and which of them have failed.
 //!
 //! A link belongs to the router below it. The lowest digits of a packet's present router show which links up it has
-//! chosen. On its path down it visits the routers with the same choices above its destination. So a choice is good if
-//! the link of this router and that of the router opposite, above the destination, are both whole, and there is a good
-//! choice at the router to which it leads.
+//! chosen. On its path down it visits the routers with the same choices above its destination. So a choice is good if two
+//! links are whole: that of this router, and that of the router opposite, above the destination. The router to which the choice leads must also have
+//! a good choice.
 
 use crate::base::kept::Value;
 use crate::coordinates::{DIGITS, LEVEL, is_above};

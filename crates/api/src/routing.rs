@@ -70,8 +70,8 @@ pub enum AroundFaults {
 }
 
 /// Two VC classes that share their VCs: packets enter rings of channels on the first class, and continue in their ring
-/// on the second. A head needs room for one packet to move on and for two to enter, so that each ring keeps a free
-/// place (a bubble) and its packets can't block each other (bubble flow control).
+/// on the second. A head needs room for one packet to move on and for two to enter. So each ring keeps a free place (a bubble),
+/// and its packets can't block each other (bubble flow control).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RingEntry {
     /// Link class.
@@ -167,8 +167,8 @@ pub trait Routing: Debug + Send + Sync {
 
     /// The candidate that a head at `at` requests in this allocation step ([`Decides::EachStep`]); `None` if it
     /// requests no output now. It is asked again when a flit has moved, or a credit, a VC or a link comes. `turn`
-    /// decides ties: it differs between the heads of a router, and from cycle to cycle. What it writes into the packet
-    /// says something about this hop, and is written again with the next one that the head asks for.
+    /// decides ties: it differs between the heads of a router, and from cycle to cycle. Data that it writes into the packet
+    /// are about this hop. Each further request of the head writes them again.
     fn each_step<Q: View + ?Sized>(&self, _at: u64, _here: &Q, _packet: &mut Packet, _turn: u32) -> Option<Hop>
     where
         Self: Sized,

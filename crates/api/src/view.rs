@@ -47,15 +47,14 @@ pub trait View {
     /// and the hop over it. `turn` decides ties. 0 credits if no member has such a VC.
     fn member(&self, hop: Hop, turn: u32) -> (u32, Hop);
     /// The hop to request if no member has a VC that a head may take. It leads over a member that is waking, or else
-    /// over one that is off, so that it is woken. Under a policy that keeps a member open (`Offers::always_carries`) it
+    /// over one that is off. The request wakes that member. Under a policy that keeps a member open (`Offers::always_carries`) it
     /// leads over an open one.
     fn fallback(&self, hop: Hop) -> Hop;
     /// State of the channel behind output `port` of this router.
     fn state(&self, port: u16) -> LinkState;
-    /// Whether the policy has the channel on: one that has failed under a policy that leaves faults to the
-    /// routing counts as on, and a head that requests it chooses another path (`kernel/src/broken.rs`). Under
-    /// `Offers::always_carries` every channel counts as on: a link in a slower mode carries packets, and a closed
-    /// member of a trunk has an open one beside it.
+    /// Whether the policy has the channel on. A failed channel counts as on if the policy leaves faults to the routing. A head
+    /// that requests the channel then chooses another path (`kernel/src/broken.rs`). Under `Offers::always_carries` every channel
+    /// counts as on. There a link in a slower mode carries packets, and a trunk with closed members has an open one.
     #[inline(always)]
     fn is_on(&self, port: u16) -> bool {
         self.state(port) == LinkState::On

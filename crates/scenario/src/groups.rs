@@ -169,8 +169,8 @@ fn check_cabinets(named: &BTreeMap<String, Vec<RouterSet>>, graph: &Graph) -> Re
     Ok(cabinets)
 }
 
-/// The sets of channels whose common sleep a run counts. First come those of each router (all channels that leave it or
-/// reach it), then those of each group (its channels, and all that leave or reach its routers). `None` if the scenario
+/// The sets of channels whose common sleep a run counts. First come those of each router: all channels that leave it or
+/// reach it. Then come those of each group: its channels, and all that leave or reach its routers. `None` if the scenario
 /// requests no groups.
 pub(crate) fn bundles(spec: &Spec, grouping: Option<&Grouping>) -> Vec<Vec<u32>> {
     if grouping.is_none() && !routers_sleep(spec) {

@@ -189,7 +189,7 @@ def execute(
     Parameters
     ----------
     points : sequence of Point
-        What to run.
+        Points to run.
     finish : callable
         Called for each finished point in its own thread: with its place in `points`, its result and the contents of
         `run.json`.
@@ -200,18 +200,18 @@ def execute(
     plain : bool
         Whether the engine takes no shortcut.
     reused : int
-        Points besides these that need no run, for `watch`.
+        Further points that need no run, for `watch`.
     watch : callable, optional
-        Told the `Status` now and then.
+        Called with the `Status` now and then.
     admit : callable, optional
-        Asked with the place of a point before it runs, in the thread that is to run it; it is passed over if that is
-        false.
+        Called with the place of a point before it runs, in the thread of its run. If the result is false, the point is
+        skipped.
     checkpoints : Checkpoints, optional
-        From which points go on, and where new ones are written; `finish` removes those of its point.
+        Checkpoints from which points continue, and to which new ones are added. `finish` removes those of its point.
     pinned : Cores, optional
-        On which threads stay; without them they may move.
+        Cores to which threads are pinned. Without it threads may move.
     workers : Workers, optional
-        What runs the points, also those of others at the same time. Its number takes the place of `jobs`.
+        Threads that run the points, and at the same time the points of other sweeps. Their number replaces `jobs`.
 
     Raises
     ------

@@ -33,18 +33,20 @@ def run(
 
     Parameters
     ----------
-    store, points
-        Where the results go, and what is run.
+    store : Store
+        Folder of the results.
+    points : sequence of Point
+        Points to run.
     jobs : int or None
         As for `weft.Sweep.run`.
     how : How
-        How they are run.
+        Threads, blocks and checkpoints of each point.
     reused : int
-        Points besides these that need no run, for `watch`.
+        Further points that need no run, for `watch`.
     watch : callable
-        Told the `Status` now and then.
+        Called with the `Status` now and then.
     pinned : Cores, optional
-        On which threads stay.
+        Cores to which threads are pinned.
     workers : Workers, optional
         As for `execute`.
 

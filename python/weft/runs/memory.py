@@ -121,7 +121,7 @@ def refuse_too_much(
 
 
 def fit(points: Sequence[Point], *, at_once: int = 1, threads: int = 1, blocks: int = 0) -> bool:
-    """Whether any of these points that run at once are expected to fit into the memory that is left."""
+    """Whether the memory that is left is expected to hold any `at_once` of these points at the same time."""
     limit = left()
 
     def within(needs: list[int]) -> bool:

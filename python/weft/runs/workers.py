@@ -1,4 +1,4 @@
-"""Threads that run the points of several sweeps: each idle one takes the next point of any of them."""
+"""Threads that run the points of several sweeps. A thread without a point takes the next point of any sweep."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from weft.runs.provenance import cores
 
 
 class Workers(ThreadPoolExecutor):
-    """What sweeps that run side by side share, as `executor` of `weft.Sweep.run`. The first points come first.
+    """The threads of sweeps that run side by side: the `executor` of each `weft.Sweep.run`.
+
+    Points run in the order in which sweeps submit them.
 
     They do not check memory: `weft.runs.memory.fit` tells whether the points of several sweeps fit.
 

@@ -193,7 +193,7 @@ def _needed(paper: Paper, figures: Iterable[Figure], *, quick: bool) -> list[tup
 
 @contextmanager
 def _shown(name: str, progress: Progress | None) -> Iterator[Show | None]:
-    """What is told how far a paper is: `progress`, or else a bar in a notebook."""
+    """The callable that gets each `Standing` of a paper: that of `progress`, or by default a bar in a notebook."""
     if progress is not None:
         with progress(name) as show:
             yield show

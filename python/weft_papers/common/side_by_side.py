@@ -56,13 +56,14 @@ def run(
     sweeps : sequence of callable
         Each gives the rounds of a sweep.
     folder : Path
-        Where each round has a folder.
+        Folder in which each round has a folder.
     jobs : int or None
-        Points of all sweeps at a time, by default as many as there are cores; with 1 a sweep follows the other.
+        Points of all sweeps at a time, by default as many as there are cores. With 1 the sweeps run one after the
+        other.
     force_memory : bool
         Run even if the points at a time need more memory than there is left.
     show : callable or None
-        Told the `Standing` now and then, in this thread.
+        Called with the `Standing` now and then, in this thread.
 
     Raises
     ------

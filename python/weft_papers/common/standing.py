@@ -31,9 +31,9 @@ class Standing:
     sweeps, begun, done : int
         Sweeps in all, and how many have begun and are done. Rounds of a sweep around knees count as a part of it.
     status : Status
-        Of the points of all sweeps that have begun.
+        Status of the points of all sweeps that have begun.
     ended : list of EndedSweep
-        What has ended since the standing before; each round of a sweep by itself.
+        Rounds of sweeps that have ended since the standing before.
     """
 
     sweeps: int

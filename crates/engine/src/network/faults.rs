@@ -12,11 +12,11 @@
 //! Under every policy: packets that hold a VC of a link as it fails, and flits on the wire, still cross it (link-level
 //! retry). Then it is `off` in the accounts, whatever the policy does with it; what the policy wants takes effect when it
 //! returns. A dead router discards every packet that holds no output VC yet or comes later, also from its own terminals.
-//! What a head does whose output is broken follows from what its routing declares (`AroundFaults`): it is discarded, takes
-//! another hop whose link is whole, or waits for the tables of what is left of the network. The policy's overseer is
+//! A head whose output is broken acts as its routing declares (`AroundFaults`). It is discarded, takes another hop whose
+//! link is whole, or waits for tables of the rest of the network. The policy's overseer is
 //! notified in the next cycle (`Overseer::fault`), and may switch other links on. A head that has lost its escape
 //! (Duato) but has other whole candidates waits for `patience` cycles, since packets without an escape may wait for
-//! each other; where the escape is a ring, every head does while something is broken, as the ring is cut; all others
+//! each other. If the escape is a ring, a fault cuts the ring, so every head waits for `patience` cycles meanwhile. All others
 //! wait only for links that the dependency check has seen. So nothing is stranded, except among packets of two tables
 //! in force one after the other, if the routing has one VC class: `unproven` says so. The tables of up to 64 states are
 //! checked for cycles.
@@ -35,7 +35,7 @@
 //! Packets: a head that waits for a failed link looks for another path in the same cycle: directly, over the hub, the
 //! next hub, or another member. If there is none it waits in its queue. Hops of class 0 follow each other in the order
 //! of members, the hub last. Only packets that a fault meets at an intermediate may break this order and wait for each
-//! other. They choose again whenever their router receives new link states, so they stay stuck only where what failed
+//! other. They choose again whenever their router receives new link states. So they stay stuck only where a failed part
 //! never returns, and the stall analysis would name them.
 //!
 //! Discarded packets: a dead router discards every packet that holds no output VC yet or comes later, also from its own
@@ -61,9 +61,9 @@
 //! `engine/tests/conformance/random_faults.rs`: thousands of short rounds over all routings, topologies and policies;
 //! `engine/tests/broken.rs`: cyclic tables, patience, watched heads, links of terminals; `engine/tests/conformance/faults.rs`: every routing and every policy with faults of links and routers, in buffers of one
 //! packet: all is delivered or counted, credits come home, accounts close. `engine/tests/faults.rs`: the shares that are lost
-//! with and without a choice, and with new tables; and for tcep: nothing lost or stuck over random faults of links in rows, grids and groups; with faults
-//! of routers all that is not delivered is counted as dropped, in a row exactly the packets from and to the dead
-//! router; small rows where faults meet; links dark while broken; the hub moves; the same results and control packets
+//! with and without a choice, and with new tables. For tcep: nothing is lost or stuck over random faults of links in rows, grids and
+//! groups. With faults of routers all packets that are not delivered are counted as dropped. In a row these are exactly the packets from
+//! and to the dead router. Small rows where faults meet; links dark while broken; the hub moves; the same results and control packets
 //! on any number of blocks. `power/tcep/link_model.rs`: a fault between any two messages. No other simulator was compared.
 
 use crate::network::failures::{FIRST, Fault, Member, Part};

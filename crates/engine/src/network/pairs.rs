@@ -52,8 +52,8 @@ fn routings_that_know(known: LinkKnowledge, spec: &Spec) -> Vec<String> {
     able.map(|(name, _)| name).filter(spared).map(str::to_owned).collect()
 }
 
-/// The policies that work on the network of the spec and go with a routing that goes by this knowledge, as a scenario
-/// writes them; those that offer some of it come first. Policies under which links carry packets in every cycle are
+/// Names of the policies that work on the network of the spec and with a routing that uses this knowledge. Policies that offer
+/// some of this knowledge come first. Policies under which links carry packets in every cycle are
 /// compatible with every routing. They are not listed: the policy that leaves all links on represents them.
 fn policies_for(known: &[LinkKnowledge], spec: &Spec) -> Vec<String> {
     let suits = |(_, offers): &(&'static str, Offers)| offers.suit(known) && !offers.always_carries;

@@ -29,8 +29,8 @@ use weft_units::{Cycles, Refusal};
 pub struct RouterSpec {
     /// Cycles a head flit spends in a router without contention, from arrival to the start of the link.
     pub delay: Cycles,
-    /// Whole cycles from the cycle in which a packet leaves its VC to the one in which the next head of that VC may
-    /// request an output (0: the next allocation step). They are part of the delay of a head without contention.
+    /// Whole cycles between the departure of a packet from its VC and the first request of the next head there (0: the next allocation
+    /// step). They are part of the delay of a head without contention.
     pub routing_delay: Cycles,
     /// VC turn-round [allocation steps]. 0: a packet may take a VC and cross the switch in the same step; 1: one step
     /// later.

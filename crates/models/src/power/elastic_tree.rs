@@ -32,10 +32,10 @@
 //! its level everywhere; demands of flows, which tell how a load spreads over fewer links.
 //! # Validation
 //! `engine/tests/elastic_tree.rs`: the spanning tree at least power, its links, latency and bound by hand; accepted load
-//! beside that of `always_on`, on tiny buffers, too; nothing lost and no flit on a dark link while the load goes up and
-//! down, the same in any number of blocks. `engine/tests/tree_faults.rs`: which links take the place of those that fail;
-//! nothing lost once they are on; no link left between on and off; `elastic_tree/plan/tests.rs`: all leaves joined that can
-//! be, over random faults. No other simulator was compared: none has it.
+//! beside that of `always_on`, also on tiny buffers; nothing lost and no flit on a dark link while the load goes up and
+//! down, the same in any number of blocks. `engine/tests/tree_faults.rs`: the links that replace failed ones;
+//! nothing lost once they are on; no link left between on and off. `elastic_tree/plan/tests.rs`: over random faults the plan
+//! joins all leaves that it can. No other simulator was compared: none has it.
 
 mod gauge;
 mod overseer;

@@ -1,7 +1,7 @@
 //! Link power policies: the registry.
 //!
-//! The state of a channel belongs to the router that sends on it. A policy acts either through the agents of each
-//! block, which receive timers, requests of packets for links, and control packets, or through an overseer between
+//! The state of a channel belongs to the router that sends on it. Some policies act through the agents of each
+//! block, which receive timers, requests of packets for links, and control packets. Others act through an overseer between
 //! two cycles (`api/policy.rs`, `api/agents.rs`).
 
 weft_units::registry! {

@@ -21,15 +21,14 @@
 //! With `deactivate: false` and `initial: all_on` results of a fixed warm-up are those of `always_on` to the last bit.
 //! # Choices
 //! A request that comes in an epoch is judged at its end, deactivations at ends of deactivation epochs, after
-//! activations. Best is the highest virtual utilisation, then the lower router; a router that waits for a link of its
-//! own to be activated agrees only to a better request; that it wants to deactivate another link itself is no reason to
-//! refuse. If both ends of a link request the same, one request is void. The other request is answered, as every
+//! activations. Best is the highest virtual utilisation, then the lower router. A router that waits for the activation of its own
+//! link agrees only to a better request. It may agree although it wants to deactivate another link itself. If both ends of a link request the same, one request is void. The other request is answered, as every
 //! request is. A router that can't carry out what was agreed withdraws. When a packet takes a detour over a link, the
-//! link counts as above the high-water mark if it was so in the last epoch; the first destination of the epoch decides
-//! for which other path the router asks. A shadow link goes off at the first end of an epoch at which its router begins
-//! nothing else and has no request without an answer. The lower end of a link tells the others of a new state. Control
-//! packets are single flits on a VC of their own with strict priority: they go ahead of data flits that wait for a
-//! link, one per cycle and link, directly or over the hub (over any other member if both are cut). Credits, and the
+//! link counts as above the high-water mark if it was so in the last epoch. The first destination of the epoch decides
+//! which other path the router requests. A shadow link goes off at the first end of an epoch at which its router begins
+//! nothing else and has no request without an answer. The lower end of a link sends a new state to the other members. Control
+//! packets are single flits on a VC of their own with strict priority. They pass data flits that wait for a
+//! link, one per cycle and link. They go directly or over the hub (over any other member if both are cut). Credits, and the
 //! messages "drained" and "awake", travel on the side channel of the link.
 //!
 //! An end that drains tests every 4 cycles whether it has drained. The loop has no event for it, for two reasons. First, a credit,

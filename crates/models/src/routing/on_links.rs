@@ -133,7 +133,7 @@ pub(super) mod walks {
     }
 }
 
-/// The lines of a grid for a routing that also runs without a policy that switches their links: none until the power policy publishes
+/// The lines of a grid, for a routing that goes by their links under some policies only. There are none until the power policy publishes
 /// the states of links.
 #[derive(Debug, Clone)]
 pub struct SwitchedLines {

@@ -14,7 +14,7 @@
 //! `outstanding`; its clock waits then, and goes on when a reply is delivered. A reply counts in the measured window if
 //! its request does. A request that is lost at a fault has no reply; then only terminals without `outstanding` go on. By default requests are always consumed, so no VC class is needed between the two
 //! kinds. With `finite_buffers` a request keeps its place in the buffer of its terminal until the tail of a reply
-//! leaves; the engine then requires VCs and queues of replies that no request blocks.
+//! leaves. The engine then requires VCs and queues of replies that no request blocks.
 //! # Not modelled
 //! Service times that differ from request to request; a bound on the replies that wait at a terminal beside its buffer; requests that more than one terminal
 //! answers.

@@ -1,5 +1,5 @@
 //! Messages of collectives that ranks share. The ranks of the same number in communicators of one size send and receive the same messages,
-//! numbered within the communicator. One list of messages for all such ranks takes less memory, and less of the cache.
+//! numbered within the communicator. A common list of these messages takes less memory and less of the cache.
 
 use crate::form::{Op, Ops};
 use std::collections::HashMap;

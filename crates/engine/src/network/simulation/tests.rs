@@ -127,7 +127,7 @@ fn a_broadcast_reaches_every_terminal() {
     assert_eq!((one.cycles, one.sums), (three.cycles, three.sums));
 }
 
-/// A panic of a model in one thread ends the run with the model's message, and the other threads end, too.
+/// A panic of a model in one thread ends the run with the model's message, and ends the other threads.
 #[test]
 fn a_panic_in_any_thread_ends_the_run_with_its_message() {
     fn ring_to<const LAST: u32>(terminal: u32, _: u32, terminals: u32) -> Vec<u32> {

@@ -1,5 +1,5 @@
-//! The end of an activation epoch: an agent agrees to at most one of the requests to activate a link, and requests a
-//! link that it needs itself.
+//! The end of an activation epoch. An agent agrees to at most one of the requests to activate a link. It requests a link
+//! that it needs itself.
 
 use super::agent::{Crowded, Request, Team};
 use super::link::{Say, Want};
@@ -62,8 +62,8 @@ impl Team {
         chosen.is_some()
     }
 
-    /// Whether the router can do what is requested at output `o`: activate that link, or request its link to the member
-    /// that the request names.
+    /// Whether the router can fulfil the request at output `o`: activate that link, or request its link to the member in
+    /// the request.
     fn can_activate(&self, r: usize, o: usize) -> bool {
         match self.links[o].activate {
             None => false,
@@ -96,7 +96,7 @@ impl Team {
     }
 
     /// The link to request: the value of the request, the tie-breaker of equal values, and the output. Links that
-    /// waiting packets need come first, then links of stars, then the link with the highest virtual utilisation, in
+    /// waiting packets need come first, then links of stars. Then comes the link with the highest virtual utilisation, in
     /// those subnetworks in which detours crowd a link. Among equal links, the one after the link that was refused
     /// last: the other end of that link may itself wait for long.
     pub(super) fn most_needed(&self, channels: &dyn Channels, r: usize) -> Option<(u32, Reverse<usize>, usize)> {
@@ -148,8 +148,8 @@ impl Team {
         agent.crowded = Some(agent.crowded.map_or(crowded, |known| known.min(crowded)));
     }
 
-    /// If packets took detours to a member over a link above the high-water mark, requests one more path to that
-    /// member: over the first member, by rank, over which there is none. Returns whether it has asked.
+    /// Requests one more path to a member if packets took detours to it over a link above the high-water mark. The path leads
+    /// over the first member, by rank, over which there is none. Returns whether it made a request.
     fn ask_for_another_way(&mut self, channels: &mut dyn Channels, r: usize) -> bool {
         let Some(crowded) = self.routers[r].crowded else { return false };
         let (d, to) = (usize::from(crowded.net), crowded.to);

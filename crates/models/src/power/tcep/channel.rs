@@ -1,4 +1,4 @@
-//! When the state of a link's end changes (`link.rs`), the channel of its output follows: the agent opens or closes it,
+//! When the state of a link's end changes (`link.rs`), the channel of its output follows. The agent opens or closes it,
 //! sets a timer, and notifies the other members.
 
 use super::agent::Team;

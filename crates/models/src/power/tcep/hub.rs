@@ -35,8 +35,8 @@ impl Team {
         }
     }
 
-    /// If router `r` is to become the hub and all its links there are active (but for failed ones), it notifies the
-    /// other members that it is the hub.
+    /// Router `r` notifies the other members that it is the hub. It does so if it is the next hub, and all its links to them are active or
+    /// have failed.
     pub(super) fn crown(&mut self, channels: &mut dyn Channels, r: usize, d: usize) {
         let own = self.member(r, d);
         let up = |o: usize| self.links[o].end.state == LinkState::On || self.links[o].is_broken();

@@ -7,9 +7,9 @@
 //! inner ones only. While packets between outer routers fill their links to the inner ones, links between inner routers
 //! carry little but the traffic of their own ends, and still draw power. With demand l (flits that a router sends to
 //! each other one per cycle) that takes k = R l / U of R routers, which is 1 - (1 - l / U)^2 of the links. If all links
-//! are used alike, a share f of them carries l (2 - f) / f each, so 2 l / (T + l) of them carry T: fewer, unless l is
-//! small, where pairs without a link must also have paths left. So `even` follows Algorithm 1 below a certain demand.
-//! From that demand on, any link may go whose traffic would leave the router's other links below T on average; the link
+//! are used alike, a share f of them carries l (2 - f) / f each, so 2 l / (T + l) of them carry T. These are fewer, unless l is
+//! small: then pairs without a link must also have paths left. So `even` follows Algorithm 1 below a certain demand.
+//! From that demand on, any link may go whose traffic would leave the router's other links below T on average. The link
 //! with the least traffic goes first.
 
 use super::Spares;

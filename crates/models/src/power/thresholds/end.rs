@@ -3,8 +3,8 @@
 //!
 //! A level is a number from 1 up: the members of a trunk that are on, or a width. The end at the router with the lower number
 //! leads. The other end sends its wanted number of members, and the leader decides. Each command has one answer, and
-//! the leader gives no other command before. Messages keep their order. So a wish that comes after the answer is about
-//! the present level, and one that comes before it is out of date.
+//! the leader gives no other command before. Messages keep their order. So a request for members that comes after the answer
+//! is about the present level, and one that comes before the answer is out of date.
 
 use weft_api::base::kept::Value;
 

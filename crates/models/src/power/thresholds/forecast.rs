@@ -56,8 +56,8 @@ impl Forecast {
         self.began.unwrap_or(0).saturating_add(self.interval)
     }
 
-    /// Number of members that the direction requests in cycle `now` at this level: its own number, or more, so that the
-    /// next burst finds the members that the last burst needed.
+    /// The change of level that the direction requests in cycle `now`. If the next burst is near, it requests more members until
+    /// there are as many as the last burst needed. Else the change is its `own`.
     pub fn wish(&self, own: Wish, now: u64, level: u16, (ladder, rule): (Ladder, &Rule)) -> Wish {
         if !self.is_even || self.in_burst {
             return own;

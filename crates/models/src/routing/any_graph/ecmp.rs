@@ -10,7 +10,7 @@
 //! pass, rings don't). One byte of table per router and router with terminals, at most 1 GiB, and eight more where these
 //! take 16 MiB at most.
 //! Under faults: the first tables take account of every link and router that is broken from the start. After a later
-//! fault, and `fault_model.rebuild_delay`, all routers know the shortest paths of what is left; until then heads at a
+//! fault, and `fault_model.rebuild_delay`, all routers know the shortest paths of the rest of the network. Until then heads at a
 //! broken link wait. Packets to routers that are cut off are discarded, and with `hop_index` those whose path has
 //! become longer than there are classes.
 //! # Not modelled

@@ -12,7 +12,7 @@
 //! deadlocks. Two bytes of table per router and router with terminals, at most 1 GiB.
 //! Under faults: the first tables take account of every link and router that is broken from the start. After a later
 //! fault, and `fault_model.rebuild_delay`, all routers whose path is broken send to the nearest router that still has
-//! one, on the class of their old entry; until then heads at a broken link wait. Packets to routers that are cut off
+//! a path, on the class of their old entry. Until then heads at a broken link wait. Packets to routers that are cut off
 //! are discarded. The check of dependencies looks at the table of every state, not at packets of two tables together.
 //! # Not modelled
 //! Next hops by terminal or by source; choice among parallel links: that on the lowest port is taken.

@@ -9,10 +9,10 @@
 //! # Guarantees
 //! With stages 1 to S on (the links in rows 1 to S, and the column links that end in one of them), any router reaches any
 //! other on them in at most 3 hops: in dimension order from a row that is on, else first along the column into a row that
-//! is on. A packet keeps the S that it meets as it becomes the head of its queue in its source router. One VC class, so that
-//! a queue that is stuck can fill its whole buffer, which is what the policy `slac` looks at: a column link that is followed
-//! by another link leads down or comes first, so that row links are only entered from higher rows, and links up a column are
-//! the last; that is acyclic for every S and for packets of different S. Under `always_on` the routing equals
+//! is on. A packet keeps the S that it meets as it becomes the head of its queue in its source router. One VC class: so
+//! a stuck queue can fill its whole buffer, and the policy `slac` reads how full buffers are. A column link before another link leads down
+//! or is the first link. So packets enter row links only from higher rows, and links up a column come last. These paths are
+//! acyclic for every S, and for packets of different S. Under `always_on` the routing equals
 //! `dimension_order`.
 //! # Not modelled
 //! Balance between the links that are on: the choice never reads a queue (TCEP criticises SLaC for that).
