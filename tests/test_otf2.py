@@ -163,12 +163,26 @@ def test_a_damaged_archive_is_one_error(archive: Path, tmp_path: Path, capfd: py
     folder = tmp_path / "archive"
     shutil.copytree(archive, folder)
     file = next(folder.glob("**/1.evt"))
-    for length in (0, file.stat().st_size // 2):
-        file.write_bytes(file.read_bytes()[:length])
+    whole = file.read_bytes()
+    # the library reads an empty file as an error or as no events, as memory that it has not set happens to be
+    for length in (0, 1, len(whole) // 2):
+        file.write_bytes(whole[:length])
         message = _refused(capfd, folder)
         assert message.startswith("error:")
         assert "[OTF2]" not in message
         assert "copy all files of the archive again" in message
+
+
+def test_an_archive_with_too_few_events_is_refused(
+    archive: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As where the library reads a file that was cut off to its end, and says nothing."""
+    location: Any = pytest.importorskip("otf2.definitions").Location
+    has = location.number_of_events.fget
+    monkeypatch.setattr(location, "number_of_events", property(lambda each: has(each) + 1))
+    message = _refused(capsys, archive)
+    assert re.search(r"the archive has \d+ of the \d+ events of rank 0", message)
+    assert "copy all files of the archive again" in message
 
 
 def test_calls_without_their_events_are_listed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

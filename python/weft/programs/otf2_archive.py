@@ -34,6 +34,7 @@ _CLOCK = "wall"
 # Letters of a message of the package that are shown.
 _LONGEST = 200
 _AGAIN = "record the program again with Score-P, from its start to its end"
+_COPY = f"copy all files of the archive again; or {_AGAIN}"
 
 
 def found(path: Path, clock: str | None) -> Trace | None:
@@ -112,7 +113,7 @@ def _of_anchor(anchors: list[Path], path: Path, clock: str | None) -> Trace:
             raise
         reason = (said.getvalue().strip().splitlines() or [str(problem)])[-1]
         what = f"the package otf2 can't read the archive: {reason[:_LONGEST]}"
-        raise ProgramError.saying(what, f"copy all files of the archive again; or {_AGAIN}", str(path)) from problem
+        raise ProgramError.saying(what, _COPY, str(path)) from problem
     _check(ranks, str(path))
     _complete(ranks, communicators, str(path))
     files = [f"rank-{rank:05}.wcap" for rank in range(len(ranks))]
@@ -123,7 +124,7 @@ def _of_anchor(anchors: list[Path], path: Path, clock: str | None) -> Trace:
             return ranks[rank].file(rank, len(ranks), member_of[rank])
         except struct.error as problem:
             what = f"rank {rank} has a number that does not fit into 64 bits: {problem}"
-            raise ProgramError.saying(what, f"copy all files of the archive again; or {_AGAIN}", str(path)) from problem
+            raise ProgramError.saying(what, _COPY, str(path)) from problem
 
     return Trace("capture", files, load, clock=_CLOCK)
 
@@ -155,16 +156,27 @@ def _read(archive: Any, file: str) -> tuple[dict[int, list[int]], list[Rank]]:
     readers = [Reader(numbers.get) for _ in rank_of]
     offset, resolution = definitions.clock_properties.global_offset, archive.timer_resolution
     stray: Counter[str] = Counter()
+    events: Counter[Any] = Counter()
     for location, event in archive.events:
+        events[location] += 1
         kind, rank = type(event).__name__, rank_of.get(location)
         if rank is not None:
             readers[rank].take(kind, event, (event.time - offset) * 1_000_000_000 // resolution)
         elif kind.startswith(("Mpi", "NonBlockingCollective")):
             stray[f"events {kind} of threads that are no ranks"] += 1
+    _check_events(rank_of, events, file)
     ranks = [reader.end() for reader in readers]
     if stray:
         ranks[0].lost += stray
     return communicators, ranks
+
+
+def _check_events(rank_of: dict[Any, int], events: Counter[Any], file: str) -> None:
+    """Refuse an archive with fewer events than its definitions say: a file that was cut off may read as one without events."""
+    for location, rank in rank_of.items():
+        if events[location] < location.number_of_events:
+            what = f"the archive has {events[location]} of the {location.number_of_events} events of rank {rank}"
+            raise ProgramError.saying(what, _COPY, file)
 
 
 def _check(ranks: list[Rank], file: str) -> None:
@@ -189,7 +201,7 @@ def _complete(ranks: list[Rank], communicators: dict[int, list[int]], file: str)
             fewest, most = min(map(len, calls)), max(map(len, calls))
             if fewest != most:
                 what = f"ranks of one communicator have {fewest} and {most} collectives"
-                raise ProgramError.saying(what, _AGAIN, file)
+                raise ProgramError.saying(what, _COPY, file)
             for each in zip(*calls, strict=True):
                 try:
                     complete(each)
