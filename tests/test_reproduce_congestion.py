@@ -36,6 +36,7 @@ from weft_papers.congestion.scheme_outcomes import (
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from weft_papers.common.measured import Measured
     from weft_papers.common.paper import Experiment
 
 GIVEN = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 33, 34}
@@ -160,12 +161,37 @@ def test_a_stalled_application_is_reported_as_stalled() -> None:
             PAPER.rules[claim].judge(some)
 
 
+def _without_packets(measured: Measured) -> Measured:
+    """As if 1q on the torus had delivered no packet of the window under on/off."""
+    numbers = ("latency_us", "network_latency_us", "energy_nj", "energy_between_nj")
+    none = [pl.when(of(ON_OFF, ONE_QUEUE)).then(None).otherwise(number).alias(number) for number in numbers]
+    return paper_checks.changed(measured, TORUS, lambda rows: rows.with_columns(*none))
+
+
 def test_a_combination_without_packets_is_named() -> None:
-    none = pl.when(of(ON_OFF, ONE_QUEUE)).then(None).otherwise("latency_us").alias("latency_us")
-    some = paper_checks.changed(ideal(), TORUS, lambda rows: rows.with_columns(none))
     text = "no packet that counts was delivered in the window: 1q, on/off; more seeds may have some"
+    some = _without_packets(ideal())
     with pytest.raises(LackingError, match=text):
         PAPER.rules["C-011"].judge(some)
+    paper_checks.check_figure(PAPER, "2a", some)
+
+
+def test_a_combination_without_packets_leaves_claims_open_that_depend_on_it_alone() -> None:
+    rows = paper_checks.judged(PAPER, _without_packets(ideal()))
+    left = {key for key, row in rows.items() if row.finding.answer == "not run"}
+    assert left == {f"C-{each:03}" for each in (11, 12, 13, 14, 16, 20, 22, 24, 35)}
+    # another scheme that breaks the rule decides
+    swapped = {DBBM: VOQSW, VOQSW: DBBM}
+    other = paper_checks.changed(ideal(), TORUS, lambda rows: rows.with_columns(pl.col("scheme").replace(swapped)))
+    worse = paper_checks.judged(PAPER, _without_packets(other))
+    assert worse["C-011"].finding.answer == "missed"
+    assert worse["C-012"].finding.answer == "missed"
+
+
+def test_a_scheme_that_accepts_nothing_is_the_worst() -> None:
+    nothing = pl.when(of(NONE, VOQSW)).then(0.0).otherwise("accepted_load").alias("accepted_load")
+    some = paper_checks.changed(ideal(), TORUS, lambda rows: rows.with_columns(nothing))
+    assert PAPER.rules["C-011"].judge(some).answer == "met"
 
 
 def test_what_was_not_run_is_said() -> None:

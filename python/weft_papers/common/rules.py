@@ -11,8 +11,9 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import wraps
 from math import floor, isfinite
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, ParamSpec
 
 from weft_papers.common.measured import LackingError
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
     from weft_papers.common.measured import Measured
 
+P = ParamSpec("P")
 Answer = Literal["met", "by construction", "by selection", "missed", "untestable", "not run"]
 WORDS: dict[Answer, str] = {
     "met": "met",
@@ -95,6 +97,19 @@ class Undecided:
     """
 
     because: str
+
+
+def or_undecided(part: Callable[P, Part]) -> Callable[P, Part | Undecided]:
+    """Make a part undecided where it reads an unknown number."""
+
+    @wraps(part)
+    def judge(*args: P.args, **kwargs: P.kwargs) -> Part | Undecided:
+        try:
+            return part(*args, **kwargs)
+        except LackingError as problem:
+            return Undecided(str(problem))
+
+    return judge
 
 
 @dataclass(frozen=True)

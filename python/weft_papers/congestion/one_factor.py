@@ -187,8 +187,8 @@ def _line(rules: Mapping[str, Rule], measured: Measured, network: str, factor: F
     found = outcome(alone, network)
 
     def number(measure: str, digits: int) -> str:
-        values = {name: found[name, NONE][measure] for name in schemes(found)}
-        return ", ".join(f"{name} {value:.{digits}f}" for name, value in values.items())
+        values = {name: found[name, NONE].get(measure) for name in schemes(found)}
+        return ", ".join(f"{name} -" if each is None else f"{name} {each:.{digits}f}" for name, each in values.items())
 
     answers: dict[str, list[str]] = {"met": [], "missed": []}
     for claim, rule in rules.items():

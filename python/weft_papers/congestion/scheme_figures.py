@@ -22,6 +22,16 @@ AXES = {
     LATENCY: "Latency [us]",
     ENERGY: "Energy per data [nJ/bit]",
 }
+# Columns of the table of flows: their heads, the numbers, and their digits after the point.
+_FLOWS = (
+    ("cold [flits/source/cycle]", "cold_load", 4),
+    ("cold latency [us]", "cold_latency_us", 2),
+    ("hot node [flits/cycle]", "hot_load", 3),
+    ("latency from injection [us]", "network_latency_us", 2),
+    ("energy without links of terminals [nJ/bit]", "energy_between_nj", 3),
+    ("use of links [share]", "link_use", 4),
+    ("changes [1/(link s)]", "transitions", 1),
+)
 
 
 def bars(network: str, measure: str, title: str) -> Callable[[Measured], Drawing]:
@@ -31,7 +41,7 @@ def bars(network: str, measure: str, title: str) -> Callable[[Measured], Drawing
         found = outcome(measured, network)
         names = schemes(found)
         heights = {
-            saving: [found[name, saving][measure] if (name, saving) in found else None for name in names]
+            saving: [found[name, saving].get(measure) if (name, saving) in found else None for name in names]
             for saving in POLICIES
         }
         drawing, _ = grouped(title, names, heights, AXES[measure], looks=POLICIES)
@@ -58,13 +68,7 @@ def flows(measured: Measured) -> pl.DataFrame:
             "network": NAMES[network],
             "scheme": scheme,
             "policy": saving,
-            "cold [flits/source/cycle]": round(row["cold_load"], 4),
-            "cold latency [us]": None if row["cold_latency_us"] is None else round(row["cold_latency_us"], 2),
-            "hot node [flits/cycle]": round(row["hot_load"], 3),
-            "latency from injection [us]": round(row["network_latency_us"], 2),
-            "energy without links of terminals [nJ/bit]": round(row["energy_between_nj"], 3),
-            "use of links [share]": round(row["link_use"], 4),
-            "changes [1/(link s)]": round(row["transitions"], 1),
+            **{words: round(row[number], digits) if number in row else None for words, number, digits in _FLOWS},
         }
         for network in NETWORKS
         for (scheme, saving), row in outcome(measured, network).items()

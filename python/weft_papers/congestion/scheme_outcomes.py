@@ -63,7 +63,27 @@ COLUMNS: dict[str, Any] = {
     "managed_j": pl.Float64,
 }
 
-Outcome = dict[tuple[str, str], dict[str, float]]
+
+class Means(dict[str, float]):
+    """The means over seeds of a scheme with a policy, by the name of the number."""
+
+    def __init__(self, name: str, numbers: Mapping[str, float | None]) -> None:
+        super().__init__({key: value for key, value in numbers.items() if value is not None})
+        self._name = name
+
+    def __missing__(self, number: str) -> float:
+        """A number that no seed gave.
+
+        Raises
+        ------
+        LackingError
+            Always: it names the scheme with its policy.
+        """
+        what = f"no packet that counts was delivered in the window: {self._name}"
+        raise LackingError(f"{what}; more seeds may have some")
+
+
+Outcome = dict[tuple[str, str], Means]
 
 
 def mechanism(scheme: str, saving: str) -> str:
@@ -80,13 +100,14 @@ def frame(results: ResultSet) -> pl.DataFrame:
         Columns of `frames.SCHEMA` and `COLUMNS`. ``latency_us`` is from the creation of a packet and
         ``network_latency_us`` from its injection, of all that were delivered in the window [us]. ``energy_nj`` is
         that of all links and routers per bit delivered, ``energy_between_nj`` leaves out the links of terminals
-        [nJ/bit]. ``cold_load`` is per terminal that sends uniformly, ``hot_load`` is that of the hot node
-        [flits/cycle]. ``link_use`` is of the channels between routers [share], ``transitions`` is per such channel
-        and second. ``saved_share`` is the energy that managed links save, as a share of the saving of links in
-        proportion to their traffic. ``port_kib`` is the memory of a port between routers [KiB], ``network_ports`` the
-        number of such ports. ``power_w`` is the mean power of all links and routers [W]. ``work`` is the application,
-        ``scale`` the factor of its gaps, ``runtime_us`` its run time [us] and ``managed_j`` the energy of all links
-        [J]; null where a hot spot is run. Where an application is run, the columns of flows are null.
+        [nJ/bit]. Both are null where no bit was delivered. ``cold_load`` is per terminal that sends uniformly,
+        ``hot_load`` is that of the hot node [flits/cycle]. ``link_use`` is of the channels between routers [share],
+        ``transitions`` is per such channel and second. ``saved_share`` is the energy that managed links save, as a
+        share of the saving of links in proportion to their traffic. ``port_kib`` is the memory of a port between
+        routers [KiB], ``network_ports`` the number of such ports. ``power_w`` is the mean power of all links and
+        routers [W]. ``work`` is the application, ``scale`` the factor of its gaps, ``runtime_us`` its run time [us] and
+        ``managed_j`` the energy of all links [J]; null where a hot spot is run. Where an application is run, the
+        columns of flows are null.
     """
     rows = frames.rows(results, lambda scenario: mechanism(_scheme(scenario), _saving(scenario)))
     more = [_more(results, point) for point in range(len(results))]
@@ -117,7 +138,7 @@ def _saving(scenario: Mapping[str, Any]) -> str:
 def _more(results: ResultSet, point: int) -> dict[str, Any]:
     summary, scenario = results.summaries[point], results.scenario(point)
     us = 1e6 * summary["cycle_seconds"]
-    bits = summary["accepted_bits"] or float("nan")
+    bits = summary["accepted_bits"]
     between = [each for each in summary["link_classes"] if each["link_class"] != "terminal"]
     channels = sum(each["channels"] for each in between)
     routers = summary.get("energy_routers_j") or 0.0
@@ -130,8 +151,8 @@ def _more(results: ResultSet, point: int) -> dict[str, Any]:
         "ascent": (scenario["routing"].get("up_down") or {}).get("ascent"),
         LATENCY: _times(summary["packet_latency_mean_cycles"], us),
         "network_latency_us": _times(summary["network_latency_mean_cycles"], us),
-        ENERGY: 1e9 * summary["energy_total_j"] / bits,
-        "energy_between_nj": 1e9 * (summary["energy_network_j"] + routers) / bits,
+        ENERGY: 1e9 * summary["energy_total_j"] / bits if bits else None,
+        "energy_between_nj": 1e9 * (summary["energy_network_j"] + routers) / bits if bits else None,
         "link_use": sum(each["utilisation_mean"] * each["channels"] for each in between) / channels,
         "transitions": summary["link_transitions"] / channels / summary["window_seconds"],
         "window_us": us * summary["window_cycles"],
@@ -169,22 +190,18 @@ def _times(value: float | None, factor: float) -> float | None:
 
 
 def outcome(measured: Measured, experiment: str) -> Outcome:
-    """The means over seeds of every number, by scheme and policy.
+    """The means over seeds of every number, by scheme and policy. A seed without a number does not count.
 
     Raises
     ------
     LackingError
-        If the experiment was not run, or a number of Figs. 1 to 3 is not known.
+        If the experiment was not run.
     """
     rows = measured[experiment].group_by("scheme", "saving", maintain_order=True).agg(pl.col(pl.Float64).mean())
-    found = {(row["scheme"], row["saving"]): row for row in rows.iter_rows(named=True)}
-    lacking = [pair for pair, row in found.items() if any(row[each] is None for each in MEASURES)]
-    if not found:
+    pairs = {(row.pop("scheme"), row.pop("saving")): row for row in rows.iter_rows(named=True)}
+    if not pairs:
         raise LackingError(f"no point of {experiment} was run")
-    if lacking:
-        names = "; ".join(mechanism(*pair) for pair in lacking)
-        raise LackingError(f"no packet that counts was delivered in the window: {names}; more seeds may have some")
-    return found
+    return {pair: Means(mechanism(*pair), row) for pair, row in pairs.items()}
 
 
 def schemes(found: Outcome) -> list[str]:
@@ -192,7 +209,7 @@ def schemes(found: Outcome) -> list[str]:
     return list(dict.fromkeys(scheme for scheme, _ in found))
 
 
-def got(found: Outcome, scheme: str, saving: str) -> dict[str, float]:
+def got(found: Outcome, scheme: str, saving: str) -> Means:
     """The numbers of a scheme with a policy.
 
     Raises
