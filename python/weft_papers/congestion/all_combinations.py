@@ -12,7 +12,7 @@ from weft.plot import style
 from weft_papers.common.measured import LackingError
 from weft_papers.congestion.hot_spot_networks import NAMES, NETWORKS, SMALLEST
 from weft_papers.congestion.hot_spot_runs import BUFFERS, COMBINATIONS, OWN
-from weft_papers.congestion.scheme_claims import SAME
+from weft_papers.congestion.scheme_judges import SAME
 from weft_papers.congestion.scheme_outcomes import ENERGY, LATENCY, NONE, ONE_QUEUE
 
 if TYPE_CHECKING:
