@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import weft
+from test_resume import PATIENCE
 from weft._engine import Control
 from weft.cli import main
 from weft.errors import ScenarioError
@@ -83,7 +84,7 @@ def checkpoint(out: Path) -> Path | None:
 
 
 def wait_until(process: subprocess.Popen[str], reached: Callable[[], object]) -> None:
-    until = time.monotonic() + 120
+    until = time.monotonic() + PATIENCE
     while not reached():
         assert process.poll() is None, process.communicate()[0]
         assert time.monotonic() < until
@@ -95,7 +96,7 @@ def stop_in_the_middle(file: Path, out: Path, how: signal.Signals, *more: str) -
     with start(file, out, "--checkpoint-every", "2000cycles", *more) as process:
         wait_until(process, lambda: checkpoint(out))
         process.send_signal(how)
-        shown, _ = process.communicate(timeout=60)
+        shown, _ = process.communicate(timeout=PATIENCE)
     assert not files(out), "the signal came too late to test anything"
     return shown
 

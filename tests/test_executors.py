@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import weft
-from test_resume import finished, wait_until
+from test_resume import PATIENCE, finished, wait_until
 from test_slurm import check_same, status_of
 from weft.cli import main
 from weft.results.store import Store
@@ -44,7 +44,7 @@ if __name__ == "__main__":
 
 
 def wait(reached: Any) -> None:
-    until = time.monotonic() + 60
+    until = time.monotonic() + PATIENCE
     while not reached():
         assert time.monotonic() < until
         time.sleep(0.01)
@@ -157,7 +157,7 @@ def test_an_interrupted_run_keeps_what_is_finished(small: Path, tmp_path: Path, 
     ) as process:
         wait_until(process, lambda: len(finished(out)) >= 2)
         process.send_signal(how)
-        process.wait(30)
+        process.wait(PATIENCE)
     kept = finished(out)
     assert 2 <= len(kept) < 12
     assert all(Store(out).sound(point) for point in kept)

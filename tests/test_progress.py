@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from threading import Condition
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
 
@@ -11,6 +12,7 @@ from rich.console import Console
 
 import weft
 from weft.runs import progress
+from weft.runs.checkpoints import Checkpoints
 from weft.runs.durations import may_end_earlier
 from weft.runs.estimate import Estimate
 from weft.runs.execute import Flight, Status, _Board
@@ -20,7 +22,10 @@ from weft.text.columns import clock
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from weft._engine import Point
+    from weft._engine import Finished, Point
+
+# A thread that waits for another one gives up after this time [s].
+PATIENCE = 60
 
 
 def point(load: float, size: str = "small") -> Point:
@@ -165,15 +170,41 @@ def test_a_terminal_shows_a_bar_per_point() -> None:
     assert "43 %, 4300 cycles at 0.43 kcycles/s, 0:13 left" in shown.getvalue()
 
 
-def test_a_run_tells_of_its_points_in_flight(small: Path, tmp_path: Path) -> None:
+def test_a_run_tells_of_its_points_in_flight(small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each point waits until it was shown: before its first cycle, together with another one, and after its last."""
     statuses: list[Status] = []
-    sweep = weft.load(small, overrides={"measure.window": "30000cycles"})
-    sweep.run(tmp_path, jobs=2, watch=statuses.append)
+    shown, usual = Condition(), Checkpoints.run
+
+    def watch(status: Status) -> None:
+        with shown:
+            statuses.append(status)
+            shown.notify_all()
+
+    def run(own: Checkpoints, point: Point, *how: Any) -> Finished:
+        def seen(ended: bool) -> bool:
+            flights = [flight for each in statuses for flight in each.flying if flight.hash == point.hash]
+            return any(flight.cycles > 0 or not ended for flight in flights) and any(
+                len(each.flying) == 2 for each in statuses
+            )
+
+        with shown:
+            assert shown.wait_for(lambda: seen(ended=False), PATIENCE)
+        finished = usual(own, point, *how)
+        with shown:
+            assert shown.wait_for(lambda: seen(ended=True), PATIENCE)
+        return finished
+
+    monkeypatch.setattr(Checkpoints, "run", run)
+    sweep = weft.load(small)
+    sweep.run(tmp_path, jobs=2, watch=watch)
     flights = [flight for each in statuses for flight in each.flying]
     assert max(len(each.flying) for each in statuses) == 2
     assert {flight.hash for flight in flights} <= {point.hash for point in sweep.points}
     assert "tornado, dimension_order, 0.4" in {flight.words for flight in flights}
     assert all(each.running == sum(flight.fraction for flight in each.flying) for each in statuses)
-    assert [flight.fraction * 30500 for flight in flights] == pytest.approx([flight.cycles for flight in flights])
+    # 500 cycles of warm-up and 500 of the window; further ones deliver the last packets
+    done = [min(1, flight.cycles / 1000) for flight in flights]
+    assert [flight.fraction for flight in flights] == pytest.approx(done)
+    assert {0, 1} <= set(done)
     assert any(each.left_seconds for each in statuses)
     assert (statuses[-1].done, statuses[-1].flying) == (12, [])

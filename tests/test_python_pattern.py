@@ -381,7 +381,7 @@ def test_calls_in_other_threads_do_not_hide_an_endless_call() -> None:
     thread.start()
     for number in range(100):
         assert patience.call(60.0, lambda number=number: number) == number
-    thread.join(30)
+    thread.join(600)
     assert ended == ["endless"]
 
 

@@ -6,7 +6,7 @@ import _thread
 import io
 import json
 from contextlib import contextmanager
-from threading import Event, Lock
+from threading import Barrier, Event, Lock
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -182,18 +182,25 @@ def test_ctrl_c_keeps_finished_points_and_the_same_call_goes_on(
 
 def test_an_error_lets_what_runs_finish_and_nothing_begin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Three sweeps begin on two workers. The first fails while the others run; the fourth does not begin."""
-    second, failed = Event(), Event()
+    both, known = Barrier(3, timeout=PATIENCE), Event()
+    usual = side_by_side._Sides.run
 
     def failing(_: Sequence[ResultSet]) -> Iterator[tuple[str, Sweep]]:
-        second.wait(PATIENCE)
-        failed.set()
+        both.wait()
         raise ScenarioError.saying("it fails", "try another")
 
-    def before(load: float, _: Control) -> None:
-        if load == 0.8:
-            second.set()
-        failed.wait(PATIENCE)
-        Event().wait(0.2)  # by then the error is known
+    def run_side(sides: Any, number: int) -> Any:
+        try:
+            return usual(sides, number)
+        finally:
+            if number == 0:
+                known.set()
+
+    def before(_: float, __: Control) -> None:
+        both.wait()
+        assert known.wait(PATIENCE), "points end after the error"
+
+    monkeypatch.setattr(side_by_side._Sides, "run", run_side)
 
     runs = Runs(monkeypatch, before)
     with pytest.raises(ScenarioError, match="it fails"):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
+from threading import Event
 from typing import TYPE_CHECKING, Any
 
 from weft.api.sweep import Sweep
@@ -18,16 +18,23 @@ EXAMPLE = Path(__file__).parents[1] / "examples" / "quickstart.yaml"
 def test_a_check_that_takes_long_says_which_part_does(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    usual = Sweep.check
+    usual, said = Sweep.check, Event()
+
+    def tell(*words: object, **how: Any) -> None:
+        print(*words, **how)
+        if "following their paths" in str(words):
+            said.set()
 
     def slow(sweep: Sweep, **options: Any) -> Any:
-        time.sleep(0.3)
+        assert said.wait(60)
         return usual(sweep, **options)
 
-    monkeypatch.setattr(Sweep, "check", slow)
+    monkeypatch.setattr(slowly, "_FIRST", 3600.0)
     assert main(["check", str(EXAMPLE)]) == 0
     plain = capsys.readouterr()
     assert "so far" not in plain.err, "a fast check prints nothing more"
+    monkeypatch.setattr(Sweep, "check", slow)
+    monkeypatch.setattr(slowly, "print", tell, raising=False)
     monkeypatch.setattr(slowly, "_FIRST", 0.1)
     assert main(["check", str(EXAMPLE)]) == 0
     shown = capsys.readouterr()

@@ -14,13 +14,15 @@ import signal
 import socket
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 import weft
-from test_resume import finished
+from test_checkpoints import status_of as cycle_of
+from test_resume import PATIENCE, finished
 from weft.cli import _parser, main
 from weft.cli.slurm import _words
 from weft.results.store import Store
@@ -39,7 +41,7 @@ if TYPE_CHECKING:
 
 FAKE = Path(__file__).parent / "fake_slurm" / "slurm.py"
 QUICK = ["--job-time", "0.01s"]  # so that there are several jobs
-SLOW = ["--set", "measure.window=300000cycles"]
+SLOW = ["--set", "measure.window=150000cycles"]
 
 
 @pytest.fixture
@@ -57,7 +59,7 @@ def slurm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def wait_for_the_end(slurm: Path) -> None:
-    until = time.monotonic() + 120
+    until = time.monotonic() + PATIENCE
     while list(slurm.glob("*.json")):
         assert time.monotonic() < until
         time.sleep(0.05)
@@ -203,7 +205,7 @@ def test_cancelled_jobs_end_and_keep_what_is_finished(
     out = tmp_path / "out"
     command = ["run", str(small), *SLOW, "--out", str(out), "--no-picture", "--on", "slurm", "--job-time", "10min"]
     assert main(command) == 0
-    until = time.monotonic() + 60
+    until = time.monotonic() + PATIENCE
     while not finished(out):
         assert time.monotonic() < until
         time.sleep(0.05)
@@ -271,17 +273,17 @@ def test_jobs_that_end_at_their_time_limit_go_on_from_checkpoints(
     small: Path, tmp_path: Path, slurm: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Of the same array, queued again; and of the next one, after a process was killed."""
-    out, window = tmp_path / "out", "measure.window=3000000cycles"
+    out, window = tmp_path / "out", "measure.window=1000000cycles"
     one = ["--set", "sweep=null", "--set", window]
     command = ["run", str(small), *one, "--out", str(out), "--no-picture", "--on", "slurm", "--time-limit", "1h"]
-    assert main([*command, "--checkpoint-every", "20000cycles"]) == 0
-    assert "--checkpoint-every 20000cycles" in status_of(out, capsys)["command"]
-    end_a_job(out, signal.SIGUSR2)
+    assert main([*command, "--checkpoint-every", "10000cycles"]) == 0
+    assert "--checkpoint-every 10000cycles" in status_of(out, capsys)["command"]
+    end_a_job(out, signal.SIGUSR2, 500_000)
     assert list(slurm.glob("*.json")), "it is queued again"
-    end_a_job(out, signal.SIGKILL)
+    end_a_job(out, signal.SIGKILL, 500_000)
     wait_for_the_end(slurm)
     (kept,) = status_of(out, capsys)["checkpoints"]
-    assert kept["cycle"] > 20000
+    assert kept["cycle"] > 10000
     assert main(command) == 0, "what is there is used, also without further checkpoints"
     wait_for_the_end(slurm)
     check_same(
@@ -292,10 +294,16 @@ def test_jobs_that_end_at_their_time_limit_go_on_from_checkpoints(
     assert not (out / "checkpoints").exists()
 
 
-def end_a_job(out: Path, how: signal.Signals) -> None:
-    """Send a signal to a job that has written a checkpoint since it began, and wait until it has ended."""
-    until, before = time.monotonic() + 60, {path: path.stat().st_mtime_ns for path in out.glob("checkpoints/[!.]*")}
-    while not any(path.stat().st_mtime_ns != before.get(path) for path in out.glob("checkpoints/[!.]*")):
+def end_a_job(out: Path, how: signal.Signals, early: int) -> None:
+    """Send a signal to a job that has written a checkpoint since it began, and wait until it has ended.
+
+    The checkpoint is before cycle `early`, far from the end of its point: the signal comes before the point ends.
+    """
+    until, before = (
+        time.monotonic() + PATIENCE,
+        {path: path.stat().st_mtime_ns for path in out.glob("checkpoints/[!.]*")},
+    )
+    while not (0 < cycle_of(out) < early and written_since(out, before)):
         assert time.monotonic() < until
         time.sleep(0.01)
     (who,) = beacon.at_work(out)
@@ -303,6 +311,13 @@ def end_a_job(out: Path, how: signal.Signals) -> None:
     while who in beacon.at_work(out):
         assert time.monotonic() < until
         time.sleep(0.01)
+
+
+def written_since(out: Path, before: dict[Path, int]) -> bool:
+    """Whether a checkpoint is newer than it was."""
+    with suppress(FileNotFoundError):  # it was removed meanwhile
+        return any(path.stat().st_mtime_ns != before.get(path) for path in out.glob("checkpoints/[!.]*"))
+    return False
 
 
 def test_a_job_that_writes_checkpoints_may_reach_its_limit_once_without_one(tmp_path: Path) -> None:
@@ -360,18 +375,18 @@ def test_a_search_goes_on_where_its_job_was_ended(
     small: Path, tmp_path: Path, slurm: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "out"
-    slow = ["--set", "measure.window=400000cycles", "--set", "sweep=null"]
+    slow = ["--set", "measure.window=200000cycles", "--set", "sweep=null"]
     command = ["saturation", str(small), *SEARCH, *slow, "--out", str(out), "--on", "slurm"]
     assert main([*command, "--checkpoint-every", "5000cycles", "--time-limit", "1h"]) == 0
-    end_a_job(out, signal.SIGUSR2)
-    end_a_job(out, signal.SIGKILL)
+    end_a_job(out, signal.SIGUSR2, 100_000)
+    end_a_job(out, signal.SIGKILL, 100_000)
     wait_for_the_end(slurm)
     kept = finished(out)
     assert status_of(out, capsys)["checkpoints"]
     assert main(command) == 0
     wait_for_the_end(slurm)
     assert kept.items() <= finished(out).items()
-    sets = {"traffic.pattern": "tornado", "measure.window": "400000cycles", "sweep": None}
+    sets = {"traffic.pattern": "tornado", "measure.window": "200000cycles", "sweep": None}
     frame = weft.load(small, overrides=sets).saturation(tmp_path / "here", tolerance=0.1)
     assert weft.load(small, overrides=sets).saturation(out, tolerance=0.1).equals(frame)
     check_same(weft.open_results(out), weft.open_results(tmp_path / "here"))
