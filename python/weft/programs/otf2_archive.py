@@ -105,7 +105,7 @@ def _of_anchor(anchors: list[Path], path: Path, clock: str | None) -> Trace:
         raise ProgramError.saying(what, "pip install 'weft-sim[otf2]'") from problem
     said = StringIO()
     try:
-        # the package prints what goes wrong within it
+        # the package prints its own errors
         with _quiet(), redirect_stderr(said), package.reader.open(str(anchors[0])) as archive:
             communicators, ranks = _read(archive, str(path))
     except (ValueError, LookupError, *errors) as problem:
@@ -172,7 +172,7 @@ def _read(archive: Any, file: str) -> tuple[dict[int, list[int]], list[Rank]]:
 
 
 def _check_events(rank_of: dict[Any, int], events: Counter[Any], file: str) -> None:
-    """Refuse an archive with fewer events than its definitions say: a file that was cut off may read as one without events."""
+    """Refuse an archive with fewer events than its definitions say; a file that was cut off may read as empty."""
     for location, rank in rank_of.items():
         if events[location] < location.number_of_events:
             what = f"the archive has {events[location]} of the {location.number_of_events} events of rank {rank}"
@@ -180,7 +180,7 @@ def _check_events(rank_of: dict[Any, int], events: Counter[Any], file: str) -> N
 
 
 def _check(ranks: list[Rank], file: str) -> None:
-    """Refuse an archive that lacks what its calls did, with a list."""
+    """Refuse an archive without all records of its calls, with a list."""
     lost = sum((rank.lost for rank in ranks), Counter[str]())
     if lost:
         listed = ", ".join(f"{count} {what}" for what, count in sorted(lost.items()))
