@@ -27,7 +27,7 @@ _REASONS = {
 
 
 class WeftError(Exception):
-    """Anything Weft refuses to do.
+    """A refusal of Weft: the base class of its errors.
 
     Attributes
     ----------

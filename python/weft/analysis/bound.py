@@ -68,9 +68,9 @@ def active_links(load: float, routers: int, terminals: int, minimal_share: float
 def consolidated(load: float, routers: int, terminals_per_router: int, high_water: float) -> list[tuple[int, int]]:
     """Links that Algorithm 1 of TCEP leaves on under uniform traffic, in one dimension.
 
-    k inner routers keep their links to all, the others only those to them. Each of these carries T l / k, where the
-    T terminals of a router offer T l, of which nearly all goes to other routers; so k = T l / U_hwm, rounded up, and
-    all links are on where that is more than there are routers.
+    k inner routers keep their links to all routers. The others keep only their links to the inner ones. Each of these
+    carries T l / k, where the T terminals of a router offer T l, of which nearly all goes to other routers; so k = T l
+    / U_hwm, rounded up, and all links are on where that is more than there are routers.
 
     Parameters
     ----------

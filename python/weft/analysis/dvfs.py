@@ -13,8 +13,8 @@ that of the run. Not modelled: time and energy of changing a rate, the latency o
 have avoided a slower link. Validation: bills of hand-made channels, and of runs by channel and by sample.
 
 Only channels between routers are scaled, and only in the cycles in which they draw power: where a policy switches links
-off, those that stay on are scaled, by what they carry while they are not off. Where it slows links down they would be
-scaled twice, so that such runs are refused.
+off, those that stay on are scaled, by what they carry while they are not off. Runs whose policy slows links down are
+refused, because their links would be scaled twice.
 """
 
 from __future__ import annotations
@@ -158,7 +158,7 @@ def _row(results: ResultSet, point: int, rates: Rates, *, over_time: bool) -> di
 
 
 def _refuse_slowed(results: ResultSet, point: int, channels: pl.DataFrame) -> None:
-    """Refuse a point whose links ran at lower rates: they are cheaper for it already."""
+    """Refuse a point whose links ran at lower rates, because its bill already has the lower power."""
     spent = {state: int(channels[f"cycles_{state}"].sum()) for state in link_modes.slower(results.summaries[point])}
     if any(spent.values()):
         text = " and ".join(f"{cycles} cycles at {state} rate" for state, cycles in spent.items() if cycles)

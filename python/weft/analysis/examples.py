@@ -1,6 +1,6 @@
 """The worked examples by which TCEP (ISCA 2018) argues for its two observations and its algorithm.
 
-Fig. 5 drops one of two links of a router and asks what all links carry afterwards. The text gives only the sums 0.55
+Fig. 5 drops one of two links of a router and shows the load of all links afterwards. The text gives only the sums 0.55
 and 0.7. We take a minimal flow a from R0 to R1, and a non-minimal flow b from R0 to R3 over R2. (The text says over R1,
 but then the link to R2 would be idle and the least used.) All links together carry a + 2 b before, 2 a + 2 b without
 the link R0-R1, and a + 2 b without the link R0-R2; hence a = 0.15 and b = 0.2.
@@ -8,8 +8,8 @@ the link R0-R1, and a + 2 b without the link R0-R2; hence a = 0.15 and b = 0.2.
 Fig. 6 divides the links of a router into inner and outer ones; the text gives the sums 1.9 and 1.2. The utilisations in
 `FIG6` are chosen to have these sums; they are not those of the figure.
 
-Fig. 7 shows a router that asks another one for a link between that one and the target of its flow. The text names R6,
-R7, and the two routers between, R0 and R1. The other links of `indirect_links` are those of the root network.
+Fig. 7 shows a router that requests a link between another router and the target of its flow. The text names R6, R7, and
+the two routers between, R0 and R1. The other links of `indirect_links` are those of the root network.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def indirect_links() -> Active:
 
 
 def indirect_request(active: Active, source: int, target: int) -> int:
-    """The router that an indirect request asks for its link to the target of a flow (section IV-B).
+    """The router that gets an indirect request for its link to the target of a flow (section IV-B).
 
     It is the lowest one over which the flow has no path yet.
 

@@ -4,8 +4,8 @@ Source: TCEP (ISCA 2018), section IV-E. In each dimension, lowest first, a packe
 coordinate or goes over one other router of the same line. So each line of each dimension (a subnetwork, all of whose
 routers are linked) can be solved alone: its demand does not depend on the links of other lines.
 
-In a line every pair with an active link sends over it what fits below a target. The rest is spread evenly over the
-two-hop paths whose links are both active, as by a random choice among them.
+In a line, every pair with an active link fills this link up to a target. The rest is spread evenly over the two-hop
+paths whose links are both active, as by a random choice among them.
 
 Parameters: demand [flits/cycle] and the target up to which active links are filled, in units of the bandwidth if that
 is not one flit per cycle. Guarantees: flow is conserved, and no inactive link carries any. Not modelled: bursts,
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     Rates = npt.NDArray[np.float64]
 
 # Rounds: in each, links carry as much of their own pair's traffic as the two-hop traffic of other pairs leaves room
-# for. The round whose busiest channel is loaded least counts.
+# for. The result is the round with the least load on its busiest channel.
 _ROUNDS = 8
 
 

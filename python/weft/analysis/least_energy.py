@@ -1,10 +1,10 @@
 """The power policy of the least energy to solution, if a run may take only a little longer.
 
-Source: our own, to choose thresholds for a workload. Of all policies of a sweep those count whose programs take at most
-a given share more time than with links that are always on, as means over seeds. That of the least energy is named.
-Beside it is a floor: the always-on run, in which all members of a trunk but one cost no static energy. It knows what is
-to come, changes nothing, and loses no time. With the times of a change there is a second reference, which pays for each
-change: `weft.analysis.trunk_oracle`.
+Source: our own, to choose thresholds for a workload. Compares the policies of a sweep whose programs take at most a
+given share more time than with links that are always on, as means over seeds. That of the least energy is named. The
+floor for comparison is the always-on run in which all members of a trunk except one cost no static energy. This floor
+knows the future, changes no link, and loses no time. With the times of a change there is a second reference, which pays
+for each change: `weft.analysis.trunk_oracle`.
 
 Parameters: results of a sweep over policies; the share of more run time; the times of waking and of going off.
 Guarantees: the floor has the flits and the time of the always-on run. A policy that keeps paths, and a member of each

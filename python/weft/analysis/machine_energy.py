@@ -120,7 +120,7 @@ class Run:
             seconds = None if done is None else done * summary["cycle_seconds"]
             return cls(fabric, terminals, seconds, None, None)
         ranks = pl.read_parquet(results.file(point, "ranks.parquet"))
-        # the window ends a few cycles later, as blocks exchange what they know only so often
+        # the window ends a few cycles later, because blocks exchange their mail only at intervals
         end = max(ranks["finish_cycles"])
         busy = (ranks["compute_cycles"] + ranks["overhead_cycles"]) / end
         cores = _cores(results, point, machine, terminals)
@@ -177,7 +177,7 @@ def _cores(results: ResultSet, point: int, machine: Machine, terminals: int) -> 
 
 @dataclass(frozen=True)
 class Reference:
-    """The network and the run that others are compared with.
+    """The network and the run to which others are compared.
 
     Attributes
     ----------
@@ -354,7 +354,7 @@ def _rows(results: ResultSet, point: int, machine: Machine, references: Referenc
 def _of_nodes(
     machine: Machine, reference: Reference, run: Run, network: tuple[float, float | None], idle: float | None
 ) -> dict[str, Any]:
-    """The columns that depend on what an idle node draws. `network`: W_net and the relative run time."""
+    """The columns that depend on the power of an idle node. `network`: W_net and the relative run time."""
     (w_net, times), base = network, reference.run
     columns = ("idle_share", "w_nodes", "w_cluster", "e_cluster", "e_cluster_ratio", "saves")
     found: dict[str, Any] = dict.fromkeys(columns)

@@ -1,4 +1,4 @@
-"""Finds a small set of links that carries known traffic: the best set for a policy that knew the traffic.
+"""Finds a small set of links that carries known traffic: close to the best for a policy that knows it.
 
 Source: our own, as a reference for TCEP (ISCA 2018), which does not know the traffic. A greedy search on the fluid
 model of `weft.analysis.fluid`: in each subnetwork all links are on at first. Then links are switched off one by one, as

@@ -76,7 +76,7 @@ def with_links(routers: int, links: npt.ArrayLike, hub: int = 0) -> Active:
 
 
 def concentrated(routers: int, more: int, hub: int = 0) -> Active:
-    """The star and `more` links, those of the lowest routers first."""
+    """The star and `more` further links, those of the lowest routers first."""
     return with_links(routers, optional_links(routers, hub)[: _checked(routers, more)], hub)
 
 

@@ -1,4 +1,4 @@
-"""Reads from a resolved scenario what a channel costs."""
+"""Reads the prices of a channel from a resolved scenario."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _BITS = {"b": 1.0, "B": 8.0}
 
 @dataclass(frozen=True)
 class Static:
-    """Cost of links per cycle, whether or not they carry anything.
+    """Static cost of links per cycle, also while they carry no flit.
 
     Attributes
     ----------

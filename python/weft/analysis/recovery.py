@@ -67,7 +67,7 @@ def table(results: ResultSet) -> pl.DataFrame:
 
 
 def _nothing(results: ResultSet) -> ResultsError:
-    """The error where nothing fails: the warning of the runs about random faults, or the setting to write."""
+    """The error if no part fails: the warning of the runs about random faults, or the setting to write."""
     what = f"nothing fails at any point of {results.root}"
     warnings = [each for summary in results.summaries for each in summary.get("warnings") or []]
     shown = next((each for each in warnings if each["path"].startswith(f"{FAULT_MODEL}.")), None)
@@ -77,7 +77,7 @@ def _nothing(results: ResultSet) -> ResultsError:
 
 
 def _row(summary: Mapping[str, Any], episode: Mapping[str, Any], where: str) -> dict[str, Any]:
-    """The row of an episode; one without numbers says why nothing failed."""
+    """The row of an episode; a row without numbers has the reason why no part failed."""
     parts = {part["part"]: part for part in summary["fault_parts"]}
     lacking = [parts[part]["unknown"] for part in ("before", "after") if parts[part]["unknown"]]
     # dropped packets are a column of their own

@@ -1,4 +1,4 @@
-"""How results and sweeps look in a notebook."""
+"""The views of results and sweeps in a notebook."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def _cell(summary: dict[str, Any], quantity: Quantity) -> str:
 
 
 def _mark(summary: dict[str, Any], column: str) -> str:
-    """The sign behind a number of a point; none where there is no number, or its column has no such sign."""
+    """The mark after a number of a point; empty without a number, or for a column without marks."""
     mark = soundness.OVERLOADED_MARK if soundness.is_over(summary) else soundness.mark(summary)
     return mark if summary.get(column) is not None and mark in soundness.marks_of(column) else ""
 

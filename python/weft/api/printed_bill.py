@@ -7,7 +7,7 @@ from weft.results.yearly_bill import YearlyBill
 
 
 class PrintedBill(YearlyBill):
-    """A bill that shows itself as text; parameters and attributes are those of `YearlyBill`."""
+    """A bill whose text form is its tables; parameters and attributes are those of `YearlyBill`."""
 
     def __str__(self) -> str:
         """The tables and notes of `weft analyse bill`."""

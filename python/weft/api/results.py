@@ -73,7 +73,7 @@ class Results(ResultSet):
         return to_pandas(known[table] if table in known else self.query(f"select * from {table} order by all"))
 
     def query(self, sql: str) -> pl.DataFrame:
-        """Ask the results in SQL; `weft query` lists the tables and their columns.
+        """Query the results in SQL; `weft query` lists the tables and their columns.
 
         Damaged files are left out, with a warning.
 
@@ -166,7 +166,7 @@ class Results(ResultSet):
     def machine(
         self, machine: Machine | None = None, reference: Wanted | None = None, *, others: ResultSet | None = None
     ) -> pl.DataFrame:
-        """Energy of the whole machine, switches and nodes, for each point, beside a reference network.
+        """Energy of the whole machine (switches and nodes) for each point, relative to a reference network.
 
         Parameters
         ----------

@@ -45,7 +45,7 @@ _FREE = ("name", "seed", "measure", "power.prices", "traffic.load", "traffic.loa
 
 @dataclass(frozen=True)
 class Implied:
-    """Known numbers of some points before they run.
+    """Numbers of points that are known before their run.
 
     Attributes
     ----------
@@ -141,7 +141,7 @@ class Sweep:
     def check(
         self, *, jobs: int | None = None, force_memory: bool = False, threads: int | None = None
     ) -> list[Implied]:
-        """Check every point, and say what each combination of network, routing, power policy and pattern implies.
+        """Check every point, and return what each combination of network, routing, policy and pattern implies.
 
         Parameters
         ----------
@@ -277,13 +277,13 @@ class Sweep:
         return Results(store)
 
     def _check_networks(self) -> None:
-        """Refuse points that can't run, and warn of those that call Python while they run."""
+        """Refuse points that cannot run, and warn of points that call Python during their run."""
         for points in self._alike():
             points[0].check_network()
         warn_if_slow(self.points)
 
     def _prepared(self, out: str | Path | None, words: Sequence[str]) -> Store:
-        """The folder of the results, with the list of points and without what dead runs left there.
+        """The folder of the results, with the list of points and without leftovers of dead runs.
 
         `words` are further words of the command line of `run`.
         """
@@ -294,7 +294,7 @@ class Sweep:
         return store
 
     def _missing(self, store: Store, *, force: bool = False) -> list[Point]:
-        """The points that are to run; files of dead runs of the others are removed."""
+        """The points to run; leftovers of dead runs of the other points are removed."""
         distinct = {point.hash: point for point in self.points}
         missing = {hash: point for hash, point in distinct.items() if force or not store.sound(hash)}
         Checkpoints(store).forget(hash for hash in distinct if hash not in missing)
@@ -311,10 +311,10 @@ class Sweep:
         checkpoint_every: str | None = None,
         command: Sequence[str] = (),
     ) -> Submission:
-        """Hand every point that has no results yet, and that no job is to run already, to Slurm as an array of jobs.
+        """Submit all points without results, except those of jobs submitted before, to Slurm as an array of jobs.
 
-        The results lie in the folder as those of `run` do. Jobs that end early are queued again for the rest;
-        ``weft status`` says how far they are, ``weft cancel`` ends them.
+        The results lie in the folder as those of `run` do. Jobs that end early are queued again for their remaining
+        points. ``weft status`` shows their progress, and ``weft cancel`` ends them.
 
         Parameters
         ----------
@@ -445,7 +445,7 @@ class Sweep:
         force_memory: bool = False,
         checkpoint_every: str | None = None,
     ) -> SearchSubmission:
-        """Hand the search for saturation to Slurm, as one job that runs as many points at a time as it has cores for.
+        """Submit the search for saturation to Slurm, as one job that runs as many points at a time as it has cores for.
 
         The same call says later whether the job has ended: when all is found, `saturation` gives the table at once.
 

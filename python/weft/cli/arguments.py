@@ -128,7 +128,7 @@ def word(text: str) -> str:
 
 
 def _no_scenario(text: str) -> str:
-    """Refuse a scenario that stands among the values of an option, which takes every word behind it."""
+    """Refuse a scenario among the values of an option, because such an option takes all words after it."""
     if Path(text).suffix in _SCENARIOS:
         raise argparse.ArgumentTypeError(f"{text!r} is a scenario: write it before this option")
     return text

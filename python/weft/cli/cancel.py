@@ -1,4 +1,4 @@
-"""``weft cancel``: ends the jobs and workers that a sweep was handed to."""
+"""``weft cancel``: ends the jobs and workers of a sweep."""
 
 from __future__ import annotations
 

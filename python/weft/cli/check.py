@@ -149,7 +149,7 @@ def _document(sweep: Sweep, implied: list[Implied]) -> dict[str, Any]:
 
 
 def _work(facts: dict[str, Any]) -> list[str]:
-    """How evenly threads share the flit-hops; none unless asked for."""
+    """Evenness of the flit-hops of threads; none unless requested."""
     work = facts.get("work")
     if work is None:
         return []
@@ -227,7 +227,7 @@ def _implied(implied: list[Implied], units: str) -> list[str]:
 
 
 def _heads(units: str) -> dict[str, str]:
-    """The facts that are shown, each followed by itself in SI units where these are asked for."""
+    """The facts that are shown; each is repeated in SI units if these are requested."""
     if units != si_units.SI:
         return _HEADS
     heads = {}
@@ -303,7 +303,7 @@ def _queueing(facts: dict[str, Any]) -> list[str]:
 
 
 def _marking(facts: dict[str, Any]) -> list[str]:
-    """From which queue on congestion control marks packets, beside the memory of ports; none without control."""
+    """The queue at which congestion control begins to mark packets, and the memory of ports; none without control."""
     shown = facts["congestion_control"]
     if shown is None:
         return []

@@ -1,4 +1,4 @@
-"""The commands of ``weft``: a module for each, and those that other installed packages add.
+"""The commands of ``weft``: a module for each, and the commands of other installed packages.
 
 A module of a command has `add`, which adds its parser, and `main`, which returns the exit status. A package adds a
 command by an entry point of the group ``weft.commands``: its name is the command, its value the module.

@@ -203,7 +203,7 @@ def _choices(choices: list[dict[str, Any]]) -> list[str]:
 
 
 def _choice(choice: dict[str, Any], hops: list[int]) -> list[str]:
-    """Costs that the routing compares at a router, with one line for all candidates that look alike."""
+    """Costs that the routing compares at a router, with one line for all equal candidates."""
     counts = Counter(tuple(each.items()) for each in choice["candidates"])
     rows = [
         [

@@ -54,7 +54,7 @@ def _split(text: str) -> tuple[str, str]:
 
 
 def first_of(sweep: Sweep) -> list[str]:
-    """Say which point of a sweep is explained."""
+    """Print the point of a sweep that is explained."""
     if len(sweep) == 1:
         return []
     taken = ", ".join(f"{path} = {label(value, path)}" for path, value in sweep.points[0].coordinates.items())

@@ -1,4 +1,4 @@
-"""Says on standard error which part of a command takes long, and for how long it has."""
+"""Prints on standard error the part of a command that takes long, and its time so far."""
 
 from __future__ import annotations
 

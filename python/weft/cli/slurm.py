@@ -92,7 +92,7 @@ def check(options: argparse.Namespace) -> None:
 
 
 def submitted(sweep: Sweep, options: argparse.Namespace) -> bool:
-    """Submit what is missing and say so; false if all points have results.
+    """Submit the missing points and report it; false if all points have results.
 
     Raises
     ------
@@ -115,7 +115,7 @@ def submitted(sweep: Sweep, options: argparse.Namespace) -> bool:
 
 
 def search_submitted(search: SaturationSearch, how: How, options: argparse.Namespace) -> bool:
-    """Submit a search for saturation and say so; false if all its points have results.
+    """Submit a search for saturation and report it; false if all its points have results.
 
     Raises
     ------
@@ -206,7 +206,7 @@ def _needs(plan: Plan, array: Array) -> list[str]:
 
 
 def _afterwards(folder: str | Path) -> list[str]:
-    """Commands for a person whose jobs are submitted."""
+    """Commands for the user after jobs were submitted."""
     from weft.text import shell
 
     return [

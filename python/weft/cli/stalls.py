@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from weft.results.result_set import ResultSet
 
 
-# Number of stuck points whose packets are listed; further points look alike and get a line.
+# Number of stuck points whose packets are listed; each further point gets one line.
 _LISTED = 3
 
 
@@ -31,7 +31,7 @@ def report(results: ResultSet) -> int:
 
 
 def explain(options: argparse.Namespace) -> int:
-    """``weft explain stall``: print what waits for what, and draw it; returns the exit status.
+    """``weft explain stall``: print and draw the packets that wait for each other; returns the exit status.
 
     Raises
     ------

@@ -106,7 +106,7 @@ def _array(array: ArrayStatus) -> list[str]:
 
 
 def _twice(notes: list[dict[str, Any]]) -> str:
-    """How many points were run twice, and whether that changed anything."""
+    """Number of points that were run twice, and whether their results differ."""
     different = sum(note["same"] is False for note in notes)
     what = f"{different} with DIFFERENT results: check these machines" if different else "no results differ"
     dead = sum(note["overruled_by"] is not None for note in notes)

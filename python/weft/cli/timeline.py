@@ -146,7 +146,7 @@ def _writable(file: Path) -> Path:
 
 
 def _recording(options: argparse.Namespace) -> Sweep:
-    """The sweep, with everything recorded that a trace shows."""
+    """The sweep, with all recordings that a trace shows."""
     named, sets = overrides.scenario(options)
     kept = named.points(sets)[0].resolved["measure"]
     from weft.api.sweep import Sweep

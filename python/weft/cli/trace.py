@@ -235,7 +235,7 @@ def _parameters(options: argparse.Namespace) -> str:
 
 
 def _read(options: argparse.Namespace) -> _engine.Program:
-    """Read the program, and say what the conversion of a trace assumed."""
+    """Read the program, and print the assumptions of the conversion of a trace."""
     from weft import _engine
     from weft.programs import program_files
 

@@ -37,7 +37,7 @@ def hints(facts: Iterable[Mapping[str, object]]) -> list[str]:
 
 @contextmanager
 def plainly() -> Iterator[None]:
-    """Print the warnings of Weft as the command line says things, as soon as they come."""
+    """Print the warnings of Weft in the style of the command line, as soon as they come."""
     with warnings.catch_warnings():
         usual = warnings.showwarning
 

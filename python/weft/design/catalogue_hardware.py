@@ -69,7 +69,7 @@ class Hardware:
         return f"--catalogue {self.speed} --cables {self.cables} --terminal-cables {self.terminal_cables}{nodes}"
 
     def power_w(self, routers: int, radix: int, links: int, terminals: int) -> float:
-        """Power of a network that carries nothing [W]: routers of `radix` ports, wired ports, modules of both ends."""
+        """Power of an idle network [W]: routers of `radix` ports, wired ports, modules of both ends."""
         boxes = routers * radix * self.base_w_per_port + (2 * links + terminals) * self.port_w
         return boxes + 2 * links * self.module_w + 2 * terminals * self.terminal_module_w
 

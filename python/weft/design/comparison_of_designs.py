@@ -43,17 +43,17 @@ class Comparison:
 
     @property
     def failures(self) -> pl.DataFrame:
-        """How often each ``design`` is connected while links fail, as `resilience.curve` says."""
+        """Probability that each ``design`` is connected while links fail; see `resilience.curve`."""
         return pl.concat([_named(each.name, each.failures) for each in self.designs])
 
     @property
     def diversity(self) -> pl.DataFrame:
-        """Shortest paths of each ``design`` by distance, as `MeasuredDesign.diversity` says."""
+        """Shortest paths of each ``design`` by distance; see `MeasuredDesign.diversity`."""
         return pl.concat([_named(each.name, each.diversity) for each in self.designs])
 
     @property
     def distances(self) -> pl.DataFrame:
-        """Pairs of each ``design`` by distance, as `MeasuredDesign.distances` says."""
+        """Pairs of each ``design`` by distance; see `MeasuredDesign.distances`."""
         return pl.concat([_named(each.name, each.distances) for each in self.designs])
 
     def remarks(self) -> list[str]:

@@ -170,7 +170,7 @@ def _is_known(frame: pl.DataFrame) -> npt.NDArray[np.bool_]:
 
 
 def _within(wanted: Wanted, frame: pl.DataFrame) -> npt.NDArray[np.bool_]:
-    """Which designs keep to the limits; those that miss the bisection by a lower bound may still keep to it."""
+    """The designs within the limits; a design that misses the bisection by its lower bound may still be within."""
     within = np.ones(len(frame), dtype=bool)
     for limit, (column, sign, *_) in LIMITS.items():
         if (bound := getattr(wanted, limit)) is not None:

@@ -67,7 +67,7 @@ class Assumptions:
         return cls() if hardware is None else cls(hardware=hardware, prices=hardware.prices())
 
     def power_w(self, routers: int, radix: int, links: int, terminals: int) -> float:
-        """Power of a network that carries nothing [W]."""
+        """Power of an idle network [W]."""
         if self.hardware is not None:
             return self.hardware.power_w(routers, radix, links, terminals)
         return self.port_w * (2 * links + terminals)
@@ -90,7 +90,7 @@ class Assumptions:
 
 
 def in_words(topology: Mapping[str, Any]) -> str:
-    """A topology without what is so by default: single links, and the arrangement of a dragonfly."""
+    """A topology without parameters at their defaults: single links, and the arrangement of a dragonfly."""
     ((name, parameters),) = topology.items()
     usual = {"trunk_width": 1, "arrangement": "palm_tree"}
     return label({name: {key: value for key, value in parameters.items() if usual.get(key) != value}})
@@ -185,7 +185,7 @@ class MeasuredDesign:
 
     @cached_property
     def failures(self) -> pl.DataFrame:
-        """How often the network is connected while links fail, as `resilience.curve` says."""
+        """Probability that the network is connected while links fail; see `resilience.curve`."""
         return resilience.curve(self.design, len(self.links), self.assumed.failures)
 
     @cached_property
@@ -223,7 +223,7 @@ class MeasuredDesign:
 
     @cached_property
     def power_w(self) -> float:
-        """Power of the network while it carries nothing [W]."""
+        """Power of the idle network [W]."""
         facts = self.facts
         return self.assumed.power_w(facts["routers"], facts["radix_ports"], len(self.links), facts["terminals"])
 

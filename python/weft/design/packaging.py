@@ -1,4 +1,4 @@
-"""Where routers stand, and how long the cables between them are.
+"""Places of routers, and lengths of the cables between them.
 
 Source: FleX (IEEE Access 2022), section IV-A and Fig. 7. Routers and their terminals share racks; the racks form a
 grid. A cable between two places is as long as their Manhattan distance plus an overhead.
@@ -6,7 +6,7 @@ grid. A cable between two places is as long as their Manhattan distance plus an 
 Two rules cover all networks. On a grid (HyperX, mesh, torus, FleX) each router has a place of its own, one pitch from
 the next along every axis, and every cable has the overhead. Elsewhere a group, a pod or a number of routers share a
 rack, cables inside a rack have one length, and racks fill a grid that is as square as possible. Rings are folded, so
-that no cable of theirs is longer than two pitches. In these rules a rack has room for whatever belongs to it.
+that no cable of theirs is longer than two pitches. In these rules a rack is large enough for its routers and terminals.
 
 Where racks have a size (routers, terminals, or both), they are filled with these lines, groups and pods one after the
 other, whatever the network: the next one comes into the rack where the one before ended if it fits as a whole, and one
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Packaging:
-    """How far things are apart.
+    """Distances between racks, and further lengths of cables.
 
     Attributes
     ----------

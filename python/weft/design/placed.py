@@ -1,4 +1,4 @@
-"""The layout of a network: that of its family, or one by the order in which its routers stand."""
+"""The layout of a network: that of its family, or one by the order of its routers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from weft.design.packaging import Packaging
 
-# Routers of a rack where neither the network nor a size says how many.
+# Routers of a rack if neither the network nor a size gives their number.
 _IN_A_RACK = 16
 
 
@@ -26,7 +26,7 @@ def layout(
     terminals: npt.NDArray[np.uint32],
     packaging: Packaging,
 ) -> Layout:
-    """Where the routers of a network stand.
+    """The places of the routers of a network.
 
     Parameters
     ----------

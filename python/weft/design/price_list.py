@@ -29,7 +29,7 @@ _HELP = f"a price list has the columns {', '.join(COLUMNS)}, and routers and cab
 
 @dataclass(frozen=True)
 class Line:
-    """A straight line through prices, and where they lie.
+    """A straight line through prices, and the range of sizes.
 
     Attributes
     ----------
@@ -100,7 +100,7 @@ class Prices:
 
 @cache
 def default() -> Prices:
-    """The prices that Weft brings."""
+    """The built-in prices."""
     text = files("weft.design").joinpath("assets", "edr.csv").read_text(encoding="utf-8")
     return _fitted(text.splitlines(), "edr.csv")
 

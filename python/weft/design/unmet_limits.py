@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def refuse_radix(wanted: Wanted, room: int | None) -> NoReturn:
-    """Say which radix would do."""
+    """Propose a radix that is large enough."""
     families = wanted.families or tuple(FAMILIES)
 
     def is_enough(radix: int) -> bool:
@@ -67,7 +67,7 @@ def nearest(wanted: Wanted, frame: pl.DataFrame) -> int:
 
 
 def refuse_limits(wanted: Wanted, frame: pl.DataFrame) -> NoReturn:
-    """Say by how much the limits are missed: each alone, and by the nearest design."""
+    """Print by how much the limits are missed: each limit alone, and by the nearest design."""
     shown: list[str] = []
     for limit, (column, sign, words, unit) in LIMITS.items():
         if (bound := getattr(wanted, limit)) is None:

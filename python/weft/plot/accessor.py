@@ -144,7 +144,7 @@ class Plots:
         self._results = results
 
     def __call__(self, path: str | Path | None = None, **options: Unpack[Options]) -> Path:
-        """Draw what suits the results: programs, completion of batches, phases of a load, or quantities over load.
+        """Draw the kind that suits the results: programs, batches, phases of a load, or quantities over load.
 
         The options are those of `draw`; by default the file is ``plot.png`` of the folder.
         """

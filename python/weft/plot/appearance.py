@@ -1,4 +1,4 @@
-"""How a figure is to look, as a user asks for it: size, words, legend, order, limits of axes, style sheet.
+"""The requested appearance of a figure: size, words, legend, order, limits of axes, style sheet.
 
 `Appearance.of` reads what the command line and Python give, and refuses what makes no sense; `weft.plot.finish` gives
 the figure this look.
@@ -95,7 +95,7 @@ class Appearance:
         panels: str | Iterable[str] | None = None,
         units: str | None = None,
     ) -> Appearance:
-        """Read what was asked for.
+        """Read the requested appearance.
 
         Parameters
         ----------
@@ -146,7 +146,7 @@ class Appearance:
         )
 
     def shown(self, quantity: Quantity) -> Quantity:
-        """The quantity in the units that were asked for."""
+        """The quantity in the requested units."""
         return si_units.in_units(quantity, self.units or si_units.CYCLES)
 
     def chosen(

@@ -1,4 +1,4 @@
-"""Power or energy of the links over load, beside what the same flits cost on links always on and on ideal links.
+"""Power or energy of the links over load, next to that of links always on and of ideal links.
 
 An ideal link costs only in the cycles in which it carries a flit.
 """

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from weft.results.choose import Wanted
     from weft.results.result_set import ResultSet
 
-# Most curves in one panel that an eye can tell apart; most points that a message lists.
+# Most curves of a panel that can be distinguished; most points that a message lists.
 MOST, _LISTED = 14, 8
 
 
@@ -61,7 +61,7 @@ class Spot:
 
 @dataclass(frozen=True)
 class Choice:
-    """Points of one or more sets of results, and how they are to be shown.
+    """Points of one or more sets of results, and how the figure shows them.
 
     Attributes
     ----------

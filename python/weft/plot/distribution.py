@@ -180,7 +180,7 @@ def wide(low: float, high: float) -> bool:
 
 
 def thin(values: Floats, heights: Floats) -> npt.NDArray[np.intp]:
-    """Which of very many steps to draw: of those that fall on the same place the first, and the very last."""
+    """The steps to draw out of very many: the first of those at the same place, and the last one."""
     if len(values) <= 2 * _ACROSS:
         return np.arange(len(values))
     places = [

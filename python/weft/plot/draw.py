@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 # Without time stamps, the same results give the same file.
 _UNDATED = {"pdf": {"CreationDate": None}, "svg": {"Date": None}, "png": {}}
-# Inches: the least width or height of a panel in which something can be seen.
+# Least width or height of a legible panel [inches].
 _LEAST = 0.3
 
 

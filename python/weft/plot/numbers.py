@@ -26,7 +26,7 @@ def of_curves(panels: Sequence[Panel], shown: Iterable[Quantity], *, spread: Ite
     panels : sequence of Panel
         What is drawn.
     shown : iterable of Quantity
-        The columns; those that no point has are left out. A latency is null where its point is saturated or stuck.
+        The columns; those that no point has are left out. A latency is null if its point is saturated or stuck.
     spread : iterable of Quantity
         Those of which a column ``..._ci95_half_width`` has half the width of the 95 % confidence interval.
     """

@@ -168,7 +168,7 @@ def calm(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def loads(frame: pl.DataFrame) -> list[str | float]:
-    """The load of each point as set, or as words those of the phases that it measured."""
+    """The load of each point as set, or the loads of its measured phases as words."""
     return [words or load for words, load in zip(frame["phase_loads"], frame["load"], strict=True)]
 
 

@@ -36,7 +36,7 @@ def entries(spots: Iterable[Spot]) -> list[Artist]:
 
 
 def changes(spot: Spot) -> list[int]:
-    """Cycles in which a later phase of the load begins, or something fails or returns."""
+    """Cycles in which a later phase of the load begins, or a part fails or returns."""
     episodes = spot.summary.get("fault_episodes") or []
     cycles = {phase["start_cycle"] for phase in spot.summary.get("phases") or []}
     cycles |= {cycle for each in episodes for cycle in (each["from_cycle"], each.get("to_cycle"))} - {None}

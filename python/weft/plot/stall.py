@@ -1,6 +1,6 @@
 """The waits of the packets of a stalled network: queues on a circle, each with an arrow to the next.
 
-Where the last one waits for a link that the power policy has closed, no arrow goes from it.
+If the last one waits for a link that the power policy has closed, no arrow starts at it.
 """
 
 from __future__ import annotations

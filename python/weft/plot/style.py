@@ -102,7 +102,7 @@ RC: dict[str, Any] = {
     "svg.hashsalt": "weft",
 }
 
-# A line at a cycle in which the load changes, or something fails or returns.
+# A line at a cycle in which the load changes, or a part fails or returns.
 _CHANGE: dict[str, Any] = {"color": "#D55E00", "linewidth": 0.9, "linestyle": (0, (1, 1.5)), "zorder": 5}
 
 # How half of a 95 % confidence interval is drawn on either side of a mean.
@@ -221,7 +221,7 @@ def looks(labels: Sequence[str]) -> dict[str, Look]:
 
 
 def canvas(title: str, handles: Sequence[Artist], *, width: float, height: float) -> Picture:
-    """A figure without panels; `Plan` says what the parameters are."""
+    """A figure without panels; for the parameters see `Plan`."""
     return Picture(Plan(title, list(handles), width, height))
 
 

@@ -185,7 +185,7 @@ class Reader:
             self._call = None
 
     def _switched(self, is_on: bool, time: int) -> None:
-        """The tracer was switched on or off, which is nothing new within a call."""
+        """Handle a switch of the tracer on or off, which has no effect within a call."""
         if not is_on:
             self._paused = time
         elif self._paused is not None and self._call is None:

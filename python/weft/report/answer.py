@@ -39,7 +39,7 @@ _LEFT_OUT = "These points are left out of what is called lowest, highest, least 
 _FEW_DROPPED = "Savings compare points that drop at most 3 % of their packets, too, where both deliver the same."
 # Most equal points that a sentence names.
 _NAMED = 3
-# Stands behind a point of which the engine warned.
+# The mark after a point with a warning of the engine.
 _WARNED = "may not be carried if the run begins otherwise (see the warning)"
 _NONE_SOUND = "So no point as a whole can be called best in anything."
 
@@ -235,7 +235,7 @@ def _known(sources: Sources, quantity: Quantity) -> list[tuple[float, int]]:
 
 
 def _extreme(sources: Sources, quantity: Quantity, words: str, best: Any) -> list[str]:
-    """A sentence on the sound point with the best value of a quantity, and on those that only chance tells from it."""
+    """A sentence on the best sound point by a quantity, and on points that differ from it only by chance."""
     known = _known(sources, quantity)
     if not known:
         return []
@@ -255,7 +255,7 @@ def _extreme(sources: Sources, quantity: Quantity, words: str, best: Any) -> lis
 
 
 def _scale(sources: Sources, quantity: Quantity, point: int) -> float:
-    """By what a value of a point is multiplied, so that points with cycles of different lengths can be compared."""
+    """Factor for the values of a point, which makes points with cycles of different lengths comparable."""
     return si_units.scale(sources.summaries[point], quantity, sources.units)
 
 

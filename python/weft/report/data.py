@@ -310,7 +310,7 @@ def _first_scenario(results: ResultSet) -> tuple[int, dict[str, Any]]:
 
 
 def _provenance(sources: Sources) -> list[tuple[str, str]]:
-    """Who computed what, where and how long."""
+    """Computed points with machine, process and time."""
     summaries = sources.summaries
     runs = [run for results, row in sources.places if (run := results.run_info(row))]
     lines = [
@@ -344,7 +344,7 @@ def _each(values: Any) -> str:
 
 
 def _filled(values: dict[str, Any], **forms: str) -> str | None:
-    """Known values, as text."""
+    """The values that are known, as text."""
     return ", ".join(form.format(values[key]) for key, form in forms.items() if values.get(key) is not None) or None
 
 

@@ -18,7 +18,7 @@ MOST = 250
 
 
 class Histories:
-    """Collects what was recorded over time, as long as there is room."""
+    """Collects recordings over time, as long as there is room."""
 
     def __init__(self) -> None:
         self._left = BYTES

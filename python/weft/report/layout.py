@@ -152,7 +152,7 @@ def _groups(places: Ints, levels: Ints) -> tuple[Floats, Floats]:
 
 
 def _ranks(group: Ints, levels: Ints) -> Ints:
-    """Number of each router among those of its group and level."""
+    """Index of each router within its group and level."""
     met: Counter[tuple[int, int]] = Counter()
     ranks = np.zeros(len(group), dtype=np.int64)
     for router, place in enumerate(zip(group.tolist(), levels.tolist(), strict=True)):

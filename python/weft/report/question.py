@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-# The row of all other keys where nothing tells chosen values and defaults apart.
+# The row of all other keys, if chosen values and defaults cannot be distinguished.
 _OTHERS = "all other keys"
 # Keys without a default that every scenario needs; of `traffic` several keys, which together define the senders and
 # their load.

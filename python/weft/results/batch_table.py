@@ -25,7 +25,7 @@ def answers(results: ResultSet) -> bool:
 
 
 def have_no_load(summaries: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether all that points send is batches, as fast as the terminals may: nothing is to be shown over a load."""
+    """Whether points send only batches, as fast as the terminals may, so that there is no load for an axis."""
     return all(of_jobs.are_batches(summary) and summary.get("load") in (None, 1) for summary in summaries)
 
 

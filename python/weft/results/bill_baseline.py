@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from weft.results.bill_keys import Bill
     from weft.results.bill_points import Series
 
-# The baseline of a bill that names none. Where no points were measured there, a run itself knows what its flits would
+# The baseline of a bill that names none. Without measured points there, a run itself has the cost that its flits would
 # have cost on links that are always on.
 USUAL = {POLICY: "always_on"}
 _PATH = "bill.baseline"

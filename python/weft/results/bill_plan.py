@@ -1,4 +1,4 @@
-"""Refuses a bill before anything runs: one whose profile or baseline names what the sweep will not measure."""
+"""Refuses a bill before the runs if its profile or baseline names points that the sweep will not measure."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _OTHERWISE = ", or add `--set bill=null` for a run without a bill"
 
 
 def check(points: Sequence[Point]) -> None:
-    """Refuse a bill that the points can't give, as far as that is known before they run.
+    """Refuse a bill that the points certainly cannot give, before they run.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Measured points as series over load, which give the power at a load or in a phase, or say why there is none.
+"""Measured points as series over load, which give the power at a load or in a phase, or the reason why there is none.
 
 A profile names loads that were measured. Between two of them nothing is interpolated: a policy switches whole links, so
 that its power over load has steps.
@@ -140,7 +140,7 @@ class Series:
 
     @property
     def never_sleeps(self) -> bool:
-        """Whether all its runs drew as much as links that are on in every cycle, apart from failed ones."""
+        """Whether all its runs drew the power of links that are always on, except for failed links."""
         runs = [run for several in self.runs.values() for run in several]
         known = [run for run in runs if run.get("power_mean_w") is not None]
         return bool(known) and all(
@@ -285,7 +285,7 @@ def _of(found: dict[str, Series], coordinates: Mapping[str, Any], *, by_phase: b
 
 
 def _zipped(found: Mapping[str, Series]) -> list[Series]:
-    """The series; where each has its own loads, `zip` sets these together with something else."""
+    """The series; if each has its own loads, `zip` sets them together with another key."""
     if len({tuple(each.loads) for each in found.values()}) > 1:
         for each in found.values():
             each.swept = False
@@ -310,7 +310,7 @@ def _load(summary: Summary) -> float:
 
 
 def _place(load: float | None) -> str:
-    """A load in words, or what has only one."""
+    """A load in words, or the words for runs with a single load."""
     return "it" if load is None else f"load {load:.12g}"
 
 

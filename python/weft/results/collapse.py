@@ -38,7 +38,7 @@ def _is_held_back(results: ResultSet, row: int) -> bool:
 
 
 def _shares(summary: Mapping[str, Any]) -> tuple[float, float, float, float]:
-    """Of the cycles of links those that they are on, off and dark, and of the window that of the busiest channel."""
+    """Shares of cycles in which links are on, off and dark, and the utilisation of the busiest channel."""
     on, off = (summary.get(f"links_{state}_share") for state in ("on", "off"))
     busiest = max((each.get("utilisation_max") or 0.0 for each in summary.get("link_classes") or []), default=1.0)
     if on is None:
@@ -57,7 +57,7 @@ def _diagnosis(results: ResultSet, policy: str, rows: list[int]) -> dict[str, An
 
 
 def _goes_off_idle(results: ResultSet, row: int) -> bool:
-    """Whether links go off for want of flits, as far as the parameters of the policy tell."""
+    """Whether links go off without flits, by the parameters of the policy."""
     policy = results.points[row]["coordinates"].get(_POLICY)
     if policy is None:
         try:

@@ -81,7 +81,7 @@ class Pair:
         return row | {"a_ending": ending(self.a), "b_ending": ending(self.b), "unequal": self.unequal(quantity)}
 
     def unequal(self, quantity: Quantity) -> str | None:
-        """Why a quantity of A and of B says nothing on which is better; ``None`` if it does."""
+        """The reason why a quantity of A and of B does not decide which is better; ``None`` if it does."""
         if quantity in of_programs.ANSWERS:
             return self._unequal_programs()
         accepted = [self._mean(side, q.ACCEPTED) for side in (self.a, self.b)]

@@ -1,4 +1,4 @@
-"""Control packets of a power policy: chooses the ones to show, and says in words what they say."""
+"""Control packets of a power policy: chooses the ones to show, and puts their meaning into words."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Wanted:
     most: int = 1000
 
     def check(self, network: Mapping[str, Any]) -> None:
-        """Refuse what no run can have. `network` is as `weft._engine.Point.network` gives it.
+        """Refuse kinds and routers that no run can have. `network` is as `weft._engine.Point.network` gives it.
 
         Raises
         ------

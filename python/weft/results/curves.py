@@ -124,7 +124,7 @@ def overlay(parts: Sequence[Chosen]) -> list[Panel]:
 def short(path: str, values: Iterable[object]) -> list[str]:
     """Labels of the values of a coordinate: names without their options where the names alone are unique.
 
-    Before a number, a quantity or an empty list stands what it is of.
+    The description of a number, a quantity or an empty list comes before it.
 
     Examples
     --------

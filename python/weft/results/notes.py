@@ -154,7 +154,7 @@ def dropped(summaries: Iterable[Mapping[str, Any]]) -> list[str]:
 
 
 def faults(results: ResultSet) -> list[str]:
-    """Why the latency or share of a part of the window, or a time to recover from faults, is not known."""
+    """The reason why the latency or share of a part of the window, or a recovery time, is not known."""
 
     def texts(summary: Mapping[str, Any]) -> list[str]:
         parts = [(f"{part['part']} the faults", part["unknown"]) for part in summary.get("fault_parts") or []]
@@ -200,7 +200,7 @@ def unfinished(results: ResultSet) -> list[str]:
 
 def _answers(results: ResultSet, column: str, words: str) -> list[str]:
     """How many points have yes in a column, and which have no; no line if the column is empty."""
-    # nothing settles at a point that measured no packet
+    # no quantity settles at a point without measured packets
     empty = {row for row, summary in enumerate(results.summaries) if summary.get("packets") == 0}
     answers = enumerate(_values(results, column))
     asked = {row: answer for row, answer in answers if answer is not None and row not in empty}

@@ -1,4 +1,4 @@
-"""Whether the numbers of the flows of a point hold: one flow may be carried beside another that is not.
+"""Whether the numbers of the flows of a point are sound: one flow may be carried while another is not.
 
 Packets get a destination when they leave their source. So the packets of a flow that still wait in source queues of a
 saturated point are not known, and Weft does not judge each flow by itself.

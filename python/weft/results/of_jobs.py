@@ -43,7 +43,7 @@ def signs(summary: Summary) -> list[str]:
 
 
 def reasons(summary: Summary) -> list[str | None]:
-    """Why each job is no example of anything good, in words; ``None`` for a sound one."""
+    """The reason why each job is not sound, in words; ``None`` for a sound one."""
     return soundness.verdict(summary).job_reasons
 
 

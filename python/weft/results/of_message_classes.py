@@ -1,4 +1,4 @@
-"""Whether the numbers of one message class of a point hold: they do if those of all its jobs do."""
+"""Whether the numbers of one message class of a point are sound: they are if those of all its jobs are."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def signs(summary: Summary) -> list[str]:
 
 
 def reasons(summary: Summary) -> list[str | None]:
-    """Why each class is no example of anything good, in words; ``None`` for a sound one."""
+    """The reason why each class is not sound, in words; ``None`` for a sound one."""
     return _of_jobs(summary, of_jobs.reasons(summary))
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 TABLES = ("points", "jobs", "flows", "phases")
 # Columns that differ between the rows of a point, without its coordinates.
 _PARTS = ("results", "job", "flow", "phase")
-# Columns that name one run, and say nothing of several.
+# Columns that describe one run and have no value for several.
 _OF_ONE = (SEED, "point", "hash")
 # In the name of a column that is the interval of a single run.
 _INTERVAL = "_ci95_"

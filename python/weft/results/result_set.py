@@ -51,7 +51,7 @@ class Damaged(NamedTuple):
 
 
 class ResultSet:
-    """Finished points of a sweep, as they lie on disk.
+    """Finished points of a sweep, as stored on disk.
 
     Parameters
     ----------

@@ -45,7 +45,7 @@ _SLOW = "+-"
 _OF_POLICY = {"power", "routing", "measure"}
 # Most policies with sentences; a sweep of many has a table and a report.
 _TOLD = 3
-# So many ways out are named for points that have not settled.
+# Number of remedies that are named for points that have not settled.
 _REMEDIES = 2
 
 
@@ -59,7 +59,7 @@ class Pair:
 
     @cached_property
     def obstacle(self) -> str:
-        """Why the two can't be compared, with the code of what no point has by itself; empty if they can."""
+        """The reason why the two cannot be compared, with its code; empty if they can."""
         return ", ".join(what if code in _OF_POINTS else codes.coded(what, code) for code, what in self.obstacles)
 
     @cached_property
@@ -125,7 +125,7 @@ class Pair:
 
 @dataclass(frozen=True)
 class Beside:
-    """A policy beside the one whose links were always on.
+    """A policy compared with the one whose links were always on.
 
     Attributes
     ----------

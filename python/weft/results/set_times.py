@@ -25,7 +25,7 @@ _ROW, _PERIOD = {"from", "until"}, "period"
 
 
 def faults(results: ResultSet) -> list[str]:
-    """For each point what fails during its run, named or at random, in words; empty where nothing does."""
+    """For each point the parts that fail during its run, named or at random, in words; empty without faults."""
     shares = [_values(results, path) for path in _SHARES]
     all_kinds = zip(results.summaries, _values(results, FAULTS), _values(results, _RANDOM), *shares, strict=True)
     return [

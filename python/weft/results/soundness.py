@@ -1,4 +1,4 @@
-"""Whether the numbers of a point may be called good: everything that names a best, a saving or a winner asks here.
+"""Whether the numbers of a point are sound. All code that names a best point, a saving or a winner uses this module.
 
 The engine decides (`weft._engine.Verdict`, from the numbers of a summary) and words the flaws and remedies.
 """
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, order=True)
 class Flaw:
-    """A reason why a point is no example of anything good.
+    """A flaw: a reason why a point is not sound.
 
     Attributes
     ----------
@@ -59,7 +59,7 @@ WARMUP = "measure.warmup"
 # limit, with their meanings.
 MARKS, ENDED = _engine.marks()
 DROPPING_MARK, UNSETTLED_MARK, UNJUDGED_MARK, FEW_MARK, PERIOD_MARK = MARKS
-# Stands behind the energy of points and phases that accept less than they are offered.
+# The mark after the energy of points and phases that accept less than they are offered.
 OVERLOADED_MARK = "!"
 OVERLOADED_MEANING = "per bit of what is accepted, which is less than was offered"
 # Columns whose numbers have a mark, beside those of latencies.
@@ -200,7 +200,7 @@ def is_dropping(summary: Mapping[str, Any]) -> bool:
 
 
 def dropped_share(summary: Mapping[str, Any]) -> float:
-    """Of the packets that were delivered or dropped, those that were dropped."""
+    """Share of dropped packets among those delivered or dropped."""
     return verdict(summary).dropped_share
 
 

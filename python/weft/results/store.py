@@ -244,7 +244,7 @@ class Store:
         return [named.folder, file]
 
     def free(self) -> Path:
-        """A folder beside this one that does not exist."""
+        """A folder next to this one that does not exist."""
         number = 2
         while os.path.lexists(free := self.root.with_name(f"{self.root.name}-{number}")):
             number += 1

@@ -191,7 +191,7 @@ def phases(results: ResultSet, *, units: str = si_units.CYCLES) -> list[str]:
 
 
 def faults(results: ResultSet) -> list[str]:
-    """Lines of a table with a row per point in which something fails; none if nothing does.
+    """Lines of a table with a row per point with faults; none without faults.
 
     A row has latencies and delivered shares before, during and after the faults, and the longest times to recover.
     Below the table are the reasons for missing numbers, and the routings that would lose no packet.

@@ -53,7 +53,7 @@ def _remove(parts: Iterable[Path]) -> None:
 
 
 def _dead(part: Path) -> bool:
-    """Whether nobody writes there any more."""
+    """Whether the process that wrote the file has ended."""
     mark = _MARK.search(part.name)
     if mark is None or mark[1] != _machine() or os.name != "posix":
         return time.time() - part.stat().st_mtime > _ABANDONED_SECONDS

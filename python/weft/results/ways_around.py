@@ -124,7 +124,7 @@ def _way(scenario: Scenario, name: str, summary: Mapping[str, Any]) -> Way | Non
 
 
 def _is_full(point: Point, summary: Mapping[str, Any]) -> bool:
-    """Whether the load fills the paths of a routing after the last fault, as far as that is computed."""
+    """Whether the load fills the paths of a routing after the last fault, if that can be computed."""
     if (summary.get("terminals") or 0) > _MOST_BOUNDED:
         return False
     share = point.load_share_after_faults()

@@ -1,4 +1,4 @@
-"""The arrays of jobs that a folder's points were handed to, and how far Slurm is with them."""
+"""The arrays of jobs submitted for the points of a folder, and their progress in Slurm."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Array:
     search: bool = False
 
     def write(self) -> None:
-        """Write it beside its order.
+        """Write the array next to its order.
 
         Raises
         ------

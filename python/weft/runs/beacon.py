@@ -1,4 +1,4 @@
-"""A file beside the results. While a run lasts, it says which process works in the folder and how far it is."""
+"""A file next to the results. During a run, it holds the process that works in the folder, and its progress."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from weft.text import given
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# How far from the edge the search asks once more on each side, in steps.
+# Distance from the edge at which the search tests once more on each side, in steps.
 _BESIDE = 2
 
 

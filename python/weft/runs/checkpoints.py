@@ -160,7 +160,7 @@ class Checkpoints:
         return control
 
     def look(self, running: Iterable[tuple[str, Control, Clock]]) -> None:
-        """Ask for the checkpoints that are due by the clock; called now and then."""
+        """Request the checkpoints that are due by the clock; called now and then."""
         if self._every is None or not self._every.seconds:
             return
         now = time.monotonic()  # the clock of a run counts what it took before it was broken off, too
@@ -178,7 +178,7 @@ class Checkpoints:
             self._folder.rmdir()
 
     def forget(self, hashes: Iterable[str]) -> None:
-        """Remove what runs left that were killed between the last byte of the results and this."""
+        """Remove the leftovers of runs that were killed after the last byte of their results."""
         if self._folder.is_dir():
             for each in hashes:
                 self.remove(each)

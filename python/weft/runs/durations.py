@@ -27,7 +27,7 @@ _LOOK_SECONDS = 0.02
 
 
 def expected(points: Sequence[Point], store: Store, *, threads: int, blocks: int) -> list[float | None]:
-    """Seconds that each point takes on a machine like this one; ``None`` if nothing is known.
+    """Seconds that each point takes on a machine like this one; ``None`` if unknown.
 
     A point that runs until its programs or batches are done is not tried: its beginning does not tell when that is.
     Trials take half a minute together. The last one takes as long as its network takes to build, which can't be

@@ -64,7 +64,7 @@ class Estimate:
             self._learned[key] += self._weights[place]
 
     def left(self, place: int, fraction: float, seconds: float) -> float | None:
-        """Seconds that a running point still needs; ``None`` as long as nothing is known.
+        """Seconds that a running point still needs; ``None`` if unknown.
 
         Parameters
         ----------

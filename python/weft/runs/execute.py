@@ -154,7 +154,7 @@ class _Board:
             left = self._estimate.all_left(running, self._workers)
             # during a warm-up, others wait for its worker
             most = [flight.most_left_seconds for flight in flying if flight.most_left_seconds is not None]
-            # of those nothing may be known
+            # the time of waiting points may be unknown
             waits = self._done + len(running) < len(self._points)
             known = most and not (left is None and waits)
             slow = max((left or 0.0) + sum(most) / self._workers, *most) if known else None
@@ -274,7 +274,7 @@ class _Runner:
         return -offered(self.points[place])
 
     def run(self, place: int) -> None:
-        """Run a point, unless it is not admitted, and hand over what it measured."""
+        """Run a point, unless it is not admitted, and pass its measurements on."""
         control = self.board.controls[place]
         clock = Clock(self.threads, self.blocks, plain=control.plain)
         self.board.begin(place, clock)
@@ -317,7 +317,7 @@ def _follow(futures: Sequence[Future[None]], tell: Callable[[], None]) -> None:
 
 
 def _waits() -> Iterator[float]:
-    """Seconds until each next look."""
+    """Seconds until each next check."""
     begun = monotonic()
     while True:
         yield min(max(_PART * (monotonic() - begun), _SHORTEST), _LONGEST)

@@ -64,7 +64,7 @@ def run(
     reused: int,
     watch: Callable[[Status], None],
 ) -> None:
-    """Hand each point to the executor, the ones with the highest load first; workers write the results themselves.
+    """Submit each point to the executor, the ones with the highest load first; workers write the results themselves.
 
     Parameters
     ----------

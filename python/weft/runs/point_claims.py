@@ -140,7 +140,7 @@ def _numbers(folder: Path) -> list[int]:
 
 
 def _read(path: Path) -> dict[str, Any] | None:
-    """Who made a claim; ``None`` if it does not say, or is gone."""
+    """The worker that made a claim; ``None`` if the file does not name it, or is gone."""
     match _json(path):
         case {"beacon": str(), "job": str() | None, "host": str(), "pid": int()} as who:
             return who
