@@ -54,6 +54,17 @@ def test_its_readme_has_steps_that_need_no_path(crate: Path) -> None:
     assert "pip install --no-deps dist/*.whl" in steps[1]
 
 
+def test_its_steps_use_profiles_that_it_has(crate: Path) -> None:
+    """Also on the page of the site; what runs in every cycle is optimised as in this repository."""
+    pages = (crate / "README.md").read_text() + (ROOT / "docs" / "howto" / "rust_model.md").read_text()
+    own, ours = (tomllib.loads((of / "Cargo.toml").read_text())["profile"] for of in (crate, ROOT))
+    used = set(re.findall(r"--profile (\w+)", pages))
+    assert used == {"quick"} <= set(own)
+    assert own["quick"]["package"]["weft-kernel"] == ours["quick"]["package"]["weft-kernel"]
+    for name in (name for name in own["quick"]["package"] if name.startswith("weft-")):
+        assert (ROOT / "crates" / name.removeprefix("weft-") / "Cargo.toml").is_file()
+
+
 def test_its_dependencies_are_crates_of_this_repository(crate: Path) -> None:
     for manifest in (crate / "Cargo.toml", crate / "engine" / "Cargo.toml"):
         shown = tomllib.loads(manifest.read_text())
