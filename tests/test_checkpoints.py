@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import random
 import signal
-import subprocess
-import sys
 import time
 import warnings
 from concurrent.futures import ThreadPoolExecutor
@@ -17,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import weft
+from copies import Copy
 from test_resume import PATIENCE
 from weft._engine import Control
 from weft.cli import main
@@ -74,16 +73,15 @@ def files(out: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in found if path.name != "run.json"}
 
 
-def start(file: Path, out: Path, *more: str) -> subprocess.Popen[str]:
-    command = [sys.executable, "-c", CODE, "run", str(file), "--out", str(out), "--no-picture", *more]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+def start(file: Path, out: Path, *more: str) -> Copy:
+    return Copy(CODE, "run", str(file), "--out", str(out), "--no-picture", *more)
 
 
 def checkpoint(out: Path) -> Path | None:
     return next(out.glob("checkpoints/[!.]*"), None)
 
 
-def wait_until(process: subprocess.Popen[str], reached: Callable[[], object]) -> None:
+def wait_until(process: Copy, reached: Callable[[], object]) -> None:
     until = time.monotonic() + PATIENCE
     while not reached():
         assert process.poll() is None, process.communicate()[0]

@@ -7,8 +7,6 @@ import random
 import shlex
 import shutil
 import signal
-import subprocess
-import sys
 import time
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, cast
@@ -16,6 +14,7 @@ from typing import TYPE_CHECKING, cast
 import pytest
 
 import weft
+from copies import Copy
 from weft._engine import RESULT_MODEL_VERSION
 from weft.cli import main
 from weft.results.store import Store, replaced
@@ -23,6 +22,7 @@ from weft.runs.beacon import at_work
 from weft.runs.execute import Status
 
 if TYPE_CHECKING:
+    import subprocess
     from collections.abc import Callable
     from pathlib import Path
 
@@ -35,9 +35,26 @@ SLOW = 20000
 SHORT = {"measure.window": f"{SLOW}cycles"}
 
 
+# So many points finish, however late a signal comes: the next one lingers after its last cycle, until it is stopped.
+MOST = 5
+LINGERS = f"""
+import sys, time, weft.cli
+from weft.runs.checkpoints import Checkpoints
+
+usual, ended = Checkpoints.run, []
+
+def run(own, point, clock, threads, blocks, control):
+    result = usual(own, point, clock, threads, blocks, control)
+    ended.append(point)
+    while len(ended) > {MOST} and not control.stopped:
+        time.sleep(0.005)
+    return result
+
+Checkpoints.run = run
+"""
+COMMAND = "import sys, weft.cli\nsys.exit(weft.cli.main(sys.argv[1:]))\n"
 # Words of a person who wants the results of an unfinished sweep.
 SCRIPT = """
-import sys, weft
 sweep = weft.load(sys.argv[1], overrides={"measure.window": "20000cycles"})
 try:
     sweep.run(sys.argv[2], jobs=1)
@@ -47,23 +64,21 @@ except KeyboardInterrupt:
 """
 
 
-def start(small: Path, out: Path, command: str = "run", window: int = SLOW) -> subprocess.Popen[str]:
-    """Start a slow run of the sweep in another process."""
-    code = "import sys, weft.cli; sys.exit(weft.cli.main(sys.argv[1:]))"
+def start(small: Path, out: Path, command: str = "run", window: int = SLOW, before: str = "") -> Copy:
+    """Start a slow run of the sweep in another process. `before`: a program that comes before."""
     slow = ["--set", f"measure.window={window}cycles", "--jobs", "1"]
-    return start_python(code, command, str(small), "--out", str(out), *slow)
+    return start_python(before + COMMAND, command, str(small), "--out", str(out), *slow)
 
 
-def start_python(code: str, *arguments: str) -> subprocess.Popen[str]:
-    command = [sys.executable, "-c", code, *arguments]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+def start_python(code: str, *arguments: str) -> Copy:
+    return Copy(code, *arguments)
 
 
-def wait_for_points(process: subprocess.Popen[str], out: Path, count: int) -> None:
+def wait_for_points(process: Copy, out: Path, count: int) -> None:
     wait_until(process, lambda: len(finished(out)) >= count)
 
 
-def wait_until(process: subprocess.Popen[str], reached: Callable[[], bool]) -> None:
+def wait_until(process: Copy | subprocess.Popen[str], reached: Callable[[], bool]) -> None:
     until = time.monotonic() + PATIENCE
     while not reached():
         assert process.poll() is None, process.communicate()[0]
@@ -83,7 +98,7 @@ def test_a_run_that_ends_early_loses_only_points_in_flight(
     small: Path, tmp_path: Path, how: signal.Signals, count: int
 ) -> None:
     out, reference = tmp_path / "out", tmp_path / "reference"
-    with start(small, out) as process:
+    with start(small, out, before=LINGERS) as process:
         wait_for_points(process, out, count)
         wait_until(process, lambda: bool(at_work(out)))
         process.send_signal(how)
@@ -118,7 +133,7 @@ def test_a_run_that_is_killed_again_and_again_comes_to_its_end(small: Path, tmp_
                 wait_for_points(process, out, len(known) + 1)
                 time.sleep(draw.uniform(0, 0.02))
             else:
-                time.sleep(draw.uniform(0, 0.4))
+                time.sleep(draw.uniform(0, 0.1))
             process.kill()
         now = finished(out)
         assert known.items() <= now.items(), "what was finished stays as it was"
@@ -138,7 +153,7 @@ def test_a_run_that_is_killed_again_and_again_comes_to_its_end(small: Path, tmp_
 @pytest.mark.parametrize("command", ["run", "saturation"])
 def test_ctrl_c_stops_soon_and_keeps_what_is_finished(small: Path, tmp_path: Path, command: str) -> None:
     out = tmp_path / "out"
-    with start(small, out, command) as process:
+    with start(small, out, command, before=LINGERS) as process:
         wait_for_points(process, out, 1)
         process.send_signal(signal.SIGINT)
         shown, _ = process.communicate(timeout=PATIENCE)
@@ -148,7 +163,7 @@ def test_ctrl_c_stops_soon_and_keeps_what_is_finished(small: Path, tmp_path: Pat
     assert 1 <= len(kept) == len(weft.open_results(out))
     assert weft.open_results(out).missing >= 1
     assert not list(out.glob("points/.*")), "no half-written folder is left"
-    with start(small, out, command) as process:
+    with start(small, out, command, before=LINGERS) as process:
         wait_for_points(process, out, len(kept) + 1)
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=PATIENCE)
@@ -157,7 +172,7 @@ def test_ctrl_c_stops_soon_and_keeps_what_is_finished(small: Path, tmp_path: Pat
 
 def test_ctrl_c_in_python_keeps_what_is_finished(small: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    with start_python(SCRIPT, str(small), str(out)) as process:
+    with start_python(LINGERS + SCRIPT, str(small), str(out)) as process:
         wait_for_points(process, out, 1)
         process.send_signal(signal.SIGINT)
         shown, _ = process.communicate(timeout=PATIENCE)

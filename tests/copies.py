@@ -1,0 +1,85 @@
+"""Programs in copies (forks) of a process that has loaded Weft, which takes half a second of each start.
+
+A copy is a process of its own: it gets signals, dies of them and has an exit status. Tests of starts are elsewhere.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import sys
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+if TYPE_CHECKING:
+    from multiprocessing.process import BaseProcess
+
+_FORKS = multiprocessing.get_context("forkserver")
+_FORKS.set_forkserver_preload(
+    ["polars", "weft.cli.run", "weft.cli.saturation", "weft.api.sweep", "weft.results.tables"]
+)
+
+
+class Copy:
+    """A program in Python in a copy, with the part of `subprocess.Popen` that the tests use.
+
+    Parameters
+    ----------
+    code : str
+        The program.
+    arguments : str
+        Its arguments, from ``sys.argv[1]`` on.
+    """
+
+    def __init__(self, code: str, *arguments: str) -> None:
+        written, name = tempfile.mkstemp()
+        os.close(written)
+        self._printed = Path(name)
+        self._process: BaseProcess = _FORKS.Process(target=_run, args=(name, code, arguments))
+        self._process.start()
+        assert self._process.pid is not None
+        self.pid: int = self._process.pid
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.join()
+        self._printed.unlink(missing_ok=True)
+
+    @property
+    def returncode(self) -> int | None:
+        """The exit status, negative for a signal; ``None`` while it runs."""
+        return self._process.exitcode
+
+    def poll(self) -> int | None:
+        """The exit status, as `returncode`."""
+        return self._process.exitcode
+
+    def send_signal(self, how: signal.Signals) -> None:
+        """Send it a signal, if it has not ended."""
+        with suppress(ProcessLookupError):
+            os.kill(self.pid, how)
+
+    def kill(self) -> None:
+        """Kill it."""
+        self.send_signal(signal.SIGKILL)
+
+    def communicate(self, timeout: float | None = None) -> tuple[str, None]:
+        """Wait for its end; what it has printed, errors included."""
+        self._process.join(timeout)
+        assert self._process.exitcode is not None, f"it has not ended within {timeout} s"
+        return self._printed.read_text(encoding="utf-8"), None
+
+
+def _run(printed: str, code: str, arguments: tuple[str, ...]) -> None:
+    """Run the program in the copy."""
+    file = os.open(printed, os.O_WRONLY | os.O_APPEND)
+    for stream in (1, 2):
+        os.dup2(file, stream)
+    sys.argv = ["-c", *arguments]
+    main: dict[str, Any] = {"__name__": "__main__"}
+    exec(compile(code, "<program>", "exec"), main)
