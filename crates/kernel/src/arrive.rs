@@ -57,7 +57,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         }
     }
 
-    /// Tells the agents of flits that arrive, if they want to hear of them.
+    /// Notifies the agents of flits that arrive, if the policy requests such events.
     #[inline(always)]
     fn tell_of_arrivals(&mut self, policy: &mut PolicySide, (first, len): (u32, usize)) {
         if policy.power.probes.arrivals
@@ -70,8 +70,9 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 }
 
 impl<const W: usize, const V: usize> Routers<W, V> {
-    /// Receives the `len` flits of the chunk that starts at `first`. `BYPASS`: heads may bypass the allocator; `CHOOSE`: even those that
-    /// have to choose first. This is a function of its own, because inside the loop over all phases it would have fewer registers.
+    /// Receives the `len` flits of the chunk that starts at `first`. `BYPASS`: heads may bypass the allocator;
+    /// `CHOOSE`: even those that have to choose first. A separate function, because the compiler gives it more
+    /// registers than code inside the loop over all phases.
     #[inline(never)]
     fn receive_chunk<const SINGLE: bool, const BYPASS: bool, const CHOOSE: bool>(
         &mut self,
@@ -85,8 +86,9 @@ impl<const W: usize, const V: usize> Routers<W, V> {
         }
     }
 
-    /// Receives the flits of this cycle where those of a packet may arrive together, or queues are more than VCs. Where queues are more,
-    /// all flits are counted before a head looks at the counts, so that their order does not matter.
+    /// Receives the flits of this cycle in networks where several flits of a packet may arrive together, or an input
+    /// has more queues than VCs. With more queues, all flits are counted before any head reads the counts. So the order
+    /// of the flits does not matter.
     #[inline(never)]
     fn receive_in_order(&mut self, net: &Net) {
         self.fabric.collect_flits(&mut self.beside.policy);
@@ -162,7 +164,8 @@ impl<const W: usize, const V: usize> Routers<W, V> {
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// One-flit packet `id` has come to a queue: its segment begins. Nobody reads the segment of one that bypasses the allocator.
+    /// Begins the segment of the one-flit packet `id`, which has come to a queue. The segment is never read if the
+    /// packet bypasses the allocator.
     #[inline(always)]
     pub(crate) fn begin_segment(&mut self, id: u32, key: u16) {
         // SAFETY: a one-flit packet has a segment of its number (`assert_numbers`).
@@ -181,7 +184,7 @@ impl<const W: usize, const V: usize> Routers<W, V> {
         self.receive_body_of::<STREAMS>(net, to, tail);
     }
 
-    /// As `receive_body`, of the packet of segment `tail`.
+    /// The same as `receive_body`, for the packet of segment `tail`.
     #[inline(always)]
     fn receive_body_of<const STREAMS: bool>(&mut self, net: &Net, to: u32, tail: u32) {
         let (i, v) = port_and_vc::<V>(to);
@@ -216,14 +219,15 @@ impl<const W: usize, const V: usize> Routers<W, V> {
         }
     }
 
-    /// The head of VC `v` of input `i`, which has waited, asks for an output.
+    /// Requests an output for the head of VC `v` of input `i`, which has waited until now.
     pub(crate) fn head_asks(&mut self, net: &Net, i: usize, v: usize) {
         let Segment { packet, key, .. } = *self.fabric.buffers.front(i, v);
         self.new_head::<false, false>(net, i, v, packet, key);
     }
 
-    /// A packet has become the head of VC `v` of input `i`: it starts to ask for an output VC. `BYPASS`: it has come in this cycle,
-    /// and may bypass the allocator; `CHOOSE`: even if it has to choose first. Returns whether it may do so.
+    /// Starts the request for an output VC of a packet that has become the head of VC `v` of input `i`. `BYPASS`: the
+    /// packet has come in this cycle and may bypass the allocator; `CHOOSE`: even if it has to choose its output first.
+    /// Returns whether it may bypass.
     #[inline(always)]
     pub(crate) fn new_head<const BYPASS: bool, const CHOOSE: bool>(
         &mut self,
@@ -288,7 +292,8 @@ impl<const W: usize, const V: usize> Routers<W, V> {
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// Computes the route key of a packet at router `r`, where it is the head of its VC, by the queues there.
+    /// Computes the route key of a packet that is the head of its VC at router `r`. The routing reads the queues of
+    /// this router.
     #[inline(never)]
     pub(crate) fn route_here(&mut self, policy: &mut PolicySide, net: &Net, r: usize, id: u32) -> u16 {
         // SAFETY: an input names its router, and that its place in the network; a segment names a packet (`assert_numbers`).
@@ -311,8 +316,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 }
 
 impl PolicySide {
-    /// The agents hear what the routing tells of a hop: over `port` of the router whose ports begin at `base`, by a packet, and
-    /// on which VC if it leaves now.
+    /// Passes the routing's note about a hop to the agents. The hop is over `port` of the router whose ports begin at
+    /// `base`. The note has the packet, and the VC if the packet leaves now.
     #[inline(always)]
     pub fn tell_of_hop(
         &mut self,

@@ -37,15 +37,15 @@ pub struct Cut {
     pub port: u32,
 }
 
-/// What a block sends to another block during a window.
+/// Mail from a block to another block during a window.
 #[derive(Debug, Clone, Default, Kept)]
 pub struct Mail {
     /// (arrival, flit); a head's `packet` is an index into `packets`.
     pub(crate) flits: Vec<(u64, Flit)>,
     pub(crate) packets: Vec<Packet>,
-    /// (arrival, output port * 16 + VC).
+    /// Credits: (arrival, output port * 16 + VC).
     pub(crate) credits: Vec<(u64, u32)>,
-    /// (from when on, what comes into an input of the other block).
+    /// Changes of rates: (first cycle, rate of the flits that enter an input of the other block).
     pub(crate) slowed: Vec<(u64, Slowed)>,
     /// Control packets: (arrival, packet).
     pub(crate) messages: Vec<(u64, Arrival)>,
@@ -55,7 +55,7 @@ pub struct Mail {
     pub(crate) places: Vec<(u64, Place)>,
 }
 
-/// The outputs of router `$r` as a routing sees them. (A function would borrow the whole fabric.)
+/// The outputs of router `$r` as a routing sees them. A macro, because a function would borrow all of `Fabric`.
 macro_rules! queues_at {
     ($fabric:expr, $net:expr, $r:expr) => {
         weft_api::view::Queues::new(
@@ -80,21 +80,21 @@ pub struct Block<const W: usize, const V: usize> {
     pub(crate) posts: Vec<u32>,
 }
 
-/// Everything that agents may read and write: routers and network interfaces.
+/// The state that agents may read and write: routers and network interfaces.
 #[derive(Debug, Kept)]
 pub struct Reach<const W: usize, const V: usize> {
     pub(crate) routers: Routers<W, V>,
     pub(crate) interfaces: Interfaces,
 }
 
-/// The fabric with the power policy, the counts and the shortcuts. Flits that arrive change nothing else.
+/// The fabric with the power policy, the counts and the shortcuts. An arriving flit changes only these.
 #[derive(Debug, Kept)]
 pub struct Routers<const W: usize, const V: usize> {
     pub(crate) fabric: Fabric<W, V>,
     pub(crate) beside: Beside,
 }
 
-/// The routers and the channels between them, with all that is in them, and the memory of the switch allocator.
+/// The routers, the channels between them, their flits and credits, and the memory of the switch allocator.
 #[derive(Debug, Kept)]
 pub struct Fabric<const W: usize, const V: usize> {
     pub(crate) now: u64,
@@ -106,15 +106,15 @@ pub struct Fabric<const W: usize, const V: usize> {
     pub(crate) requests: Requests<W>,
     pub(crate) switch: Switch<W>,
     pub(crate) vc_stage: VcStage<W>,
-    /// The states of the links of subnetworks, as each router knows them.
+    /// For each router, the states of the links of its subnetworks as far as the router knows them.
     pub(crate) views: Views,
     /// Queues that are set aside for congested outputs; empty if there are none.
     pub(crate) set_asides: SetAsides,
-    /// Queues per destination beside the VCs; empty if there are none.
+    /// Queues per destination, in addition to the VCs; empty if there are none.
     pub(crate) ideal: IdealQueues,
 }
 
-/// The parts that act and count beside the fabric.
+/// The power policy, the counts and the shortcuts of a block.
 #[derive(Debug, Kept)]
 pub struct Beside {
     pub(crate) policy: PolicySide,
@@ -122,7 +122,7 @@ pub struct Beside {
     pub(crate) shortcuts: Shortcuts,
 }
 
-/// The channels: the units that send on them, what is under way on them, and where they lead.
+/// The channels: the output units that send on them, the flits and credits in flight, and their far ends.
 #[derive(Debug, Kept)]
 pub struct Wires<const W: usize, const V: usize> {
     #[kept(each)]
@@ -143,17 +143,18 @@ pub struct Wires<const W: usize, const V: usize> {
     pub(crate) outbox: Vec<Mail>,
     #[kept(each)]
     pub(crate) history: Option<History>,
-    /// By output: the last cycle (low 32 bits) in which it was granted to a head; empty unless the routing asks for it.
+    /// By output: the last cycle (low 32 bits) in which it was granted to a head; empty unless the routing requests it.
     #[kept(each)]
     pub(crate) granted: Vec<u32>,
-    /// By output of a router: the number of flits that have come to the router for it, the low 32 bits. Empty unless they are counted
-    /// (`queued.rs`).
+    /// For each output of a router: the low 32 bits of the number of flits for it that have come to the router. Empty
+    /// unless they are counted (`queued.rs`).
     #[kept(each)]
     pub(crate) came_for: Vec<u32>,
 }
 
 impl<const W: usize, const V: usize> Wires<W, V> {
-    /// The mail to the block at the far end of channel `cut`, one of those that lead to other blocks, and the port there.
+    /// The mail to the block at the far end of channel `cut`, and the port there. `cut` counts the channels that lead
+    /// to other blocks.
     #[inline(always)]
     pub(crate) fn mail_to(&mut self, cut: u32) -> (&mut Mail, u32) {
         let Cut { block, port } = self.cuts[cut as usize];
@@ -168,8 +169,8 @@ pub struct Buffers<const V: usize> {
     pub(crate) ins: Vec<InputUnit<V>>,
     pub(crate) segments: Pool<Segment>,
     pub(crate) packets: Pool<Packet>,
-    /// `opens`, by input * V + VC: the first cycle in which a head may ask for an output. `turning`: the heads that
-    /// wait for that (input * 16 + VC). See `closed_vcs.rs`.
+    /// `opens`, by input * V + VC: the first cycle in which a head may request an output. `turning`: the heads that
+    /// wait for this cycle (input * 16 + VC). See `closed_vcs.rs`.
     #[kept(each)]
     pub(crate) opens: Vec<u64>,
     pub(crate) turning: Wheel<u32, 128>,
@@ -192,27 +193,29 @@ impl<const V: usize> Buffers<V> {
     }
 }
 
-/// What the heads and flits of each router ask for.
+/// The requests of the heads and flits of each router.
 #[derive(Debug, Kept)]
 pub struct Requests<const W: usize> {
     #[kept(each)]
     pub(crate) routers: Vec<Router<W>>,
-    /// For each (output, VC class): the inputs whose heads ask for it.
+    /// For each (output, VC class): the inputs whose heads request it.
     #[kept(each)]
     pub(crate) requesters: Vec<Bits<W>>,
-    /// Routers with something to allocate; terminals with something to send.
+    /// Routers with requests to allocate; terminals with flits to send.
     pub(crate) active: Active,
-    /// By router: inputs with a head that chooses and has not settled, or that have had one; empty unless the routing asks which
-    /// outputs were granted.
+    /// For each router: inputs that have, or had, a choosing head that has not settled on an output. Empty unless the
+    /// routing reads which outputs were granted.
     #[kept(each)]
     pub(crate) asking: Vec<Bits<W>>,
     /// By input * V + VC: ports that the head may take, if it chooses by their credits (`Profile::compares_credits_of`).
     #[kept(each)]
     pub(crate) candidates: Vec<Bits<W>>,
-    /// By input * V + VC: when its head packet was created or injected; used if arbiters go by age.
+    /// By input * V + VC: the cycle in which the head packet was created or injected; used by arbiters that let the
+    /// oldest packet win.
     #[kept(each)]
     pub(crate) ages: Vec<u64>,
-    /// Scratch: closed outputs that heads have asked for. The agents are told of them between the steps of a phase (`ask_for_closed`).
+    /// Scratch: closed outputs that heads have requested. The agents are notified of these outputs between the steps of
+    /// a phase (`ask_for_closed`).
     #[kept(scratch)]
     pub(crate) of_closed: Vec<u32>,
     /// Scratch: routers whose heads have all chosen before the first step of this cycle.
@@ -227,15 +230,15 @@ pub struct Interfaces {
     pub terminals: Vec<Terminal>,
     pub busy: Active,
     pub alarms: Wheel<u32, 128>,
-    /// What the terminals of each job send.
+    /// The sources of each job at the terminals.
     #[kept(each)]
     pub sources: Vec<JobSources>,
-    /// By job and source: the terminal; empty unless a source may make others due.
+    /// By job and source: its terminal. Empty unless a call of one source may make other sources due.
     #[kept(fixed)]
     pub terminal_of: Vec<Vec<u32>>,
-    /// The next cycle in which something happens at the sources of some job by itself.
+    /// The next cycle in which some source acts without a delivery.
     pub next_act: u64,
-    /// Packets that are on their way to a terminal and whose workload hears of the delivery.
+    /// Packets on their way to a terminal, of workloads that are notified of deliveries.
     pub deliveries: Wheel<Delivery, 32>,
     /// Scratch: the deliveries of this cycle, and the place of each among them.
     #[kept(scratch)]
@@ -249,7 +252,7 @@ pub struct Interfaces {
 /// The records of the power policy (accounts of channels, agents, their control packets), and of failed parts.
 #[derive(Debug, Kept)]
 pub struct PolicySide {
-    /// Accounts of the channels, and what the agents of the policy have asked for.
+    /// Accounts of the channels, and the requests of the policy's agents.
     pub power: Power,
     #[kept(each)]
     pub agents: Option<Box<dyn Agents>>,
@@ -257,7 +260,7 @@ pub struct PolicySide {
     pub faults: Faults,
 }
 
-/// Who counts and records, and changes nothing.
+/// Counts and recordings. They read the state and do not change it.
 #[derive(Debug, Kept)]
 pub struct Observers {
     pub tally: Tally,
@@ -266,13 +269,13 @@ pub struct Observers {
     pub watch: Watch,
 }
 
-/// A source of a job, or a part of it, at a terminal.
+/// A source of a job at a terminal, or one part of the source.
 #[derive(Debug, Clone, Copy)]
 pub struct AtTerminal {
     pub job: u16,
     /// Its number among those of the job in the block.
     pub source: u32,
-    /// When it is to be asked for its next packet.
+    /// The cycle in which the loop next calls it for a packet.
     pub due: u64,
 }
 
@@ -294,7 +297,7 @@ impl Interfaces {
         queued.chain(single)
     }
 
-    /// Packets that terminals have taken from their sources, and whose head has not left.
+    /// Packets whose head is still at the terminal, taken from their sources.
     pub fn packets_that_wait(&self) -> u64 {
         let in_hand = self.terminals.iter().filter(|terminal| terminal.packet != NONE && terminal.vc == u8::MAX);
         let queued = if self.queues.each > 0 { 0..self.terminals.len() } else { 0..0 };
@@ -302,7 +305,7 @@ impl Interfaces {
     }
 }
 
-/// How much of each kind mail has memory for.
+/// Number of items of each kind for which mail reserves memory.
 #[derive(Debug, Clone, Copy)]
 pub struct MailRoom {
     pub flits: usize,

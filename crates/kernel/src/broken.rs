@@ -1,8 +1,10 @@
-//! Links and routers that fail under any power policy: the channels are closed to heads until they return, and a head whose
-//! output is broken does what its routing declares ([`AroundFaults`]). The rules are in `network/faults.rs`.
+//! Links and routers that fail under any power policy. Their channels are closed to heads until they return. A head
+//! with a broken output follows the rule that its routing declares ([`AroundFaults`]). The rules are in
+//! `network/faults.rs`.
 //!
-//! Nothing of this is in the loop: a head that asks for a closed channel takes a rare way anyway (`wait_for_link`), which
-//! notes here that the channel is broken. In the next cycle, before the allocation, all heads that ask for it turn away.
+//! The loop has no code for this. A head that requests a closed channel takes a rare branch anyway (`wait_for_link`).
+//! That branch notes here that the channel is broken. In the next cycle, before the allocation, all heads that request
+//! it turn away.
 
 use crate::block::{Beside, Fabric, PolicySide, Reach, Routers, queues_at};
 use crate::net::Net;
@@ -15,7 +17,7 @@ use weft_api::view::View;
 use weft_topology::Trunk;
 
 impl<const W: usize, const V: usize> Reach<W, V> {
-    /// One end of a link breaks, or returns.
+    /// Breaks or repairs one end of a link.
     pub(super) fn break_or_mend(&mut self, net: &Net, what: Breakage) {
         let Routers { fabric, beside: Beside { policy, .. } } = &mut self.routers;
         let o = what.channel as usize;
@@ -31,7 +33,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
                 }
             }
             (false, 0) => self.mend(net, o),
-            (true, _) | (false, _) => {} // it was or stays broken for another reason
+            (true, _) | (false, _) => {} // another fault kept it broken before, or still does
         }
         self.with_agents(net, |agents, channels| agents.fault(what, channels));
         if what.cause == Cause::OwnRouter && what.breaks {
@@ -39,7 +41,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         }
     }
 
-    /// Channel `o` works again: it goes back to the state that the policy wants.
+    /// Channel `o` works again and takes the state that the policy has set.
     fn mend(&mut self, net: &Net, o: usize) {
         let Routers { fabric, beside: Beside { policy, .. } } = &mut self.routers;
         policy.faults.broken.fading.retain(|&fading| fading as usize != o);
@@ -48,15 +50,16 @@ impl<const W: usize, const V: usize> Reach<W, V> {
             self.routers.set_state(net, o, state, self.routers.fabric.now);
         }
         if self.routers.fabric.wires.outs[o].is_closed() && self.routers.fabric.wires.outs[o].requested != 0 {
-            // it sleeps, and a head has asked for it while it was broken: the policy has not heard of that
+            // the channel sleeps, and a head requested it while it was broken; the policy was not notified of that
+            // request
             self.with_agents(net, |agents, channels| agents.wanted(o, channels));
         }
         let Routers { fabric, beside: Beside { policy, .. } } = &mut self.routers;
         if !net.faults.cut_rings.is_empty() {
             fabric.look_again(&mut self.interfaces, policy, o);
-            return; // whether the ring is whole again is not known here
+            return; // this code does not know whether the whole ring works again
         }
-        // heads of this router may have their escape again
+        // the escape of heads of this router may work again
         let r = fabric.wires.outs[o].router as usize;
         let (base, end) = fabric.inputs_of(r);
         let vcs = policy.faults.broken.vcs;
@@ -74,7 +77,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         (self.requests.routers[r].base as usize, end)
     }
 
-    /// A packet has become the head at `place`, with this route key. Whether a path leads on; if not, it will be discarded.
+    /// Whether the packet that has become the head at `place` with this route key has a path. If not, it will be
+    /// discarded.
     #[cold]
     pub(super) fn has_a_path(
         &mut self,
@@ -124,8 +128,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 }
 
 impl<const W: usize, const V: usize> Reach<W, V> {
-    /// Heads that ask for broken channels turn away, those that have waited too long for another one give up, and channels
-    /// that have carried what they had to are dark. Then packets are discarded.
+    /// Gives heads that request broken channels another hop, and lets those that have waited too long give up. Broken
+    /// channels that have sent their last flits become dark. Then packets are discarded.
     pub(super) fn turn_heads(&mut self, net: &Net, around: AroundFaults) {
         let mut asked = std::mem::take(&mut self.routers.beside.policy.faults.broken.asked);
         asked.sort_unstable();
@@ -166,14 +170,14 @@ impl<const W: usize, const V: usize> Reach<W, V> {
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// Whether something is broken now, so that packets in a ring to which heads escape may not get on. Which links belong
-    /// to it is not asked: one that is broken elsewhere may hold up what a ring waits for.
+    /// Whether some link or router is broken now. Then packets in an escape ring may be blocked. The broken link need
+    /// not be in the ring: a link elsewhere may block a packet for which the ring waits.
     fn ring_is_cut(&self, net: &Net) -> bool {
         let before = net.faults.cut_rings.partition_point(|&(from, _)| from <= self.now);
         before > 0 && self.now < net.faults.cut_rings[before - 1].1
     }
 
-    /// The heads of router `r` that ask for output `o`, if that is broken.
+    /// Treats the heads of router `r` that request output `o`, if `o` is broken.
     fn heads_that_ask(&self, net: &Net, r: usize, o: usize) -> Vec<Place> {
         if self.wires.outs[o].gate() != Gate::Broken {
             return Vec::new(); // it has returned in this cycle
@@ -186,7 +190,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 }
 
 impl<const W: usize, const V: usize> Reach<W, V> {
-    /// The head at `place` of router `r` asks for a broken output.
+    /// Treats the head at `place` of router `r`, which requests a broken output.
     fn turn(&mut self, net: &Net, around: AroundFaults, r: usize, place: Place) {
         let Routers { fabric, beside } = &mut self.routers;
         match around {
@@ -198,8 +202,8 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         }
     }
 
-    /// The hop of the head at `place` is named again, by the tables of now. If its link is broken, too, the head waits until
-    /// there are new ones, or the link returns.
+    /// Gets the hop of the head at `place` again, from the present tables. If the link of this hop is also broken, the
+    /// head waits for new tables or for the link.
     fn name_again(&mut self, net: &Net, r: usize, place: Place) {
         let Routers { fabric, beside } = &mut self.routers;
         let (i, v) = place;
@@ -223,13 +227,13 @@ impl<const W: usize, const V: usize> Reach<W, V> {
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// The packet at the head of `place` is discarded.
+    /// Discards the packet at the head of `place`.
     fn give_up(&mut self, policy: &mut PolicySide, net: &Net, (i, v): Place) {
         self.stop_asking(net, (i, v));
         policy.faults.doomed.push((i as u32, v as u8));
     }
 
-    /// The head at `place` asks for nothing from now on, and does not choose in the next step.
+    /// Ends the request of the head at `place`. The head does not choose in the next step.
     fn stop_asking(&mut self, net: &Net, (i, v): Place) {
         self.ask_for_nothing(net, (i, v));
         let port = &mut self.buffers.ins[i];
@@ -238,8 +242,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 }
 
 impl<const W: usize, const V: usize> Reach<W, V> {
-    /// The head at `place`, which asks for nothing, asks for the hop of this key; of a trunk it chooses a member in the next
-    /// step.
+    /// Requests the hop of this key for the head at `place`, which has no request. On a trunk the head chooses a member
+    /// in the next step.
     fn ask_for(&mut self, net: &Net, (i, v): Place, key: u16) {
         let fabric = &mut self.routers.fabric;
         let p = net.port(key);
@@ -257,7 +261,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// The head at `place` takes its request back, if it has one.
+    /// Cancels the request of the head at `place`, if it has one.
     fn ask_for_nothing(&mut self, net: &Net, (i, v): Place) {
         let key = std::mem::replace(&mut self.buffers.ins[i].requests[v], UNDECIDED);
         if key != UNDECIDED {
@@ -267,7 +271,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 }
 
 impl<const W: usize, const V: usize> Reach<W, V> {
-    /// The head at `place` takes another hop, if the link of one is whole.
+    /// Gives the head at `place` another hop, if one has a working link.
     fn choose_again(&mut self, net: &Net, r: usize, place: Place) {
         let Routers { fabric, beside } = &mut self.routers;
         let (i, v) = place;
@@ -276,7 +280,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         let chooses = fabric.buffers.ins[i].choosing >> v & 1 != 0;
         if chooses && fabric.goes_on_choosing(&mut beside.policy, net, r, place, packet, key) {
             fabric.ask_for_nothing(net, place);
-            fabric.requests.active.set(r); // it may draw another hop, although nothing else happens here
+            fabric.requests.active.set(r); // its next random choice may be another hop, even without any other event here
             return fabric.unsettle_head(net, i, v);
         }
         let before = match net.needs.decides {
@@ -304,8 +308,8 @@ impl<const W: usize, const V: usize> Reach<W, V> {
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// Whether the head at `place`, which chooses in every step, has another candidate with a whole link. If its escape is
-    /// broken, packets could wait for each other in a circle: then it waits for a limited time only.
+    /// Whether the head at `place`, which chooses in every step, has another candidate with a working link. If its
+    /// escape is broken, packets could wait for each other in a circle. Then the head waits only for a limited time.
     fn goes_on_choosing(
         &mut self,
         policy: &mut PolicySide,
@@ -332,8 +336,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         true
     }
 
-    /// Of the hops that the packet may take at router `r`, the one of least cost whose link is whole, and what the packet
-    /// remembers then.
+    /// The hop of least cost with a working link for the packet at router `r`, and the data that the packet then
+    /// stores.
     fn best_whole(&self, net: &Net, r: usize, packet: &Packet) -> Option<(Hop, Packet)> {
         let at = net.coords[self.requests.routers[r].id as usize];
         let here = queues_at!(self, net, r);
@@ -343,17 +347,17 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
             let cost = step.cost.filter(|_| net.needs.sensor.is_some()).map(|c| cost(step.hop, c.hops, c.bias));
             (cost.unwrap_or(0), step)
         });
-        // of equal ones the first: minimal ones come first
+        // the first of equal costs; minimal hops come first
         weighed.min_by_key(|&(cost, _)| cost).map(|(_, step)| (step.hop, step.after))
     }
 
-    /// Whether the head at `place` has an output whose trunk has a whole link.
+    /// Whether the head at `place` has an output whose trunk has a working link.
     fn has_another_member(&self, net: &Net, r: usize, (i, v): Place) -> bool {
         let key = self.buffers.front(i, v).key;
         key != UNDECIDED && self.is_whole(r, net.port(key) as u16)
     }
 
-    /// Whether the link behind output `port` of router `r` is whole; of a trunk, that of some member.
+    /// Whether the link behind output `port` of router `r` works; for a trunk, whether the link of some member works.
     fn is_whole(&self, r: usize, port: u16) -> bool {
         let base = self.requests.routers[r].base as usize;
         let trunk = Trunk::at(&self.wires.trunks, base + usize::from(port), port);
@@ -362,8 +366,9 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 }
 
 impl<const W: usize, const V: usize> Routers<W, V> {
-    /// Broken channels that no packet holds any more, and whose last flits have left, are dark. Those to terminals, which
-    /// are closed to heads while their router is dead, are in the state that the policy wants: the terminals go on.
+    /// Makes broken channels dark that no packet holds any more and whose last flits have left. Channels to terminals,
+    /// which are closed to heads while their router is dead, take the state that the policy has set, because the
+    /// terminals still work.
     fn fade(&mut self, net: &Net) {
         let mut fading = std::mem::take(&mut self.beside.policy.faults.broken.fading);
         fading.retain(|&o| {

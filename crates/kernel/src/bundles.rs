@@ -1,6 +1,7 @@
-//! Bundles: sets of channels of which a run counts the cycles in which all were off at once. A bundle may lie in several
-//! blocks. Each block knows which of its channels are off, and notes when its part of a bundle goes dark or lights up; the
-//! network joins the notes (`network/bundles.rs`). The loop pays nothing: links change their states rarely.
+//! Bundles: sets of channels of which a run counts the cycles in which all were off at once. A bundle may lie in
+//! several blocks. Each block notes when all of its channels in a bundle are off, and when one of them no longer is.
+//! The network joins the notes (`network/bundles.rs`). This costs the loop nothing, because links change their states
+//! rarely.
 
 use weft_api::base::kept::{Kept, Value};
 use weft_api::state::LinkState;
@@ -8,14 +9,15 @@ use weft_api::state::LinkState;
 /// The parts of all bundles in a block.
 #[derive(Debug, Default, Kept)]
 pub struct Bundles {
-    /// For each channel, where its parts begin in `parts_of`, and last where they end; empty if nothing is counted.
+    /// For each channel, the first index of its parts in `parts_of`; then one index for the end. Empty if nothing is
+    /// counted.
     #[kept(fixed)]
     first: Vec<u32>,
     #[kept(fixed)]
     parts_of: Vec<u32>,
     #[kept(each)]
     pub parts: Vec<Part>,
-    /// What happened since the network last took the notes, in the order of time.
+    /// The changes since the network last took the notes, in order of time.
     pub notes: Vec<Note>,
     /// Whether notes are taken: in the window.
     pub notes_taken: bool,
@@ -27,11 +29,11 @@ pub struct Part {
     /// Number of the bundle in the network.
     #[kept(fixed)]
     pub bundle: u32,
-    /// Those of its channels that are not off.
+    /// Number of its channels that are not off.
     pub lit: u32,
 }
 
-/// A part of a bundle goes dark (all its channels are off) or lights up.
+/// A part of a bundle becomes dark (all its channels are off) or has a channel that is not off again.
 #[derive(Debug, Clone, Copy, Value)]
 pub struct Note {
     pub cycle: u64,
@@ -59,7 +61,7 @@ impl Bundles {
         Self { first, parts_of, parts, notes, notes_taken: false }
     }
 
-    /// A channel goes from one power state to another.
+    /// Notes that a channel goes from one power state to another.
     pub fn changed(&mut self, channel: usize, from: LinkState, to: LinkState, cycle: u64) {
         let lit = to != LinkState::Off;
         if self.first.is_empty() || lit == (from != LinkState::Off) {
@@ -68,7 +70,7 @@ impl Bundles {
         for &part in &self.parts_of[self.first[channel] as usize..self.first[channel + 1] as usize] {
             let Part { bundle, lit: count } = &mut self.parts[part as usize];
             *count = if lit { *count + 1 } else { *count - 1 };
-            // the first that is lit, or the last that was
+            // the first channel that is not off, or the last one that was
             if self.notes_taken && *count == u32::from(lit) {
                 self.notes.push(Note { cycle, bundle: *bundle, lit });
             }

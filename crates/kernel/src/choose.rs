@@ -1,14 +1,15 @@
 //! Heads that choose their output again in every allocation step: under routings that decide in each step, and on
 //! trunks.
 //!
-//! Such a head is marked in `InputUnit::choosing` until it gets a VC. In each step it asks for one output port and VC
-//! class: of its candidates that have a free VC with room, the one with the most credits. A hash of the cycle decides
-//! ties. If no candidate can be taken now, the head asks for its last resort (the escape hop, or the first candidate).
-//! A sleeping link then wakes up. It chooses again when a credit, a VC or a link becomes available at its router. A
-//! head that may bypass the allocator chooses as it comes (`uncontended.rs`), and is marked only if it does not cross.
+//! The head is marked in `InputUnit::choosing` until it gets a VC. In each step it requests one output port and VC
+//! class. Among its candidates that have a free VC with room, it takes the one with the most credits. A hash of the
+//! cycle decides ties. If the head can take no candidate now, it requests its last resort (the escape hop, or the first
+//! candidate). A sleeping link then wakes up. It chooses again when a credit, a VC or a link becomes available at its
+//! router. A head that may bypass the allocator chooses as it comes (`uncontended.rs`), and is marked only if it does
+//! not cross.
 //!
-//! A routing may say that a head stays with its choice until a flit leaves by that output (`HopNote::Stays`). The head is then
-//! marked in `InputUnit::settled`, and not asked before (`unsettle`).
+//! A routing may say that a head stays with its choice until a flit leaves by that output (`HopNote::Stays`). The head
+//! is then marked in `InputUnit::settled`, and does not choose before (`unsettle`).
 
 use crate::block::{Fabric, Observers, Reach, Routers, queues_at};
 use crate::net::{Net, Repair};
@@ -25,8 +26,8 @@ use weft_api::state::{Segment, UNDECIDED, matching};
 use weft_api::view::{HopNote, View};
 
 impl<const W: usize, const V: usize> Routers<W, V> {
-    /// A packet has become the head of VC `v` of input `i`. Its route key is not enough to know its request, or a stream may leave by
-    /// its output. Returns the key if the head has no choice to make.
+    /// A packet has become the head of VC `v` of input `i`. Called when its route key does not determine its request,
+    /// or when a stream may leave by its output. Returns the key if the head has no choice to make.
     #[inline(never)]
     pub(crate) fn new_head_slow_path(
         &mut self,
@@ -69,7 +70,7 @@ impl<const W: usize, const V: usize> Routers<W, V> {
             return None;
         }
         if key == UNDECIDED && net.needs.decides != Decides::EachStep {
-            // the routing decides once; the member of the trunk is chosen again in each step
+            // the routing decides once; only the member of the trunk is chosen again in each step
             key = self.fabric.route_here(&mut self.beside.policy, net, r, packet);
             self.fabric.buffers.front_mut(i, v).key = key;
             if net.faults.repair == Repair::ByPolicy && !self.fabric.leads_on(net, r, key) {
@@ -103,7 +104,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
             // SAFETY: a head waits at an input (`assert_numbers`).
             Priority::Transit => u64::from(unsafe { self.buffers.ins.hot(i) }.class == 0),
         };
-        // the class goes before the age: no run has 2^56 cycles
+        // the class is in the bits above the age: no run has 2^56 cycles
         let number = age | net.class_ranks[usize::from(packet.class)] << 56;
         // SAFETY: where arbiters go by age, each VC of an input has one (`assert_numbers`).
         *unsafe { self.requests.ages.hot_mut(i * V + v) } = number;
@@ -136,8 +137,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         ports
     }
 
-    /// The port and VC class that packet `packet`, which has just become the head of VC `v` of input `i` with this route key, takes as
-    /// things are; `None`: it compares its candidates, and none is open.
+    /// The port and VC class that packet `packet` takes in the present state of the router. It has just become the head
+    /// of VC `v` of input `i` with this route key. `None`: it compares its candidates, and none is open.
     #[inline(always)]
     pub(crate) fn first_choice(
         &mut self,
@@ -166,8 +167,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         key == UNDECIDED || is_trunk(unsafe { self.buffers.ins.hot(i) }.base(i) + net.port(key))
     }
 
-    /// Of these ports of the router whose ports begin at `base`, the one that ranks highest by its credits in VCs of `class`; `None`
-    /// if none is open.
+    /// The port among these that ranks highest by its credits in VCs of `class`; `None` if none is open. `base`: first
+    /// port of the router.
     #[inline(always)]
     fn best_of(&self, net: &Net, base: usize, mut ports: Bits<W>, class: usize, turn: u32) -> Option<usize> {
         let (mut highest, mut port) = (CLOSED, 0);
@@ -232,7 +233,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 }
 
 impl<const W: usize, const V: usize> Reach<W, V> {
-    /// Every head of router `r` that may choose, and has not settled, asks for its best candidate at present.
+    /// Every head of router `r` that may choose, and has not settled, requests its best candidate at present.
     #[inline(never)]
     pub(crate) fn choose(&mut self, net: &Net, r: usize) {
         if net.needs.sees_grants {
@@ -259,8 +260,9 @@ impl<const W: usize, const V: usize> Reach<W, V> {
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// The head of VC `v` of an input of router `r`, whose ports begin at `base`, asks for the candidate that ranks highest
-    /// by its credits in VCs of `class`; if none is open, for what the routing says.
+    /// Requests the candidate that ranks highest by its credits in VCs of `class`, for the head of VC `v` of an input
+    /// of router `r`. If no candidate is open, requests the hop that the routing names. `base`: first port of the
+    /// router.
     #[inline(always)]
     fn compare_for(
         &mut self,
@@ -294,7 +296,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         router.vc_requests.set(port);
     }
 
-    /// What the routing says for the head of VC `v` of input `i`.
+    /// The answer of the routing for the head of VC `v` of input `i`.
     fn named_by_routing(&self, net: &Net, r: usize, (i, v): (usize, usize), turn: u32) -> Option<Hop> {
         let mut packet = self.buffers.packets.items[self.buffers.front(i, v).packet as usize];
         let router = self.requests.routers[r].id;
@@ -335,7 +337,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// The head of VC `v` of input `i` asks for its best candidate at present. Returns whether it stays with it.
+    /// The head of VC `v` of input `i` requests its best candidate at present. Returns whether it stays with it.
     #[inline(always)]
     fn choose_for(&mut self, observers: &mut Observers, net: &Net, r: usize, i: usize, v: usize) -> bool {
         // SAFETY: a head waits at an input, with a segment (`assert_numbers`).
@@ -353,7 +355,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         note == HopNote::Stays
     }
 
-    /// The best candidate at present of packet `packet` with this route key, the head of VC `v` of input `i`, and what it tells.
+    /// The best candidate at present of packet `packet` with this route key, the head of VC `v` of input `i`, and the
+    /// note of the routing.
     #[inline(always)]
     fn hop_of(&mut self, net: &Net, (i, v): (usize, usize), packet: u32, key: u16) -> (Option<Hop>, HopNote) {
         // SAFETY: a head waits at an input (`assert_numbers`).
@@ -383,7 +386,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         (hop, queues.noted())
     }
 
-    /// Of the trunk of `hop`, which leaves router `r`, the best member at present: [`View::best_or_fallback`]. (With the fallback
+    /// The best member at present of the trunk of `hop` at router `r`: [`View::best_or_fallback`]. (With the fallback
     /// out of line, the view of the router need not be laid out in memory: 27 instructions less per flit-hop.)
     #[inline(always)]
     fn member_for(&self, net: &Net, r: usize, hop: Hop, turn: u32) -> Hop {
@@ -398,7 +401,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         queues_at!(self, net, r).fallback(hop)
     }
 
-    /// The head of VC `v` of input `i` is about to ask for this hop, and for no other one.
+    /// The head of VC `v` of input `i` is about to request this hop, and for no other one.
     #[inline(always)]
     fn turn_to(&mut self, observers: &mut Observers, net: &Net, r: usize, (i, v): (usize, usize), hop: Hop, turn: u32) {
         let key = net.key(hop.port as usize, hop.class as usize);
@@ -414,7 +417,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         }
     }
 
-    /// The head of VC `v` of input `i`, which may choose, asks for nothing in this step.
+    /// The head of VC `v` of input `i`, which may choose, requests nothing in this step.
     #[cold]
     fn ask_nothing(&mut self, net: &Net, r: usize, i: usize, v: usize) {
         let old = std::mem::replace(self.buffers.ins[i].requests.at_mut(v), UNDECIDED);

@@ -1,6 +1,7 @@
-//! VCs that are closed to the next head for a while: after a packet has left a VC, the head behind it may not ask for an output
-//! for `router.routing_delay` whole cycles, nor before the link has taken the flit, if only one flit of a VC or of an input
-//! leaves at a time (`router.input_speedup`). This holds for a head that is there already and for one that comes later.
+//! VCs that are closed to the next head for a while. After a packet has left a VC, the head behind it may not request
+//! an output for `router.routing_delay` whole cycles. If only one flit of a VC or of an input leaves at a time
+//! (`router.input_speedup`), the head also waits until the link has taken that flit. The rule is the same for a head
+//! that is there already and for one that comes later.
 
 use crate::block::{Buffers, Fabric, Routers};
 use crate::net::Net;
@@ -8,16 +9,16 @@ use weft_api::spec::InputSpeedup;
 use weft_api::state::{Move, NO_REQUEST, UNDECIDED};
 
 impl<const V: usize> Buffers<V> {
-    /// Moves of the router whose ports begin at `base` are about to be carried out in cycle `now`. The VCs that they leave are closed
-    /// to the next heads.
+    /// Called before moves of the router whose ports begin at `base` are carried out in cycle `now`. Closes the VCs
+    /// that they leave to the next heads.
     pub(crate) fn close_behind(&mut self, net: &Net, base: usize, moves: &[Move], now: u64) {
         for m in moves {
             self.opens[(base + usize::from(m.i)) * V + usize::from(m.v)] = now + 1 + net.router.routing_delay;
         }
     }
 
-    /// Whether the head of VC `v` of input `i` may ask for an output in cycle `now`. If not, it is scheduled for the cycle in
-    /// which it may.
+    /// Whether the head of VC `v` of input `i` may request an output in cycle `now`. If not, it is scheduled for the
+    /// cycle in which it may.
     pub(crate) fn is_open(&mut self, i: usize, v: usize, now: u64) -> bool {
         let opens = self.opens[i * V + v];
         if opens > now {
@@ -28,8 +29,9 @@ impl<const V: usize> Buffers<V> {
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// A flit, maybe a head, leaves VC `v` of input `i`, and its last part is on a link in cycle `depart`: until then no other
-    /// flit of the VC begins to leave, or of the whole input. Of the heads of an input at most one begins to leave in a cycle.
+    /// Called for a flit, maybe a head, that leaves VC `v` of input `i` and is completely on a link in cycle `depart`.
+    /// Until then no other flit of the VC, or of the whole input, begins to leave. Of the heads of an input at most one
+    /// begins to leave in a cycle.
     #[cold]
     #[inline(never)]
     pub(crate) fn read_until(&mut self, net: &Net, (i, v): (usize, usize), depart: u64, head: bool) {
@@ -48,7 +50,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         }
     }
 
-    /// The head of VC `v` of input `i`, if it asks for an output, asks for none until its VC opens.
+    /// Suspends the request of the head of VC `v` of input `i`, if it has one, until its VC opens.
     fn take_back(&mut self, net: &Net, i: usize, v: usize) {
         let port = &mut self.buffers.ins[i];
         let (key, chooses) = (port.requests[v], port.choosing >> v & 1 != 0);
@@ -68,7 +70,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 }
 
 impl<const W: usize, const V: usize> Routers<W, V> {
-    /// Heads that have waited long enough ask for their outputs.
+    /// Heads that have waited long enough request their outputs.
     pub(crate) fn open_vcs(&mut self, net: &Net) {
         while let Some((first, len)) = self.fabric.buffers.turning.due(self.fabric.now) {
             for k in 0..len {

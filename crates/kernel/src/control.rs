@@ -1,6 +1,6 @@
 //! Carries control packets, as events and not as flits in queues. A control packet uses its link for one cycle, ahead
-//! of all data flits that wait for the link, and needs no credits. Control packets are counted, and recordings are told
-//! of them.
+//! of all data flits that wait for the link, and needs no credits. Control packets are counted, and recordings are
+//! notified of them.
 
 use crate::block::{Reach, Wires};
 use crate::net::Net;
@@ -9,7 +9,8 @@ use weft_api::control::{Arrival, Frame, Wire};
 use weft_api::state::ChannelEnd;
 
 impl<const W: usize, const V: usize> Reach<W, V> {
-    /// Hands the agents what arrives in this cycle, in an order that does not depend on the division into blocks.
+    /// Delivers the control packets of this cycle to the agents, in an order that does not depend on the division into
+    /// blocks.
     pub(crate) fn receive_control(&mut self, net: &Net) {
         let control = &mut self.routers.beside.policy.control;
         if control.nothing_due(self.routers.fabric.now) {
@@ -43,8 +44,7 @@ pub(crate) fn send<const W: usize, const V: usize>(
         return false;
     }
     control.next[o] = depart + flit;
-    // the packet goes ahead of the flits that wait for the link, so the next flit that is granted leaves that
-    // much later
+    // the packet overtakes the flits that wait for the link, so the next granted flit leaves one cycle later
     out.next_free = depart as u32 + (out.next_free.wrapping_sub(depart as u32) as i32).max(0) as u32 + flit as u32;
     out.flits += 1;
     if let Some(counts) = &mut control.counts {
@@ -73,7 +73,7 @@ pub(crate) fn post<const W: usize, const V: usize>(
     }
 }
 
-/// Hands a frame to any router of the network without a packet, no earlier than a packet could have reached it.
+/// Delivers a frame to any router of the network without a packet, but no earlier than a packet could have arrived.
 pub(crate) fn tell<const W: usize, const V: usize>(
     wires: &mut Wires<W, V>,
     control: &mut Control,

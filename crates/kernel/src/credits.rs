@@ -1,4 +1,4 @@
-//! Credits that come back: output units count them, and whoever waits for one tries again.
+//! Returning credits: output units count them, and heads, flits and terminals that wait for a credit try again.
 
 use crate::block::{Interfaces, Requests, Wires};
 use crate::net::Net;
@@ -8,15 +8,15 @@ use weft_api::base::arrays::At;
 use weft_api::base::unchecked::Hot;
 use weft_api::state::{ChannelEnd, OutputUnit, port_and_vc};
 
-/// Which credits of a VC somebody may wait for.
+/// The credits of a VC for which a head, flit or terminal may wait.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Awaited {
-    /// The first: all packets have one flit.
+    /// Only the first credit: all packets have one flit.
     First,
-    /// The first, by flits; by heads the one with which there are as many as a head needs.
+    /// Flits wait for the first credit. Heads wait for the credit that completes the number a head needs.
     FirstAndEnough,
-    /// Any. With VC allocation as a stage of its own, heads of long packets may take VCs without credits, and try again whenever
-    /// something moves. A head that enters a ring waits for more than `room` credits.
+    /// Any credit. With VC allocation as a separate stage, heads of long packets may take VCs without credits, and try
+    /// again after each move. A head that enters a ring waits for more than `room` credits.
     Each,
 }
 
@@ -59,7 +59,7 @@ fn count<const W: usize, const V: usize>(
     }
 }
 
-/// A credit has come back: the buffer behind output `o` has room for one more flit in VC `vc`.
+/// A credit has returned: the buffer behind output `o` has room for one more flit in VC `vc`.
 #[inline(always)]
 pub(crate) fn count_one<const W: usize, const V: usize>(
     outs: &mut [OutputUnit<V>],
@@ -84,7 +84,7 @@ pub(crate) fn count_one<const W: usize, const V: usize>(
     }
 }
 
-/// Heads, flits or a terminal that wait for VC `vc` of output `o` try again.
+/// Lets the heads, flits or terminal that wait for VC `vc` of output `o` try again.
 #[inline(always)]
 fn wake<const W: usize, const V: usize>(
     out: &OutputUnit<V>,

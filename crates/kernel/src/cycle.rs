@@ -41,7 +41,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
             reach.routers.settle_arrivals(net);
         }
         reach.ask_for_closed(net);
-        // time -> outputs that were full, rates of flits that come in
+        // time -> outputs that were full, rates of incoming flits
         if net.rates.is_some() {
             let Reach { routers: Routers { fabric, .. }, interfaces } = reach;
             pace::keep(&mut fabric.wires, (&mut fabric.requests, interfaces), fabric.now);

@@ -1,7 +1,7 @@
-//! Tells workloads of packets that were sent and delivered.
+//! Notifies workloads of packets that were sent and delivered.
 //!
 //! The tail of a packet is granted its last channel some cycles before it is delivered. Until then the packet waits in
-//! a calendar wheel, because the terminal may answer in the very cycle of the delivery.
+//! a calendar wheel, because the terminal may reply in the cycle of the delivery.
 
 use crate::block::{Block, Buffers, Fabric, Interfaces, Observers, Reach, Routers};
 use crate::net::Net;
@@ -12,7 +12,8 @@ use weft_api::state::{NO_JOB, NONE};
 use weft_api::workload::NOT_DUE;
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// Packet `packet` leaves output `o` and will be delivered at cycle `at`; its workload is told then.
+    /// Schedules the delivery of `packet`, which leaves output `o`, for cycle `at`. Its workload is notified in that
+    /// cycle.
     pub(crate) fn announce(&mut self, interfaces: &mut Interfaces, o: usize, packet: u32, at: u64) {
         let terminal = self.terminal_behind(o) as u32;
         interfaces.deliveries.push(self.now, at, Delivery { packet, terminal });
@@ -24,7 +25,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         self.wires.outs[injection].router as usize
     }
 
-    /// As [`deliver`], where receivers also look for marks and notifications.
+    /// The same as [`deliver`], in runs where receivers also check for marks and notifications.
     #[inline(never)]
     pub(crate) fn deliver_marked(
         &mut self,
@@ -42,8 +43,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 }
 
 impl<const W: usize, const V: usize> Block<W, V> {
-    /// Whether all sources have created all packets of their own (those that no delivery causes) that are due before cycle `until`,
-    /// and have begun to inject them.
+    /// Whether all sources have created, and begun to inject, every packet due before cycle `until` that no delivery
+    /// causes.
     pub(crate) fn sources_finished(&self, until: u64) -> bool {
         let Reach { routers: Routers { fabric, .. }, interfaces } = &self.reach;
         // packets in queues are counted as created
@@ -71,7 +72,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
 }
 
 impl Interfaces {
-    /// Tells the workload that terminal `t` has injected the tail of a packet.
+    /// Notifies the workload that terminal `t` has injected the tail of a packet.
     #[inline(never)]
     pub(crate) fn tell_sent(&mut self, net: &Net, t: usize, now: u64) {
         let terminal = &mut self.terminals[t];
@@ -83,7 +84,8 @@ impl Interfaces {
         }
     }
 
-    /// Sets alarms for the sources that the last call of a source of this job has made due: those of other interfaces of its node.
+    /// Sets alarms for the sources at other interfaces of the node that the last call of a source of this job has made
+    /// due.
     #[inline(never)]
     pub(crate) fn wake_others(&mut self, net: &Net, job: u16, now: u64) {
         self.next_act = self.next_act.min(self.sources[usize::from(job)].all().next_act());
@@ -100,7 +102,7 @@ impl Interfaces {
         }
     }
 
-    /// The block is about to run from cycle `now` to `until`. Sources take the notes of other blocks.
+    /// Called before the block runs from cycle `now` to `until`. Sources read the notes of other blocks.
     #[inline(never)]
     pub(crate) fn exchange_notes(&mut self, net: &Net, (now, until): (u64, u64)) {
         for job in 0..self.sources.len() {
@@ -109,7 +111,7 @@ impl Interfaces {
         }
     }
 
-    /// It is cycle `now`. Source `source` of terminal `t` is due in cycle `due`.
+    /// Notes in cycle `now` that source `source` of terminal `t` is due in cycle `due`.
     fn wake_stream(&mut self, t: usize, (job, source): (u16, usize), (now, due): (u64, u64)) {
         for s in self.queues.streams_of(t) {
             let stream = &mut self.queues.streams[s];
@@ -126,7 +128,7 @@ impl Interfaces {
 }
 
 impl Interfaces {
-    /// Lets sources act in cycle `now`, if something happens at them by itself.
+    /// Lets sources act in cycle `now` that act without a delivery.
     #[inline(always)]
     pub(crate) fn act(&mut self, net: &Net, now: u64) {
         if self.next_act <= now {
@@ -147,7 +149,7 @@ impl Interfaces {
     }
 }
 
-/// Tells workloads of the packets that are delivered in cycle `now`.
+/// Notifies workloads of the packets that are delivered in cycle `now`.
 #[inline(never)]
 pub fn deliver<const V: usize>(interfaces: &mut Interfaces, buffers: &mut Buffers<V>, net: &Net, now: u64) {
     for_each_due(interfaces, net, now, |interfaces, Delivery { packet, terminal }| {
@@ -155,8 +157,9 @@ pub fn deliver<const V: usize>(interfaces: &mut Interfaces, buffers: &mut Buffer
     });
 }
 
-/// Calls `tell` for each delivery of cycle `now`. If sources may make sources of other interfaces of their node due (`Net::wakes`), the
-/// deliveries are sorted by terminal. A shortcut may announce them in another order than the loop, and a node acts on the first one first.
+/// Calls `tell` for each delivery of cycle `now`. If sources may make sources of other interfaces of their node due
+/// (`Net::wakes`), the deliveries are sorted by terminal. A shortcut may enter them in another order than the loop, and
+/// the order matters to a node.
 #[inline(always)]
 fn for_each_due(interfaces: &mut Interfaces, net: &Net, now: u64, mut tell: impl FnMut(&mut Interfaces, Delivery)) {
     let mut in_order = std::mem::take(&mut interfaces.in_order);
@@ -176,7 +179,7 @@ fn for_each_due(interfaces: &mut Interfaces, net: &Net, now: u64, mut tell: impl
     interfaces.in_order = in_order;
 }
 
-/// Tells the workload that `packet` is delivered to terminal `t`.
+/// Notifies the workload that `packet` is delivered to terminal `t`.
 fn tell_delivered<const V: usize>(
     interfaces: &mut Interfaces,
     buffers: &mut Buffers<V>,
@@ -201,7 +204,7 @@ fn tell_delivered<const V: usize>(
     }
 }
 
-/// Tells the part of a source at terminal `t` that `packet` concerns of its delivery.
+/// Notifies the part of a source at terminal `t` to which `packet` belongs of its delivery.
 fn deliver_to_stream<const V: usize>(
     interfaces: &mut Interfaces,
     buffers: &mut Buffers<V>,

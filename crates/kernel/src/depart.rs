@@ -11,7 +11,8 @@ use weft_api::routing::Hop;
 use weft_api::state::{BODY, ChannelEnd, Flit, MARKED, Move, NONE, NOTICE, OutputUnit, Segment};
 use weft_units::prefetch::prefetch;
 
-/// A flit that crosses the switch: its packet and its segment here, the flits of the packet, and whether it is its first and its last.
+/// A flit that crosses the switch: its packet, the segment and the number of flits of that packet, and whether the flit
+/// is head or tail.
 pub struct Crossing {
     pub packet: u32,
     /// `NONE` if all packets have one flit.
@@ -21,7 +22,7 @@ pub struct Crossing {
     pub tail: bool,
 }
 
-/// Mails of flits in a cache line.
+/// Flits in mail per cache line.
 const FLITS_OF_A_LINE: usize = 64 / size_of::<(u64, Flit)>();
 
 impl<const W: usize, const V: usize> Reach<W, V> {
@@ -50,7 +51,8 @@ impl<const W: usize, const V: usize> Reach<W, V> {
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// Notes the first `count` moves of router `r`: for the routing the granted outputs, for the queueing scheme the departures.
+    /// Notes the first `count` moves of router `r`: the granted outputs for the routing, and the departures for the
+    /// queueing scheme.
     #[inline(never)]
     fn note_moves(&mut self, net: &Net, r: usize, count: usize) {
         if net.needs.sees_grants {
@@ -84,7 +86,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         }
     }
 
-    /// Tells the agents of the flits that are about to leave.
+    /// Notifies the agents of the flits that are about to leave.
     #[inline(never)]
     fn tell_of_departures(&mut self, policy: &mut PolicySide, base: usize, count: usize) {
         let Self { now, switch, buffers, wires, .. } = self;
@@ -154,7 +156,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         self.routers.leave::<SINGLE>(net, i, v, id, tail);
     }
 
-    /// A flit is on the link behind output `o` in cycle `depart`, on VC `vc`.
+    /// Puts a flit onto the link behind output `o` in cycle `depart`, on VC `vc`.
     #[inline(always)]
     pub(crate) fn traverse<const SINGLE: bool>(
         &mut self,
@@ -170,7 +172,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         let (is_cut, peer, link) = (out.is(ChannelEnd::Remote), out.peer, net.links.of(out.class));
         let at = depart + link.latency;
         if out.is(ChannelEnd::Ejection) {
-            // the buffer of a terminal is free at once, unless the packet keeps its place
+            // a flit in the buffer of a terminal frees its place at once, unless the packet keeps it
             if !(net.keeps && fabric.stays_at_terminal(&mut self.interfaces, net, (o, vc), packet, tail)) {
                 fabric.wires.credits.push(fabric.now, at + link.credit_latency, (o << 4 | vc) as u32);
             }
@@ -183,9 +185,10 @@ impl<const W: usize, const V: usize> Reach<W, V> {
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// A flit is on a channel, or what follows the last one of a run; its `to` is the VC. The channel leads to another router or from a
-    /// terminal, and arrives at cycle `at`. `peer`: the input at its far end, or the channel to another block if it `is_cut`; `segment`: of
-    /// its packet, if it is a head and packets have several flits; else `NONE`.
+    /// Puts a flit, or the event after the last flit of a run, onto a channel between routers or from a terminal. It
+    /// arrives at cycle `at`, and its `to` is the VC. `peer`: the input at its far end, or the channel to another block
+    /// if it `is_cut`. `segment`: that of its packet, if the flit is a head and packets have several flits; otherwise
+    /// `NONE`.
     #[inline(always)]
     pub(crate) fn launch(&mut self, (is_cut, peer): (bool, u32), at: u64, flit: Flit, segment: u32) {
         if is_cut {
@@ -236,13 +239,13 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         }
     }
 
-    /// Called for a delivery that is counted by job or recorded, or of which the workload hears.
+    /// Called for a delivery that is counted by job, recorded, or reported to the workload.
     #[inline(never)]
     fn eject_slow_path(&mut self, net: &Net, o: usize, id: u32, at: u64) {
         if let Some(control) = &net.congestion {
             self.mark(net, &**control, o, id);
             if self.routers.fabric.buffers.packets.items[id as usize].flags & NOTICE != 0 {
-                // a flit of a notification is no load that the terminal accepts
+                // the flit of a notification does not count as accepted load
                 self.routers.beside.observers.tally.accepted_flits -=
                     u64::from(self.routers.beside.observers.tally.inside(at));
                 return self.routers.fabric.announce(&mut self.interfaces, o, id, at);
@@ -261,7 +264,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         }
     }
 
-    /// A head goes to the router behind output `o`, on VC `vc`: its route key there.
+    /// The route key of a head at the router behind output `o`, which it reaches on VC `vc`.
     #[inline(always)]
     fn prepare(&mut self, net: &Net, o: usize, vc: usize, packet: u32) -> u16 {
         if net.slow.hops {
@@ -275,7 +278,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         net.route_ahead(router as usize, packet)
     }
 
-    /// A head has taken a hop: recordings and the routing note it.
+    /// Notes for recordings and the routing that a head has taken a hop.
     #[inline(never)]
     fn note_hop(&mut self, net: &Net, o: usize, vc: usize, packet: u32) {
         if let Some(control) = &net.congestion {
@@ -292,7 +295,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// The routing remembers the hop that a head has taken.
+    /// Stores the hop that a head has taken, for the routing.
     fn remember(&mut self, policy: &mut PolicySide, net: &Net, o: usize, vc: usize, packet: u32) {
         // SAFETY: a head leaves by an output, which names its router, and that its place (`assert_numbers`).
         let (out, router, at) = unsafe {
@@ -313,7 +316,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 }
 
 impl<const W: usize, const V: usize> Routers<W, V> {
-    /// A flit has left the queue of VC `v` of input `i`.
+    /// Updates the queue of VC `v` of input `i` after a flit has left it.
     #[inline(always)]
     pub(crate) fn leave<const SINGLE: bool>(&mut self, net: &Net, i: usize, v: usize, id: u32, tail: bool) {
         self.fabric.return_credit(net, i, v);
@@ -337,14 +340,14 @@ impl<const W: usize, const V: usize> Routers<W, V> {
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// The sender of VC `v` of input `i` gets its credit back.
+    /// Returns a credit to the sender of VC `v` of input `i`.
     #[inline(always)]
     pub(crate) fn return_credit(&mut self, net: &Net, i: usize, v: usize) {
         self.return_marked(net, (i, v), self.now, 0);
     }
 
-    /// The sender of VC `v` of input `i` gets a credit back that is free in cycle `free`, or hears of a run of them, as `mark` says
-    /// (`streams.rs`).
+    /// Returns a credit to the sender of VC `v` of input `i`, free in cycle `free`. `mark`: the credit begins or ends a
+    /// run (`streams.rs`).
     #[inline(always)]
     pub(crate) fn return_marked(&mut self, net: &Net, (i, v): (usize, usize), free: u64, mark: u32) {
         // SAFETY: a flit leaves an input of the block (`assert_numbers`).
@@ -363,8 +366,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         mail.credits.push((at, port << 4 | vc_and_mark));
     }
 
-    /// Sends a flit, whose `to` is the VC, to another block; a head takes its packet along. Asks the memory for the place of the next
-    /// mail to that block: what lies between many blocks is in no near cache.
+    /// Sends a flit, whose `to` is the VC, to another block; a head takes its packet along. Prefetches the place of the
+    /// next mail to that block, because mail of many blocks is not in the nearest caches.
     #[inline(never)]
     pub(crate) fn mail_flit(&mut self, cut: u32, at: u64, mut flit: Flit, segment: u32) {
         let (mail, port) = self.wires.mail_to(cut);
@@ -383,7 +386,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
     }
 }
 
-/// The packet that held VC `vc` of output `o` has left it. Returns whether another one may take it.
+/// Frees VC `vc` of output `o`, which its packet has left. Returns whether another packet may take it.
 #[inline(always)]
 pub fn free_vc<const V: usize>(power: &mut Power, out: &mut OutputUnit<V>, o: usize, vc: usize) -> bool {
     let is_open = !out.is_closed();
@@ -395,8 +398,8 @@ pub fn free_vc<const V: usize>(power: &mut Power, out: &mut OutputUnit<V>, o: us
     is_open
 }
 
-/// VC `vc` of output `o`, which is output `p` of router `r`, has sent a flit. Frees the VC after a tail. `dry`: the packet has no other
-/// flit here to send now.
+/// VC `vc` of output `o`, which is output `p` of router `r`, has sent a flit. Frees the VC after a tail. `dry`: no
+/// other flit of the packet is here.
 #[inline(always)]
 fn keep_or_free<const W: usize, const V: usize>(
     (requests, power): (&mut Requests<W>, &mut Power),

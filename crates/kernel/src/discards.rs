@@ -6,8 +6,8 @@ use crate::net::Net;
 use weft_api::state::{MARKED, NO_REQUEST, NOTICE, UNDECIDED};
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// Whether packet `id` can't go on from router `r`: that router has failed, or the next router that the packet must
-    /// visit has.
+    /// Whether packet `id` is stuck at router `r`, because router `r` or the next router that the packet must visit has
+    /// failed.
     pub(super) fn is_lost(&self, policy: &PolicySide, net: &Net, r: usize, id: u32) -> bool {
         if policy.faults.is_dead(r) {
             return true;
@@ -23,7 +23,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         policy.faults.dead_ends(self.requests.routers[r].base as usize + usize::from(port)) > 0
     }
 
-    /// Whether the packet that has become the head of VC `v` of input `i` can't go on. If so, notes that it will be
+    /// Whether the packet that has become the head of VC `v` of input `i` is stuck. If so, notes that it will be
     /// discarded.
     #[cold]
     pub(crate) fn is_doomed(&mut self, policy: &mut PolicySide, net: &Net, i: usize, v: usize, packet: u32) -> bool {
@@ -37,7 +37,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 }
 
 impl<const W: usize, const V: usize> Reach<W, V> {
-    /// Discards the packets of doomed heads. Flits of theirs that arrive later are discarded as well.
+    /// Discards the packets of doomed heads. Flits of these packets that arrive later are also discarded.
     #[cold]
     pub(super) fn discard(&mut self, net: &Net) {
         let mut waiting = Vec::new();
@@ -49,7 +49,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         self.routers.beside.policy.faults.doomed = waiting;
     }
 
-    /// Counts a packet that is discarded. A notification is no packet of a job.
+    /// Counts a packet that is discarded. Notifications do not belong to a job.
     fn count_lost(&mut self, net: &Net, packet: u32) {
         let Routers { fabric, beside } = &mut self.routers;
         let (lost, marks) = (&fabric.buffers.packets.items[packet as usize], &mut self.interfaces.limits.counts);

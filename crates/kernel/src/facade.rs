@@ -29,12 +29,12 @@ impl<const W: usize, const V: usize> Facade<'_, W, V> {
         );
     }
 
-    /// The agents change something but timers.
+    /// Called before the agents change anything other than timers.
     fn note_write(&mut self) {
         self.reach.routers.beside.policy.power.wrote = true;
     }
 
-    /// The agents change a channel.
+    /// Called before the agents change a channel.
     fn write(&mut self, channel: usize) {
         self.look(channel);
         self.note_write();
@@ -90,7 +90,7 @@ impl<const W: usize, const V: usize> Channels for Facade<'_, W, V> {
     fn look_again(&mut self, channel: usize) {
         self.look(channel);
         let Reach { routers: Routers { fabric, beside }, interfaces } = &mut *self.reach;
-        // where nobody waits, nothing has changed: flows that are steady stay so
+        // if no head waits, nothing has changed, and steady flows stay steady
         let has_work = fabric.look_again(interfaces, &mut beside.policy, channel);
         beside.policy.power.wrote |= has_work;
     }

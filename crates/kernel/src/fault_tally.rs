@@ -1,5 +1,6 @@
-//! What reaches its terminal, or is discarded, while something is broken and while all is whole: by the cycle in which that
-//! happens, not by the creation of the packet. So what a fault holds up does not count as slow before it.
+//! Counts of packets delivered or discarded while a link or router is broken, and while all work. A packet counts in
+//! the cycle of its delivery, not of its creation. So packets that a fault delays do not count as slow before the
+//! fault.
 
 use weft_api::base::kept::Kept;
 use weft_api::state::Packet;
@@ -8,21 +9,21 @@ use weft_api::state::sums::Arrived;
 /// The counts of a block in a run with faults. Empty in any other.
 #[derive(Debug, Clone, Default, Kept)]
 pub struct FaultTally {
-    /// First cycle of each span; that of the first one is 0. All is whole in the first one, something is broken in the
-    /// second, and so on in turn.
+    /// First cycle of each span, 0 for the first span. In the first span all links and routers work, in the second one
+    /// some are broken, and so on alternately.
     #[kept(fixed)]
     starts: Vec<u64>,
     #[kept(each)]
     spans: Vec<Arrived>,
-    /// Length of a bin [cycles]; the first one begins in cycle 0. As many as have been used.
+    /// Length of a bin [cycles]; the first bin begins in cycle 0. There are as many bins as have been used.
     #[kept(fixed)]
     width: u64,
     bins: Vec<Arrived>,
 }
 
 impl FaultTally {
-    /// `changes`: the cycles in which the first thing breaks and the last one is whole again, in turn. `width`: length of a
-    /// bin [cycles], `bins`: how many are expected.
+    /// `changes`: alternately the cycle in which the first part breaks, and the cycle in which all parts work again.
+    /// `width`: length of a bin [cycles], `bins`: how many are expected.
     pub fn new(changes: &[u64], width: u64, bins: usize) -> Self {
         if changes.is_empty() {
             return Self::default();
@@ -62,12 +63,13 @@ impl FaultTally {
         self.bins.iter_mut().zip(&other.bins).for_each(|(a, b)| a.add(b));
     }
 
-    /// Each span: its first cycle, whether something is broken in it, and what arrived in it. The last one never ends.
+    /// Each span: its first cycle, whether some part is broken in it, and the counts of arrivals. The last span never
+    /// ends.
     pub fn spans(&self) -> impl Iterator<Item = (u64, bool, &Arrived)> {
         self.starts.iter().zip(&self.spans).enumerate().map(|(k, (&start, arrived))| (start, k % 2 == 1, arrived))
     }
 
-    /// The whole bins between two cycles: the first cycle of each, and what arrived in it.
+    /// The whole bins between two cycles: the first cycle of each, and its counts of arrivals.
     pub fn bins(&self, (from, to): (u64, u64)) -> impl Iterator<Item = (u64, Arrived)> {
         let width = self.width.max(1);
         let last = if self.starts.is_empty() { 0 } else { to / width };

@@ -1,6 +1,6 @@
-//! Links and routers that fail and return. This file tells the agents, and decides what happens to heads whose output
-//! has failed. If no output leads on, a head is parked until its router hears something new about links. If only a
-//! failed router could take it further, the packet is discarded (`discards.rs`). The rules are in `network/faults.rs`.
+//! Links and routers that fail and return. This file notifies the agents, and decides what happens to heads whose
+//! output has failed. A head without any path is parked until its router gets news about links. If every path leads
+//! through a failed router, the packet is discarded (`discards.rs`). The rules are in `network/faults.rs`.
 
 use crate::block::{Fabric, PolicySide, Reach, Routers};
 use crate::net::{Net, Repair};
@@ -34,8 +34,8 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         }
     }
 
-    /// At routers that have heard something new, parked heads look for a path again. So do heads that go from one
-    /// intermediate to another: after faults such heads can wait for each other. Then the packets of doomed heads are
+    /// At routers with news about links, parked heads look for a path again. So do heads that go from one intermediate
+    /// to another, because after faults such heads can wait for each other. Then the packets of doomed heads are
     /// discarded.
     pub(crate) fn reroute_heads(&mut self, net: &Net) {
         if let Repair::ByRouting(around) = net.faults.repair {
@@ -65,7 +65,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         }
     }
 
-    /// The heads of router `r` that ask for an output, and for which `turns` is true, look for another path.
+    /// Lets the heads of router `r` that request an output, and for which `turns` is true, look for another path.
     fn reroute_some(&mut self, net: &Net, r: usize, turns: impl Fn(&Routers<W, V>, usize, usize) -> bool) {
         let base = self.routers.fabric.requests.routers[r].base as usize;
         let end = self
@@ -90,8 +90,8 @@ impl<const W: usize, const V: usize> Reach<W, V> {
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// Whether a head came from a member of a subnetwork and asks for a link to another member of it that is not the
-    /// end of its leg.
+    /// Whether a head came from a member of a subnetwork and requests a link to another member before the end of its
+    /// leg.
     fn goes_on(&self, net: &Net, r: usize, i: usize, v: usize) -> bool {
         let (port, nets) = (&self.buffers.ins[i], subnets(net));
         let at = net.coords[self.requests.routers[r].id as usize];
@@ -103,7 +103,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 }
 
 impl<const W: usize, const V: usize> Reach<W, V> {
-    /// The head of VC `v` of input `i`, which asks for no output now, looks for a path.
+    /// Looks for a path for the head of VC `v` of input `i`, which requests no output now.
     fn route_again(&mut self, net: &Net, i: usize, v: usize) {
         let Routers { fabric, beside } = &mut self.routers;
         let (r, id) = (fabric.buffers.ins[i].router as usize, fabric.buffers.front(i, v).packet);
@@ -117,9 +117,9 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         let (leg, nets) = (crossing(net, at, packet), subnets(net));
         let begins = nets.behind(fabric.buffers.ins[i].port, |d| nets.member(at, d)).is_none_or(|(d, _)| d != leg.d);
         if begins {
-            packet.dim = 0; // at the first router of a leg all ways are open
+            packet.dim = 0; // at the first router of a leg every candidate may be taken
         }
-        // the agents are told only if the head has found a path
+        // the agents are notified only if the head has found a path
         let agents = beside.policy.agents.take();
         let key = fabric.route_here(&mut beside.policy, net, r, id);
         beside.policy.agents = agents;
@@ -138,8 +138,9 @@ impl<const W: usize, const V: usize> Reach<W, V> {
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// Tells the agents and the policy about the path that a head has found. `begins`: the head is at the first router
-    /// of its leg. `is_new`: the detour of this head was not counted there yet; longer packets are counted as they leave.
+    /// Notifies the agents and the policy of the path that a head has found. `begins`: the head is at the first router
+    /// of its leg. `is_new`: the detour of this head was not counted there yet; longer packets are counted as they
+    /// leave.
     fn tell_agents_of_route(
         &mut self,
         policy: &mut PolicySide,
@@ -168,14 +169,14 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         }
     }
 
-    /// The head of VC `v` of input `i` has no path. It waits until its router hears something new.
+    /// Parks the head of VC `v` of input `i`, which has no path, until its router gets news about links.
     #[cold]
     pub(crate) fn park(&mut self, policy: &mut PolicySide, net: &Net, i: usize, v: usize, packet: u32) {
         self.forget(policy, net, i, v);
         self.park_without_request(policy, net, i, v, packet);
     }
 
-    /// As `park`, for a head that asks for no output.
+    /// The same as `park`, for a head that requests no output.
     fn park_without_request(&mut self, policy: &mut PolicySide, net: &Net, i: usize, v: usize, packet: u32) {
         self.buffers.ins[i].requests[v] = UNDECIDED;
         let router = self.buffers.ins[i].router;
@@ -184,7 +185,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         policy.faults.parked.push(Parked { router, i: i as u32, v: v as u8, d: leg.d as u8, to: leg.to });
     }
 
-    /// The head of VC `v` of input `i` gives up the output that it had chosen. If that was for a detour, the agents
+    /// Cancels the output that the head of VC `v` of input `i` had chosen. If the output was for a detour, the agents
     /// take it out of their count.
     fn forget(&mut self, policy: &mut PolicySide, net: &Net, i: usize, v: usize) {
         let segment = self.buffers.front(i, v);
@@ -198,7 +199,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         }
     }
 
-    /// Whether the output of a route key carries packets, or will do so when a packet asks for it.
+    /// Whether the output of a route key carries packets, or will wake when a packet requests it.
     pub(crate) fn leads_on(&self, net: &Net, r: usize, key: u16) -> bool {
         let out = &self.wires.outs[self.requests.routers[r].base as usize + net.port(key)];
         matches!(LinkState::of(out.state), LinkState::On | LinkState::Shadow)

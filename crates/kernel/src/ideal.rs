@@ -1,8 +1,10 @@
-//! An ideal map of queues, in the loop: a head asks for its output once the queue of its destination at the next router has places.
+//! An ideal map of queues, in the loop: a head requests its output once the queue of its destination at the next router
+//! has places.
 //!
-//! If no packet of a VC may ask, the VC is stuck. It looks again when a packet arrives, or when places become free for which one of its
-//! packets waits. Inputs take turns. The sender learns of free places as of credits, when the tail of a packet has left. At a terminal
-//! two packets at a time may ask for the output. More would block packets for other destinations.
+//! If no packet of a VC may ask, the VC is stuck. It looks again when a packet arrives, or when places become free for
+//! which one of its packets waits. Inputs are served round robin. Free places return to the sender as credits do, when
+//! the tail of a packet has left. At a terminal two packets at a time may request the output. More would block packets
+//! for other destinations.
 
 use crate::block::{Fabric, Interfaces, Routers};
 use crate::net::Net;
@@ -10,11 +12,13 @@ use crate::parts::ideal::{IdealRules, Place};
 use weft_api::base::arrays::At;
 use weft_api::state::{ChannelEnd, Move, NONE, Segment, split};
 
-/// Packets that may ask for an output to a terminal at a time. While one leaves, the sender learns of the places of the one before.
+/// Packets that may request an output to a terminal at a time. While one leaves, the places of the packet before it
+/// return to the sender.
 const AT_TERMINAL: u16 = 2;
 
 impl<const W: usize, const V: usize> Routers<W, V> {
-    /// Counts the places that have become free. Packets that wait for them ask for their outputs. Flits arrive after this phase.
+    /// Counts the places that have become free. Packets that wait for them request their outputs. The phase runs before
+    /// flits arrive.
     #[inline(never)]
     pub(crate) fn keep_places(&mut self, interfaces: &mut Interfaces, net: &Net, rules: &IdealRules) {
         let fabric = &mut self.fabric;
@@ -40,7 +44,7 @@ impl<const W: usize, const V: usize> Routers<W, V> {
         self.fabric.ideal.defers = true;
     }
 
-    /// Heads that have come in this cycle ask for their outputs.
+    /// Lets heads that have come in this cycle request their outputs.
     #[inline(never)]
     pub(crate) fn settle_arrivals(&mut self, net: &Net) {
         self.fabric.ideal.defers = false;
@@ -53,14 +57,14 @@ impl<const W: usize, const V: usize> Routers<W, V> {
         self.fabric.ideal.asking = asking;
     }
 
-    /// A packet of VC `v` of input `i` asks for its output, if none does and one may.
+    /// Lets a packet of VC `v` of input `i` request its output, if one may and none does already.
     fn ask_if_stuck(&mut self, net: &Net, i: usize, v: usize) {
         if self.fabric.ideal.stuck[i] >> v & 1 != 0 {
             self.head_asks(net, i, v);
         }
     }
 
-    /// The queue behind output `o` has places again: inputs with packets that wait for them take turns.
+    /// The queue behind output `o` has places again. Serves the inputs whose packets wait for these places round robin.
     fn offer_places(&mut self, net: &Net, rules: &IdealRules, (o, queue): (usize, u32)) {
         let r = self.fabric.wires.outs[o].router as usize;
         let base = self.fabric.requests.routers[r].base as usize;
@@ -86,8 +90,8 @@ impl<const W: usize, const V: usize> Routers<W, V> {
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// Of the packets in VC `v` of input `i`, the first one whose next queue has places becomes the head, and gets them. Returns it, with
-    /// its route key. `None`: the VC is stuck, or flits are arriving.
+    /// Makes the first packet in VC `v` of input `i` whose next queue has places the head, and gives it these places.
+    /// Returns the packet with its route key. `None`: the VC is stuck, or flits are arriving.
     #[inline(never)]
     pub(crate) fn with_a_place(&mut self, net: &Net, rules: &IdealRules, (i, v): (usize, usize)) -> Option<(u32, u16)> {
         self.ideal.stuck[i] |= 1 << v;
@@ -143,7 +147,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         self.ideal.has_room((o, queue), (most, rules.room))
     }
 
-    /// A head has come to an input and VC (`to`, as [`weft_api::state::Flit::to`]). If the VC is stuck, it looks again.
+    /// A head has come to an input and VC (`to`, as [`weft_api::state::Flit::to`]). If the VC is stuck, its packets are
+    /// checked again.
     pub(crate) fn note_coming(&mut self, to: u32) {
         let (i, v) = ((to >> 4) as usize, (to & 15) as usize);
         self.ideal.coming[to as usize] = self.buffers.ins[i].last(v);
@@ -152,7 +157,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         }
     }
 
-    /// Called before the first `count` moves of the router whose ports begin at `base`: packets whose tails leave give their places back.
+    /// Called before the first `count` moves of the router whose ports begin at `base`: Returns the places of packets
+    /// whose tails leave.
     pub(crate) fn return_places(&mut self, net: &Net, rules: &IdealRules, base: usize, count: usize) {
         for k in 0..count {
             let Move { i, v, p, .. } = self.switch.moves(count)[k];
@@ -190,7 +196,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         self.has_room(rules, (o, rules.queue(vc, dst)))
     }
 
-    /// A packet has begun to leave terminal channel `o` on VC `vc`, and has its places there.
+    /// Takes the places of a packet that has begun to leave terminal channel `o` on VC `vc`.
     pub(crate) fn take_from_terminal(&mut self, rules: &IdealRules, (o, vc): (usize, usize), packet: u32) {
         let record = self.buffers.packets.items[packet as usize];
         self.ideal.take((o, rules.queue(vc, record.dst)), record.len);

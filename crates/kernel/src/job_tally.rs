@@ -1,4 +1,4 @@
-//! Statistics beside those of all packets: per job, and for the latencies that a workload reports separately.
+//! Statistics in addition to those of all packets: per job, and for the latencies that a workload reports separately.
 
 use crate::fault_tally::FaultTally;
 use crate::net::{Net, NetJob};
@@ -24,7 +24,7 @@ struct Part {
     latency: Option<Histogram<u64>>,
 }
 
-/// Fate of the packets of a job in the whole run, measured or not.
+/// Packets of a job delivered or discarded in the whole run, measured or not.
 #[derive(Debug, Clone, Copy, Default, Value)]
 pub struct Done {
     pub packets: u64,
@@ -50,7 +50,7 @@ impl Seen {
 
 #[derive(Debug, Clone, Kept)]
 pub struct Parts {
-    /// For each job, its first part. Empty if the sums of the window are all that is needed.
+    /// For each job, its first part. Empty if only the sums of the window are needed.
     #[kept(fixed)]
     of_job: Vec<u16>,
     /// The part of the first message class; those of the others follow. There are none without classes.
@@ -63,7 +63,7 @@ pub struct Parts {
     /// Measured packets of each job that were discarded.
     #[kept(each)]
     lost: Vec<Amount>,
-    /// What the deliveries of these would have brought about.
+    /// Packets that the deliveries of discarded packets would have caused.
     #[kept(each)]
     unborn: Vec<Amount>,
     pub seen: Seen,
@@ -75,8 +75,8 @@ pub struct Parts {
 }
 
 impl Parts {
-    /// `here`: whether a terminal of the job is in the block. `batches`: most batches of the window. `changes`: when the
-    /// load of some job changes.
+    /// `here`: whether a terminal of the job is in the block. `batches`: most batches of the window. `changes`: cycles
+    /// in which the load of some job changes.
     pub fn new(
         jobs: &[NetJob],
         classes: usize,
@@ -116,7 +116,7 @@ impl Parts {
         }
     }
 
-    /// A terminal of the job has created a measured packet of this class that no delivery caused.
+    /// Counts a measured packet of this class that a terminal of the job has created and no delivery has caused.
     pub fn created(&mut self, job: u16, class: u8, flits: u16) {
         let amount = Amount { packets: 1, flits: flits.into() };
         if let Some(&p) = self.of_job.get(job as usize) {
@@ -133,7 +133,7 @@ impl Parts {
         !self.parts.is_empty()
     }
 
-    /// A terminal with queues has injected a flit of this job and class in the window.
+    /// Counts a flit of this job and class that a terminal with queues has injected in the window.
     pub fn inject(&mut self, job: u16, class: u8) {
         if let Some(&p) = self.of_job.get(job as usize) {
             self.parts[p as usize].injected_flits += 1;
@@ -159,7 +159,7 @@ impl Parts {
         self.parts[self.first_class + class].created.packets
     }
 
-    /// `packet` of the job is discarded in cycle `now`; its delivery would have brought `unborn` about.
+    /// Counts that `packet` of the job is discarded in cycle `now`. Its delivery would have caused `unborn` packets.
     pub fn lose(&mut self, job: usize, packet: &Packet, unborn: Amount, now: u64) {
         let done = &mut self.done[job];
         (done.lost, done.last) = (done.lost + 1 + unborn.packets, done.last.max(now));
@@ -191,8 +191,8 @@ impl Parts {
         self.of_job.get(job).map(|&p| self.parts[p as usize].accepted_flits)
     }
 
-    /// Accepted flits of a job, and the statistics of its packets and of each latency that its workload reports
-    /// separately; `None` if the job has no parts.
+    /// Accepted flits of a job, and statistics: of its packets, and of each latency that its workload reports
+    /// separately. `None` if the job has no parts.
     pub fn of(&self, job: usize) -> Option<(u64, Vec<Measured>)> {
         let first = *self.of_job.get(job)? as usize;
         let end = self.of_job.get(job + 1).map_or(self.first_class, |&p| p as usize);
@@ -253,7 +253,7 @@ pub fn histogram() -> Histogram<u64> {
 }
 
 impl Tally {
-    /// Packet of job `job` is delivered at cycle `at`.
+    /// Counts a packet of job `job` that is delivered at cycle `at`.
     pub fn deliver_to_job(&mut self, net: &Net, job: usize, packet: &Packet, at: u64) {
         let (latency, network) = (at - packet.created, at - packet.injected);
         let inside = self.inside(at);

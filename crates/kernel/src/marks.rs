@@ -1,7 +1,7 @@
 //! Congestion control in the loop: packets are marked as they leave an output, and their receivers send notifications.
 //!
-//! A notification is a packet of one flit. It has the message class of the marked packet and waits in a queue of its own at the terminal,
-//! which sends before all others.
+//! A notification is a packet of one flit. It has the message class of the marked packet. At the terminal it waits in a
+//! separate queue, which has priority over all others.
 
 use crate::block::{Fabric, Interfaces, Observers, Reach, Routers};
 use crate::net::Net;
@@ -15,7 +15,7 @@ use weft_api::state::{MARKED, NONE, NOTICE, Packet};
 const MARK: u64 = 0x3c << 56;
 
 impl<const W: usize, const V: usize> Reach<W, V> {
-    /// A packet leaves output `o`: marks it by the flits that wait behind it.
+    /// Marks a packet that leaves output `o`, depending on the number of flits that wait behind it.
     #[inline(never)]
     pub(crate) fn mark(&mut self, net: &Net, control: &dyn Control, o: usize, id: u32) {
         let Routers { fabric, beside } = &self.routers;
@@ -70,7 +70,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         hears
     }
 
-    /// Terminal `t` notifies the source of a packet.
+    /// Queues the notification of terminal `t` to the source of a packet.
     fn notify(&mut self, interfaces: &mut Interfaces, observers: &mut Observers, net: &Net, t: usize, marked: &Packet) {
         let &Packet { src, job, class, .. } = marked;
         let terminal = &mut interfaces.terminals[t];

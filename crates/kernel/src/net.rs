@@ -1,5 +1,5 @@
-//! Data that all blocks share: coordinates, link classes, routing, jobs. No block writes them. Between two cycles the engine may replace the
-//! routing, or what it has published.
+//! Data that all blocks share: coordinates, link classes, routing, jobs. Blocks only read it. Between two cycles the
+//! engine may replace the routing or its published tables.
 
 use crate::parts::ideal::IdealRules;
 use crate::parts::pace::Rates;
@@ -22,21 +22,21 @@ use weft_api::state::{Packet, key_of};
 use weft_api::subnetworks::Subnets;
 use weft_api::workload::Workload;
 
-/// What the loop knows of a job.
+/// A job as the loop sees it.
 #[derive(Debug)]
 pub struct NetJob {
     pub workload: Arc<dyn Workload>,
     /// The message class of each part of its sources.
     pub classes: Vec<u8>,
-    /// Its sources hear of packets that are sent and delivered.
+    /// Its sources are notified of packets that are sent and delivered.
     pub hears_packets: bool,
 }
 
-/// Which jobs each terminal is in, and its rank there. A terminal is in several jobs only if they send packets of different message
-/// classes.
+/// The jobs of each terminal, and its rank in each. A terminal is in several jobs only if they send packets of
+/// different message classes.
 #[derive(Debug)]
 pub struct Places {
-    /// By terminal: its first place in `all`; one number more than terminals.
+    /// By terminal: index of its first entry in `all`; one entry more than terminals.
     first: Vec<u32>,
     /// (job, rank), by terminal.
     all: Vec<(u16, u32)>,
@@ -84,35 +84,35 @@ pub struct Net {
     pub coords: Vec<u64>,
     /// (router, port) of every terminal.
     pub terminal_at: Vec<(u32, u16)>,
-    /// Bits of the VC class in a route key (output port << class_bits | class).
+    /// Number of bits of the VC class in a route key (output port << class_bits | class).
     pub class_bits: u32,
     pub links: ByClass<Link>,
-    /// By link class: cycles until the credit of a flit on a channel of the class can be used, which returns on the opposite channel
-    /// of the link. The longest where opposite channels are of several classes.
+    /// By link class: cycles until a returning credit of a flit can be used. The credit travels on the opposite channel
+    /// of the link. If the opposite channels are of several classes, this is the longest time.
     pub credit_returns: Vec<u64>,
     /// Rates of the links; `None` if all carry one flit per cycle and any number of flits may wait for them.
     pub rates: Option<Rates>,
     /// Some links carry more than one flit per cycle, so that flits of one packet may arrive in the same cycle.
     pub fast_links: bool,
-    /// What models may know of all routers.
+    /// Data of all routers that models may read.
     pub common: Common,
     pub router: RouterRules,
     pub routing: Arc<dyn AnyRouting>,
-    /// Its hops ahead, compiled.
+    /// The part of the routing that names hops one router ahead, compiled.
     pub ahead: Box<dyn Ahead>,
     /// First port of each dimension, where packets cross complete lines in order (`Routing::first_ports`).
     pub first_ports: Option<[u16; 8]>,
-    /// What the routing asks of the engine.
+    /// The needs that the routing declares to the engine.
     pub needs: Needs,
     /// Heads choose their output again in every step: the routing does, or links are trunks.
     pub chooses: bool,
     pub heads: HeadPath,
-    /// What blocks without agents take.
+    /// The shortcuts of blocks without agents.
     pub shortcuts: Profile,
     pub slow: SlowPaths,
-    /// Packets are watched (`watch.rs`).
+    /// Some packets are watched (`watch.rs`).
     pub watches: bool,
-    /// Subnetworks whose links the routing looks at, if it does.
+    /// Subnetworks whose link states the routing reads, if it reads any.
     pub subnets: Option<Subnets>,
     pub faults: FaultRules,
     pub jobs: Vec<NetJob>,
@@ -124,23 +124,23 @@ pub struct Net {
     pub congestion: Option<Arc<dyn Control>>,
     /// Queues are set aside for congested outputs.
     pub set_aside: Option<SetAsideRules>,
-    /// Destinations have queues of their own in an ideal map beside the VCs.
+    /// Destinations have queues of their own in an ideal map, in addition to the VCs.
     pub ideal: Option<IdealRules>,
     /// Queues are set aside, or destinations have queues of their own.
     pub maps_queues: bool,
-    /// By message class: how many priorities are higher.
+    /// By message class: number of higher priorities.
     pub class_ranks: Vec<u64>,
     /// VC classes are finer than those of the routing: message classes have VCs of their own, or a queueing scheme has lanes.
     pub refined: Option<Arc<Refined>>,
     /// Packets of some job keep their place in the buffer of the terminal where they arrive (`Workload::keeps`).
     pub keeps: bool,
-    /// Some job hears of packets that are sent and delivered.
+    /// Some job is notified of packets that are sent and delivered.
     pub tells: bool,
     /// Calls of a source may make other sources of the block due, or sources act by themselves.
     pub wakes: bool,
     /// Cycles after which terminals of a node act on each other, if some node has terminals in several blocks.
     pub notes_after: Option<u64>,
-    /// An alarm of a terminal may be void when it goes off: its source is due at another cycle then.
+    /// An alarm of a terminal may be void when it goes off, because its source is due at another cycle by then.
     pub alarms_lapse: bool,
     /// All packets have one flit, and none enters a ring that keeps a bubble.
     pub single: bool,
@@ -158,7 +158,7 @@ pub struct RouterRules {
     pub routing_delay: u64,
     /// How many flits leave an input port at the same time.
     pub input_speedup: InputSpeedup,
-    /// VCs may be closed to the next head for a while, because of one of the two.
+    /// VCs may be closed to the next head for a while, because of `routing_delay` or `input_speedup`.
     pub closes_vcs: bool,
     /// A VC taken in one step may cross the switch only in the next.
     pub vc_realloc: bool,
@@ -169,17 +169,17 @@ pub struct RouterRules {
     pub by_age: bool,
     pub priority: Priority,
     pub flow_control: FlowControl,
-    /// Free flits that an output VC must have before a head may take it: under virtual cut-through those of the longest
-    /// packet of the run, whatever the length of the head's own. A head that enters a ring needs more
+    /// Free places [flits] that an output VC must have before a head may take it. Under virtual cut-through this is the
+    /// length of the longest packet of the run, also for heads of shorter packets. A head that enters a ring needs more
     /// (`Link::room_to_enter`).
     pub room: u16,
     /// Some VC class enters rings that keep a bubble.
     pub rings: bool,
-    /// A credit may be the one that some head waits for, however many there are.
+    /// Any credit may be the one that some head waits for, whatever their number.
     pub each_credit_wakes: bool,
 }
 
-/// Paths of the loop that do more than most runs need.
+/// Slow paths of the loop, which most runs do not need.
 #[derive(Debug)]
 pub struct SlowPaths {
     /// Injection channels are paced, or may sleep.
@@ -188,27 +188,30 @@ pub struct SlowPaths {
     pub creation: bool,
     /// Some recording counts the channels that packets cross.
     pub paths: bool,
-    /// Some recording does, or the routing remembers the hops of packets.
+    /// Some recording counts these channels, or the routing stores the hops of packets.
     pub hops: bool,
-    /// Of moves through the switch more is noted than the agents ask for: grants, or queues that are set aside.
+    /// Moves through the switch are noted for more than the agents: for grants that the routing reads, or for queues
+    /// that are set aside.
     pub moves: bool,
-    /// The oldest wins the switch, or its winners are watched, or they close their VC for a while, or outputs may be full.
+    /// The oldest packet wins the switch; or its winners are watched, or close their VC for a while; or outputs may be
+    /// full.
     pub crossing: bool,
     /// Deliveries are also counted by job (`job_tally.rs`), or recorded.
     pub delivery: bool,
-    /// Nothing but recordings must be told of deliveries, beside the sums of the window.
+    /// Deliveries are reported only to recordings and to the sums of the window.
     pub only_recorded: bool,
 }
 
-/// Links and routers that fail, and who finds a way round them.
+/// Links and routers that fail, and the model that finds detours around them.
 #[derive(Debug)]
 pub struct FaultRules {
     pub repair: Repair,
     /// Routings that follow each other while links and routers fail and return, the earliest first.
     pub tables: Vec<Tables>,
-    /// Cycles that a head waits which has lost its escape (`broken.rs`).
+    /// Cycles that a head without an escape waits (`broken.rs`).
     pub patience: u64,
-    /// Spans in which something is broken, the earliest first, if heads escape to a ring: that is cut as a whole then.
+    /// If heads escape to a ring: the spans in which some part is broken, the earliest first. The ring counts as cut in
+    /// these spans.
     pub cut_rings: Vec<(u64, u64)>,
     /// Routers fail under a policy that replaces links, and heads may be discarded (`faults.rs`).
     pub routers_fail: bool,
@@ -217,15 +220,15 @@ pub struct FaultRules {
 /// Times by which a run is measured [cycles].
 #[derive(Debug)]
 pub struct Times {
-    /// From the grant of a flit at its last router to its delivery, if the link is free.
+    /// From the grant of a flit at its last router to its delivery over a free link.
     pub landing: u64,
-    /// No delivery is known more cycles ahead.
+    /// Most cycles between the grant and the delivery.
     pub lookahead: u64,
     /// Observation of the power state, where a policy switches channels.
     pub power_period: Option<u64>,
-    /// The longest that the workload of a job keeps a reply back.
+    /// Longest time for which the workload of a job delays a reply.
     pub turnaround: u64,
-    /// Period after which the policy does the same again, whatever the traffic does; `None` if it does not.
+    /// Period of a policy that repeats its actions independently of the traffic; `None` for other policies.
     pub policy_repeats: Option<u64>,
     /// The cycles after 0 in which the load or the pattern of some job changes, in order.
     pub changes: Vec<u64>,
@@ -233,19 +236,20 @@ pub struct Times {
     pub batch: u64,
 }
 
-/// A routing with the paths of what is left of the network, and from which cycle on it holds (`network/rebuild.rs`).
+/// A routing with the paths of the network without its failed parts, and the first cycle in which it is used
+/// (`network/rebuild.rs`).
 #[derive(Debug)]
 pub struct Tables {
     pub at: u64,
     pub routing: Arc<dyn AnyRouting>,
 }
 
-/// Who finds a way round links and routers that fail.
+/// The model that finds detours around failed links and routers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Repair {
     /// Nothing fails in this run.
     Unneeded,
-    /// The power policy switches other links on (`faults.rs`).
+    /// The power policy, by switching other links on (`faults.rs`).
     ByPolicy,
     /// The routing, under any policy (`broken.rs`).
     ByRouting(AroundFaults),
@@ -258,7 +262,7 @@ impl Repair {
 }
 
 impl Net {
-    /// From now on blocks are made that take no other shortcuts than these.
+    /// Restricts the blocks that are made from now on to these shortcuts.
     pub fn keep_shortcuts(&mut self, among: Set) {
         self.shortcuts = self.shortcuts.among(among);
         self.heads = self.shortcuts.heads(self.heads == HeadPath::Slow, self.chooses);
@@ -300,7 +304,7 @@ impl Net {
         }
     }
 
-    /// The hop that a head at `router` takes, as its routing names it: on the VC classes that the routing knows.
+    /// The hop of a head at `router` as its routing names it, on the VC classes of the routing.
     pub fn as_routed(&self, router: u32, hop: Hop) -> Hop {
         self.refined.as_ref().map_or(hop, |refined| refined.routed(router, hop))
     }
@@ -316,7 +320,7 @@ impl Net {
         // SAFETY: terminals and channels name routers of the network (`Block::assert_numbers`).
         let at = unsafe { *self.coords.hot(router) };
         match &self.first_ports {
-            // the commonest routing, without a call
+            // the most common kind of routing, without a virtual call
             Some(ports) => hop_in_order(ports, at, packet)
                 .map_or_else(|| self.key(usize::from(packet.dst_port), 0), |port| self.key(usize::from(port), 0)),
             None => self.ahead.key_ahead(router as u32, at, packet, self.seed, self.class_bits),

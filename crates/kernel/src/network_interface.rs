@@ -1,8 +1,8 @@
-//! Network interfaces: every terminal in a job has a source, which gives it packets, and an injection channel, of one
-//! flit per cycle at most.
+//! Network interfaces. Every terminal in a job has a source, which creates its packets, and an injection channel of at
+//! most one flit per cycle.
 //!
-//! A source is asked for its next packet when it is due and the packet before has left. At overload it lags behind the
-//! simulated time, so that no queue grows here.
+//! The interface calls a source for its next packet when the source is due and the packet before has left. At overload
+//! the source lags behind the simulated time, so no queue grows here.
 
 use crate::block::{Fabric, Interfaces, Observers, Reach, Routers};
 use crate::deliveries::deliver;
@@ -36,7 +36,7 @@ pub(crate) enum Sent {
 }
 
 impl Interfaces {
-    /// Terminal `t`, if it waits for a credit or for its link, tries again. Returns whether it has waited.
+    /// Lets terminal `t` try again, if it waits for a credit or for its link. Returns whether it has waited.
     #[inline(always)]
     pub(crate) fn unblock(&mut self, t: usize) -> bool {
         let waited = std::mem::take(&mut self.terminals[t].blocked);
@@ -46,14 +46,14 @@ impl Interfaces {
         waited
     }
 
-    /// Whether the alarm of terminal `t` that goes off now is void, because a delivery has changed since when its
-    /// source is due.
+    /// Whether the alarm of terminal `t` that goes off now is void, because a delivery has meanwhile changed the cycle
+    /// in which its source is due.
     #[inline(never)]
     fn is_out_of_date(&self, t: usize, now: u64) -> bool {
         self.terminals[t].alarm != now || !self.is_idle(t)
     }
 
-    /// It is cycle `now`. Wakes terminal `t` when its source is due, but not before cycle `from`.
+    /// In cycle `now`, sets an alarm that wakes terminal `t` when its source is due, but not before cycle `from`.
     #[inline(always)]
     pub(crate) fn sleep(&mut self, net: &Net, t: usize, (now, from): (u64, u64)) {
         // SAFETY: the loop names terminals (`assert_numbers`).
@@ -71,8 +71,8 @@ impl Interfaces {
         }
     }
 
-    /// For a terminal `t` whose source a delivery may make due: whether it needs an alarm at cycle `at`, because it has
-    /// no earlier one.
+    /// Whether terminal `t`, whose source a delivery may make due, needs an alarm at cycle `at`, because it has no
+    /// earlier one.
     #[inline(never)]
     pub(crate) fn needs_alarm(&mut self, t: usize, now: u64, at: u64) -> bool {
         let terminal = &mut self.terminals[t];
@@ -84,7 +84,7 @@ impl Interfaces {
         needed
     }
 
-    /// Terminal `t` waits for a credit, or for its link.
+    /// Notes that terminal `t` waits for a credit, or for its link.
     fn set_blocked(&mut self, t: usize) -> Sent {
         // SAFETY: the loop names terminals (`assert_numbers`).
         unsafe { self.terminals.hot_mut(t) }.blocked = true;
@@ -94,13 +94,13 @@ impl Interfaces {
 
     /// Whether terminal `t` has nothing to inject before its source is due.
     pub(crate) fn is_idle(&self, t: usize) -> bool {
-        // A terminal with a stream is neither busy nor does it wait. Without queues it has a packet. With queues `packet` is `NONE`: then
-        // this is asked only while the network is empty, so that there is no stream.
+        // A terminal with a stream is neither busy nor does it wait. Without queues it has a packet. With queues
+        // `packet` is `NONE`. Then this function is called only while the network is empty, so there is no stream.
         let terminal = &self.terminals[t];
         !self.busy.contains(t) && !terminal.blocked && terminal.packet == NONE
     }
 
-    /// Terminal `t` sends packet `id` of so many flits next.
+    /// Makes packet `id` of `flits` flits the next one that terminal `t` sends.
     #[inline(always)]
     fn take_in_hand(&mut self, t: usize, id: u32, flits: u16) {
         // SAFETY: the caller has a terminal (`assert_numbers`).
@@ -256,8 +256,8 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         Sent::Tail
     }
 
-    /// Sends a flit of terminal `t`, if that is neither head nor tail, and nothing keeps it; `STREAMS`: and those behind it, if it
-    /// opens a stream. Else it does nothing, and returns false.
+    /// Sends the next flit of terminal `t`, if it is a body flit that can leave now. `STREAMS`: it may open a stream,
+    /// which sends the flits behind it. Otherwise does nothing and returns false.
     #[inline(always)]
     pub(crate) fn sends_body<const STREAMS: bool>(&mut self, net: &Net, t: usize, measured: u64) -> bool {
         let Routers { fabric, beside } = &mut self.routers;
@@ -267,7 +267,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
             (terminal, fabric.wires.outs.hot(terminal.out as usize))
         };
         let vc = usize::from(terminal.vc);
-        // without a packet no flits are left, and before the head all are
+        // without a packet no flits are left, and before the head has left all are
         if terminal.left < 2 || terminal.vc == u8::MAX || out.vcs_with_credit >> vc & 1 == 0 || net.slow.injection {
             return false;
         }
@@ -281,8 +281,8 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         true
     }
 
-    /// Whether the injection channel of terminal `t`, which is paced or may sleep, can take the next flit. A head that finds
-    /// it closed asks for it.
+    /// Whether the injection channel of terminal `t`, which is paced or may sleep, can take the next flit. A head that
+    /// finds the channel closed requests it.
     #[inline(never)]
     fn link_takes_flit(&mut self, net: &Net, t: usize) -> bool {
         let terminal = &self.interfaces.terminals[t];
@@ -299,8 +299,8 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         !net.links.of(0).paced || self.routers.fabric.is_open_to_terminal(&mut self.interfaces, t)
     }
 
-    /// Terminal `t` has sent a flit on VC `vc` of such a channel. Notes that its packet holds the VC, or leaves it. Returns
-    /// the cycle in which the flit is on the link.
+    /// Called when terminal `t` has sent a flit on VC `vc` of a paced or sleeping channel. Notes that its packet holds
+    /// the VC, or leaves it. Returns the cycle in which the flit is on the link.
     #[inline(never)]
     fn sent_slow_path(&mut self, net: &Net, t: usize, vc: usize, head: bool) -> u64 {
         let Routers { fabric, beside } = &mut self.routers;
@@ -325,7 +325,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         fabric.now
     }
 
-    /// The terminals whose links the agents have opened in this cycle send in it, as heads at routers do.
+    /// Lets the terminals whose links the agents have opened in this cycle send in this cycle, as heads at routers do.
     #[inline(never)]
     pub(crate) fn send_from_woken(&mut self, net: &Net) {
         let measured = u64::from(self.routers.beside.observers.tally.inside(self.routers.fabric.now));
@@ -377,7 +377,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         true
     }
 
-    /// As `create`, for workloads that need more than clocks.
+    /// The same as `create`, for workloads that are more than clocks.
     #[inline(never)]
     fn create_asked(&mut self, interfaces: &mut Interfaces, observers: &mut Observers, net: &Net, t: usize) -> bool {
         let terminal = &mut interfaces.terminals[t];
@@ -428,7 +428,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         (own, Created { to, flits, seq, tag, measured, job, class: 0 })
     }
 
-    /// A body flit leaves on VC `vc` of injection channel `o`, which has a credit for it.
+    /// Sends a body flit on VC `vc` of injection channel `o`, which has a credit for it.
     #[inline(always)]
     pub(crate) fn inject_body(&mut self, observers: &mut Observers, net: &Net, o: usize, vc: usize, measured: u64) {
         // SAFETY: a terminal names its injection channel (`assert_numbers`).
@@ -482,7 +482,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         id
     }
 
-    /// Terminal `t` has created packet `id` of its own.
+    /// Notes that terminal `t` has created packet `id` without a delivery.
     #[inline(always)]
     pub(crate) fn count_created(
         &mut self,
@@ -501,8 +501,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         }
     }
 
-    /// Terminal `t` has created packet `id`, whatever the cause, and sends it next. (A packet that joins a queue crosses the channel
-    /// later: `send_queued`.)
+    /// Notes that terminal `t` has created packet `id` for any reason and sends it next. (A packet that joins a queue
+    /// crosses the channel later: `send_queued`.)
     pub(crate) fn note_injection(
         &mut self,
         interfaces: &mut Interfaces,
@@ -517,7 +517,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         }
     }
 
-    /// Terminal `t` has created packet `id` of its own. Counts it for its job, and watches it.
+    /// Counts packet `id`, which terminal `t` has created without a delivery, for its job; and watches it.
     #[inline(never)]
     fn created_slow_path(
         &mut self,

@@ -4,8 +4,9 @@
 //! check at the beginning is enough. [`Block::assert_numbers`] checks a new block, [`Block::numbers_are_right`] one that was read from a
 //! checkpoint. `SAFETY` comments name `assert_numbers`.
 //!
-//! A few numbers of a checkpoint are not checked: route keys of packets behind the heads of queues, and whether two records agree
-//! with each other. So only the build that wrote a checkpoint may read it, and nobody may change it meanwhile.
+//! A few numbers of a checkpoint are not checked: route keys of packets behind the heads of queues, and whether two
+//! records agree with each other. So only the build that wrote a checkpoint may read it, and the file must not be
+//! changed.
 
 use crate::block::{Block, Reach, Routers};
 use crate::net::Net;
@@ -15,7 +16,7 @@ use weft_api::base::bits::Bits;
 use weft_api::state::{ChannelEnd, InputUnit, NO_JOB, NO_REQUEST, NONE, OutputUnit, Terminal, UNDECIDED};
 use weft_api::workload::NOT_DUE;
 
-/// What is wrong.
+/// The invalid number, in words.
 type Checked = Result<(), &'static str>;
 
 fn ensure(holds: bool, what: &'static str) -> Checked {
@@ -33,14 +34,14 @@ fn is_vc_or_none<const V: usize>(vc: u8) -> bool {
 }
 
 impl<const W: usize, const V: usize> Block<W, V> {
-    /// Panics if a number names nothing.
+    /// Panics if a number refers to no record.
     pub(crate) fn assert_numbers(&self, net: &Net) {
         if let Err(what) = self.check_numbers(net) {
             panic!("{what}");
         }
     }
 
-    /// Whether every number names something.
+    /// Whether every number refers to a record.
     pub(crate) fn numbers_are_right(&self, net: &Net) -> bool {
         self.check_numbers(net).is_ok()
     }
@@ -56,7 +57,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         self.check_under_way()
     }
 
-    /// There is a record for everything that has a number.
+    /// Checks that the lists have a record for each number in use.
     fn check_lengths(&self, net: &Net) -> Checked {
         let Reach { routers: Routers { fabric, beside }, interfaces } = &self.reach;
         let (inputs, routers) = (fabric.buffers.ins.len(), fabric.requests.routers.len());
@@ -111,7 +112,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         }
     }
 
-    /// Input unit `i`: its router, its sender, and the outputs that its heads ask for or hold.
+    /// Input unit `i`: its router, its sender, and the outputs that its heads request or hold.
     fn check_input(&self, net: &Net, i: usize, input: &InputUnit<V>) -> Checked {
         let fabric = &self.reach.routers.fabric;
         let (ports, upstream) = (self.ports_of(input.router as usize), input.upstream() as usize);
@@ -169,7 +170,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let sources = self.reach.interfaces.sources.len();
         ensure(terminal.job == NO_JOB || usize::from(terminal.job) < sources, "a terminal is in a job")?;
         let is_quiet = terminal.due == NOT_DUE && !terminal.blocked && !self.reach.interfaces.busy.contains(t);
-        // those with queues name their sources in `Queues::streams`
+        // terminals with queues name their sources in `Queues::streams`
         let has_source = terminal.job != NO_JOB || net.interface.is_some();
         ensure(has_source || is_quiet, "a terminal without a job sends nothing")?;
         ensure(is_vc_or_none::<V>(terminal.vc), "a terminal sends on a VC")?;
@@ -177,7 +178,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         ensure(terminal.packet == NONE || (terminal.packet as usize) < packets, "a terminal injects a packet")
     }
 
-    /// The queues lead through segments, and these name packets.
+    /// Checks that queues are lists of segments, and that segments name packets.
     fn check_segments(&self, net: &Net) -> Checked {
         let fabric = &self.reach.routers.fabric;
         let (segments, packets) = (&fabric.buffers.segments.items, fabric.buffers.packets.items.len());
@@ -191,7 +192,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         ensure(segments.iter().all(|segment| has_packet(segment.packet)), "segments name packets")
     }
 
-    /// Flits, credits and alarms that are under way.
+    /// Flits, credits and alarms in flight.
     fn check_under_way(&self) -> Checked {
         let Reach { routers: Routers { fabric, .. }, interfaces } = &self.reach;
         let (inputs, packets) = (fabric.buffers.ins.len(), fabric.buffers.packets.items.len());

@@ -1,6 +1,7 @@
-//! Channels whose rate is not one flit per cycle, or at which only so many flits may wait for the link (`state/rate.rs`).
+//! Channels whose rate is not one flit per cycle, or at which a limited number of flits may wait for the link
+//! (`state/rate.rs`).
 //!
-//! What only paced channels need is marked cold, so that the compiler keeps the common path short.
+//! Code that only paced channels need is marked cold, so that the compiler keeps the common path short.
 //!
 //! An output at which no more flits may wait is full: the switch gives it none until the link has taken enough of them.
 
@@ -13,8 +14,8 @@ use weft_api::state::ChannelEnd;
 use weft_api::state::rate::{Rate, whole};
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// The cycle in which a flit from input `i`, which could leave at `earliest`, is on the link behind output `o`: if no
-    /// other flit were before it, and as things are.
+    /// Two cycles in which a flit from input `i` could be on the link behind output `o`: without other flits before it,
+    /// and with those that wait. The flit can leave at `earliest`.
     pub(crate) fn departure(&self, net: &Net, i: usize, o: usize, earliest: u64) -> (u64, u64) {
         let out = &self.wires.outs[o];
         let next_free = cycle_near(earliest, out.next_free);
@@ -70,7 +71,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         depart
     }
 
-    /// Whether all that router `r` has to do waits for full outputs.
+    /// Whether all requests of router `r` wait for full outputs.
     #[cold]
     #[inline(never)]
     pub(crate) fn waits_for_links(&self, net: &Net, r: usize) -> bool {
@@ -79,7 +80,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         }
         // SAFETY: the caller has a router of the block, and each has a mask of full outputs where some are paced (`assert_numbers`).
         let (router, full) = unsafe { (self.requests.routers.hot(r), self.wires.paces.full.hot(r)) };
-        // heads may take VCs of full outputs where that is a stage of its own
+        // heads may take VCs of full outputs if VC allocation is a separate stage
         let asked =
             if net.router.vc_realloc { router.switch_requests } else { router.switch_requests | router.vc_requests };
         let heads_wait = !net.router.vc_realloc || router.vc_requests.is_empty();
@@ -88,8 +89,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 }
 
 impl<const W: usize, const V: usize> Routers<W, V> {
-    /// When things are as they are, as `departure` says; the flit, maybe a head, comes from VC `v` and takes the time of the
-    /// link.
+    /// The second time of `departure`, with the flits that wait. The flit, maybe a head, comes from VC `v`, and takes
+    /// the time on the link.
     #[cold]
     #[inline(never)]
     pub(crate) fn depart_paced(
@@ -167,8 +168,8 @@ pub(crate) fn change<const W: usize, const V: usize>(
     }
 }
 
-/// What happens to paces in cycle `now`: outputs can take a flit again, terminals have waited for their link, and flits
-/// come in that were sent at another rate.
+/// Carries out the changes of paces in cycle `now`. Outputs can take a flit again, terminals have waited for their
+/// link, and incoming flits have another rate.
 #[cold]
 #[inline(never)]
 pub fn keep<const W: usize, const V: usize>(

@@ -6,10 +6,10 @@ use weft_api::base::kept::Kept;
 use weft_api::state::Packet;
 use weft_api::state::sums::{Measured, PacketSums};
 
-/// The phases of a load that changes; empty if it never does.
+/// The phases of a changing load; empty if the load never changes.
 #[derive(Debug, Clone, Default, Kept)]
 pub struct PhaseTally {
-    /// First cycle of each phase; that of the first one is 0.
+    /// First cycle of each phase, 0 for the first phase.
     #[kept(fixed)]
     starts: Vec<u64>,
     #[kept(each)]
@@ -36,7 +36,7 @@ impl PhaseTally {
         }
     }
 
-    /// Counts the cycles in which the workload kept a measured packet back.
+    /// Counts the cycles for which the workload delayed a measured packet.
     pub fn keep_back(&mut self, packet: &Packet, cycles: u64) {
         if let Some(phase) = self.phase(packet) {
             self.phases[phase].0.kept_back += cycles;

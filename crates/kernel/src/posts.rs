@@ -1,4 +1,4 @@
-//! What the routers of a block post on the board.
+//! The numbers that the routers of a block post on the board.
 
 use crate::block::{Fabric, queues_at};
 use crate::net::Net;
@@ -6,7 +6,8 @@ use weft_api::board::Board;
 use weft_api::state::ChannelEnd;
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// The routers post their numbers, in the cycles in which posts are due. `posts`: room for those of a router.
+    /// Lets the routers post their numbers in the cycles in which posts are due. `posts`: a buffer for the numbers of a
+    /// router.
     #[inline(always)]
     pub(crate) fn post(&self, posts: &mut [u32], net: &Net, board: &Board) {
         if board.is_due(self.now) {

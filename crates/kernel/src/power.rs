@@ -1,5 +1,5 @@
-//! The accounts of the channels of a block, and the calls of its agents. Once per cycle the agents are told of faults,
-//! control packets, links that packets want back, timers and drained channels, in this order.
+//! The accounts of the channels of a block, and the calls of its agents. Once per cycle the agents are notified of
+//! faults, control packets, links that packets request, timers and drained channels, in this order.
 
 use crate::block::{Block, Fabric, Interfaces, PolicySide, Reach, Requests, Routers, Wires};
 use crate::facade::Facade;
@@ -36,8 +36,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
 }
 
 impl<const W: usize, const V: usize> Routers<W, V> {
-    /// The policy moves channel `o` to another state. If the channel is broken, it takes that state when it is mended; one to
-    /// a terminal, which is dark only if the policy wants that, takes it now.
+    /// Moves channel `o` to another state for the policy. A broken channel takes the state when it is repaired. A
+    /// channel to a terminal, which only the policy makes dark, takes it now.
     pub(crate) fn change_state(&mut self, net: &Net, o: usize, to: LinkState, now: u64) {
         if let Some(wish) = self.beside.policy.power.wish(o) {
             wish.state = to;
@@ -49,7 +49,7 @@ impl<const W: usize, const V: usize> Routers<W, V> {
         self.set_state(net, o, to, now);
     }
 
-    /// Channel `o` is in another state from cycle `now` on.
+    /// Notes that channel `o` is in another state from cycle `now` on.
     pub(crate) fn set_state(&mut self, net: &Net, o: usize, to: LinkState, now: u64) {
         set_state(
             &mut self.fabric.wires,
@@ -68,7 +68,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         self.wires.paces.of.get(o).map_or_else(at_full, Pace::rate).per_cycle()
     }
 
-    /// Heads that wait for channel `o` look at it again. Returns whether there may be one.
+    /// Lets heads that wait for channel `o` check it again. Returns whether there may be such a head.
     pub(crate) fn look_again(&mut self, interfaces: &mut Interfaces, policy: &mut PolicySide, o: usize) -> bool {
         let wakes = (&mut self.requests, interfaces);
         look_again(&self.wires.outs[o], o, wakes, &mut policy.power.woken)
@@ -81,7 +81,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         self.with_agents_about(net, None, act);
     }
 
-    /// Lets the agents act on channel `only`, if it is one, or on all.
+    /// Lets the agents act on channel `only` if it is given, else on all.
     fn with_agents_about(
         &mut self,
         net: &Net,
@@ -99,7 +99,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
 }
 
 impl PolicySide {
-    /// Whether the agents have changed something but timers since this was last asked for.
+    /// Whether the agents have changed anything other than timers since the last call.
     pub fn agents_wrote(&mut self) -> bool {
         std::mem::take(&mut self.power.wrote)
     }
@@ -111,7 +111,7 @@ impl PolicySide {
         *is_managed && !(calm && wanted_back.is_empty() && drained.is_empty() && woken.is_empty())
     }
 
-    /// The next cycle in which the agents do something if no packet and no credit comes; `None`: they have something to do now.
+    /// The next cycle in which the agents act if no packet and no credit comes; `None`: they act now.
     pub fn agents_wait_until(&self) -> Option<u64> {
         let Power { timers, wanted_back, drained, woken, .. } = &self.power;
         let calm = wanted_back.is_empty() && drained.is_empty() && woken.is_empty() && self.control.is_empty();
@@ -153,8 +153,8 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         }
     }
 
-    /// Tells the agents which links packets want back, in ascending order, so that the order of the packets does not
-    /// matter.
+    /// Passes the links that packets request to the agents, in ascending order, so that the order of the packets does
+    /// not matter.
     fn report_wanted_back(&mut self, net: &Net) {
         let power = &mut self.routers.beside.policy.power;
         if power.wanted_back.is_empty() {
@@ -178,7 +178,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         self.routers.beside.policy.power.timers.give_back(ended);
     }
 
-    /// Tells the agents which channels have drained, in ascending order. Leaves out channels that were opened again
+    /// Passes the drained channels to the agents, in ascending order. Leaves out channels that were opened again
     /// meanwhile.
     fn report_drained(&mut self, net: &Net) {
         let Routers { fabric, beside } = &mut self.routers;
@@ -196,8 +196,8 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         self.routers.beside.policy.power.reported = reported;
     }
 
-    /// Tells the agents of the closed outputs for which heads have asked meanwhile. An agent may open one for the first of its heads;
-    /// the others then have what they want.
+    /// Notifies the agents of the closed outputs for which heads have asked meanwhile. An agent may open an output for
+    /// the first of its heads. The other requests for this output are then dropped.
     #[inline(always)]
     pub(crate) fn ask_for_closed(&mut self, net: &Net) {
         if !self.routers.fabric.requests.of_closed.is_empty() {
@@ -216,7 +216,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         self.routers.fabric.requests.of_closed = asked;
     }
 
-    /// A head asks for channel `o`, which is closed.
+    /// Notes that a head requests channel `o`, which is closed.
     #[cold]
     pub(crate) fn wait_for_link(&mut self, net: &Net, o: usize) {
         if self.routers.fabric.wires.outs[o].gate() == Gate::Broken {
@@ -227,7 +227,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
     }
 }
 
-/// Channel `o` is in another state from cycle `now` on. Only what the policy does counts as a transition.
+/// Channel `o` is in another state from cycle `now` on. Only changes by the policy count as transitions.
 fn set_state<const W: usize, const V: usize>(
     wires: &mut Wires<W, V>,
     (power, recorders): (&mut Power, &mut Recorders),
@@ -246,8 +246,8 @@ fn set_state<const W: usize, const V: usize>(
     recorders.changed(o, from, to, now);
 }
 
-/// Heads that wait for channel `o` (`out`) look at it again. If it is an injection channel, its terminal does, and is added to `woken`. Returns
-/// whether anybody has something to look at.
+/// Lets heads that wait for channel `o` (`out`) check it again. For an injection channel the terminal does, and is
+/// added to `woken`. Returns whether a head or terminal waits.
 fn look_again<const W: usize, const V: usize>(
     out: &OutputUnit<V>,
     o: usize,

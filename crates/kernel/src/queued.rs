@@ -1,12 +1,13 @@
 //! Flits that wait for a channel.
 //!
 //! # How they are counted
-//! In many networks the output of a flit is known when the flit comes to a router, and stays the same. There a subtraction gives the number of flits that wait
-//! for an output: flits that came for it, less flits that it sent. Outputs always count the flits that they send.
-//! Routers count the flits that come if agents or congestion control need the number ([`Fabric::count_queued`]). So the cost
-//! follows the flits that move, and not the flits that wait.
+//! In many networks the output of a flit is known when the flit comes to a router, and stays the same. There a
+//! subtraction gives the number of flits that wait for an output: flits that came for it, minus flits that it sent.
+//! Outputs always count the flits that they send. Routers count the flits that come if agents or congestion control
+//! need the number ([`Fabric::count_queued`]). So the cost follows the flits that move, and not the flits that wait.
 //!
-//! In all other networks each call counts the flits in the queues of the router. Builds with debug assertions do both, and compare.
+//! In all other networks each call counts the flits in the queues of the router. Builds with debug assertions count in
+//! both ways, and compare.
 
 use crate::block::{Fabric, Interfaces, PolicySide, Reach, Routers, Wires};
 use crate::net::Net;
@@ -19,9 +20,9 @@ use weft_api::state::{
 };
 
 impl<const W: usize, const V: usize> Reach<W, V> {
-    /// Flits that wait for channel `o`. In a router these are flits of packets that have it as their output: those in the
-    /// queues, and granted ones with others before them. Heads that have not chosen an output wait for none. At a terminal
-    /// they are the flits of all packets that were created before this cycle and are not sent, counted up to `most`.
+    /// Flits that wait for channel `o`. In a router these are flits of packets with this output: those in the queues,
+    /// and granted flits that wait behind others. Heads without a chosen output do not count. At a terminal these are
+    /// the unsent flits of all packets created before this cycle, counted up to `most`.
     pub(crate) fn queued_for(&self, net: &Net, o: usize, most: u32) -> u32 {
         let Routers { fabric, beside } = &self.routers;
         let out = &fabric.wires.outs[o];
@@ -42,7 +43,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
 }
 
 impl<const W: usize, const V: usize> Wires<W, V> {
-    /// Counts flits that have come for output `o` and have left by it in the same cycle.
+    /// Counts flits that have arrived for output `o` and left by it in the same cycle.
     pub(crate) fn pass_by(&mut self, o: usize, flits: u32) {
         if let Some(came) = self.came_for.get_mut(o) {
             *came = came.wrapping_add(flits);
@@ -51,14 +52,15 @@ impl<const W: usize, const V: usize> Wires<W, V> {
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// Counts the flits that come for each output from now on, if their number says how many wait. The queues are empty.
+    /// Starts to count the arriving flits of each output, if the number of waiting flits follows from this count. The
+    /// queues are empty.
     pub(crate) fn count_queued(&mut self, net: &Net) {
         if net.counts_at_once() {
             self.wires.came_for = self.wires.outs[..self.buffers.ins.len()].iter().map(|out| out.flits).collect();
         }
     }
 
-    /// Whether flits that come are counted.
+    /// Whether arriving flits are counted.
     #[inline(always)]
     pub(crate) fn counts_queued(&self) -> bool {
         !self.wires.came_for.is_empty()
@@ -73,7 +75,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         }
     }
 
-    /// Counts a flit, if flits that come are counted, before it is received.
+    /// Counts a flit before it is received, if arriving flits are counted.
     pub(crate) fn count_arrival(&mut self, net: &Net, flit: Flit) {
         if !self.counts_queued() {
             return;
@@ -92,13 +94,13 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 }
 
 impl Net {
-    /// Whether the route key of each packet that comes to a router names its output there.
+    /// Whether the route key of each arriving packet names its output at the router.
     fn names_outputs(&self) -> bool {
         !self.chooses && self.needs.decides == Decides::Ahead && !self.faults.repair.any()
     }
 
-    /// Whether each flit counts as waiting from the cycle in which it comes. Its packet names its output then, and nothing keeps a head
-    /// from asking for that.
+    /// Whether each flit counts as waiting from the cycle of its arrival. Then its packet names its output, and a head
+    /// can always request this output.
     fn counts_at_once(&self) -> bool {
         self.names_outputs() && !self.router.closes_vcs && !self.maps_queues
     }
@@ -129,8 +131,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         waiting.min(most)
     }
 
-    /// Most flits by which `queued_for` can grow in a cycle; `None` if all flits of a queue may count at once. Where each flit counts
-    /// as it comes, it grows by the flits that come to the router.
+    /// Most flits by which `queued_for` can grow in a cycle; `None` if all flits of a queue may count at once. If each
+    /// flit counts as it arrives, the growth is the number of flits that arrive at the router.
     pub(crate) fn queue_growth(&self, net: &Net, o: usize) -> Option<u32> {
         let out = &self.wires.outs[o];
         if out.is(ChannelEnd::Injection) || !net.counts_at_once() {
@@ -151,7 +153,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         holders.map(|holder| self.flits_of_head(base + usize::from(holder >> 4), usize::from(holder & 15))).sum()
     }
 
-    /// Flits of heads that ask for output `o`, and of the packets behind heads that will.
+    /// Flits of heads that request output `o`, and of packets behind heads that will request it.
     fn of_others(&self, shortcuts: &Shortcuts, net: &Net, o: usize) -> u32 {
         let r = self.wires.outs[o].router as usize;
         let base = self.requests.routers[r].base as usize;
@@ -175,7 +177,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         bypass + asking.sum::<u32>()
     }
 
-    /// Flits of the first packets of VCs of input `i` of which no packet may ask for its output, if such are their route keys.
+    /// Flits of the first packets of stuck VCs of input `i` (no packet there may request its output), if their route
+    /// keys leave by the output.
     fn of_stuck(&self, net: &Net, i: usize, leaves_by_it: impl Fn(u16) -> bool) -> u32 {
         if net.ideal.is_none() {
             return 0;
@@ -190,7 +193,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         if self.buffers.ins[i].head[v] == NONE { 0 } else { left(self.buffers.front(i, v)) }
     }
 
-    /// Flits of the packets behind that head whose route keys are such.
+    /// Flits of the packets behind that head whose route keys leave by the output.
     fn behind(&self, i: usize, v: usize, leaves_by_it: impl Fn(u16) -> bool) -> u32 {
         let (port, mut sum) = (&self.buffers.ins[i], 0);
         let mut id = port.head[v];
@@ -202,7 +205,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         sum
     }
 
-    /// Flits that were granted output `o` and wait for the link, as others are before them.
+    /// Flits that were granted output `o` and wait for the link behind other flits.
     fn granted_to(&self, shortcuts: &Shortcuts, net: &Net, o: usize) -> u32 {
         let free = cycle_near(self.now, self.next_free(shortcuts, o));
         let wait = free.saturating_sub(self.now + net.router.after_grant);
@@ -216,7 +219,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
     }
 }
 
-/// Flits of a packet, or of the part of it that has come, that have not left.
+/// Flits of a packet that have arrived and not left.
 fn left(segment: &Segment) -> u32 {
     u32::from(segment.arrived - segment.sent)
 }

@@ -16,7 +16,7 @@ use weft_api::state::NONE;
 use weft_api::workload::NOT_DUE;
 
 impl Interfaces {
-    /// Terminal `t` looks at its queues and sources in this cycle.
+    /// Makes terminal `t` check its queues and sources in this cycle.
     pub(crate) fn look_at_queues(&mut self, t: usize) {
         self.terminals[t].blocked = false;
         self.busy.set(t);
@@ -47,13 +47,14 @@ impl Interfaces {
         false
     }
 
-    /// Terminal `t` can send nothing now. It looks again when a credit comes, a source is due, or a limited queue opens.
+    /// Lets terminal `t` sleep, which can send nothing now. It wakes when a credit comes, a source is due, or a limited
+    /// queue opens.
     pub(crate) fn rest(&mut self, t: usize, now: u64) {
         let (mut due, mut is_blocked, mut some_wait) = (NOT_DUE, false, false);
         let queues = &self.queues;
         for stream in &queues.streams[queues.streams_of(t)] {
             some_wait |= stream.pending != NONE;
-            // one that is due has no place: it gets one when a packet has left
+            // the packet of a due source has no place; it gets one when a packet has left
             if stream.due > now && stream.pending == NONE {
                 due = due.min(stream.due);
             }
@@ -69,7 +70,7 @@ impl Interfaces {
             }
         }
         if some_wait {
-            // the limit of an empty queue may be all that keeps it from another destination
+            // perhaps only the limit of an empty queue keeps the queue from taking another destination
             let held = queues.queues_of_sources(t).iter().map(|queue| queue.opens);
             due = held.filter(|&opens| opens > now).fold(due, u64::min);
         }
@@ -107,7 +108,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
             }
             self.interfaces.alarms.release(fabric.now);
         }
-        // nothing else may send a flit before the queue whose turn it is
+        // no other queue may send a flit before the next queue in round-robin order
         let by_turns = !net.single && !net.slow.injection && !rules.notifies && rules.rule == InjectionRule::RoundRobin;
         for word in 0..self.interfaces.busy.0.len() {
             let mut bits = self.interfaces.busy.0[word];
@@ -121,8 +122,8 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         }
     }
 
-    /// Sends a body flit of the queue of terminal `t` whose turn it is, if turns alone decide and nothing keeps the flit. Else it does
-    /// nothing, and returns false: `send_queued` takes all cases.
+    /// Sends a body flit of the next queue of terminal `t` in round-robin order, if only this order decides and the
+    /// flit can leave. Otherwise does nothing and returns false; `send_queued` handles all cases.
     #[inline(always)]
     fn sends_body_in_turn(&mut self, net: &Net, rules: &InterfaceRules, t: usize, measured: u64) -> bool {
         let Routers { fabric, beside } = &mut self.routers;
@@ -158,7 +159,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         true
     }
 
-    /// Terminal `t` takes what its sources give, and sends a flit if one of its queues can.
+    /// Takes the packets that the sources of terminal `t` create, and sends a flit if one of its queues can.
     pub(crate) fn send_queued(&mut self, net: &Net, rules: &InterfaceRules, t: usize, measured: u64) {
         let Routers { fabric, beside } = &mut self.routers;
         if self.interfaces.queues.some_stream_is_due(t, fabric.now) {
@@ -178,8 +179,8 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         }
     }
 
-    /// Terminal `t` sends the next flit of queue `q`, which is a head, a tail, or one that some rule may keep. A head may take one of
-    /// `vcs`.
+    /// Sends the next flit of queue `q` of terminal `t`: a head, a tail, or a flit that some rule may delay. A head may
+    /// take one of `vcs`.
     #[inline(never)]
     fn send_first_or_last(
         &mut self,
@@ -238,7 +239,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
 }
 
 impl<const W: usize, const V: usize> Reach<W, V> {
-    /// Terminal `t` has sent the head of a packet of queue `q`.
+    /// Called when terminal `t` has sent the head of a packet of queue `q`.
     #[inline(always)]
     fn has_begun(&mut self, net: &Net, (t, q): (usize, usize), (packet, flits): (u32, u16), is_notice: bool) {
         let Routers { fabric, beside } = &mut self.routers;
@@ -254,7 +255,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// The tail of the first packet of queue `q` has left terminal `t`.
+    /// Called when the tail of the first packet of queue `q` has left terminal `t`.
     fn leave_queue(&mut self, interfaces: &mut Interfaces, net: &Net, rules: &InterfaceRules, t: usize, q: usize) {
         let Ready { stream, frees, .. } = interfaces.queues.leave(t, q);
         if frees {
@@ -265,7 +266,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         }
     }
 
-    /// Terminal `t` begins a packet of queue `q`, whose flow may have a limit: sets when the next one of the queue may.
+    /// Called when terminal `t` begins a packet of queue `q`, whose flow may have a limit. Sets the cycle in which the
+    /// next packet of the queue may begin.
     #[inline(never)]
     fn limit_flow(
         &mut self,
@@ -284,7 +286,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         }
     }
 
-    /// The oldest packet that terminal `t` keeps goes: its place in the buffer can be used again.
+    /// Releases the oldest packet that terminal `t` keeps, and so its place in the buffer.
     #[inline(never)]
     fn free_kept(&mut self, interfaces: &mut Interfaces, net: &Net, t: usize) {
         let Some(kept) = interfaces.queues.free_oldest(t) else { return };
@@ -295,13 +297,13 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         }
     }
 
-    /// The output that leads to terminal `t`.
+    /// The output to terminal `t`.
     fn ejection_of(&self, interfaces: &Interfaces, t: usize) -> usize {
         // the injection channel leads to the input port with the same number
         self.wires.outs[interfaces.channel_of(t)].peer as usize
     }
 
-    /// Takes the packets that the sources of terminal `t` give now, as long as their queues have places.
+    /// Takes the packets that the sources of terminal `t` create now, as long as their queues have places.
     #[inline(never)]
     fn fill(
         &mut self,
@@ -323,12 +325,13 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         }
     }
 
-    /// The stream of terminal `t` that gives the next packet, by the injection rule. It is due, and its packet has a place.
+    /// The stream (part of a source) of terminal `t` that creates the next packet by the injection rule. It is due, and
+    /// its packet has a place.
     fn next_stream(&self, interfaces: &Interfaces, net: &Net, rules: &InterfaceRules, t: usize) -> Option<usize> {
         let queues = &interfaces.queues;
         let own = queues.streams_of(t);
         if own.len() == 1 {
-            // the usual case: the rule has nothing to choose
+            // the usual case: at most one stream is due
             let s = own.start;
             return (queues.streams[s].is_due(self.now) && self.has_place(interfaces, net, rules, t, s)).then_some(s);
         }
@@ -345,7 +348,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         })
     }
 
-    /// Whether the next packet of stream `s` has a place, as far as that is known.
+    /// Whether the next packet of stream `s` has a place, if its queue is known.
     fn has_place(&self, interfaces: &Interfaces, net: &Net, rules: &InterfaceRules, t: usize, s: usize) -> bool {
         let queues = &interfaces.queues;
         let has_room = |q: usize| queues.queue(t, q).packets < rules.depth;
@@ -353,7 +356,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         match rules.queueing {
             Queueing::One => has_room(0),
             Queueing::PerClass => has_room(stream.class.into()),
-            // where a packet goes is known when it has been created
+            // the destination of a packet is known only after its creation
             Queueing::PerDestination | Queueing::PerLane if stream.pending == NONE => true,
             Queueing::PerDestination => {
                 let to = self.buffers.packets.items[stream.pending as usize].dst;
@@ -369,7 +372,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         }
     }
 
-    /// The queue for `packet` of stream `s`; `None` if it has no place for it now.
+    /// The queue for `packet` of stream `s`; `None` if the queue has no place for it now.
     fn queue_of(
         &mut self,
         interfaces: &mut Interfaces,
@@ -397,7 +400,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         net.refined.as_ref().map_or(0, |refined| refined.from_terminal(net.terminal_at[id as usize], packet, net.seed))
     }
 
-    /// The queue of a packet of a message class, where lanes have queues of their own.
+    /// The queue of a packet of a message class, if lanes have queues of their own.
     fn queue_of_lane(
         &self,
         interfaces: &Interfaces,
@@ -409,7 +412,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         usize::from(class) * usize::from(rules.lanes) + usize::from(self.lane_of(interfaces, net, t, packet))
     }
 
-    /// `packet` of stream `s` joins queue `q` of terminal `t`.
+    /// Appends `packet` of stream `s` to queue `q` of terminal `t`.
     fn queue_up(
         &mut self,
         interfaces: &mut Interfaces,
@@ -441,7 +444,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         }
     }
 
-    /// Asks stream `s` of terminal `t`, which is due, for its packet, and creates it.
+    /// Gets the packet of stream `s` of terminal `t`, which is due, and creates it.
     #[inline(never)]
     fn ask(
         &mut self,
@@ -481,7 +484,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         if filled & (filled - 1) != 0 && (rules.notifies || rules.rule != InjectionRule::RoundRobin) {
             return self.next_by_rule(interfaces, net, rules, t);
         }
-        // the usual case at low load is that there is one
+        // at low load there is usually one queue
         let mut bits = filled.rotate_right(turn);
         loop {
             let q = ((turn + bits.trailing_zeros()) % 64) as usize;
@@ -493,7 +496,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         }
     }
 
-    /// The same where the rule does not follow the turns alone.
+    /// The same for rules that are not only round robin.
     #[inline(never)]
     fn next_by_rule(
         &self,
@@ -546,8 +549,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         self.head_can_leave(interfaces, net, rules, (t, q))
     }
 
-    /// Whether the first packet of queue `q` of terminal `t` can begin to leave now: the VCs that it may take. Its head may ask for a closed
-    /// channel, unless another packet has to finish first.
+    /// Whether the first packet of queue `q` of terminal `t` can begin to leave now: the VCs that it may take. Its head
+    /// may request a closed channel, unless another packet has to finish first.
     #[inline(never)]
     fn head_can_leave(
         &self,

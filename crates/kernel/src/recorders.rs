@@ -1,5 +1,5 @@
-//! The recordings of a block: each part is told of the events that it may record. A run without recordings pays nothing
-//! in the loop: deliveries and hops are behind flags that the loop tests anyway, and the other events are rare.
+//! The recordings of a block: each part is notified of the events that it may record. A run without recordings pays
+//! nothing in the loop: deliveries and hops are behind flags that the loop tests anyway, and the other events are rare.
 
 use crate::block::{Buffers, Fabric, Interfaces};
 use weft_api::base::kept::Kept;
@@ -12,7 +12,7 @@ use weft_api::state::{ChannelEnd, InputUnit, LinkState, NO_REQUEST, NONE, Output
 pub struct Recorders {
     #[kept(each)]
     parts: Vec<Part>,
-    /// What every channel had done when it was last read; empty if no recording takes samples.
+    /// The counts of every channel at its last reading; empty if no recording takes samples.
     #[kept(each)]
     readings: Vec<Reading>,
     /// Flits that wait in every buffer; empty if no recording takes samples of queues.
@@ -47,12 +47,13 @@ impl Recorders {
         self.parts.iter_mut().map(|part| &mut *part.recorder)
     }
 
-    /// A channel goes from one power state to another.
+    /// Records that a channel goes from one power state to another.
     pub fn changed(&mut self, channel: usize, from: LinkState, to: LinkState, now: u64) {
         self.each().for_each(|part| part.changed(channel, from, to, now));
     }
 
-    /// A packet leaves on channel `channel` for its terminal, and is delivered at cycle `at`. `inside`: in the window.
+    /// Records that a packet leaves on channel `channel` for its terminal, and is delivered at cycle `at`. `inside`: in
+    /// the window.
     #[inline(never)]
     pub fn delivered(&mut self, channel: usize, packet: &Packet, at: u64, inside: bool) {
         for part in self.parts.iter_mut().filter(|part| part.hears_deliveries) {
@@ -61,7 +62,7 @@ impl Recorders {
         self.crosses(channel, 0, packet);
     }
 
-    /// All flits of a packet cross a channel on a VC.
+    /// Records that all flits of a packet cross a channel on a VC.
     pub fn crosses(&mut self, channel: usize, vc: u8, packet: &Packet) {
         self.parts
             .iter_mut()
@@ -77,7 +78,7 @@ impl Recorders {
         self.parts.iter_mut().filter(|part| part.hears_paths).for_each(|part| part.recorder.part_crossed(packets));
     }
 
-    /// A control packet leaves. Returns its number if there is a recording.
+    /// Records that a control packet leaves. Returns its number if there is a recording.
     pub fn control_sent(&mut self, packet: &dyn Fn() -> ControlPacket) -> Option<u32> {
         if self.parts.is_empty() {
             return None;
@@ -130,7 +131,7 @@ impl Recorders {
         self.each().for_each(|part| part.window_ends(now));
     }
 
-    /// Ends the recordings: takes a last sample of what has happened since the one before, and returns the parts.
+    /// Ends the recordings: takes a last sample, which covers the time since the sample before, and returns the parts.
     pub fn finish<const V: usize>(
         mut self,
         outs: &[OutputUnit<V>],
@@ -174,7 +175,7 @@ fn waiting<const V: usize>(input: &InputUnit<V>, buffers: &Buffers<V>) -> QueueR
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// Tells recordings of paths which packets have crossed a channel in part.
+    /// Passes the packets that have crossed a channel only in part to recordings of paths.
     pub(crate) fn tell_part_crossed(&self, interfaces: &Interfaces, recorders: &mut Recorders) {
         if !recorders.hear_paths() {
             return;
@@ -195,14 +196,14 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         for (i, input) in self.buffers.ins.iter().enumerate() {
             for (v, &head) in input.head.iter().enumerate().filter(|&(_, &head)| head != NONE) {
                 let segment = &self.buffers.segments.items[head as usize];
-                // a head that is discarded asks for an output, and holds none
+                // a discarded head requests an output and holds no VC
                 if segment.sent == 0 || segment.sent == segment.len || input.requests[v] != NO_REQUEST {
                     continue;
                 }
                 let (channel, vc) =
                     (input.base(i) + usize::from(input.output_vc[v] >> 4), (input.output_vc[v] & 15) as u8);
                 let (packet, missing) = match self.wires.outs[channel].kind() {
-                    // the packet is here until its tail leaves
+                    // the packet stays in this router until its tail leaves
                     ChannelEnd::Ejection => {
                         (Some(&self.buffers.packets.items[segment.packet as usize]), -i64::from(segment.sent))
                     }

@@ -8,7 +8,7 @@ use weft_api::state::{OutputUnit, matching};
 use weft_api::switch::end_request;
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// A head of input `i` asks for a VC of this class at output `p`.
+    /// Enters the request of a head of input `i` for a VC of this class at output `p`.
     #[inline(always)]
     pub(crate) fn request_vc(&mut self, net: &Net, i: usize, p: usize, class: usize) {
         // SAFETY: a head waits at an input (`assert_numbers`).
@@ -19,8 +19,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         }
     }
 
-    /// Notes that a head of this router and input wants a VC of this class, which its routing has, at output `o`. Returns whether one is
-    /// open.
+    /// Notes that a head of this router and input requests a VC of this class of its routing at output `o`. Returns
+    /// whether one is open.
     ///
     /// # Panics
     /// If `o` is no output of the router: a routing has named it, which may come from outside.
@@ -45,8 +45,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         is_open
     }
 
-    /// A head of input `i` has given up its request `key`. Ends the request of the input, unless another head of the
-    /// same input also asks for `key`.
+    /// Ends request `key` of input `i` for one head, unless another head of the same input also requests `key`.
     pub(crate) fn withdraw(&mut self, net: &Net, r: usize, i: usize, key: u16) {
         // SAFETY: a head waits at an input (`assert_numbers`).
         let port = unsafe { self.buffers.ins.hot(i) };
@@ -66,7 +65,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
     }
 }
 
-/// A routing, which may come from outside, has named a hop that does not exist.
+/// Panics: a routing, perhaps one from outside of Weft, has named a hop that does not exist.
 #[cold]
 #[inline(never)]
 pub(crate) fn no_such_hop() -> ! {
@@ -74,13 +73,13 @@ pub(crate) fn no_such_hop() -> ! {
 }
 
 impl<const W: usize> Requests<W> {
-    /// A head asks for output `o`, which is closed.
+    /// Notes that a head requests output `o`, which is closed.
     #[cold]
     fn note_closed(&mut self, o: usize) {
         self.of_closed.push(o as u32);
     }
 
-    /// A head at router `r`, for which a VC of output `p` is open, asks the allocator.
+    /// Enters the request of a head at router `r`, for which a VC of output `p` is open, for the allocator.
     #[inline(always)]
     pub(crate) fn ask_for_vc(&mut self, r: usize, p: usize) {
         // SAFETY: an input names its router, which has a bit (`assert_numbers`).
@@ -90,7 +89,7 @@ impl<const W: usize> Requests<W> {
         }
     }
 
-    /// A flit at router `r`, whose packet holds a VC of output `p`, asks the allocator.
+    /// Enters the request of a flit at router `r`, whose packet holds a VC of output `p`, for the allocator.
     #[inline(always)]
     pub(crate) fn ask_for_switch(&mut self, r: usize, p: usize) {
         // SAFETY: an input names its router, which has a bit (`assert_numbers`).

@@ -1,8 +1,9 @@
 //! Queues that are set aside for congested outputs, in the loop.
 //!
-//! A head in a normal queue may find many flits before it at its output. Or its packet goes on into a queue set aside, and that queue is
-//! filled. Then the router sends a note over the channel on which the packet came. Its sender puts packets that will cross the congested
-//! output (the root) into a queue of their own. Notes travel beside the link, as credits do.
+//! A head in a normal queue may find many flits before it at its output. Or the next queue of its packet is a queue set
+//! aside, and that queue is filled. Then the router sends a note over the channel on which the packet came. Its sender
+//! puts packets that will cross the congested output (the root) into a queue of their own. Notes travel beside the
+//! link, as credits do.
 //!
 //! The first packet in such a queue waits at the far end until older packets in other queues of the channel have left. So packets
 //! of a flow stay in order.
@@ -16,7 +17,7 @@ use weft_api::state::{
 };
 
 impl<const W: usize, const V: usize> Routers<W, V> {
-    /// Notes arrive, fenced heads whose time has come ask for their outputs, and empty queues become free.
+    /// Receives notes, lets fenced heads request their outputs when they may, and frees empty queues.
     #[inline(never)]
     pub(crate) fn keep_set_asides(&mut self, interfaces: &mut Interfaces, net: &Net, rules: &SetAsideRules) {
         let fabric = &mut self.fabric;
@@ -37,7 +38,7 @@ impl<const W: usize, const V: usize> Routers<W, V> {
             self.head_asks(net, i as usize, v.into());
         }
         opened.clear();
-        // queues that have opened meanwhile are for the next cycle
+        // queues that have opened meanwhile are handled in the next cycle
         opened.append(&mut self.fabric.set_asides.opened);
         self.fabric.set_asides.opened = opened;
         self.fabric.free_empty(interfaces, net, rules);
@@ -92,7 +93,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         if out.is(ChannelEnd::Injection) { rules.from_terminals() } else { rules.between(out.class) }
     }
 
-    /// The sender of input `i` gets a token.
+    /// Sends a token to the sender of input `i`.
     fn tell_upstream(&mut self, net: &Net, i: usize, token: Token) {
         if token.because_of != NONE {
             let o = token.because_of as usize;
@@ -105,7 +106,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         self.send_note(port.is_remote(), upstream, at, Note { port: 0, root: token.root, returns: false });
     }
 
-    /// A note to the other end of a channel, which is `port` of this block, or, if it `is_cut`, channel `port` to another block.
+    /// Sends a note to the other end of a channel: `port` of this block, or channel `port` to another block if it
+    /// `is_cut`.
     fn send_note(&mut self, is_cut: bool, port: u32, at: u64, note: Note) {
         self.set_asides.counts.sent += 1;
         if is_cut {
@@ -116,7 +118,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         }
     }
 
-    /// The notes of this cycle, in an order that does not depend on the division into blocks.
+    /// Takes the notes of this cycle, in an order that does not depend on the division into blocks.
     fn due_notes(&mut self) -> Vec<Note> {
         let mut due = std::mem::take(&mut self.set_asides.due);
         due.clear();
@@ -138,7 +140,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         }
     }
 
-    /// A queue of channel `o` has been set aside: heads that wait for the channel take the queues of their packets.
+    /// Called when a queue of channel `o` has been set aside. Heads that wait for the channel change to the queues of
+    /// their packets.
     fn sort_heads(&mut self, interfaces: &mut Interfaces, net: &Net, rules: &SetAsideRules, o: usize) {
         let out = &self.wires.outs[o];
         if out.is(ChannelEnd::Injection) {
@@ -173,7 +176,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         }
     }
 
-    /// Packets in VC `v` of input `i` are counted at the trunk of output `o`. Packets that have got a queue now are not counted any more.
+    /// Updates the counts of the packets in VC `v` of input `i` at the trunk of output `o`. Packets that now have a
+    /// queue are no longer counted.
     fn count_again(&mut self, net: &Net, (i, v): (usize, usize), o: usize) {
         let (base, trunk) = (self.buffers.ins[i].base(i), self.first_of_trunk(o));
         let mut id = *self.buffers.ins[i].head.at(v);
@@ -189,7 +193,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         }
     }
 
-    /// Queues that have been empty for long enough, and whose tokens are all back, are free again.
+    /// Frees queues that have been empty for long enough and whose tokens have all returned.
     fn free_empty(&mut self, interfaces: &mut Interfaces, net: &Net, rules: &SetAsideRules) {
         let mut free = std::mem::take(&mut self.set_asides.free);
         let in_use = std::mem::take(&mut self.set_asides.lines.in_use);
@@ -246,8 +250,9 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         self.set_asides.held[i * 16 + v] += 1;
     }
 
-    /// Counts the packet of a head, which has come into a normal queue of input `i`, at its output. Packets that choose their output as
-    /// heads are not counted: nobody upstream knows whether a packet will cross such an output.
+    /// Counts the packet of a head, which has come into a normal queue of input `i`, at its output. Packets that choose
+    /// their output as heads are not counted, because routers upstream cannot know whether a packet will cross such an
+    /// output.
     fn count_packet(&mut self, net: &Net, i: usize, flit: Flit) {
         let (p, class) = split(flit.key, net.class_bits);
         let o = self.buffers.ins[i].base(i) + p;
@@ -287,7 +292,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         counted && self.set_asides.counted[id as usize] as usize == place
     }
 
-    /// Packet `id` waits no more for the output at which it is counted, or waits because of another one.
+    /// Called when packet `id` no longer waits for the output at which it is counted, or waits because of another
+    /// output.
     fn count_no_more(&mut self, id: u32) {
         let packet = &mut self.buffers.packets.items[id as usize];
         if packet.flags & COUNTED != 0 {
@@ -297,7 +303,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         }
     }
 
-    /// Flits of packet `id`, the head of VC `v` of input `i`, are discarded, its tail among them if `tail`.
+    /// Called when flits of packet `id`, the head of VC `v` of input `i`, are discarded. `tail`: the tail is among
+    /// them.
     pub(crate) fn note_discard(&mut self, (i, v): (usize, usize), id: u32, tail: bool) {
         self.count_no_more(id);
         if tail {
@@ -305,21 +312,22 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         }
     }
 
-    /// Packet `id` is about to leave on VC `vc` of channel `o`. Marks the first packet there since the queue was set aside.
+    /// Called before packet `id` leaves on VC `vc` of channel `o`. Marks the first packet there since the queue was set
+    /// aside.
     fn mark_if_first(&mut self, rules: &SetAsideRules, (o, vc): (usize, usize), id: u32) {
         let first = self.line_of(rules, o, vc).is_some_and(|line| line.unused >> vc & 1 != 0);
         let flags = &mut self.buffers.packets.items[id as usize].flags;
         *flags = if first { *flags | FENCED } else { *flags & !FENCED };
     }
 
-    /// A packet has begun to leave on VC `vc` of channel `o`: the next one is not the first.
+    /// Called when a packet has begun to leave on VC `vc` of channel `o`. The next packet will not be the first.
     fn has_begun(&mut self, rules: &SetAsideRules, (o, vc): (usize, usize)) {
         if let Some(line) = self.line_of(rules, o, vc) {
             line.unused &= !(1 << vc);
         }
     }
 
-    /// The queue that is set aside to which VC `vc` of channel `o` belongs; `None` if it is of a normal queue.
+    /// The queue set aside to which VC `vc` of channel `o` belongs; `None` if the VC belongs to a normal queue.
     fn line_of(&mut self, rules: &SetAsideRules, o: usize, vc: usize) -> Option<&mut Line> {
         if self.wires.outs[o].is(ChannelEnd::Ejection) || !self.set_asides.lines.any(o) {
             return None;
@@ -330,14 +338,15 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         }
     }
 
-    /// Packet `id` may begin to leave terminal channel `o` now, on the only one of `vcs`. See `mark_if_first`.
+    /// Called when packet `id` may begin to leave terminal channel `o` now, on the only VC in `vcs`. See
+    /// `mark_if_first`.
     pub(crate) fn mark_from_terminal(&mut self, net: &Net, o: usize, vcs: u16, id: u32) {
         if let Some(rules) = &net.set_aside {
             self.mark_if_first(rules, (o, vcs.trailing_zeros() as usize), id);
         }
     }
 
-    /// A packet has begun to leave terminal channel `o` on VC `vc`.
+    /// Called when a packet has begun to leave terminal channel `o` on VC `vc`.
     pub(crate) fn has_left_terminal(&mut self, net: &Net, o: usize, vc: usize) {
         if let Some(rules) = &net.set_aside {
             self.has_begun(rules, (o, vc));

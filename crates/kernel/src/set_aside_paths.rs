@@ -1,8 +1,8 @@
-//! The congested outputs on the path of a packet, by which it gets its queue.
+//! Chooses the queue of a packet by the congested outputs on its path.
 //!
-//! The path is known as far as the routing has decided it. Each path ends at the terminal of its packet, so a queue set aside for an
-//! output to a terminal serves all routings. A trunk is one congested output. Its members have queues of their own, so a head that
-//! chooses among them compares those queues.
+//! Only the part of the path that the routing has decided is known. Each path ends at the terminal of its packet, so a
+//! queue set aside for an output to a terminal serves all routings. A trunk is one congested output. Its members have
+//! queues of their own, so a head that chooses among them compares those queues.
 
 use crate::block::{Fabric, queues_at};
 use crate::net::Net;
@@ -21,14 +21,14 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         (Trunk::at(&self.wires.trunks, o, (o - base) as u16), base)
     }
 
-    /// The first member of the trunk of output `o` of a router. It names the trunk.
+    /// The first member of the trunk of output `o` of a router. It identifies the trunk.
     pub(crate) fn first_of_trunk(&self, o: usize) -> usize {
         let (trunk, base) = self.trunk_of(o);
         base + usize::from(trunk.first)
     }
 
-    /// The queue of a packet behind channel `o`, which it crosses next. Of the congested outputs on its path the last one counts. `class`:
-    /// a VC class of the channel for the packet, on any lane.
+    /// The queue of a packet behind channel `o`, which it crosses next. The last congested output on its path decides.
+    /// `class`: a VC class of the channel for the packet, on any lane.
     pub(crate) fn lane_ahead(&self, net: &Net, (o, class): (usize, usize), packet: &Packet) -> u8 {
         if !self.set_asides.lines.any(o) {
             return 0;
@@ -84,7 +84,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         for o in trunk.members().map(|p| base + usize::from(p)) {
             let lane = self.lane_ahead(net, (o, class), packet);
             has_a_queue |= lane != 0;
-            // a packet in a queue that is set aside for one output may go on into a queue for another one, farther away
+            // a packet in a queue for one output may next enter a queue for another output, farther away
             if lane != 0 && self.is_filled(net, rules, (o, self.vc_of(net, o, class + usize::from(lane)))) {
                 return Some(Token { root: self.set_asides.lines.root(o, lane), because_of: o as u32 });
             }
@@ -93,7 +93,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
             return None;
         }
         let first = base + usize::from(trunk.first);
-        // senders know the output of a packet only if its routing does not choose it at the head
+        // senders can know the output of a packet only if its routing does not choose it at the head
         let is_known = net.needs.decides != Decides::EachStep || self.wires.outs[first].is(ChannelEnd::Ejection);
         let full = self.set_asides.waiting[first] >= rules.rules.detect * u32::from(trunk.width);
         let root = root_of(self.requests.routers[self.wires.outs[first].router as usize].id, trunk.first.into());
@@ -120,7 +120,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         net.vcs(self.wires.outs[o].class, class).trailing_zeros() as usize
     }
 
-    /// Whether the queue at the next router on VC `vc` of output `o` is so full that senders upstream get tokens.
+    /// Whether the queue at the next router on VC `vc` of output `o` is filled above the threshold for tokens.
     fn is_filled(&self, net: &Net, rules: &SetAsideRules, (o, vc): (usize, usize)) -> bool {
         let out = &self.wires.outs[o];
         // a hop that does not exist has no VC
@@ -139,8 +139,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         key_of(p, class + usize::from(lane), net.class_bits)
     }
 
-    /// Of these outputs of router `r` those with a queue set aside for packet `id`, and that queue. `class`: a VC class for it. The list is
-    /// scratch, which [`Self::give_back`] takes.
+    /// The outputs among these of router `r` that have a queue set aside for packet `id`, with that queue. `class`: a
+    /// VC class for the packet. The list is scratch memory, to be returned with [`Self::give_back`].
     fn queues_ahead(
         &mut self,
         net: &Net,
@@ -161,7 +161,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         self.set_asides.ahead = lanes;
     }
 
-    /// Chooses the best member of the trunk of `hop` at router `r` for packet `id`. The hop that it returns names the queue of the packet.
+    /// Chooses the best member of the trunk of `hop` at router `r` for packet `id`. The returned hop names the queue of
+    /// the packet.
     #[cold]
     #[inline(never)]
     pub(crate) fn member_set_aside(&mut self, net: &Net, r: usize, id: u32, hop: Hop, turn: u32) -> Hop {
@@ -175,8 +176,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         member
     }
 
-    /// The hop that the routing names in this step for packet `id`, a head at router `r`, and the note of the routing. The hop is on the
-    /// queue of the packet at the next router.
+    /// The hop that the routing names in this step for packet `id`, a head at router `r`, and the note of the routing.
+    /// The hop leads into the queue of the packet at the next router.
     #[cold]
     #[inline(never)]
     pub(crate) fn hop_set_aside(&mut self, net: &Net, r: usize, id: u32, turn: u32) -> (Option<Hop>, HopNote) {
@@ -211,7 +212,7 @@ fn terminal_root(net: &Net, packet: &Packet) -> Root {
     root_of(router, port.into())
 }
 
-/// A router as a routing sees it for one packet, which takes queues that are set aside. Hops are in normal queues.
+/// A router as a routing sees it for one packet that may use queues set aside. Hops lead into normal queues.
 struct Sorted<'a, const V: usize> {
     queues: &'a Queues<'a, V>,
     /// Ports with a queue set aside for the packet, and that queue.

@@ -1,16 +1,16 @@
-//! The queues of a router with a notebook: what a routing compared in a decision, number by number.
+//! A view of the queues of a router that notes each number a routing compares in a decision.
 
 use std::cell::RefCell;
 use weft_api::routing::Hop;
 use weft_api::view::{Queues, View};
 use weft_api::walk::Cost;
 
-/// A candidate and the number that decided about it.
+/// A candidate and the number by which it was judged.
 #[derive(Debug, Clone, Copy)]
 pub enum Weighed {
-    /// Congestion of an output, and the cost that comes of it: the least wins.
+    /// Congestion of an output, and the resulting cost: the least cost wins.
     Cost { hop: Hop, cost: Cost, queue: i32, value: i32 },
-    /// Credits of what a head may take at once: the most win, 0 is closed.
+    /// Credits of the VCs that a head may take at once: the most win, 0 means closed.
     Credits { hop: Hop, credits: u32 },
 }
 
@@ -29,7 +29,7 @@ impl<const V: usize> View for Spy<'_, V> {
     weft_api::answers_as!(queues);
 
     fn member(&self, hop: Hop, turn: u32) -> (u32, Hop) {
-        // all that were compared, not only the best
+        // all compared candidates, not only the best
         let credits = |port: u16| Weighed::Credits {
             hop: Hop { port, ..hop },
             credits: self.queues.open_credits(port, hop.class),

@@ -1,8 +1,8 @@
 //! The allocation steps of a cycle: heads take output VCs, flits cross the switch.
 //!
-//! In a step each input and each output sends at most one flit. With `vc_realloc` = 0 a head asks for the switch and takes
-//! a free VC of its class as it crosses. With `vc_realloc` = 1 it takes the VC first (`vc_allocation.rs`), and asks for the switch
-//! from the next step on; a VC then serves a packet every second step.
+//! In a step each input and each output sends at most one flit. With `vc_realloc` = 0 a head requests the switch and
+//! takes a free VC of its class as it crosses. With `vc_realloc` = 1 it takes the VC first (`vc_allocation.rs`), and
+//! requests the switch from the next step on. A VC then serves a packet every second step.
 
 use crate::block::{Fabric, Reach, Routers};
 use crate::net::Net;
@@ -56,8 +56,9 @@ impl<const W: usize, const V: usize> Reach<W, V> {
                 let router = unsafe { fabric.requests.routers.hot(r) };
                 let nothing_asked = router.vc_requests.is_empty() && router.switch_requests.is_empty();
                 if nothing_asked || net.slow.crossing && fabric.waits_for_links(net, r) {
-                    // Heads that choose look again if a flit has moved: a VC may have become free. (One that has bypassed is not
-                    // counted here. Then all heads that wait have just chosen an open output, so that one of them has moved.)
+                    // Heads that choose check again if a flit has moved, because a VC may have become free. (A flit
+                    // that has bypassed does not count. In that case all waiting heads have just chosen an open output,
+                    // so one of them has moved.)
                     let news = net.chooses && !router.choosing.is_empty() && beside.observers.tally.flit_hops != moved;
                     if !news {
                         // SAFETY: `r` comes from `active`, which has a bit for each router (`assert_numbers`).
@@ -68,7 +69,8 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         }
     }
 
-    /// Flits that hold a VC cross the switch of router `r`; if `heads_cross`, also heads, which take a VC as they cross.
+    /// Moves flits that hold a VC across the switch of router `r`. `heads_cross`: heads also cross, and take a VC as
+    /// they do.
     #[inline(always)]
     fn cross<const SINGLE: bool>(
         &mut self,
@@ -84,7 +86,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         if !heads && outputs.is_empty() {
             return;
         }
-        // body flits only is the common case of long packets
+        // with long packets usually only body flits are here
         let outputs = if heads { outputs | router.vc_requests } else { outputs };
         let moves = if net.slow.crossing {
             match heads {
@@ -99,8 +101,8 @@ impl<const W: usize, const V: usize> Reach<W, V> {
 }
 
 impl<const W: usize, const V: usize> Routers<W, V> {
-    /// Used if arbiters go by age, packets are watched, there is a routing delay behind every packet, or outputs may be
-    /// full because their link is slow.
+    /// The variant for runs with one of these: arbiters let the oldest packet win, packets are watched, a routing delay
+    /// follows every packet, outputs may be full because their link is slow.
     #[inline(never)]
     fn matched_slow_path<const HEADS: bool>(
         &mut self,
@@ -155,13 +157,13 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 
 /// A switch allocator compiled for the loop: one virtual call per allocation step of a router.
 pub trait SwitchAllocator<const W: usize, const V: usize>: Debug + Send + Sync {
-    /// Heads that may get a VC, and flits that have one. Returns the number of moves.
+    /// Matches heads that may get a VC, and flits that have one. Returns the number of moves.
     fn heads_and_flits(&self, fabric: &mut Fabric<W, V>, net: &Net, r: usize, outputs: Bits<W>) -> usize;
-    /// Flits that have a VC only.
+    /// Matches only flits that have a VC.
     fn flits(&self, fabric: &mut Fabric<W, V>, net: &Net, r: usize, outputs: Bits<W>) -> usize;
 }
 
-/// Matches inputs to `outputs` of router `r`; with `heads`, some head asks for a VC. Returns the number of moves.
+/// Matches inputs to `outputs` of router `r`; with `heads`, some head requests a VC. Returns the number of moves.
 #[inline(always)]
 fn matched<const W: usize, const V: usize>(
     fabric: &mut Fabric<W, V>,
@@ -174,7 +176,7 @@ fn matched<const W: usize, const V: usize>(
     if heads { allocator.heads_and_flits(fabric, net, r, outputs) } else { allocator.flits(fabric, net, r, outputs) }
 }
 
-/// An allocator for the steps of a run: `H` while heads ask for VCs of a router, `F` while none does.
+/// An allocator for the steps of a run: `H` while heads request VCs of a router, `F` while none does.
 #[derive(Debug)]
 pub struct Compiled<A, H, F> {
     allocator: A,

@@ -1,4 +1,4 @@
-//! The counts of a block. All are integers, so that blocks can be added in any order.
+//! The counts of a block. All are integers, so the counts of blocks can be added in any order.
 
 use crate::job_tally::Parts;
 use crate::net::Net;
@@ -12,7 +12,7 @@ use weft_api::workload::Amount;
 /// Latencies below this [cycles] are counted in an array, not in a histogram.
 const SHORT: usize = 1024;
 
-/// Numbers of hops that are counted one by one, and the last number for all that are higher.
+/// Length of the array of hop counts. The last entry counts all longer paths.
 const HOPS: usize = 64;
 
 /// Latencies up to 2^32 cycles with 3 significant digits.
@@ -24,7 +24,7 @@ pub fn histogram() -> Histogram<u64> {
 pub struct Tally {
     /// First cycle of the measured window, and the first cycle after it.
     pub window: (u64, u64),
-    /// What terminals created in the window, without packets that deliveries caused.
+    /// Packets that terminals created in the window, without those that deliveries caused.
     pub created: Amount,
     /// Measured packets that were delivered.
     pub delivered: u64,
@@ -34,14 +34,15 @@ pub struct Tally {
     pub injected_flits: u64,
     pub accepted_flits: u64,
     pub flit_hops: u64,
-    /// Cycles that slow links took in the window until all of a head was on them, more than the links before had taken.
+    /// Additional cycles in the window that slow links took until all of a head was on them, compared with the links
+    /// before.
     pub serial_cycles: u64,
     #[kept(each)]
     pub batches: Vec<PacketSums>,
     latency: Histogram<u64>,
     network_latency: Histogram<u64>,
-    /// Number of packets for each latency below [`SHORT`] cycles. Most packets are short, and an array costs a fraction
-    /// of a histogram.
+    /// Number of packets for each latency below [`SHORT`] cycles. Most latencies are short, and an array costs a
+    /// fraction of a histogram.
     #[kept(each)]
     short_latency: Box<[u64; SHORT]>,
     #[kept(each)]
@@ -81,7 +82,7 @@ impl Tally {
         at.wrapping_sub(self.window.0) < self.window.1 - self.window.0
     }
 
-    /// How many of the cycles from `from` to before `end` are in the window.
+    /// Number of cycles of the window from `from` to before `end`.
     pub fn cycles_inside(&self, from: u64, end: u64) -> u64 {
         end.min(self.window.1).saturating_sub(from.max(self.window.0))
     }
@@ -91,7 +92,7 @@ impl Tally {
         self.accepted_flits += u64::from(self.inside(at));
     }
 
-    /// A slow link takes so many cycles more for a head that is sent now.
+    /// Counts the additional cycles that a slow link takes for a head that is sent now.
     #[inline(always)]
     pub fn delayed(&mut self, now: u64, cycles: u64) {
         self.serial_cycles += u64::from(self.inside(now)) * cycles;
@@ -114,13 +115,13 @@ impl Tally {
         self.longest_path.max(self.most_counted() as u32)
     }
 
-    /// The tail of `packet` reaches its terminal at cycle `at`.
+    /// Counts `packet`, whose tail reaches its terminal at cycle `at`.
     #[inline(never)]
     pub fn deliver(&mut self, net: &Net, packet: &Packet, at: u64) {
         self.count(net, packet, at);
     }
 
-    /// `packet` is discarded in cycle `now`.
+    /// Counts `packet`, which is discarded in cycle `now`.
     pub fn lose(&mut self, net: &Net, packet: &Packet, now: u64) {
         if self.inside(now) {
             self.parts.faults.lose(now);

@@ -4,7 +4,7 @@
 use weft_api::base::kept::Kept;
 use weft_api::base::wheel::Wheel;
 
-/// No timer is set.
+/// Value of a timer that is not set.
 const NEVER: u64 = u64::MAX;
 
 #[derive(Debug, Kept)]
@@ -55,8 +55,8 @@ impl Timers {
         set.map(|(_, &end)| end).min().unwrap_or(NEVER)
     }
 
-    /// Hands out the list of periods, one per timer. The caller writes the period of each timer whose ends change nothing, and 0 for the
-    /// others, and returns the list by `note_periods`.
+    /// Lends the list of periods, one per timer, to the caller. The caller writes the period of each timer whose ends
+    /// change nothing, and 0 for the others. It returns the list with `note_periods`.
     pub fn periods(&mut self) -> Vec<u64> {
         std::mem::take(&mut self.periods)
     }
@@ -73,7 +73,7 @@ impl Timers {
         with_effect.map(|((_, &end), _)| end).min().unwrap_or(NEVER)
     }
 
-    /// The clock jumps to cycle `now`. Timers that end before it change nothing, and are moved by whole periods.
+    /// Moves the clock to cycle `now`. Timers that end before change nothing, and are moved by whole periods.
     pub fn jump(&mut self, now: u64) {
         for (end, &period) in self.ends.iter_mut().zip(&self.periods) {
             if period > 0 && *end < now {
@@ -97,13 +97,13 @@ impl Timers {
         }
     }
 
-    /// The timers that end at `now`, in ascending order. The caller hands the list back with `give_back`.
+    /// The timers that end at `now`, in ascending order. The caller returns the list with `give_back`.
     pub fn end(&mut self, now: u64) -> Vec<u32> {
         let mut ended = std::mem::take(&mut self.ended);
         while let Some((chunk, len)) = self.wheel.due(now) {
             for k in 0..len {
                 let who = self.wheel.item(chunk, k);
-                // a timer that was set again may be in the wheel more than once; only the entry at `comes_up` counts
+                // a timer that was set again may have several entries in the wheel; only the entry at `comes_up` counts
                 if self.comes_up[who as usize] == now {
                     self.comes_up[who as usize] = NEVER;
                     ended.push(who);

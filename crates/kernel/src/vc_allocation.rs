@@ -1,7 +1,7 @@
-//! VC allocation as a stage of its own, before switch allocation (`vc_realloc` = 1).
+//! VC allocation as a separate stage before switch allocation (`vc_realloc` = 1).
 //!
-//! One iteration of iSLIP between output VCs and the input VCs that ask for their class. Every free output VC grants
-//! one head, and every head accepts one VC; both go round robin, and pointers move past what was accepted. If two VCs
+//! An iteration of iSLIP between output VCs and the input VCs that request their class. Every free output VC grants one
+//! head, and every head accepts one VC; both choose round robin, and pointers move past accepted pairs. If two VCs
 //! grant the same head, one of the grants is lost until the next step. With wormhole flow control a head may take a VC
 //! that has no credit yet.
 
@@ -15,8 +15,8 @@ use weft_api::state::{NO_REQUEST, matching};
 use weft_api::switch::end_request;
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// Heads of router `r` take VCs. Returns the outputs at which one was taken. Those heads cross the switch in the next step at the
-    /// earliest.
+    /// Lets heads of router `r` take VCs. Returns the outputs at which a VC was taken. These heads cross the switch in
+    /// the next step at the earliest.
     pub(crate) fn take_vcs(&mut self, net: &Net, r: usize) -> Bits<W> {
         let Self { wires, buffers, requests, vc_stage, .. } = self;
         if requests.routers[r].vc_requests.is_empty() {
@@ -25,7 +25,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         take_vcs((wires, buffers), (requests, vc_stage), net, r)
     }
 
-    /// The heads that have taken VCs of these outputs of router `r` may cross from now on.
+    /// Lets the heads that have taken VCs of these outputs of router `r` cross from now on.
     pub(crate) fn let_cross(&mut self, r: usize, mut taken: Bits<W>) {
         let router = &mut self.requests.routers[r];
         while let Some(p) = taken.take_first() {
@@ -39,7 +39,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
     }
 }
 
-/// Allocates VCs at every output that heads ask for. Returns the outputs at which a VC was taken.
+/// Allocates VCs at every output that heads request. Returns the outputs at which a VC was taken.
 fn take_vcs<const W: usize, const V: usize>(
     (wires, buffers): (&mut Wires<W, V>, &mut Buffers<V>),
     (requests, stage): (&mut Requests<W>, &mut VcStage<W>),
@@ -68,14 +68,14 @@ fn take_vcs<const W: usize, const V: usize>(
             }
         }
         if !again {
-            // the remaining heads wait for a VC or a credit; when one comes back the bit is set again
+            // the remaining heads wait for a VC or a credit; when one returns the bit is set again
             requests.routers[r].vc_requests.clear(p);
         }
     }
     touched
 }
 
-/// One iteration between the VCs in `room` of output `p` and the heads that ask for `class`. Returns true if VCs
+/// Runs one iteration between the VCs in `room` of output `p` and the heads that request `class`. Returns true if VCs
 /// and heads are left that could be matched in the next step.
 fn match_vcs<const W: usize, const V: usize>(
     (wires, buffers): (&mut Wires<W, V>, &mut Buffers<V>),
@@ -108,7 +108,7 @@ fn match_vcs<const W: usize, const V: usize>(
     !requests.requesters[slot].is_empty() && wires.outs[base + p].free_vcs & room != 0
 }
 
-/// Of the heads that ask for `class` of output `p`, the first at or after `turn` (input * V + VC), as (input, VC).
+/// Of the heads that request `class` of output `p`, the first at or after `turn` (input * V + VC), as (input, VC).
 fn next_head<const W: usize, const V: usize>(
     buffers: &Buffers<V>,
     requests: &Requests<W>,
@@ -129,7 +129,7 @@ fn next_head<const W: usize, const V: usize>(
     (i, heads(i).trailing_zeros() as usize)
 }
 
-/// The head of VC `v` of input `i` accepts one of the output VCs that granted it.
+/// Lets the head of VC `v` of input `i` accept one of the output VCs that granted it.
 fn accept_vc<const W: usize, const V: usize>(
     (wires, buffers): (&mut Wires<W, V>, &mut Buffers<V>),
     (requests, stage): (&mut Requests<W>, &mut VcStage<W>),

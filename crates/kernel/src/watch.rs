@@ -1,8 +1,8 @@
-//! Watched packets: notes what happens to them, where it happens.
+//! Watched packets: each block notes the events of those that are in it.
 //!
-//! A run that watches no packets pays nothing: the calls are on branches that the loop takes anyway for other rare
-//! cases (`SlowPaths::creation`, `HeadPath::Slow`, `SlowPaths::crossing`), and on one branch per cycle. Each block
-//! keeps notes of its own; `journey.rs` joins them.
+//! A run without watched packets pays almost nothing: the calls are on one branch per cycle, and on branches that the
+//! loop has anyway for rare cases (`SlowPaths::creation`, `HeadPath::Slow`, `SlowPaths::crossing`). Each block keeps
+//! notes of its own; `journey.rs` joins them.
 
 use crate::block::{Fabric, Interfaces, Observers, PolicySide, queues_at};
 use crate::net::Net;
@@ -17,7 +17,7 @@ use weft_api::state::{ChannelEnd, Gate, NO_REQUEST, NONE, Packet, UNDECIDED, WAT
 use weft_api::view::View;
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// Packet `id` has come to the head of the source queue of terminal `t`.
+    /// Notes that packet `id` has come to the head of the source queue of terminal `t`.
     pub(crate) fn watch_creation(&mut self, observers: &mut Observers, net: &Net, t: usize, id: u32, measured: bool) {
         let packet = &mut self.buffers.packets.items[id as usize];
         if !observers.watch.wants(packet, measured, self.now) {
@@ -33,17 +33,17 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         observers.watch.births.push(birth);
     }
 
-    /// The head of packet `id`, which terminal `t` sends now, is on its link in cycle `left`.
+    /// Notes that the head of packet `id`, which terminal `t` sends now, is on its link in cycle `left`.
     pub(crate) fn watch_injection(&mut self, observers: &mut Observers, t: usize, id: u32, left: u64) {
         let Watch { pending, births, .. } = &mut observers.watch;
-        // the number of a packet whose head has left may be that of another one
+        // after its head has left, the number of a packet may belong to another packet
         let is_it = |birth: &Birth| (birth.terminal, birth.id, birth.injected) == (t, id, None);
         if let Some(&n) = pending.iter().find(|&&n| is_it(&births[n])) {
             births[n].left = Some(left);
         }
     }
 
-    /// Packet `id` has become the head of VC `v` of input `i`, with route key `key`.
+    /// Notes that packet `id` has become the head of VC `v` of input `i`, with route key `key`.
     pub(crate) fn watch_front(&mut self, observers: &mut Observers, net: &Net, i: usize, v: usize, id: u32, key: u16) {
         let packet = self.buffers.packets.items[id as usize];
         if packet.flags & WATCHED == 0 {
@@ -78,7 +78,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         });
     }
 
-    /// The decision that `route_here` is about to make, by the same queues.
+    /// Notes the decision that `route_here` is about to make, from the same queues.
     fn decide(&self, net: &Net, r: usize, packet: &Packet) -> Decision {
         let (router, mut after) = (&self.requests.routers[r], *packet);
         let queues = queues_at!(self, net, r);
@@ -87,7 +87,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         let chosen = self.routing.at_head_watched(here, &mut after, net.seed);
         let compared = candidates(spy.notes.into_inner());
         let (rule, candidates) = if compared.is_empty() {
-            // the routing compared nothing: it drew an intermediate that needs no detour, or it has none to draw
+            // the routing compared nothing: its random intermediate needs no detour, or it chooses no intermediate
             (net.routing.rule_without_queues(), vec![(chosen, None)])
         } else {
             (net.routing.rule(), compared)
@@ -95,7 +95,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         Decision { cycle: self.now, rule, candidates, chosen, via: net.routing.intermediate(&after) }
     }
 
-    /// The head of VC `v` of input `i` has changed its choice. `turn` decides ties.
+    /// Notes that the head of VC `v` of input `i` has changed its choice. `turn` decides ties.
     pub(crate) fn watch_choice(
         &mut self,
         observers: &mut Observers,
@@ -130,14 +130,15 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// Called before the allocation of a cycle: notes which packets have left their source, and what heads wait for.
+    /// Called before the allocation of a cycle: notes which packets have left their source, and the reasons for which
+    /// heads wait.
     pub(crate) fn watch_cycle(&self, interfaces: &Interfaces, policy: &PolicySide, net: &Net, watch: &mut Watch) {
         let Watch { pending, births, .. } = watch;
         pending.retain(|&n| !self.has_left(interfaces, &mut births[n]));
         self.watch_heads(policy, net, watch);
     }
 
-    /// Called after the last cycle: ends all waits that are still going on, also those of routers that skipped cycles.
+    /// Called after the last cycle: ends all open waits, also those of routers that skipped cycles.
     pub(crate) fn watch_end(&self, policy: &PolicySide, net: &Net, watch: &mut Watch) {
         self.watch_heads(policy, net, watch);
         watch.live.iter().for_each(|live| watch.stays[live.stay].stops_waiting(self.now));
@@ -178,8 +179,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         !sends
     }
 
-    /// Why the head of VC `v` of input `i` can't cross the switch, or why another one may instead. `None` if it asks
-    /// for nothing yet.
+    /// Reason why the head of VC `v` of input `i` cannot cross the switch, or why another head may be preferred. `None`
+    /// if it has no request yet.
     fn reason(&self, policy: &PolicySide, net: &Net, i: usize, v: usize) -> Option<(Reason, u32)> {
         let (port, key) = (&self.buffers.ins[i], self.buffers.ins[i].requests[v]);
         let base = port.base(i);
@@ -225,12 +226,12 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         Some((reason, p as u32))
     }
 
-    /// Whether as many flits wait for the link of output `p` as may, at the router of input `i`.
+    /// Whether output `p` of the router of input `i` has reached its limit of flits that wait for the link.
     fn is_full(&self, net: &Net, i: usize, p: usize) -> bool {
         net.rates.is_some() && self.wires.paces.full[self.buffers.ins[i].router as usize].contains(p)
     }
 
-    /// The packet at the head of VC `v` of input `i` is discarded.
+    /// Notes that the packet at the head of VC `v` of input `i` is discarded.
     #[cold]
     pub(crate) fn watch_loss(&mut self, observers: &mut Observers, i: usize, v: usize) {
         let now = self.now;
@@ -240,7 +241,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         }
     }
 
-    /// The first `count` moves of router `r` are about to be carried out.
+    /// Called before the first `count` moves of router `r` are carried out.
     pub(crate) fn watch_moves(&mut self, observers: &mut Observers, net: &Net, r: usize, count: usize) {
         let mut watch = std::mem::take(&mut observers.watch);
         let base = self.requests.routers[r].base as usize;
@@ -272,8 +273,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
     }
 }
 
-/// Whether a watched packet waits in the queues of its terminal, and whether its tail has not left. As soon as its head has left for another
-/// block, its number may be that of another packet. From then on its entry in a queue tells.
+/// Whether a watched packet waits in the queues of its terminal, and whether its tail has not left. After its head has
+/// left for another block, its number may belong to another packet. From then on its entry in a queue is read.
 fn waits_or_sends(queues: &Queues, birth: &mut Birth) -> (bool, bool) {
     let (t, id, ready) = (birth.terminal, birth.id, &queues.ready.items);
     let own = &queues.of[t * queues.each..(t + 1) * queues.each];
@@ -290,7 +291,7 @@ fn waits_or_sends(queues: &Queues, birth: &mut Birth) -> (bool, bool) {
         if pending || waiting.is_some() {
             return (true, true);
         }
-        // it may have come into a queue and begun to leave in one cycle
+        // it may have entered a queue and begun to leave in the same cycle
         let begins = |first: &Ready, left: u16| first.packet == id && left + 1 == first.flits;
         let begun = |queue: &&Queue| queue.is_amid() && begins(&ready[queue.first as usize], queue.left);
         birth.entry = birth.entry.or_else(|| own.iter().find(begun).map(|queue| queue.first));

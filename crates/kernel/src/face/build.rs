@@ -1,5 +1,5 @@
-//! Builds a block from its description: all units, pools and wheels in their first state. All memory that the loop needs is
-//! allocated here and by who describes the block.
+//! Builds a block from its description: all units, pools and wheels in their first state. All memory that the loop
+//! needs is allocated here and by the caller that describes the block.
 
 use super::views::Place;
 use super::widths::{AnyAllocator, Width};
@@ -26,7 +26,7 @@ use weft_api::state::{ChannelEnd, InputUnit, NO_JOB, NONE, OutputUnit, Pool, Rou
 use weft_api::subnetworks::Views;
 use weft_topology::Trunk;
 
-/// What a block is made of. Its terminals are those of its ports, in their order.
+/// Description of a block. Its terminals are those of its ports, in the order of the ports.
 #[derive(Debug)]
 pub struct Plan {
     pub routers: Vec<Place>,
@@ -54,7 +54,7 @@ pub struct Port {
     pub far: Far,
 }
 
-/// What a port is connected to. Routers and terminals have their numbers in the network.
+/// The far end of a port. Routers and terminals have their numbers in the network.
 #[derive(Debug, Clone, Copy)]
 pub enum Far {
     Nowhere,
@@ -71,7 +71,7 @@ pub enum Far {
     },
 }
 
-/// How much can be under way in a block at once (memory is reserved for it), and how many cycles ahead an event can lie.
+/// Most items in flight in a block, for which memory is reserved; and most cycles by which an event lies ahead.
 #[derive(Debug, Clone, Copy)]
 pub struct Room {
     pub packets: usize,
@@ -80,7 +80,8 @@ pub struct Room {
     pub horizon: u64,
 }
 
-/// Builds the block in its first state, compiled for the widths of the allocator. The agents of the policy are still to come.
+/// Builds the block in its first state, compiled for the widths of the allocator. The agents of the policy are added
+/// later.
 pub fn block(net: &Net, plan: Plan, allocator: &AnyAllocator) -> Box<dyn AnyBlock> {
     match allocator {
         AnyAllocator::Narrow(allocator) => Box::new(of_widths(net, plan, allocator)),
@@ -90,7 +91,7 @@ pub fn block(net: &Net, plan: Plan, allocator: &AnyAllocator) -> Box<dyn AnyBloc
 }
 
 impl AnyAllocator {
-    /// The width of the blocks that use it.
+    /// The width of the blocks that use this allocator.
     pub fn width(&self) -> Width {
         match self {
             Self::Narrow(_) => Width::Narrow,
@@ -169,7 +170,7 @@ where
     OfWidths { block, allocator: allocator.clone(), then: None }
 }
 
-/// The terminals look at their queues in the first cycle, or sleep until their sources are due.
+/// Lets the terminals check their queues in the first cycle, or sleep until their sources are due.
 fn await_sources(net: &Net, interfaces: &mut Interfaces) {
     for t in 0..interfaces.terminals.len() {
         if net.interface.is_some() {

@@ -1,4 +1,5 @@
-//! The face of a block: all that the engine sees of it, whatever the widths for which the block is compiled.
+//! The face of a block: the interface that the engine uses. It is the same for all widths for which a block is
+//! compiled.
 //!
 //! Only this crate knows widths ([`widths`]). The engine describes a block ([`build`]), advances it window by window, and reads
 //! its records ([`views`]). No call of the face is made in the loop.
@@ -25,7 +26,7 @@ use weft_api::recording::Recorder;
 use weft_api::state::{Account, LinkState};
 use weft_api::subnetworks::Views;
 
-/// A block of some widths.
+/// A block compiled for any of the widths.
 pub trait AnyBlock: Any + Debug + Send + Kept {
     // ---- parts and records
     fn interfaces(&self) -> &Interfaces;
@@ -56,23 +57,23 @@ pub trait AnyBlock: Any + Debug + Send + Kept {
     fn outbox_mut(&mut self) -> &mut [Mail];
     /// Takes the mail of another block.
     fn take(&mut self, net: &Net, mail: &mut Mail);
-    /// Enters all that shortcuts have skipped into the records.
+    /// Enters the work that shortcuts have skipped into the records.
     fn settle(&mut self, net: &Net);
     /// Keeps 32-bit counters of cycles and flits readable. It must be called at least every 2^30 cycles.
     fn keep_counters(&mut self, now: u64);
-    /// Lets no terminal create a packet any more.
+    /// Stops all sources: no terminal creates a packet from now on.
     fn stop_sources(&mut self);
     /// Whether the sources have created all packets before cycle `until`.
     fn sources_finished(&self, until: u64) -> bool;
-    /// Whether every number by which a record names another is one of a record.
+    /// Whether every number by which a record refers to another one is valid.
     fn numbers_are_right(&self, net: &Net) -> bool;
-    /// Fails unless the block is as at the start: no packet, all credits home.
+    /// Fails unless the block is as at the start: no packet, and all credits returned.
     fn assert_empty(&self, net: &Net);
 
     // ---- the power policy
     /// Creates the agents of the policy for this block, and starts them.
     fn add_agents(&mut self, net: &Net, policy: &dyn Policy, site: &BlockSite);
-    /// Sets the state of channel `o` in cycle 0, which is not on.
+    /// Sets the state of channel `o` in cycle 0 to one other than on.
     fn begin_in(&mut self, o: usize, state: LinkState);
     fn change_state(&mut self, net: &Net, o: usize, to: LinkState, now: u64);
     /// Opens channel `o`. Heads that wait for it look at it again.
@@ -82,9 +83,9 @@ pub trait AnyBlock: Any + Debug + Send + Kept {
     fn bandwidth(&self, net: &Net, o: usize) -> f64;
     /// Whether the agents will do nothing until a packet moves.
     fn is_policy_at_rest(&self) -> bool;
-    /// Whether the agents have changed something but timers since this was last asked for.
+    /// Whether the agents have changed anything other than timers since the last call.
     fn agents_wrote(&mut self) -> bool;
-    /// The next cycle in which the agents act if nothing comes; `None`: in this cycle.
+    /// The next cycle in which the agents act if no packet or credit comes; `None`: in this cycle.
     fn agents_wait_until(&self) -> Option<u64>;
 
     // ---- counts and recordings
@@ -109,17 +110,18 @@ pub trait AnyBlock: Any + Debug + Send + Kept {
     fn nothing_is_under_way(&self) -> bool;
     fn next_created(&self) -> u64;
     fn idle_until(&mut self, net: &Net) -> u64;
-    /// Notes that other blocks wrote make sources due, where nodes have terminals in several blocks.
+    /// Lets notes of other blocks make sources due, where nodes have terminals in several blocks.
     fn take_notes(&mut self, net: &Net);
     fn jump(&mut self, net: &Net, now: u64);
 
     // ---- steady flows (`shortcuts/steady.rs`)
-    /// The flits in flight, and the fewest that a source has left of its packet; `None` if more than body flits and credits are under way.
+    /// The flits in flight, and the fewest flits that a source still has of its packet; `None` if anything other than
+    /// body flits and credits is in flight.
     fn flows(&self) -> Option<(usize, u16)>;
-    /// Remembers the state before this cycle, for [`Self::flow_since`].
+    /// Stores the state before this cycle, for [`Self::flow_since`].
     fn remember(&mut self);
     fn forget(&mut self);
-    /// What has flowed since the state that is remembered, if the state is the same again.
+    /// The flits moved since the stored state, if the present state is the same.
     fn flow_since(&self) -> Option<Flow>;
     fn periods_left(&self, flow: &Flow) -> u64;
     fn longest_wait(&self, flow: &Flow) -> u64;

@@ -1,4 +1,4 @@
-//! A block of given widths behind the face that all blocks have.
+//! A block of given widths, which implements the face that all blocks have.
 
 use super::AnyBlock;
 use super::views::{Input, Output, Place, Records};

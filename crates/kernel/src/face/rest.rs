@@ -30,14 +30,14 @@ impl<const W: usize, const V: usize> Block<W, V> {
         interfaces.queues.stop();
     }
 
-    /// Sets the state of channel `o` in cycle 0, which is not on.
+    /// Sets the state of channel `o` in cycle 0 to one other than on.
     pub(super) fn begin_in(&mut self, o: usize, state: LinkState) {
         let out = &mut self.reach.routers.fabric.wires.outs[o];
         (out.state, out.free_vcs) = (state.number(), 0);
         out.set_gate(Gate::Closed);
     }
 
-    /// Fails unless all credits have come back, and no VC is requested or held.
+    /// Fails unless all credits have returned, and no VC is requested or held.
     pub(super) fn assert_empty(&self, net: &Net) {
         let Routers { fabric, beside } = &self.reach.routers;
         for (o, out) in fabric.wires.outs.iter().enumerate().filter(|(_, out)| !out.is(ChannelEnd::Unused)) {
@@ -51,7 +51,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         assert!(fabric.buffers.ins.iter().all(|i| i.head.iter().all(|&h| h == NONE)));
         assert!(fabric.requests.requesters.iter().all(|w| w.is_empty()));
         assert_eq!(fabric.buffers.packets.in_use(), 0);
-        // those of one-flit packets have the numbers of their packets, and are not in use by themselves
+        // segments of one-flit packets have the numbers of their packets, and are not counted as used
         assert!(net.single || fabric.buffers.segments.in_use() == 0);
         assert!(fabric.requests.have_chosen.is_empty());
         assert!(fabric.set_asides.are_empty());

@@ -12,7 +12,7 @@ pub struct Place {
     pub base: u32,
 }
 
-/// Packets, segments and events under way, and where channels lead.
+/// Packets, segments and events in flight, and the far ends of channels.
 #[derive(Debug, Clone, Copy)]
 pub struct Records<'a> {
     pub packets: &'a Pool<Packet>,
@@ -40,7 +40,7 @@ pub struct Output<'a> {
     pub peer: u32,
     /// Flits sent so far, the low 32 bits.
     pub flits: u32,
-    /// VC classes that some head asks for.
+    /// VC classes that some head requests.
     pub requested: u16,
     /// VCs that packets hold.
     pub held: u16,
@@ -65,7 +65,7 @@ pub struct Input<'a> {
     pub head: &'a [u32],
     pub requests: &'a [u16],
     pub output_vc: &'a [u16],
-    /// By VC: the first cycle in which a head may ask for an output; empty where VCs do not close.
+    /// By VC: the first cycle in which a head may request an output; empty where VCs do not close.
     pub opens: &'a [u64],
 }
 

@@ -32,7 +32,7 @@ pub enum AnyAllocator {
     Widest(Arc<dyn SwitchAllocator<8, 16>>),
 }
 
-/// Compiles the allocator of a run: for one-flit packets, or not, and with what arbiters by age and rings need, or not.
+/// Compiles the allocator of a run, in variants with and without: one-flit packets only, arbiters by age, rings.
 #[derive(Debug, Clone, Copy)]
 pub struct Compile {
     width: Width,
@@ -51,7 +51,7 @@ pub struct Sizes {
 }
 
 impl Width {
-    /// The least width for routers of so many ports, of which none has more VCs than this.
+    /// The least width for routers of at most `ports` ports with at most `vcs` VCs each.
     pub fn of(ports: u32, vcs: u8) -> Self {
         match ports {
             ..=64 if vcs <= 8 => Self::Narrow,

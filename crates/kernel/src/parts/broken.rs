@@ -1,4 +1,4 @@
-//! Channels of a block that are broken, and the heads that they concern.
+//! Broken channels of a block, and the heads that they affect.
 
 use std::collections::VecDeque;
 use weft_api::base::kept::Kept;
@@ -10,28 +10,28 @@ pub type Place = (usize, usize);
 /// `Broken::since` of a head that has an escape.
 pub const NEVER: u64 = u64::MAX;
 
-/// The state of a block that has to do with broken channels.
+/// The state of a block for broken channels.
 #[derive(Debug, Default, Kept)]
 pub struct Broken {
     #[kept(fixed)]
     pub(crate) vcs: usize,
-    /// By channel: how many faults keep it broken.
+    /// By channel: number of faults that keep it broken.
     #[kept(each)]
     pub(crate) causes: Vec<u8>,
-    /// Broken channels that still carry what was granted before; then they are dark.
+    /// Broken channels that still carry flits granted before; afterwards they are dark.
     pub(crate) fading: Vec<u32>,
-    /// Broken channels that heads have asked for since the last cycle.
+    /// Broken channels that heads have requested since the last cycle.
     pub(crate) asked: Vec<u32>,
-    /// By input * VCs + VC: the packet at the head, as it was before its routing has chosen by the queues.
+    /// By input * VCs + VC: a copy of the packet at the head, made before its routing chose by the queues.
     pub(crate) undecided: Vec<Option<Packet>>,
-    /// By input * VCs + VC: since when the head, which chooses in every step, has no escape.
+    /// By input * VCs + VC: the cycle since which the head, which chooses in every step, has no escape.
     pub(crate) since: Vec<u64>,
-    /// Heads that wait for new tables, or for their link. They ask for nothing.
+    /// Heads that wait for new tables, or for their link. They request nothing.
     pub(crate) parked: Vec<Place>,
     /// Tables or links have changed since they last looked.
     pub(crate) look_again: bool,
-    /// When heads without an escape give up: (cycle, since when, place), in the order of time. Where heads escape to a ring,
-    /// those of all heads, which look then whether it is cut.
+    /// Cycles in which heads without an escape give up: (cycle, first cycle without an escape, place), in order of
+    /// time. If heads escape to a ring, this has entries for all heads, which then check whether the ring is cut.
     pub(crate) deadlines: VecDeque<(u64, u64, Place)>,
 }
 
@@ -41,7 +41,7 @@ impl Broken {
         Self { vcs, causes: vec![0; ports], ..Self::default() }
     }
 
-    /// The first cycle from `now` on in which something is to be done; `u64::MAX` if there is none.
+    /// The first cycle from `now` on that has an event; `u64::MAX` if there is none.
     pub fn next(&self, now: u64) -> u64 {
         let is_calm = self.fading.is_empty() && self.asked.is_empty() && !self.look_again;
         let deadline = self.deadlines.front().map_or(u64::MAX, |&(at, ..)| at.max(now));

@@ -1,4 +1,5 @@
-//! Flits that may bypass the allocator in the cycle in which they come, and the trial whether heads gain by that.
+//! Flits that may bypass the allocator in the cycle of their arrival, and the trial that measures whether the bypass
+//! pays for heads.
 
 use weft_api::base::kept::Kept;
 use weft_api::state::port_and_vc;
@@ -21,7 +22,7 @@ pub struct BypassFlit {
 }
 
 impl BypassFlit {
-    /// Its input unit, the VC there, and the output unit by which it will leave.
+    /// The input unit of the flit, its VC there, and the output unit by which it will leave.
     #[inline(always)]
     pub fn places<const V: usize>(self) -> (usize, usize, usize) {
         let (i, v) = port_and_vc::<V>(self.at);
@@ -29,13 +30,14 @@ impl BypassFlit {
     }
 }
 
-/// Whether heads try to bypass the allocator. It changes no result: where many flits are contended, the allocator does the same for less.
+/// Whether heads try to bypass the allocator. Never changes results: if many flits are contended, the allocator does
+/// the same work faster.
 #[derive(Debug, Clone, Default, Kept)]
 pub struct BypassTrial {
     pub heads_try: bool,
-    /// When this is decided again.
+    /// The cycle of the next decision.
     pub until: u64,
-    /// Flits of any kind that could have bypassed since it was decided, and how many have.
+    /// Flits of any kind that could have bypassed since the last decision, and the number of those that have.
     pub tried: u64,
     pub crossed: u64,
 }
@@ -46,7 +48,7 @@ impl BypassTrial {
         Self { heads_try: true, until: u64::MAX, ..Self::default() }
     }
 
-    /// Heads go on trying while three of five flits cross. When they have stopped, they try anew after a while.
+    /// Heads try to bypass as long as three of five flits do. After they have stopped, they try again later.
     #[inline(always)]
     pub fn decide(&mut self, now: u64) {
         if now >= self.until {
@@ -61,7 +63,7 @@ impl BypassTrial {
 mod tests {
     use super::*;
 
-    /// Whether heads try in each of these cycles, if so many of 10 flits cross in a cycle.
+    /// Whether heads try in each of these cycles, given how many of 10 flits cross in a cycle.
     fn tries(trial: &mut BypassTrial, cycles: std::ops::Range<u64>, crossed: u64) -> Vec<bool> {
         let mut try_in = |now| {
             trial.decide(now);

@@ -1,4 +1,4 @@
-//! Control packets under way in a block, and how many were sent.
+//! Control packets in flight in a block, and the number of those sent.
 
 use std::sync::Arc;
 use weft_api::base::kept::Kept;
@@ -6,7 +6,7 @@ use weft_api::base::wheel::Wheel;
 use weft_api::control::{Arrival, ControlCount};
 use weft_api::policy::ControlPlan;
 
-/// Cycles after which a packet that could not be sent is tried again.
+/// Cycles until a packet that could not be sent is tried again.
 pub const RETRY: u64 = 64;
 
 /// Control packets of a block.
@@ -32,7 +32,7 @@ pub struct Control {
     pub(crate) due: Vec<Arrival>,
 }
 
-/// Where a block is in its network.
+/// The place of a block in its network.
 #[derive(Debug)]
 pub struct Place {
     pub block: u32,
@@ -66,12 +66,12 @@ impl Control {
         self.arriving.is_empty_at(now)
     }
 
-    /// No packet is under way.
+    /// Whether no packet is in flight.
     pub fn is_empty(&self) -> bool {
         self.arriving.is_empty()
     }
 
-    /// The measured window begins: counts from 0 again.
+    /// Sets the counts to 0 for the measured window.
     pub fn begin(&mut self) {
         self.counts = self.counts.take().map(|counts| ControlCount::new(&counts.kinds));
     }
@@ -87,7 +87,7 @@ impl Control {
         self.places[router as usize].0
     }
 
-    /// Schedules the arrival of a packet, or of news that came without one, for cycle `at`.
+    /// Schedules the arrival of a packet, or of news without a packet, for cycle `at`.
     pub fn post_in(&mut self, now: u64, at: u64, arrival: Arrival) {
         assert!(self.counts.is_some(), "a policy whose agents send something says so: `Policy::control`");
         self.arriving.push(now, at, arrival);

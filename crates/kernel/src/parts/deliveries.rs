@@ -1,4 +1,4 @@
-//! Deliveries of which a workload hears.
+//! Deliveries that are reported to a workload.
 
 use weft_api::base::kept::Value;
 

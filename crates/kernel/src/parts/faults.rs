@@ -1,17 +1,17 @@
-//! The ends of links of a block that fail and return, and the heads for which no output leads on.
+//! Link ends of a block that fail and return, and the heads without a path.
 
 use crate::parts::broken::Broken;
 use weft_api::agents::{Breakage, Cause, Parked};
 use weft_api::base::kept::{Kept, Value};
 
-/// One end of a link notices at cycle `at` that the link or a router has failed or returned.
+/// The event that one end of a link notices at cycle `at` that the link or a router has failed or returned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Value)]
 pub struct Event {
     pub at: u64,
     pub what: Breakage,
 }
 
-/// The state of a block that has to do with faults.
+/// The state of a block for faults.
 #[derive(Debug, Default, Kept)]
 pub struct Faults {
     #[kept(fixed)]
@@ -27,17 +27,17 @@ pub struct Faults {
     pub(crate) dead_ends: Vec<u8>,
     /// Heads (input, VC) of packets that will be discarded, because only a failed router could take them further.
     pub(crate) doomed: Vec<(u32, u8)>,
-    /// Routers that have heard something new about links, and whose heads have not looked again yet.
+    /// Routers with news about links, whose heads have not looked for a path again yet.
     pub(crate) news: Vec<u32>,
-    /// Routers that have heard of a fault.
+    /// Routers that know of a fault.
     #[kept(each)]
     pub(crate) warned: Vec<bool>,
     pub(crate) broken: Broken,
 }
 
 impl Faults {
-    /// For a block with this many ports and routers. Every block of a run with faults has one, even if no fault is in
-    /// the block.
+    /// The state for a block with this many ports and routers. Every block of a run with faults has one, even without a
+    /// fault in the block.
     pub fn new(mut events: Vec<Event>, ports: usize, routers: usize, vcs: usize) -> Self {
         events.sort_unstable_by(|a, b| b.cmp(a));
         Self {
@@ -51,7 +51,7 @@ impl Faults {
         }
     }
 
-    /// The first cycle from `now` on in which something is to be done; `u64::MAX` if there is none.
+    /// The first cycle from `now` on that has an event; `u64::MAX` if there is none.
     pub fn next(&self, now: u64) -> u64 {
         let event = self.events.last().map_or(u64::MAX, |event| event.at.max(now));
         if self.doomed.is_empty() { event.min(self.broken.next(now)) } else { now }
@@ -69,24 +69,24 @@ impl Faults {
         &self.parked
     }
 
-    /// Router `r` has heard something new about links.
+    /// Notes that router `r` has news about links.
     pub fn note_news(&mut self, r: usize) {
         if self.on {
             self.news.push(r as u32);
         }
     }
 
-    /// A head asks for channel `o`, which is broken.
+    /// Notes that a head requests channel `o`, which is broken.
     pub fn note_asked(&mut self, o: usize) {
         self.broken.asked.push(o as u32);
     }
 
-    /// The routing has new tables.
+    /// Notes that the routing has new tables.
     pub fn hear_of_tables(&mut self) {
         self.broken.look_again = true;
     }
 
-    /// Router `r` has heard of a fault.
+    /// Notes that router `r` knows of a fault.
     pub fn warn(&mut self, r: usize) {
         self.warned[r] = true;
     }

@@ -1,8 +1,8 @@
 //! An ideal map of queues: every destination has a queue at every input, however many there are, with places of its own.
 //!
-//! The packets of a VC stay in one list, in the order in which they came. The packets for a destination are its queue. A packet may overtake
-//! packets for other destinations, so any first packet of a queue leaves whose next queue has places. These places are kept for it as soon
-//! as it asks for its output, so what it waits for then are links only.
+//! The packets of a VC stay in one list, in the order in which they came. The packets for a destination are its queue.
+//! A packet may overtake packets for other destinations. So the first packet of any queue can leave if its next queue
+//! has places. The places are reserved when the packet requests its output, so from then on it waits only for links.
 
 use weft_api::base::kept::{Kept, Value};
 use weft_api::base::wheel::Wheel;
@@ -11,7 +11,7 @@ use weft_api::state::NONE;
 /// Rules of all channels of a run.
 #[derive(Debug)]
 pub struct IdealRules {
-    /// A destination has the lane of its number modulo this.
+    /// Number of lanes. The lane of a destination is its number modulo this.
     pub lanes: u32,
     /// Most destinations of a lane.
     pub of_lane: u32,
@@ -28,7 +28,7 @@ impl IdealRules {
     }
 }
 
-/// Places in a queue that packets have left.
+/// Places in a queue that have become free.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Value)]
 pub struct Place {
     /// The output whose channel leads to the queue.
@@ -37,16 +37,16 @@ pub struct Place {
     pub flits: u16,
 }
 
-/// The queues of a block, as the senders and the receivers of its channels know them; empty without an ideal map.
+/// The queues of a block, as seen by the senders and by the receivers of its channels; empty without an ideal map.
 #[derive(Debug, Kept)]
 pub struct IdealQueues {
     /// Queues behind a channel.
     #[kept(fixed)]
     each: usize,
-    /// By channel and queue: places that packets have, or that are kept for them.
+    /// By channel and queue: places that packets use or have reserved.
     #[kept(each)]
     taken: Vec<u16>,
-    /// By input: VCs that hold packets, of which none may ask for an output.
+    /// By input: stuck VCs, none of whose packets may request an output.
     #[kept(each)]
     pub stuck: Vec<u16>,
     /// By input * 16 + VC: the segment of the packet that came last.
@@ -55,11 +55,12 @@ pub struct IdealQueues {
     /// By input * 16 + VC: the destination of the packet that leaves. Its record may be in another block before its tail has left.
     #[kept(each)]
     pub leaving: Vec<u32>,
-    /// By output: the first input to ask when places become free.
+    /// By output: the input that is served first when places become free.
     #[kept(each)]
     pub turns: Vec<u16>,
     pub returned: Wheel<Place, 16>,
-    /// Scratch: heads that have come in this cycle. They take places together, in an order that does not depend on blocks.
+    /// Scratch: heads that have come in this cycle. They take places at the same time, in an order that does not depend
+    /// on blocks.
     #[kept(scratch)]
     pub asking: Vec<(u32, u8)>,
     /// Scratch: flits are arriving, so heads wait until all have come.
@@ -76,7 +77,7 @@ impl IdealQueues {
         Self::new(&rules, (0, 0), 0, 0)
     }
 
-    /// `horizon`: most cycles that a place is under way.
+    /// `horizon`: most cycles until a freed place is known to the sender.
     pub fn new(rules: &IdealRules, (inputs, channels): (usize, usize), vcs: usize, horizon: u64) -> Self {
         let each = vcs * rules.of_lane as usize;
         Self {
@@ -98,17 +99,17 @@ impl IdealQueues {
         self.taken[o * self.each + queue as usize] + room <= most
     }
 
-    /// A packet takes places.
+    /// Takes places for a packet.
     pub fn take(&mut self, (o, queue): (usize, u32), flits: u16) {
         self.taken[o * self.each + queue as usize] += flits;
     }
 
-    /// Places come back.
+    /// Returns places.
     pub fn give_back(&mut self, place: Place) {
         self.taken[place.port as usize * self.each + place.queue as usize] -= place.flits;
     }
 
-    /// Whether no packet has a place, or waits for one.
+    /// Whether no packet has a place or waits for one.
     pub fn are_empty(&self) -> bool {
         self.taken.iter().all(|&flits| flits == 0) && self.stuck.iter().all(|&vcs| vcs == 0)
     }

@@ -8,7 +8,8 @@ use weft_api::congestion::{Control, FlowMemory, MarkCount};
 #[derive(Debug, Clone, Copy, Default, Value)]
 pub struct Flow {
     pub memory: FlowMemory,
-    /// The part of a cycle by which its last packet began too early. The next gap is longer by it.
+    /// Rounding error: the part of a cycle by which its last packet began too early. The next gap is longer by this
+    /// part.
     pub owed: f64,
 }
 
@@ -17,20 +18,22 @@ pub struct Flow {
 pub struct Limits {
     /// By terminal (of the block) and destination.
     pub limited: BTreeMap<(u32, u32), Flow>,
-    /// By terminal (of the block) and source of a flow to it: the first cycle in which it may notify that source again.
+    /// By terminal (of the block) and source of a flow to it: the first cycle in which the terminal may notify this
+    /// source again.
     pub quiet_until: BTreeMap<(u32, u32), u64>,
     pub counts: MarkCount,
 }
 
 impl Limits {
-    /// Terminal `t` is notified in cycle `now` that packets to `to` were marked.
+    /// Limits the flow from terminal `t` to `to`, whose packets were marked, after a notification in cycle `now`.
     pub fn notified(&mut self, control: &dyn Control, (t, to): (u32, u32), now: u64) {
         let begin = || Flow { memory: control.begin(now), owed: 0.0 };
         let flow = self.limited.entry((t, to)).or_insert_with(begin);
         control.notified(&mut flow.memory, now);
     }
 
-    /// Terminal `t` begins a packet to `to` in cycle `now`. Returns the first cycle in which it may begin another one.
+    /// Called when terminal `t` begins a packet to `to` in cycle `now`. Returns the first cycle in which it may begin
+    /// the next one.
     pub fn sends(&mut self, control: &dyn Control, (t, to): (u32, u32), now: u64, flits: u16) -> Option<u64> {
         let flow = self.limited.get_mut(&(t, to))?;
         let Some(gap) = control.sends(&mut flow.memory, now, flits) else {
@@ -42,7 +45,7 @@ impl Limits {
         Some(now + gap as u64)
     }
 
-    /// A marked packet of a flow has reached terminal `t` in cycle `now`. Returns whether the source is to be notified.
+    /// Called when a marked packet of a flow reaches terminal `t` in cycle `now`. Returns whether to notify the source.
     pub fn notifies(&mut self, control: &dyn Control, (t, from): (u32, u32), now: u64) -> bool {
         let until = self.quiet_until.entry((t, from)).or_insert(0);
         let due = *until <= now;

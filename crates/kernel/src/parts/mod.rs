@@ -1,4 +1,4 @@
-//! What the parts of a block are made of. They own their state, and know nothing of the block.
+//! The parts of a block. Each owns its state and does not depend on the block.
 
 pub mod broken;
 pub mod bypass;

@@ -15,7 +15,7 @@ pub struct Rates {
     /// By class of the link over which a flit came, times the number of classes, plus class of the next link
     /// ([`Pace::delay_after`]).
     pub delays: Vec<Fine>,
-    /// At the injection channels, before which nothing delays a flit.
+    /// For injection channels, where no link before delays a flit.
     pub at_source: Fine,
     /// Most flits that may wait for a link, by class.
     pub staged: Vec<u32>,
@@ -34,8 +34,8 @@ impl Rates {
         Pace::new(self.of[usize::from(class)], self.staged[usize::from(class)])
     }
 
-    /// When a channel of class `next`, at this pace, has all of a flit that could leave at `earliest`. `before`: class of
-    /// the channel over which the flit came, and the share of its rate at which it was sent.
+    /// The cycle in which a channel of class `next`, at this pace, has all of a flit that could leave at `earliest`.
+    /// `before`: class of the channel over which the flit came, and the share of its rate at which it was sent.
     #[inline(always)]
     pub fn ready(&self, (before, share): (u8, Rate), (next, pace): (u8, &Pace), earliest: u64) -> Fine {
         let (cycles, part) = if share == Rate::ONE && pace.rate() == *self.of.of(next) {
@@ -51,27 +51,29 @@ impl Rates {
         pace.delay_after(self.of[usize::from(before)].times(share))
     }
 
-    /// When the injection channel, at this pace, has all of a flit that its terminal sends at `now`.
+    /// The cycle in which the injection channel, at this pace, has all of a flit that its terminal sends at `now`.
     pub fn ready_at_source(&self, pace: &Pace, now: u64) -> Fine {
         let (cycles, part) = if pace.rate() == self.of[0] { self.at_source } else { pace.own_delay() };
         (now + cycles, part)
     }
 }
 
-/// The flits that come into an input from some time on were sent at a share of the rate of their channel.
+/// A change of rate: from some cycle on, the flits that enter an input were sent at this share of the rate of their
+/// channel.
 #[derive(Debug, Clone, Copy, Value)]
 pub struct Slowed {
-    /// In the block of the input.
+    /// The input, in its own block.
     pub input: u32,
     pub share: Rate,
-    /// Number of this change among those of the channel: of two that take effect in one cycle the later one holds.
+    /// Number of this change among those of the channel. If two take effect in one cycle, the one with the higher
+    /// number holds.
     pub change: u32,
 }
 
-/// What happens to paces in a later cycle.
+/// A change of a pace in a later cycle.
 #[derive(Debug, Clone, Copy, Value)]
 pub enum Event {
-    /// A full output, or an injection channel whose terminal waits, can take a flit.
+    /// A full output, or an injection channel whose terminal waits, can take a flit again.
     Opens(u32),
     Comes(Slowed),
 }
@@ -117,12 +119,12 @@ impl<const W: usize> Paces<W> {
         if self.full.is_empty() { &[] } else { self.full[r].words() }
     }
 
-    /// No output is full, and no change of a rate is on its way.
+    /// Whether no output is full and no change of a rate is pending.
     pub fn stand_still(&self) -> bool {
         self.of.is_empty() || self.events.is_empty()
     }
 
-    /// Takes effect in cycle `at`.
+    /// Schedules a change for cycle `at`.
     pub fn slow_from(&mut self, now: u64, at: u64, slowed: Slowed) {
         self.events.push(now, at, Event::Comes(slowed));
     }

@@ -1,4 +1,4 @@
-//! The accounts of the channels of a block, what the policy has closed, and what its agents are to be told.
+//! The accounts of the channels of a block, the channels that the policy has closed, and the events for its agents.
 
 use crate::bundles::Bundles;
 use crate::timers::Timers;
@@ -6,17 +6,17 @@ use weft_api::agents::Probes;
 use weft_api::base::kept::{Kept, Value};
 use weft_api::state::{Account, Gate, LinkState, OutputUnit};
 
-/// What the policy wants of a channel that is broken: it takes effect when the link returns.
+/// The state that the policy has set for a broken channel. It takes effect when the link returns.
 #[derive(Debug, Clone, Copy, Value)]
 pub struct Wish {
     pub state: LinkState,
     pub closed: bool,
 }
 
-/// What the loop keeps for the policy of a block.
+/// The state that the loop keeps for the policy of a block.
 #[derive(Debug, Kept)]
 pub struct Power {
-    /// One per output port.
+    /// An entry per output port.
     #[kept(each)]
     pub(crate) accounts: Vec<Account>,
     pub bundles: Bundles,
@@ -26,33 +26,33 @@ pub struct Power {
     /// For each closed channel, the VCs that packets still hold.
     #[kept(each)]
     pub(crate) held: Vec<u16>,
-    /// For each channel that is broken: what the policy wants of it. Empty in a run without faults.
+    /// For each broken channel: the state that the policy has set. Empty in a run without faults.
     pub(crate) wishes: Vec<Option<Wish>>,
     #[kept(fixed)]
     pub(crate) probes: Probes,
     pub(crate) timers: Timers,
-    /// Shadow links that packets have chosen. The agents will be told of them.
+    /// Shadow links that packets have chosen. The agents will be notified of them.
     pub(crate) wanted_back: Vec<u32>,
-    /// The block has agents, who are told when a channel has drained.
+    /// The block has agents, which are notified when a channel has drained.
     #[kept(fixed)]
     pub(crate) has_agents: bool,
-    /// It has agents, or links fail in this run: something is to be done between two steps.
+    /// The block has agents, or links fail in this run: there may be work between two steps.
     #[kept(fixed)]
     pub(crate) is_managed: bool,
-    /// Closed channels that have drained since the agents were last told.
+    /// Closed channels that have drained since the agents were last notified.
     pub(crate) drained: Vec<u32>,
-    /// Scratch: the drained channels that the agents are told of.
+    /// Scratch: the drained channels that the agents are notified of.
     #[kept(scratch)]
     pub(crate) reported: Vec<u32>,
     /// Terminals that waited for links which the agents have opened since.
     pub(crate) woken: Vec<u32>,
-    /// The agents have changed something but timers since this was last asked for (`PolicySide::agents_wrote`).
+    /// The agents have changed anything other than timers since the last call of `PolicySide::agents_wrote`.
     #[kept(scratch)]
     pub(crate) wrote: bool,
 }
 
 impl Power {
-    /// The accounts of channels that have this many modes. `parts_fail`: links or routers fail in this run.
+    /// The accounts of channels with this many modes. `parts_fail`: links or routers fail in this run.
     pub fn new(all_vcs: Vec<u16>, modes: usize, parts_fail: bool) -> Self {
         Self {
             accounts: vec![Account::new(modes); all_vcs.len()],
@@ -78,7 +78,7 @@ impl Power {
         if is_calm { self.timers.next_look(now, until) } else { now }
     }
 
-    /// No head may take a VC of channel `o` from now on.
+    /// Closes channel `o`: no head may take a VC of it from now on.
     pub fn close_channel<const V: usize>(&mut self, o: usize, out: &mut OutputUnit<V>) {
         match self.wish(o) {
             Some(wish) => wish.closed = true,
@@ -92,8 +92,8 @@ impl Power {
         self.note_drained(o);
     }
 
-    /// Heads may take VCs of channel `o` again. The time for which it was closed does not count as time in which it was
-    /// free for a flit.
+    /// Opens channel `o`: heads may take VCs of it again. The closed time does not count as time in which the channel
+    /// was free for a flit.
     pub fn open_channel<const V: usize>(&mut self, o: usize, out: &mut OutputUnit<V>, now: u64) {
         if let Some(wish) = self.wish(o) {
             wish.closed = false;
@@ -114,7 +114,7 @@ impl Power {
         self.wishes.get_mut(o)?.as_mut()
     }
 
-    /// Channel `o` breaks: no head may take a VC of it, whatever the policy does, until it is mended.
+    /// Breaks channel `o`: no head may take a VC of it until it is repaired, whatever the policy does.
     pub fn break_channel<const V: usize>(&mut self, o: usize, out: &mut OutputUnit<V>) {
         let (state, closed) = (LinkState::of(out.state), out.is_closed());
         if !closed {
@@ -126,7 +126,7 @@ impl Power {
         self.wishes[o] = Some(Wish { state, closed });
     }
 
-    /// Channel `o` works again. Returns the state that the policy wants it to be in.
+    /// Repairs channel `o`. Returns the state that the policy has set for it.
     pub fn mend_channel<const V: usize>(&mut self, o: usize, out: &mut OutputUnit<V>, now: u64) -> LinkState {
         let wish = self.wishes[o].take().expect("a channel that is broken");
         out.set_gate(Gate::Closed);
@@ -147,14 +147,14 @@ impl Power {
         closed && self.held[o] == 0
     }
 
-    /// A packet has left VC `vc` of channel `o`, which was closed meanwhile.
+    /// Notes that a packet has left VC `vc` of channel `o`, which was closed meanwhile.
     #[cold]
     pub fn leave_closed(&mut self, o: usize, vc: usize) {
         self.held[o] &= !(1 << vc);
         self.note_drained(o);
     }
 
-    /// If no packet holds a VC of the closed channel `o`, the agents will be told that it has drained.
+    /// If no packet holds a VC of the closed channel `o`, notes for the agents that it has drained.
     pub fn note_drained(&mut self, o: usize) {
         if self.held[o] == 0 && self.has_agents {
             self.drained.push(o as u32);

@@ -33,7 +33,7 @@ macro_rules! kinds {
 
 each_shortcut!(kinds);
 
-/// Some of the shortcuts.
+/// A set of shortcuts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Set(u8);
 
@@ -41,7 +41,7 @@ impl Set {
     pub const NONE: Self = Self(0);
     pub const ALL: Self = Self(((1u32 << Kind::ALL.len()) - 1) as u8);
 
-    /// Those for which `take` says so, as far as those are among them that they need.
+    /// The shortcuts for which `take` returns true, without those whose required shortcut is missing.
     pub fn of(take: impl Fn(Kind) -> bool) -> Self {
         let taken = |kind: Kind| take(kind) && kind.needs().is_none_or(&take);
         let those = Kind::ALL.iter().filter(|&&kind| taken(kind));
@@ -53,35 +53,36 @@ impl Set {
         self.0 >> kind as u8 & 1 != 0
     }
 
-    /// All but this one, and those that need it.
+    /// All shortcuts except this one and those that need it.
     #[must_use]
     pub fn without(self, kind: Kind) -> Self {
         Self::of(|other| other != kind && self.has(other))
     }
 
-    /// Those that are in both.
+    /// The shortcuts that are in both sets.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         Self::of(|kind| self.has(kind) && other.has(kind))
     }
 }
 
-/// What is done as a packet becomes the head of its VC.
+/// The work for a packet that becomes the head of its VC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HeadPath {
-    /// It asks for the hop of its route key, or for the one that its routing names now.
+    /// It requests the hop of its route key, or the hop that its routing names now.
     Key,
-    /// It asks for the hop of its route key, and a stream that leaves by the same output ends (`shortcuts/streams.rs`).
+    /// It requests the hop of its route key, and a stream that leaves by the same output ends (`shortcuts/streams.rs`).
     AmongStreams,
     /// If its key names no hop, the loop will compare its candidates.
     Candidates,
-    /// If its key names no hop, the routing is asked in every step; if it names a trunk, the loop looks for its best member.
+    /// If its key names no hop, the loop calls the routing in every step. If the key names a trunk, the loop looks for
+    /// the best member.
     Asked,
-    /// More: its age, someone watches it, it waits first, or links or routers fail.
+    /// More work: its age is noted, it is watched, it waits first, or links or routers fail.
     Slow,
 }
 
-/// The ways to receive the flits of a cycle.
+/// The variants of receiving the flits of a cycle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Arrival {
     /// They join their queues, and wait there for the allocator. (Body flits may bypass it.)
@@ -94,12 +95,12 @@ pub enum Arrival {
     AmongStreams,
 }
 
-/// The shortcuts of a run, or of a block of it.
+/// The shortcuts of a run, or of one of its blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Profile {
     pub(crate) set: Set,
-    /// VC class by whose credits the loop compares the candidates of heads that choose in every step; `None` if it asks the
-    /// routing in every step.
+    /// VC class by whose credits the loop compares the candidates of heads that choose in every step; `None` if it
+    /// calls the routing in every step.
     pub compares_credits_of: Option<u8>,
 }
 
@@ -116,7 +117,7 @@ impl Profile {
         self.set
     }
 
-    /// Those of the shortcuts that are in `set`.
+    /// The shortcuts that are also in `set`.
     #[must_use]
     pub fn among(self, set: Set) -> Self {
         let set = self.set.and(set);
@@ -141,7 +142,7 @@ impl Profile {
         }
     }
 
-    /// What the loop does with heads. `slow`, `choose`: as in [`Facts`].
+    /// The treatment of heads in the loop. `slow`, `choose`: as in [`Facts`].
     pub fn heads(self, slow: bool, choose: bool) -> HeadPath {
         match (slow, choose, self.compares_credits_of) {
             (true, ..) => HeadPath::Slow,

@@ -24,14 +24,14 @@ pub struct InterfaceRules {
     pub rates: Vec<Option<Rate>>,
     /// Lanes of an injection channel; 1 if there is no queueing scheme.
     pub lanes: u8,
-    /// Terminals notify the sources of marked packets, from a queue of their own.
+    /// Terminals notify the sources of marked packets, and have a separate queue for these notifications.
     pub notifies: bool,
     /// By message class and lane: the VCs of an injection channel that its packets may take.
     pub vcs_of: Vec<u16>,
 }
 
 impl InterfaceRules {
-    /// Whether a queue takes packets that the source has given already, so that the source need not wait until they have left.
+    /// Whether queues hold packets ahead, so that the source need not wait until they have left.
     pub fn takes_early(&self) -> bool {
         match self.queueing {
             Queueing::One | Queueing::PerClass => false,
@@ -39,7 +39,7 @@ impl InterfaceRules {
         }
     }
 
-    /// The queue of sources that has its turn after queue `q`.
+    /// The queue for packets of sources that follows queue `q` in round-robin order.
     #[inline(always)]
     pub fn turn_after(&self, q: usize) -> u8 {
         if q + 1 == self.queues { 0 } else { (q + 1) as u8 }
@@ -54,7 +54,7 @@ impl InterfaceRules {
 /// A part of a source at a terminal: packets of one message class.
 #[derive(Debug, Clone, Kept)]
 pub struct Stream {
-    /// When the source is to be asked for the next packet of this part.
+    /// The cycle in which the loop next calls the source for a packet of this part.
     pub due: u64,
     /// A packet that waits for a place in its queue, or `NONE`.
     pub pending: u32,
@@ -65,7 +65,7 @@ pub struct Stream {
     pub source: u32,
     #[kept(fixed)]
     pub class: u8,
-    /// It gives the replies of a source.
+    /// This part creates the replies of the source.
     #[kept(fixed)]
     pub replies: bool,
 }
@@ -74,23 +74,23 @@ pub struct Stream {
 #[derive(Debug, Clone, Copy, Default, Value)]
 pub struct Ready {
     pub packet: u32,
-    /// The one behind it, or `NONE`.
+    /// The packet behind it, or `NONE`.
     pub next: u32,
-    /// The stream that gave it.
+    /// The part of a source that created it.
     pub stream: u32,
     pub created: u64,
     pub flits: u16,
     pub class: u8,
     /// Its lane on the channel from the terminal.
     pub lane: u8,
-    /// The oldest packet that the terminal keeps can go when this one has left.
+    /// When this packet has left, the terminal releases the oldest packet that it keeps.
     pub frees: bool,
 }
 
 /// A queue of a network interface.
 #[derive(Debug, Clone, Kept)]
 pub struct Queue {
-    /// The terminal to which its packets go, if queues are per destination; `NONE` if it is nobody's.
+    /// The destination of its packets, if queues are per destination; `NONE` if the queue is unassigned.
     pub to: u32,
     /// Its first and last packet, places in `Queues::ready`; `NONE` if there is none.
     pub first: u32,
@@ -102,7 +102,7 @@ pub struct Queue {
     pub vc: u8,
     /// First cycle in which the next packet may begin.
     pub opens: u64,
-    /// Rest of the time of the packets before [parts of a cycle]: `Rate::flits` parts are one cycle.
+    /// Remainder of the time that the packets before have taken [parts of a cycle]: `Rate::flits` parts are one cycle.
     pub owed: u32,
     pub rate: Option<Rate>,
 }
@@ -128,10 +128,10 @@ pub struct Queues {
     /// Queues of a terminal.
     #[kept(fixed)]
     pub each: usize,
-    /// Queues of a terminal for packets of sources. One more may be for notifications.
+    /// Queues of a terminal for packets of sources. A further queue may be for notifications.
     #[kept(fixed)]
     pub of_sources: usize,
-    /// By terminal: its first stream; one number more than terminals.
+    /// By terminal: its first stream; one entry more than terminals.
     #[kept(fixed)]
     pub first_stream: Vec<u32>,
     #[kept(each)]
@@ -144,7 +144,7 @@ pub struct Queues {
     /// By terminal: flits of the packets in its queues, with those of first packets that have left.
     #[kept(each)]
     pub flits: Vec<u64>,
-    /// By terminal: the queue whose turn is next.
+    /// By terminal: the next queue in round-robin order.
     #[kept(each)]
     pub turns: Vec<u8>,
     pub ready: Pool<Ready>,
@@ -163,7 +163,7 @@ impl Queue {
         self.vc != u8::MAX
     }
 
-    /// A packet of `flits` flits begins in cycle `now`: sets when the next one may.
+    /// Called when a packet of `flits` flits begins in cycle `now`. Sets the cycle in which the next one may begin.
     pub fn begin(&mut self, now: u64, flits: u16) {
         let Some(rate) = self.rate else { return };
         let parts = u64::from(flits) * u64::from(rate.cycles()) + u64::from(self.owed);
@@ -219,7 +219,7 @@ impl Queues {
         (first..end).any(|s| unsafe { self.streams.hot(s as usize) }.is_due(now))
     }
 
-    /// Whether all numbers of the queues name something. `terminals`: how many the block has.
+    /// Whether all numbers in the queues refer to records. `terminals`: how many the block has.
     pub fn numbers_are_right(&self, terminals: usize) -> bool {
         let are_complete = || {
             let lengths = [self.filled.len(), self.turns.len(), self.flits.len(), self.first_stream.len() - 1];
@@ -257,7 +257,7 @@ impl Queues {
         unsafe { self.of.hot(self.place(t, q)) }
     }
 
-    /// The same, to write.
+    /// The same queue, mutable.
     #[inline(always)]
     pub(crate) fn queue_mut(&mut self, t: usize, q: usize) -> &mut Queue {
         let place = self.place(t, q);
@@ -265,7 +265,7 @@ impl Queues {
         unsafe { self.of.hot_mut(place) }
     }
 
-    /// Packet `ready` joins queue `q` of terminal `t`.
+    /// Appends packet `ready` to queue `q` of terminal `t`.
     #[inline]
     pub fn join(&mut self, t: usize, q: usize, ready: Ready) {
         let id = self.ready.add(Ready { next: NONE, ..ready });
@@ -282,7 +282,7 @@ impl Queues {
         queue.packets += 1;
     }
 
-    /// The tail of the first packet of queue `q` of terminal `t` has left. Returns the packet.
+    /// Removes the first packet of queue `q` of terminal `t`, whose tail has left. Returns the packet.
     pub fn leave(&mut self, t: usize, q: usize) -> Ready {
         let place = self.place(t, q);
         let queue = &mut self.of[place];
@@ -306,8 +306,8 @@ impl Queues {
         &self.ready.items[self.of[self.place(t, q)].first as usize]
     }
 
-    /// The queue of terminal `t` for packets to `to`: the one that has such, or a free one; `None` if none is free in cycle
-    /// `now`.
+    /// The queue of terminal `t` for packets to `to`: the queue that holds such packets, or a free one. `None` if no
+    /// queue is free in cycle `now`.
     pub fn to_destination(&mut self, t: usize, to: u32, now: u64) -> Option<usize> {
         let queues = &mut self.of[t * self.each..t * self.each + self.of_sources];
         let free = |queue: &Queue| queue.packets == 0 && queue.opens <= now;
@@ -333,7 +333,7 @@ impl Queues {
         self.flits[t] - gone.sum::<u64>()
     }
 
-    /// A packet of `flits` flits keeps its place on VC `vc` of the buffer of terminal `t`.
+    /// Notes that a packet of `flits` flits keeps its place on VC `vc` of the buffer of terminal `t`.
     pub fn keep(&mut self, t: usize, vc: u8, flits: u16) {
         let id = self.kept.add(Keeps { next: NONE, flits, vc });
         let list = &mut self.keeps[t];
@@ -345,7 +345,7 @@ impl Queues {
         list.last = id;
     }
 
-    /// The oldest packet that terminal `t` keeps goes.
+    /// Releases the oldest packet that terminal `t` keeps.
     pub fn free_oldest(&mut self, t: usize) -> Option<Keeps> {
         let list = &mut self.keeps[t];
         let id = list.first;
@@ -358,7 +358,7 @@ impl Queues {
         Some(oldest)
     }
 
-    /// No source gives a packet from now on.
+    /// Stops all sources: none creates a packet from now on.
     pub fn stop(&mut self) {
         self.streams.iter_mut().for_each(|stream| stream.due = NOT_DUE);
     }

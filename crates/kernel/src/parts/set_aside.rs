@@ -1,9 +1,9 @@
 //! Queues that are set aside for congested outputs: the queue of each output, and the tokens of the routers upstream.
 //!
-//! A channel has a number of queues that can be set aside in each VC class. Its sender gives them to roots, which are congested outputs
-//! (`Lines`). Its receiver names a root to the sender by a token (`Tokens`). There are no more tokens than queues, so the sender has a
-//! queue for each token. The token goes back when two things hold. Its queue has been empty for a while, and all tokens are back that
-//! the sender's own router gave because of it.
+//! A channel has a number of queues that can be set aside in each VC class. Its sender gives them to roots, which are
+//! congested outputs (`Lines`). Its receiver names a root to the sender by a token (`Tokens`). There are no more tokens
+//! than queues, so the sender has a queue for each token. The token returns under two conditions. Its queue has been
+//! empty for a while, and the tokens that the sender's own router gave because of this queue have all returned.
 
 use weft_api::base::kept::{Kept, Value};
 use weft_api::base::wheel::Wheel;
@@ -13,10 +13,10 @@ use weft_api::state::NONE;
 /// An output of a router: router << 16 | port. A trunk is named by its first member.
 pub type Root = u64;
 
-/// No root has the queue.
+/// The queue is free: it belongs to no root.
 const NOBODY: Root = Root::MAX;
 
-/// Rules of all channels of a run.
+/// Rules for all channels of a run.
 #[derive(Debug)]
 pub struct SetAsideRules {
     pub rules: SetAside,
@@ -35,7 +35,8 @@ pub struct OfChannel {
 }
 
 impl OfChannel {
-    /// Enters the VCs of a lane; `group`: those of all lanes of the same VC class of the routing and the same message classes.
+    /// Enters the VCs of a lane. `group`: the VCs of all lanes of the same VC class of the routing and the same message
+    /// classes.
     pub fn add(&mut self, vcs: u16, lane: u8, group: u16) {
         self.vcs_of[usize::from(lane)] |= vcs;
         for vc in (0..16).filter(|vc| vcs >> vc & 1 != 0) {
@@ -56,13 +57,13 @@ impl SetAsideRules {
     }
 }
 
-/// A queue of a channel that can be set aside, as its sender knows it.
+/// A queue of a channel that can be set aside, as its sender sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Value)]
 pub struct Line {
     pub root: Root,
-    /// Tokens given upstream because of it that have not been returned.
+    /// Tokens given upstream because of this queue that have not returned.
     pub tokens: u32,
-    /// VCs on which it has sent no packet yet.
+    /// VCs on which no packet of this queue has been sent yet.
     pub unused: u16,
     /// The last cycle in which it was not empty.
     pub used: u64,
@@ -76,17 +77,17 @@ impl Line {
     }
 }
 
-/// The queues of the channels of a block that can be set aside, in so many places for each channel.
+/// The queues of the channels of a block that can be set aside; each channel has the same number of them.
 #[derive(Debug, Default, Kept)]
 pub struct Lines {
     #[kept(fixed)]
     each: usize,
     #[kept(each)]
     all: Vec<Line>,
-    /// By channel: how many are set aside.
+    /// By channel: number of queues that are set aside.
     #[kept(each)]
     count: Vec<u8>,
-    /// Channels and queues that are set aside, in the order in which they were.
+    /// Channels and queues that are set aside, in the order in which this happened.
     pub in_use: Vec<(u32, u8)>,
 }
 
@@ -121,7 +122,7 @@ impl Lines {
         self.of(o).iter().position(|line| line.root == root).map_or(0, |k| k as u8 + 1)
     }
 
-    /// The sender of channel `o` hears in cycle `now` that `root` is congested, and gives it a queue.
+    /// Called when a token with `root` reaches the sender of channel `o` in cycle `now`. Gives `root` a queue.
     ///
     /// # Panics
     /// If all queues are set aside: then the receiver gave more tokens than there are queues.
@@ -132,7 +133,7 @@ impl Lines {
         self.in_use.push((o as u32, free as u8 + 1));
     }
 
-    /// Queue `lane` of channel `o` is free again. Returns the root whose token goes back.
+    /// Frees queue `lane` of channel `o`. Returns the root whose token is returned.
     pub fn release(&mut self, o: usize, lane: u8) -> Root {
         self.count[o] -= 1;
         self.in_use.retain(|&line| line != (o as u32, lane));
@@ -148,7 +149,7 @@ pub struct Token {
     pub because_of: u32,
 }
 
-/// The tokens that the receivers of a block have given, in so many places for each input.
+/// The tokens that the receivers of a block have given, with the same number of places for each input.
 #[derive(Debug, Default, Kept)]
 pub struct Tokens {
     #[kept(fixed)]
@@ -157,12 +158,12 @@ pub struct Tokens {
     all: Vec<Token>,
 }
 
-/// Whether the sender of a channel is told of a root.
+/// Answer to whether the sender of a channel gets a token for a root.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Given {
     Now,
     Before,
-    /// It has no queue left.
+    /// It gets none, because no queue is free.
     Never,
 }
 
@@ -188,16 +189,16 @@ impl Tokens {
         Given::Now
     }
 
-    /// The token for `root` comes back to input `i`. Returns the output whose queue was the reason, or `NONE`.
+    /// Takes back the token for `root` at input `i`. Returns the output whose queue was the reason, or `NONE`.
     ///
     /// # Panics
-    /// If there is no such token out.
+    /// If no such token was given.
     pub fn take_back(&mut self, i: usize, root: Root) -> u32 {
         let given = self.of(i).iter_mut().find(|given| given.root == root).expect("a token that was given");
         std::mem::replace(given, Self::FREE).because_of
     }
 
-    /// Tokens that have not come back.
+    /// Tokens that have not returned.
     pub fn out(&self) -> u64 {
         self.all.iter().filter(|token| token.root != NOBODY).count() as u64
     }
@@ -206,7 +207,7 @@ impl Tokens {
 /// A message between the two ends of a channel.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Value)]
 pub struct Note {
-    /// The output that gets a token, or the input that gets one back.
+    /// The output that receives a token, or the input to which a token returns.
     pub port: u32,
     pub root: Root,
     pub returns: bool,
@@ -217,20 +218,21 @@ pub struct Note {
 pub struct Fence {
     pub input: u32,
     pub vc: u8,
-    /// By VC: how many packets that came before it are still there.
+    /// By VC: number of packets that came before it and are still there.
     pub before: [u16; 16],
 }
 
-/// All that a block knows of queues that are set aside; empty without them.
+/// The state of a block for queues that are set aside; empty without them.
 #[derive(Debug, Kept)]
 pub struct SetAsides {
     pub lines: Lines,
     pub tokens: Tokens,
-    /// By output: flits of packets in normal queues of its router that ask for it, whose head has not left. Packets for which a queue
-    /// is set aside are not counted: another output is the reason that they wait. The first member of a trunk counts for all.
+    /// By output: flits of packets in normal queues of its router that request the output and whose head has not left.
+    /// Packets for which a queue is set aside are not counted, because they wait for another output. The first member
+    /// of a trunk counts for all members.
     #[kept(each)]
     pub waiting: Vec<u32>,
-    /// By packet of the block: the output at which it is counted, if it is.
+    /// By packet of the block: the output at which it is counted, if any.
     pub counted: Vec<u32>,
     /// Scratch: outputs with a queue set aside for a packet, and that queue.
     #[kept(scratch)]
@@ -248,7 +250,7 @@ pub struct SetAsides {
     #[kept(each)]
     pub fenced: Vec<u16>,
     pub fences: Vec<Fence>,
-    /// Heads (input, VC) that may ask for an output from the next cycle on.
+    /// Heads (input, VC) that may request an output from the next cycle on.
     pub opened: Vec<(u32, u8)>,
     pub notes: Wheel<Note, 16>,
     pub counts: SetAsideCount,
@@ -262,7 +264,7 @@ impl SetAsides {
         Self::new(0, (0, 0), 0, Vec::new())
     }
 
-    /// `each`: queues of a channel that can be set aside. `horizon`: most cycles that a note is under way.
+    /// `each`: queues of a channel that can be set aside. `horizon`: most cycles for which a note is in flight.
     pub fn new(each: usize, (inputs, channels): (usize, usize), horizon: u64, back: Vec<u8>) -> Self {
         Self {
             lines: Lines::new(each, channels),
@@ -282,7 +284,8 @@ impl SetAsides {
         }
     }
 
-    /// Whether no queue is set aside, and no fenced head is about to ask for its output. Then only notes cause work.
+    /// Whether no queue is set aside, and no fenced head is about to request its output. In this state only notes cause
+    /// work.
     #[inline(always)]
     pub fn are_quiet(&self) -> bool {
         self.lines.in_use.is_empty() && self.opened.is_empty()
@@ -294,7 +297,7 @@ impl SetAsides {
         nothing && self.fences.is_empty() && self.opened.is_empty()
     }
 
-    /// Packet `id` is counted at output `o`.
+    /// Counts packet `id` at output `o`.
     pub fn count_at(&mut self, id: u32, o: usize) {
         let id = id as usize;
         if id >= self.counted.len() {
@@ -303,8 +306,8 @@ impl SetAsides {
         self.counted[id] = o as u32;
     }
 
-    /// The first packet of its VC class has come into a queue that is set aside, VC `v` of input `i`. It waits for the packets that
-    /// are in other VCs of its `group`.
+    /// Called when the first packet of its VC class has come into a queue that is set aside, VC `v` of input `i`. The
+    /// packet has to wait for the packets in other VCs of its `group`.
     pub fn fence(&mut self, (i, v): (usize, usize), group: u16) -> bool {
         let mut before = [0; 16];
         let others = (0..16).filter(|&other| other != v && group >> other & 1 != 0);
@@ -317,7 +320,7 @@ impl SetAsides {
         waits
     }
 
-    /// The tail of a packet has left VC `v` of input `i`.
+    /// Called when the tail of a packet has left VC `v` of input `i`.
     pub fn leave(&mut self, i: usize, v: usize) {
         self.held[i * 16 + v] -= 1;
         if self.fenced[i] == 0 {
@@ -346,7 +349,8 @@ mod tests {
     const ROOTS: [Root; 3] = [1, 2, 3];
     const QUEUES: usize = 2;
 
-    /// Two routers: the second one tells the first of congested outputs, and the first tells a terminal behind it.
+    /// Model of two routers and a terminal: the second router gives tokens to the first one, and the first one to the
+    /// terminal.
     #[derive(Clone)]
     struct Pair {
         /// Queues of the channels: 0 from the first router to the second, 1 from the terminal to the first.
@@ -355,7 +359,7 @@ mod tests {
         tokens: Tokens,
         /// Packets in the queues of each channel, 0 or 1.
         filled: [[bool; QUEUES]; 2],
-        /// Notes under way: on each channel those up and those down, in order.
+        /// Notes in flight: on each channel those up and those down, in order.
         up: [VecDeque<Root>; 2],
         down: [VecDeque<Root>; 2],
     }
@@ -401,7 +405,7 @@ mod tests {
             Some(self)
         }
 
-        /// All states that may follow.
+        /// All possible next states.
         fn next(&self) -> Vec<Self> {
             let mut all = Vec::new();
             let mut add = |then: &dyn Fn(&mut Self) -> bool| {
@@ -411,7 +415,7 @@ mod tests {
                 }
             };
             for channel in 0..2 {
-                // a token arrives, or comes back
+                // a token arrives, or returns
                 add(&|next| next.up[channel].pop_front().map(|root| next.lines.assign(channel, root, 0)).is_some());
                 add(&|next| {
                     let Some(root) = next.down[channel].pop_front() else { return false };
@@ -423,7 +427,7 @@ mod tests {
                 });
                 for lane in 1..=QUEUES as u8 {
                     let k = usize::from(lane) - 1;
-                    // a packet comes into a queue that is set aside, or the last one leaves any
+                    // a packet comes into a queue that is set aside, or the last packet leaves a queue
                     add(&|next| {
                         let is_free = next.lines.at(channel, lane).is_free();
                         !is_free && !std::mem::replace(&mut next.filled[channel][k], true)
@@ -441,7 +445,7 @@ mod tests {
                     });
                 }
             }
-            // an output of the second router is congested; a queue of the first channel fills
+            // an output of the second router becomes congested; a queue of the first channel becomes filled
             all.extend(ROOTS.iter().filter_map(|&root| self.clone().give(0, Token { root, because_of: NONE })));
             for k in (0..QUEUES).filter(|&k| self.filled[0][k]) {
                 let root = self.lines.of(0)[k].root;
@@ -450,7 +454,8 @@ mod tests {
             all
         }
 
-        /// Each token is a queue of its root, or is under way; a queue that holds a packet is set aside; no root has two queues.
+        /// Each token belongs to a queue of its root or is in flight. A queue that holds a packet is set aside. No root
+        /// has two queues.
         fn check(&self) {
             for channel in 0..2 {
                 let given = self.tokens.all[channel * QUEUES..(channel + 1) * QUEUES].iter().map(|token| token.root);
@@ -476,14 +481,14 @@ mod tests {
             );
         }
 
-        /// Whether nothing is set aside, held or under way.
+        /// Whether nothing is set aside, held or in flight.
         fn is_idle(&self) -> bool {
             self.tokens.out() == 0 && self.filled.iter().flatten().all(|&filled| !filled)
         }
     }
 
-    /// All states of two routers and a terminal with 2 queues on each channel and 3 congested outputs, notes in any order between channels.
-    /// From each state all tokens can come back, without another output that gets congested.
+    /// All states of two routers and a terminal with 2 queues on each channel and 3 congested outputs, notes in any
+    /// order between channels. From each state all tokens can return without a further congested output.
     #[test]
     fn two_routers_never_lose_a_queue_or_a_token() {
         let (mut seen, mut open) = (BTreeSet::new(), vec![Pair::new()]);
@@ -528,13 +533,13 @@ mod tests {
         asides.held[..3].copy_from_slice(&[2, 1, 0]);
         assert!(asides.fence((0, 2), 0b111));
         asides.held[2] += 1;
-        asides.held[0] += 1; // a younger one
+        asides.held[0] += 1; // a younger packet
         for (v, opens) in [(0, false), (1, false), (0, true)] {
             asides.leave(0, v);
             assert_eq!(asides.opened == [(0, 2)], opens);
         }
         assert_eq!((asides.fenced[0], asides.held[0]), (0, 1));
-        // packets of other VC classes are no reason to wait
+        // it does not wait for packets of other VC classes
         assert!(!asides.fence((0, 2), 0b110));
     }
 }

@@ -1,25 +1,27 @@
-//! The runs and streams of a block, as data: `shortcuts/streams.rs` says what they are, and moves them.
+//! The data of the runs and streams of a block. `shortcuts/streams.rs` defines them and has the code that moves their
+//! flits.
 
 use weft_api::base::kept::Kept;
 use weft_api::state::NONE;
 
-/// Flits from which on packets are long: networks that have some have streams. At load 0.3 of a butterfly, packets of 8 flits would cost
-/// more in streams than flit by flit, and those of 12 cost less.
+/// Least length of a long packet [flits]. Networks with long packets have streams. At load 0.3 of a butterfly, streams
+/// cost more than moves flit by flit for packets of 8 flits, and less for packets of 12.
 pub const LONG_PACKET: u32 = 12;
 
-/// A stream opens only if more flits than these are still to come. So short packets beside long ones move flit by flit.
+/// A stream opens only if more flits than this are still to come. So short packets in a network with long ones move
+/// flit by flit.
 pub(crate) const WORTH: u16 = 8;
 
-/// So many outputs can be told apart in a word beside the marks of credits.
+/// Most outputs whose numbers fit into a word together with the marks of credits.
 pub const MAX_OUTPUTS: u64 = (ENDS >> 4) as u64;
 
-/// Marks of a credit that is the first of a run, and of the event after the last one.
+/// Marks of the first credit of a run, and of the event after its last credit.
 pub const BEGINS: u32 = 1 << 31;
 pub(crate) const ENDS: u32 = 1 << 30;
 
 /// `Sender::from` of a stream that a terminal has opened.
 pub(crate) const TERMINAL: u32 = NONE - 1;
-/// `Sender::credits`: the credits that come back are those that the stream spends.
+/// `Sender::credits`: the credits that return are those that the stream spends.
 pub(crate) const BALANCED: u32 = NONE - 1;
 /// `Receiver::place`: a stream takes the flits of the run.
 pub(crate) const THROUGH: u32 = NONE - 1;
@@ -43,13 +45,13 @@ pub(crate) struct Sender {
     pub(crate) since: u64,
     /// When the last run has ended at the far end. The next one begins later.
     pub(crate) ended: u64,
-    /// Cycles from the cycle in which a flit crosses to that in which it arrives.
+    /// Cycles between the crossing of a flit and its arrival.
     pub(crate) delay: u32,
     /// Where its stream comes from: input * 16 + VC, or [`TERMINAL`]; `NONE` without a stream.
     pub(crate) from: u32,
-    /// Place among `Streams::spending`, if it is there.
+    /// Index in `Streams::spending`, if it is in that list.
     pub(crate) place: u32,
-    /// A run of credits comes back: its place among `Streams::returning`, or [`BALANCED`]; `NONE` without one.
+    /// Index in `Streams::returning` of the run of credits that returns, or [`BALANCED`]; `NONE` without such a run.
     pub(crate) credits: u32,
     /// VC of the stream, and of the run of credits.
     pub(crate) vc: u8,
@@ -59,9 +61,9 @@ pub(crate) struct Sender {
 /// The receiver's side of a channel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Kept)]
 pub(crate) struct Receiver {
-    /// The first cycle without the last stream.
+    /// The first cycle after the last stream.
     pub(crate) closed: u64,
-    /// A run comes in: its place among `Streams::incoming`, or [`THROUGH`]; `NONE` without one.
+    /// Index in `Streams::incoming` of the run that comes in, or [`THROUGH`]; `NONE` without a run.
     pub(crate) place: u32,
     /// The output by which its stream leaves.
     pub(crate) out: u32,
@@ -76,18 +78,19 @@ pub struct Streams {
     pub(crate) outs: Vec<Sender>,
     #[kept(each)]
     pub(crate) ins: Vec<Receiver>,
-    /// What is done in each cycle: inputs whose run is received flit by flit; outputs whose credits come back in a run and are
-    /// counted; outputs whose stream spends credits; injection channels with a stream.
+    /// Lists of the work in each cycle. Inputs whose run is received flit by flit. Outputs whose credits return in a
+    /// run and are counted. Outputs whose stream spends credits. Injection channels with a stream.
     pub(crate) incoming: Vec<u32>,
     pub(crate) returning: Vec<u32>,
     pub(crate) spending: Vec<u32>,
     pub(crate) sources: Vec<u32>,
-    /// The first cycle whose streams have not flowed, and the first one whose runs have not been received.
+    /// The first cycle in which streams have not moved their flits yet, and the first one in which runs have not been
+    /// received yet.
     pub(crate) next: u64,
     pub(crate) received: u64,
 }
 
-/// Bytes that a channel takes for its streams, where packets have at most so many flits.
+/// Bytes that a channel needs for its streams, if packets have at most `longest` flits.
 pub fn bytes_per_channel(longest: u32) -> u64 {
     let of_both_ends = size_of::<Sender>() + size_of::<Receiver>() + 4 * size_of::<u32>();
     if longest >= LONG_PACKET { of_both_ends as u64 } else { 0 }
@@ -97,7 +100,7 @@ impl Sender {
     pub(crate) const IDLE: Self =
         Self { since: 0, ended: 0, delay: 0, from: NONE, place: NONE, credits: NONE, vc: 0, credit_vc: 0 };
 
-    /// A stream on VC `vc` that is counted from cycle `since` on.
+    /// A stream on VC `vc` whose flits are counted from cycle `since` on.
     pub(crate) fn new(from: u32, vc: usize, since: u64, delay: u64) -> Self {
         Self { since, delay: delay as u32, from, vc: vc as u8, ..Self::IDLE }
     }
@@ -110,7 +113,7 @@ impl Streams {
         u32::from(self.outs.get(o).filter(flows).is_some() && self.received > self.next.max(now))
     }
 
-    /// For a block with so many inputs and outputs.
+    /// The streams of a block with this number of inputs and outputs.
     pub fn new(ins: usize, outs: usize) -> Self {
         Self {
             outs: vec![Sender::IDLE; outs],
@@ -130,7 +133,7 @@ impl Streams {
         !self.outs.is_empty()
     }
 
-    /// Whether there is nothing to do in a cycle in which no event comes.
+    /// Whether a cycle without events needs no work.
     pub fn are_quiet(&self) -> bool {
         self.incoming.is_empty() && self.returning.is_empty() && self.spending.is_empty() && self.sources.is_empty()
     }
@@ -160,12 +163,12 @@ impl Streams {
                 })
     }
 
-    /// About how many flits open streams have on their way.
+    /// Approximate number of flits in flight that belong to open streams.
     pub fn flits_under_way(&self) -> usize {
         self.outs.iter().filter(|sender| sender.from != NONE).map(|sender| sender.delay as usize).sum()
     }
 
-    /// The same with times as cycles from `now`, and without the order of the lists. All streams are settled.
+    /// A copy for comparison, with times relative to `now` and without the order of the lists. All streams are settled.
     pub fn by_distance(&self, now: u64) -> Self {
         let list = |place: u32| if place < THROUGH { 0 } else { place };
         let outs = self.outs.iter().map(|&sender| Sender {
@@ -183,7 +186,7 @@ impl Streams {
         Self { outs: outs.collect(), ins: ins.collect(), ..Self::default() }
     }
 
-    /// The time is moved on by so many cycles, in which flits flow that are counted elsewhere.
+    /// Moves the time forward by `cycles`. The flits of these cycles are counted elsewhere.
     pub fn delay(&mut self, cycles: u64) {
         for sender in &mut self.outs {
             (sender.since, sender.ended) = (sender.since + cycles, sender.ended + cycles);
@@ -191,7 +194,7 @@ impl Streams {
         self.ins.iter_mut().for_each(|receiver| receiver.closed += cycles);
     }
 
-    /// The stream of output `o` opens. Returns whether the credits that it spends come back.
+    /// Opens the stream of output `o`. Returns whether a run of credits returns while it spends them.
     #[inline(always)]
     pub(crate) fn open(&mut self, o: usize, stream: Sender) -> bool {
         let sender = &mut self.outs[o];
@@ -246,7 +249,7 @@ impl Streams {
     }
 }
 
-/// Takes what stands at a place out of a list. Returns what stands there now, if something does.
+/// Removes the item at an index from a list. Returns the item that has taken its place, if any.
 #[inline(always)]
 fn remove(list: &mut Vec<u32>, place: usize) -> Option<usize> {
     list.swap_remove(place);

@@ -6,7 +6,7 @@ use weft_api::base::bits::Bits;
 use weft_api::base::kept::Kept;
 use weft_api::state::Move;
 
-/// Scratch of the switch allocator. Nothing of it lasts longer than a step of a router.
+/// Scratch of the switch allocator. Its contents last for one step of a router.
 #[derive(Debug, Kept)]
 pub struct Switch<const W: usize> {
     /// Outputs that granted each input.
@@ -18,7 +18,7 @@ pub struct Switch<const W: usize> {
     /// The flits that cross in this step.
     #[kept(scratch)]
     moves: PerPort<Move, W>,
-    /// The departing flits, as the agents are told of them.
+    /// The departing flits, as they are passed to the agents.
     #[kept(scratch)]
     departures: Vec<Departure>,
 }

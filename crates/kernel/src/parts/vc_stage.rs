@@ -1,16 +1,17 @@
-//! The memory of VC allocation where that is a stage of its own (`vc_allocation.rs`). Output VCs and input VCs take turns.
+//! The memory of VC allocation as a separate stage (`vc_allocation.rs`), with the round-robin pointers of output VCs
+//! and input VCs.
 
 use weft_api::base::arrays::PerPort;
 use weft_api::base::bits::pick16;
 use weft_api::base::kept::Kept;
 
-/// Turns of the VCs, and the grants of a step. Empty if VC allocation is no stage of its own.
+/// Round-robin pointers of the VCs, and the grants of a step. Empty if VC allocation is not a separate stage.
 #[derive(Debug, Kept)]
 pub struct VcStage<const W: usize> {
-    /// For each output VC (output * V + VC): the input VC that is next (input * V + VC).
+    /// For each output VC (output * V + VC): the next input VC in round-robin order (input * V + VC).
     #[kept(each)]
     turns: Vec<u16>,
-    /// For each input VC (input * V + VC): the output VC that is next (output << 4 | VC).
+    /// For each input VC (input * V + VC): the next output VC in round-robin order (output << 4 | VC).
     #[kept(each)]
     accepts: Vec<u16>,
     /// For each input VC of a router: the output VCs that granted it in this step.
@@ -30,23 +31,23 @@ impl<const W: usize> VcStage<W> {
         Self { turns: of_block.clone(), accepts: of_block, grants: of_router, taken: PerPort::new(0), radix }
     }
 
-    /// The input VC (input * V + VC) that is next at VC `vc` of output `o`.
+    /// The next input VC (input * V + VC) in round-robin order at VC `vc` of output `o`.
     pub(crate) fn turn<const V: usize>(&self, (o, vc): (usize, usize)) -> u16 {
         self.turns[o * V + vc]
     }
 
-    /// VC `vc` of an output grants VC `v` of input `i` of the router.
+    /// Notes that VC `vc` of an output grants VC `v` of input `i` of the router.
     pub(crate) fn grant<const V: usize>(&mut self, (i, v): (usize, usize), vc: usize) {
         self.grants[i * V + v] |= 1 << vc;
     }
 
-    /// The VCs that have granted VC `v` of input `i` of the router. Afterwards there are none.
+    /// Takes the grants to VC `v` of input `i` of the router.
     pub(crate) fn take_grants<const V: usize>(&mut self, (i, v): (usize, usize)) -> u16 {
         std::mem::take(&mut self.grants[i * V + v])
     }
 
-    /// VC `v` of input `i` accepts one of `vcs` of output `p`, all of the router whose ports begin at `base`. Returns its choice. It is
-    /// this output's turn to go past that input VC, and the other way round.
+    /// VC `v` of input `i` accepts one of `vcs` of output `p`, all of the router whose ports begin at `base`. Returns
+    /// its choice. Moves the round-robin pointers of the output VC and of the input VC past each other.
     pub(crate) fn accept<const V: usize>(&mut self, base: usize, p: usize, (i, v): (usize, usize), vcs: u16) -> u8 {
         let turn = &mut self.accepts[(base + i) * V + v];
         // The pointer counts the VCs of all outputs. If it is at another output, it is before or past all of `vcs`, so
@@ -58,12 +59,12 @@ impl<const W: usize> VcStage<W> {
         vc
     }
 
-    /// The VCs of output `p` of the router that heads have taken in this step. Afterwards there are none.
+    /// Takes the list of VCs of output `p` of the router that heads have taken in this step.
     pub(crate) fn settle(&mut self, p: usize) -> u16 {
         std::mem::take(&mut self.taken[p])
     }
 
-    /// The turns and grants, to compare two states.
+    /// The pointers and grants, to compare two states.
     pub(crate) fn state(&self) -> [&[u16]; 3] {
         [&self.turns, &self.accepts, &self.grants]
     }

@@ -1,4 +1,4 @@
-//! Notes on the packets that somebody watches.
+//! Notes on watched packets.
 
 use crate::spy::Weighed;
 use serde::Serialize;
@@ -6,7 +6,7 @@ use weft_api::routing::Hop;
 use weft_api::spec::Watched;
 use weft_api::state::Packet;
 
-/// How many choices of a head that chooses in every step are kept: the first ones and the last.
+/// Number of choices that are kept for a head that chooses in every step: the first ones and the last.
 pub const CHOICES: usize = 64;
 
 weft_units::words! {
@@ -21,7 +21,7 @@ weft_units::words! {
         VcHeld = "vc_held",
         /// The output sends another packet to its end (`hold_switch`).
         OutputHeld = "output_held",
-        /// As many flits wait for the link as may: it is slower than the switch.
+        /// The limit of flits that wait for the link is reached, because the link is slower than the switch.
         LinkFull = "link_full",
         /// The next buffer has no room.
         NoCredit = "no_credit",
@@ -63,7 +63,7 @@ pub struct Decision {
 #[derive(Debug, Clone)]
 pub struct Birth {
     pub packet: Packet,
-    /// When it came to the head of the source queue.
+    /// The cycle in which it came to the head of the source queue.
     pub first: u64,
     pub injected: Option<u64>,
     /// When all of the head is on the link of the terminal, if that is paced; else that is when it is injected.
@@ -74,11 +74,11 @@ pub struct Birth {
     pub ahead: Option<Decision>,
     pub terminal: usize,
     pub id: u32,
-    /// Its entry in a queue of the terminal, if that has queues.
+    /// Its entry in a queue of the terminal, if the terminal has queues.
     pub entry: Option<u32>,
 }
 
-/// The packet in a router, from when it became the head of its VC.
+/// The packet in a router, from the cycle in which it became the head of its VC.
 #[derive(Debug, Clone)]
 pub struct Stay {
     pub name: (u32, u32),
@@ -89,14 +89,14 @@ pub struct Stay {
     /// Number of choices that were not kept.
     pub dropped: u32,
     pub waits: Vec<Wait>,
-    /// Whether the last of `waits` is still going on.
+    /// Whether the last of `waits` has not ended.
     pub waiting: bool,
     pub vc_taken: Option<u64>,
     /// `output`: output port and VC. `head`, `tail`: the cycle in which the head (tail) crosses the switch, and its
     /// first cycle on the link.
     pub output: Option<(u16, u8)>,
     pub head: Option<(u64, u64)>,
-    /// First cycle of the head on the link if no other flit had been before it.
+    /// First cycle of the head on the link without other flits before it.
     pub head_if_free: u64,
     pub tail: Option<(u64, u64)>,
     /// The decision about the hop at the next router, if that does not depend on queues.
@@ -134,8 +134,8 @@ impl Watch {
         Self { wanted, ..Self::default() }
     }
 
-    /// No watched packet is at the head of a VC. While one is, each cycle is looked at: what it waits for may change in a
-    /// cycle in which nothing moves.
+    /// Whether no watched packet is at the head of a VC. While one is, every cycle is examined, because the reason for
+    /// its wait may change in a cycle without moves.
     pub fn is_idle(&self) -> bool {
         self.live.is_empty()
     }

@@ -1,13 +1,14 @@
-//! Candidates of heads that choose in every step: the loop compares their credits itself, instead of asking the routing in every step.
+//! Candidates of heads that choose in every step: the loop compares their credits itself, instead of calling the
+//! routing in every step.
 //!
 //! # When it applies
 //!
-//! Where the routing compares nothing but credits (`Needs::compares_credits_of`), and no links form trunks. The routing names the
+//! If the routing compares only credits (`Needs::compares_credits_of`), and no links form trunks. The routing names the
 //! candidates once per head, as a mask of ports. The comparison is in `choose.rs`.
 //!
 //! # What it hands back, and when it is settled
 //!
-//! The choice that the routing would make. Debug builds ask the routing, too, and compare.
+//! The choice that the routing would make. Debug builds also call the routing, and compare.
 
 use super::Shortcut;
 use super::facts::Facts;

@@ -1,14 +1,14 @@
-//! Facts of a run by which its shortcuts are chosen.
+//! Properties of a run that decide which shortcuts it has.
 
 use weft_api::routing::{Decides, Needs};
 
-/// What is known of a run when its shortcuts are chosen.
+/// Properties of a run, known before it starts, that decide which shortcuts it has.
 #[derive(Debug)]
 pub struct Facts<'a> {
     pub needs: &'a Needs,
     /// Links are trunks.
     pub trunks: bool,
-    /// Something is done for each head that is not done elsewhere ([`HeadPath::Slow`](super::profile::HeadPath::Slow)).
+    /// Each head needs work that other runs do not need ([`HeadPath::Slow`](super::profile::HeadPath::Slow)).
     pub slow_heads: bool,
     /// An output finishes a packet before it begins another; VCs are allocated in a stage of their own.
     pub hold_switch: bool,
@@ -21,9 +21,9 @@ pub struct Facts<'a> {
     /// Packets are watched, or links and routers fail.
     pub watches: bool,
     pub faults: bool,
-    /// Most flits of a packet.
+    /// Length of the longest packet [flits].
     pub longest: u32,
-    /// Outputs of the network.
+    /// Number of outputs in the network.
     pub outputs: u64,
     /// The network is larger than the cache.
     pub is_large: bool,
@@ -33,7 +33,7 @@ pub struct Facts<'a> {
     pub keeps: bool,
     /// Packets are marked as they leave an output, by the flits that wait for it.
     pub marks: bool,
-    /// Queues are set aside for congested outputs, or are beside the VCs in an ideal map.
+    /// Queues are set aside for congested outputs, or an ideal map has queues in addition to the VCs.
     pub maps_queues: bool,
     /// VC classes are finer than those of the routing: message classes have VCs of their own, or a queueing scheme has lanes.
     pub classes_apart: bool,

@@ -2,16 +2,17 @@
 //!
 //! # When it applies
 //!
-//! A block is *quiet* if no head, source or stream has work to do in this cycle, and no queue is set aside. It then skips the cycles
-//! before its next event. A block is *idle* if nothing at all is under way. The block then has no packet, credit or control packet.
-//! It has no note about queues set aside. Senders know of every free place. Then only a source, a timer of agents or a
-//! fault can begin something. A timer can't if its agent says that its end changes nothing (`Agents::rests`). Sources and timers beyond the horizon of their wheels cause no event before they are due. So an idle
-//! network skips any number of cycles at once (`engine/src/network/idle.rs`).
+//! A block is *quiet* if no head, source or stream has work to do in this cycle, and no queue is set aside. It then
+//! skips the cycles before its next event. A block is *idle* if nothing at all is in flight. The block then has no
+//! packet, credit, control packet or note about queues set aside, and senders know of every free place. Only a source,
+//! a timer of agents or a fault can end this state. A timer cannot if its agent declares that its end changes nothing
+//! (`Agents::rests`). Sources and timers beyond the horizon of their wheels cause no event before they are due. So an
+//! idle network skips any number of cycles at once (`engine/src/network/idle.rs`).
 //!
 //! # What it hands back, and when it is settled
 //!
-//! The state as it would be after the skipped cycles. Nothing is left to settle. The posts of the cycles just before an event are made
-//! one by one, so the board holds what it would hold.
+//! The state that the plain loop would have after the skipped cycles. Nothing is left to settle. The posts of the
+//! cycles just before an event are made one by one, so the board holds what it would hold.
 
 use super::Shortcut;
 use super::facts::Facts;
@@ -71,12 +72,12 @@ impl<const W: usize, const V: usize> Block<W, V> {
         if beside.observers.watch.is_idle() { next } else { now }
     }
 
-    /// Packets of the block are under way, or wait at a source that has created them.
+    /// Packets of the block are in flight, or wait at a source that has created them.
     pub(crate) fn has_packets(&self) -> bool {
         self.reach.routers.fabric.buffers.packets.in_use() > 0
     }
 
-    /// Nothing is under way, and the agents wait for nothing but timers.
+    /// Nothing is in flight, and the agents wait for nothing but timers.
     pub(crate) fn nothing_is_under_way(&self) -> bool {
         let Reach { routers: Routers { fabric, beside }, interfaces } = &self.reach;
         self.is_quiet()
@@ -96,7 +97,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// The first cycle in which a source that has no packet may create one, or sources act; `u64::MAX` if there is none. Deliveries are not foreseen.
     pub(crate) fn next_created(&self) -> u64 {
         let Reach { routers: Routers { fabric, .. }, interfaces } = &self.reach;
-        // a terminal with queues that looks at its sources in this cycle has no time at which it will: `rest` sets one
+        // a terminal with queues that checks its sources in this cycle has no alarm; `rest` sets one
         if interfaces.queues.each > 0 && !interfaces.busy.is_empty() {
             return fabric.now;
         }
@@ -104,7 +105,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         free.map(|terminal| terminal.due).min().unwrap_or(NOT_DUE).min(interfaces.next_act)
     }
 
-    /// The first cycle from now on in which an idle block has something to do, if all before is skipped at once.
+    /// The first cycle from now on in which an idle block has work; all cycles before are skipped at once.
     pub(crate) fn idle_until(&mut self, net: &Net) -> u64 {
         let mut until =
             self.next_created().min(self.reach.routers.beside.policy.faults.next(self.reach.routers.fabric.now));
@@ -112,7 +113,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
             until = until.min(self.next_effect_of_timers(net));
         }
         let Some(board) = &net.common.board else { return until };
-        // the posts of the last cycles before that are made one by one
+        // the posts of the last cycles before this one are made one by one
         let links_are_free = self
             .reach
             .routers
@@ -124,7 +125,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         if links_are_free { until.saturating_sub(board.kept_for()) } else { self.reach.routers.fabric.now }
     }
 
-    /// The next cycle in which the end of a timer may change something, as the agents say.
+    /// The next cycle in which the end of a timer may change something, as declared by the agents.
     fn next_effect_of_timers(&mut self, net: &Net) -> u64 {
         let mut periods = self.reach.routers.beside.policy.power.timers.periods();
         self.reach.with_agents(net, |agents, channels| {
@@ -135,7 +136,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         self.reach.routers.beside.policy.power.timers.next_effect()
     }
 
-    /// The clock of an idle block jumps to cycle `now`, before which it has nothing to do.
+    /// Moves the clock of an idle block, which has no work before, to cycle `now`.
     pub(crate) fn jump(&mut self, net: &Net, now: u64) {
         self.reach.routers.beside.policy.power.timers.jump(now);
         self.sleep_on(net, now);
@@ -147,7 +148,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let mut asleep = interfaces.alarms.take_all();
         fabric.now = now;
         if net.alarms_lapse {
-            // deliveries have left void alarms, and terminals with several
+            // deliveries have left void alarms, and terminals may have several alarms
             asleep.sort_unstable();
             asleep.dedup();
             asleep.retain(|&t| interfaces.is_idle(t as usize));

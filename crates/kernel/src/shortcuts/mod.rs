@@ -1,5 +1,5 @@
-//! Ways to do less for the same result. The loop is complete without them. `profile.rs` lists them, and alone decides which of them a
-//! run has.
+//! Shortcuts: less work for the same result. The loop is complete without them. `profile.rs` lists them, and alone
+//! decides which of them a run has.
 
 mod candidates;
 pub mod facts;
@@ -18,24 +18,24 @@ use facts::Facts;
 pub use state::Shortcuts;
 use weft_api::agents::Probes;
 
-/// A way to do less for the same result.
+/// A shortcut: less work for the same result.
 ///
-/// Each shortcut is called by the loop in a way of its own, so the trait has only the questions that are common to all.
+/// The loop calls each shortcut in a different way, so the trait has only the common questions.
 pub trait Shortcut {
-    /// The work that it leaves out.
+    /// The work that the shortcut skips.
     const SKIPS: &'static str;
-    /// Another shortcut, without which it does not work.
+    /// Another shortcut that it requires.
     const NEEDS: Option<Kind> = None;
 
-    /// Whether a run of these facts has the same results with it, and whether it pays.
+    /// Whether a run with these properties has the same results with the shortcut and is faster.
     fn applies(facts: &Facts) -> bool;
 
-    /// Whether it also applies in a block whose agents are told of these events.
+    /// Whether the shortcut also applies in a block whose agents are notified of these events.
     fn goes_beside(_probes: Probes) -> bool {
         true
     }
 
-    /// Enters what it has skipped into the records of a block, which are then those of the plain loop. Called before anybody but the
-    /// loop reads them. Does nothing for shortcuts that always leave these records.
+    /// Enters the skipped work into the records of a block, which then equal those of the plain loop. Called before any
+    /// code outside of the loop reads them. Does nothing for shortcuts whose records are always equal.
     fn settle<const W: usize, const V: usize>(_block: &mut Block<W, V>, _net: &Net) {}
 }

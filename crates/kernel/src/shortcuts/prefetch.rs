@@ -1,7 +1,7 @@
-//! Brings into the cache what the loops are about to read, where a network is larger than the cache (`Kind::Prefetch`).
+//! Prefetches the records that the loop is about to read, if a network is larger than the cache (`Kind::Prefetch`).
 //!
-//! Each phase works through a list: events of a wheel, routers, moves. The records that the list names are asked for first, and
-//! then those that these lead to, so that many waits for memory pass at the same time.
+//! Each phase works through a list: events of a wheel, routers, moves. The records named in the list are prefetched
+//! first, and then those to which they refer. So many waits for memory overlap.
 
 use super::facts::Facts;
 use super::{Shortcut, Shortcuts};
@@ -28,7 +28,8 @@ impl Shortcut for Prefetch {
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// For the flits of a chunk, which are received next: their input units, then what their heads will ask for.
+    /// Prefetches for the flits of a chunk, which are received next: their input units, then the outputs that their
+    /// heads will request.
     #[inline(never)]
     pub(crate) fn bring_for_flits(&self, shortcuts: &Shortcuts, net: &Net, (first, len): (u32, usize)) {
         let flits = self.wires.flits.items(first, len);
@@ -63,8 +64,9 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         }
     }
 
-    /// For a flit that may bypass the allocator, shortly before its turn. Other flits may have pushed the records of `bring_for_flits` out
-    /// of the nearest cache, so they are asked for again. So are the records that change when the flit crosses.
+    /// Prefetches for a flit that may bypass the allocator, shortly before it is handled. Flits before it may have
+    /// pushed the records of `bring_for_flits` out of the nearest cache. So these are prefetched again, with the
+    /// records that change when the flit crosses.
     #[inline(always)]
     pub(crate) fn bring_for_bypass(&self, net: &Net, flit: &BypassFlit) {
         let o = flit.out as usize;
@@ -82,7 +84,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         }
     }
 
-    /// For the alarms of a chunk: their terminals, then their injection channels and clocks.
+    /// Prefetches for the alarms of a chunk: their terminals, then their injection channels and clocks.
     #[inline(never)]
     pub(crate) fn bring_for_alarms(&self, interfaces: &Interfaces, (first, len): (u32, usize)) {
         let alarms = interfaces.alarms.items(first, len);
@@ -95,8 +97,9 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         }
     }
 
-    /// For router `r` and those after it, of which `rest` has a bit each, from number `first` on: the outputs of the one after
-    /// the next, the inputs that ask for those of the next, and the packets of router `r` that may leave.
+    /// Prefetches for router `r` and those after it; `rest` has a bit for each, from number `first` on. For the router
+    /// after the next: its outputs. For the next router: the inputs that request its outputs. For router `r`: the
+    /// packets that may leave.
     #[inline(never)]
     pub(crate) fn bring_for_routers(&self, net: &Net, r: usize, first: usize, rest: u64) {
         self.bring_heads(net, r);
@@ -139,7 +142,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         });
     }
 
-    /// Calls `each` with every input of router `r` whose heads ask for an output that it may allocate, and the key that they ask for.
+    /// Calls `each` with every input of router `r` whose heads request an allocatable output, and with the requested
+    /// key.
     #[inline(always)]
     fn each_request(&self, net: &Net, r: usize, mut each: impl FnMut(usize, u16)) {
         let (base, mut outputs) = self.asked(r);
@@ -166,8 +170,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         (router.base as usize, router.vc_requests | router.switch_requests)
     }
 
-    /// For the first `count` moves of the router with ports from `base` on: the packets. One-flit packets were asked for with their
-    /// heads.
+    /// Prefetches the packets of the first `count` moves of the router with ports from `base` on. One-flit packets were
+    /// prefetched with their heads.
     #[inline(never)]
     pub(crate) fn bring_for_moves(&self, base: usize, count: usize) {
         for m in self.switch.moves(count) {
@@ -177,8 +181,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
     }
 }
 
-/// For the credits of a chunk: their output units. A mark (`streams.rs`) makes the number of an output too large, and a prefetch beyond
-/// the outputs does nothing.
+/// Prefetches the output units for the credits of a chunk. A mark (`streams.rs`) makes the number of an output too
+/// large, and a prefetch beyond the outputs does nothing.
 #[inline(never)]
 pub fn bring_for_credits<const V: usize>(outs: &[OutputUnit<V>], words: &[u32]) {
     words.iter().for_each(|word| prefetch(outs, (word >> 4) as usize));

@@ -1,5 +1,5 @@
-//! This alone decides which shortcuts a block takes. Steady flows of the whole network also end where the policy has an
-//! overseer, or where the agents of some block get each flit.
+//! Only this file decides which shortcuts a block takes. Steady flows of the whole network also end where the policy
+//! has an overseer, or where the agents of some block get each flit.
 //!
 //! | uncontended | streams | steady | where |
 //! |---|---|---|---|
@@ -10,8 +10,8 @@
 //! | yes | yes | yes | packets of 12 flits and more |
 //! | yes | yes | no | the same, with queues at interfaces, or with agents that get routed heads only (in no policy) |
 //!
-//! Heads that are watched or may be rerouted count as heads that read queues.
-//! In each row, except on demand, idle time is skipped. In each row, candidates may be compared, and records may be prefetched.
+//! Heads that are watched or may be rerouted count as heads that read queues. In each row except "on demand" idle time
+//! is skipped. In every row candidates may be compared, and records may be prefetched.
 
 use super::Shortcut;
 use super::facts::Facts;
@@ -24,12 +24,12 @@ use weft_api::agents::Probes;
 macro_rules! dispatch {
     ($($kind:ident = $name:literal: $module:ident::$shortcut:ident,)+) => {
         impl Kind {
-            /// The work that it leaves out.
+            /// The work that the shortcut skips.
             pub fn skips(self) -> &'static str {
                 match self { $(Self::$kind => <super::$module::$shortcut>::SKIPS,)+ }
             }
 
-            /// Another shortcut, without which it does not work.
+            /// Another shortcut that it requires.
             pub fn needs(self) -> Option<Self> {
                 match self { $(Self::$kind => <super::$module::$shortcut>::NEEDS,)+ }
             }
@@ -57,7 +57,7 @@ impl Profile {
         all.among(Set::of(|kind| kind.applies(facts)))
     }
 
-    /// The same in a block with agents. What they are told of may not be skipped.
+    /// The same in a block with agents. Events for agents may not be skipped.
     #[must_use]
     pub fn beside(self, probes: Probes) -> Self {
         self.among(Set::of(|kind| kind.goes_beside(probes)))
@@ -65,7 +65,7 @@ impl Profile {
 }
 
 impl<const W: usize, const V: usize> Block<W, V> {
-    /// The shortcuts enter what they have skipped into the records.
+    /// Lets the shortcuts enter the skipped work into the records.
     pub(crate) fn settle(&mut self, net: &Net) {
         let profile = self.reach.routers.beside.shortcuts.profile;
         Kind::ALL.iter().filter(|&&kind| profile.has(kind)).for_each(|kind| kind.settle(self, net));
@@ -113,12 +113,12 @@ mod tests {
     const UNCONTENDED: [bool; 2] = [true, false];
     const STREAMS: [bool; 2] = [true, true];
 
-    /// The row of flits that cross so.
+    /// The row of flits that cross in this way.
     fn at(crossing: [bool; 2], steady: bool) -> [bool; 3] {
         [crossing[0], crossing[1], steady]
     }
 
-    /// The rows of the table above, and what agents are told of that takes one from another.
+    /// The rows of the table above, and the events for agents that move a block from one row to another.
     #[test]
     fn every_row_of_the_table_is_chosen() {
         let (ahead, at_head) = (Needs::default(), Needs { decides: Decides::AtHead, ..Needs::default() });
@@ -151,7 +151,7 @@ mod tests {
         assert_eq!(of(&|facts| facts.outputs = streams::MAX_OUTPUTS + 1), at(UNCONTENDED, true));
         assert_eq!(of(&|facts| facts.queues = true), at(STREAMS, false));
         assert_eq!(of(&|facts| facts.keeps = true), at(ALLOCATED, true));
-        // these come with slow heads
+        // these exist only with slow heads
         let all: [fn(&mut Facts<'_>); 4] = [
             |facts| facts.watches = true,
             |facts| facts.faults = true,

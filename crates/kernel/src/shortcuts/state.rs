@@ -6,10 +6,10 @@ use crate::parts::streams::Streams;
 use weft_api::agents::Probes;
 use weft_api::base::kept::Kept;
 
-/// The shortcuts of a block. Only the files of this folder see what they have skipped; all others ask.
+/// The shortcuts of a block. Only the files of this folder read the skipped work; other files call methods.
 #[derive(Debug, Kept)]
 pub struct Shortcuts {
-    /// `Net::shortcuts`, as far as the agents are not told of what is skipped.
+    /// `Net::shortcuts` without those that skip events for agents.
     #[kept(fixed)]
     pub(super) profile: Profile,
     /// Uncontended body flits that follow each other; off unless packets are long.
@@ -17,7 +17,8 @@ pub struct Shortcuts {
     /// Scratch: the flits of this cycle that may bypass the allocator.
     #[kept(scratch)]
     pub(super) bypass_flits: Vec<BypassFlit>,
-    /// Scratch: agents act in this cycle before routers allocate. So heads that choose and may bypass the allocator choose after that.
+    /// Scratch: agents act in this cycle before routers allocate. So choosing heads that may bypass the allocator
+    /// choose after the agents have acted.
     #[kept(scratch)]
     pub(super) chooses_late: bool,
     pub(super) bypass_trial: BypassTrial,
@@ -35,7 +36,7 @@ impl Shortcuts {
         }
     }
 
-    /// Leaves only those that go beside agents which are told of these events.
+    /// Removes all shortcuts except those that are compatible with agents that get these events.
     pub(crate) fn go_beside(&mut self, probes: Probes) {
         self.profile = self.profile.beside(probes);
         if !self.profile.has(Kind::Streams) {
@@ -66,18 +67,18 @@ impl Shortcuts {
         self.profile.arrival(self.bypass_trial.heads_try, choose)
     }
 
-    /// Heads that arrive may bypass the allocator, in this part of the trial.
+    /// Whether arriving heads may bypass the allocator in this part of the trial.
     #[inline(always)]
     pub(crate) fn heads_try_to_bypass(&self) -> bool {
         self.bypass_trial.heads_try
     }
 
-    /// Flits that have crossed uncontended since the present part of the trial began.
+    /// Number of flits that have crossed uncontended since the present part of the trial began.
     pub fn crossed_uncontended(&self) -> u64 {
         self.bypass_trial.crossed
     }
 
-    /// Heads try to bypass the allocator in all cycles (for tests).
+    /// Lets heads try to bypass the allocator in all cycles (for tests).
     pub fn try_to_bypass_without_end(&mut self) {
         self.bypass_trial = BypassTrial::without_end();
     }

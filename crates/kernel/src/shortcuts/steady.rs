@@ -1,19 +1,21 @@
-//! Body flits that flow steadily: a block whose state repeats itself is moved on by many periods at once.
+//! Steady flows of body flits: a block whose state repeats itself is advanced by many periods at once.
 //!
-//! A long message is mostly body flits, one behind the other. While only these and their credits move, what happens next depends
-//! on the state of the network, and on times only by how far they are from now. So once the state is the same as some cycles
-//! before, but for counts of flits, it goes on like that until a count runs out: the last flit of a packet comes, or leaves its
-//! source. [`Snapshot`] tells whether the state has come back, [`Flow`] is what one period adds to the counts.
+//! A long message is mostly body flits, one behind the other. While only these and their credits move, the next events
+//! depend only on the state of the network, with times relative to now. If the state is the same as some cycles before,
+//! except for counts of flits, the period in between repeats. It repeats until a count runs out, because the last flit
+//! of a packet arrives or leaves its source. [`Snapshot`] compares the state with an earlier one, and [`Flow`] is what
+//! one period adds to the counts.
 //!
 //! # When it applies
 //!
-//! Where `profile.rs` says so: nobody is told of flits, and nothing but this state says what comes next. Agents may wait for timers,
-//! and paced channels may stand still.
+//! Where `profile.rs` allows it: no model is notified of flits, and the next events depend only on this state. Agents
+//! may wait for timers, and paced channels may be still.
 //!
 //! # What it hands back, and when it is settled
 //!
-//! The state as it would be some periods later, all counts included: nothing is left to settle. It goes on to a cycle in which a timer of
-//! agents ends, at most; if these change nothing but timers, the same flow goes on behind it.
+//! The state as it would be some periods later, all counts included: nothing is left to settle. The skipped time ends
+//! at the latest in a cycle in which a timer of agents ends. If the agents change only timers then, the same flow
+//! continues afterwards.
 
 use super::Shortcut;
 use super::facts::Facts;
@@ -44,7 +46,7 @@ impl Shortcut for SteadyFlows {
     }
 }
 
-/// A source must have so many flits left of its packet that the search for a period may pay.
+/// Least number of flits that a source must still have of its packet, so that the search for a period may pay.
 const WORTH: u16 = 64;
 
 /// The state of a block before some cycle, as far as body flits and credits change it.
@@ -59,7 +61,7 @@ pub struct Snapshot<const W: usize, const V: usize> {
     segments: Vec<Segment>,
     streams: Streams,
     packets: usize,
-    /// Routers and terminals that have work to do.
+    /// Routers and terminals with work.
     active: Vec<u64>,
     busy: Vec<u64>,
     /// Events by the cycles until then, in order.
@@ -70,7 +72,7 @@ pub struct Snapshot<const W: usize, const V: usize> {
     counts: Counts,
 }
 
-/// What a block has counted of body flits.
+/// The counts of body flits in a block.
 #[derive(Debug, Clone, Copy)]
 struct Counts {
     flit_hops: u64,
@@ -78,10 +80,11 @@ struct Counts {
     accepted: u64,
 }
 
-/// What one period adds to the counts of a block.
+/// The counts that one period adds in a block.
 #[derive(Debug)]
 pub struct Flow {
-    /// (number, flits): those that come to a segment, as many as leave it; that leave an output; that a terminal injects.
+    /// Lists of (number, flits): flits that come to a segment and leave it; flits that leave an output; flits that a
+    /// terminal injects.
     segments: Vec<(u32, u16)>,
     outs: Vec<(u32, u32)>,
     terminals: Vec<(u32, u16)>,
@@ -100,8 +103,9 @@ impl Flow {
 }
 
 impl<const W: usize, const V: usize> Block<W, V> {
-    /// The flits in flight, and the fewest that a source has left of its packet (`u16::MAX` if none has one); `None` if more
-    /// than body flits and credits are under way, or too few are left for a search to pay.
+    /// The flits in flight, and the fewest flits that a source still has of its packet (`u16::MAX` if no source has a
+    /// packet). `None` if anything other than body flits and credits is in flight, or if too few flits are left for a
+    /// search to pay.
     pub(crate) fn flows(&self) -> Option<(usize, u16)> {
         let Reach { routers: Routers { fabric, beside }, interfaces } = &self.reach;
         let mut flits = beside.shortcuts.streams.flits_under_way();
@@ -147,7 +151,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         Counts { flit_hops, injected, accepted: self.reach.routers.beside.observers.tally.accepted_flits }
     }
 
-    /// What has flowed since `then`, if the state is the same as it was.
+    /// The flits moved since `then`, if the present state is the same.
     pub(crate) fn flow_since(&self, then: &Snapshot<W, V>) -> Option<Flow> {
         let Reach { routers: Routers { fabric, beside }, interfaces } = &self.reach;
         let is_same = fabric.wires.flits.by_distance(fabric.now) == then.flits
@@ -201,7 +205,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         Some(Flow { segments, outs, terminals, counts })
     }
 
-    /// How many periods of this flow are certain: after them, the tail of no packet has come or left its source.
+    /// Number of periods for which this flow is certain: in them the tail of no packet arrives or leaves its source.
     pub(crate) fn periods_left(&self, flow: &Flow) -> u64 {
         let Reach { routers: Routers { fabric, .. }, interfaces } = &self.reach;
         let to_come = flow.segments.iter().map(|&(id, came)| {
@@ -213,13 +217,13 @@ impl<const W: usize, const V: usize> Block<W, V> {
         to_come.chain(to_inject).min().map_or(0, u64::from)
     }
 
-    /// The most cycles for which the link of an output of this flow is taken by flits that were granted it before.
+    /// The most cycles for which flits granted before occupy the link of an output of this flow.
     pub(crate) fn longest_wait(&self, flow: &Flow) -> u64 {
         let fabric = &self.reach.routers.fabric;
         flow.outs.iter().map(|&(o, _)| busy(&fabric.wires.outs[o as usize], fabric.now)).max().unwrap_or(0)
     }
 
-    /// The flow goes on for so many periods, which last `cycles` in all.
+    /// Advances the flow by this number of periods, which last `cycles` in all.
     pub(crate) fn flow_on(&mut self, net: &Net, flow: &Flow, periods: u64, cycles: u64) {
         let Reach { routers: Routers { fabric, beside }, interfaces } = &mut self.reach;
         for &(id, came) in &flow.segments {
@@ -230,7 +234,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         for &(o, sent) in &flow.outs {
             let out = &mut fabric.wires.outs[o as usize];
             out.flits = out.flits.wrapping_add(sent.wrapping_mul(periods as u32));
-            // an output that no flit leaves has a free link, or the state would not have come back
+            // an output that no flit leaves has a free link, or the state would not have repeated
             out.next_free = out.next_free.wrapping_add(cycles as u32);
             fabric.wires.pass_by(o as usize, sent.wrapping_mul(periods as u32));
         }

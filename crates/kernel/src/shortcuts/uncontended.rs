@@ -1,16 +1,17 @@
 //! Uncontended flits bypass the allocator: every allocator would let them cross.
 //!
-//! A flit that comes to an empty queue crosses the switch in the same cycle if nobody else wants its output or leaves its input,
-//! and it has an output VC with a credit: a body flit or a tail the VC that its packet holds, a head one that is open to it. Most
-//! flits do. All others are left to the allocator. A head that chooses in every step (`choose.rs`) chooses before uncontended
-//! flits cross. It must find the state of the first step, so no flit bypasses in a router before all heads of that router have chosen. An
-//! uncontended body flit may be the first of a stream (`streams.rs`).
+//! A flit that comes to an empty queue crosses the switch in the same cycle under two conditions. No other flit
+//! requests its output or leaves its input, and it has an output VC with a credit. For a body flit or tail this is the
+//! VC that its packet holds, for a head a VC that is open to it. Most flits do. All others are left to the allocator. A
+//! head that chooses in every step (`choose.rs`) chooses before uncontended flits cross. It must find the state of the
+//! first step, so no flit bypasses in a router before all heads of that router have chosen. An uncontended body flit
+//! may be the first of a stream (`streams.rs`).
 //!
 //! # When it applies
 //!
-//! Where the order in which flits leave a router is invisible, as `profile.rs` decides. Paced outputs (`pace.rs`) are left to the
-//! allocator. So are outputs that a policy has closed: when a head asks for one, the agents must find the same counts as without
-//! this shortcut.
+//! If no model sees the order in which flits leave a router (`profile.rs` decides this). Paced outputs (`pace.rs`) are
+//! left to the allocator. So are outputs that a policy has closed: when a head requests one, the agents must find the
+//! same counts as without this shortcut.
 //!
 //! # What it hands back, and when it is settled
 //!
@@ -41,13 +42,14 @@ pub struct Uncontended;
 impl Shortcut for Uncontended {
     const SKIPS: &'static str = "the allocator, for flits for which nobody else competes";
 
-    /// Nobody reads the queues while flits leave, or does more for each of them.
+    /// Bypassing is allowed if no model reads the queues while flits leave, or needs more work for each flit.
     fn applies(facts: &Facts) -> bool {
         let heads_see_no_moves = if facts.slow_heads {
             false
         } else if facts.chooses() {
-            // Of the heads that have chosen and did not bypass, one has to leave in the first step, or their router would sleep
-            // too early. So none may have chosen an output that is kept for another packet, is full, or lacks the room to enter a ring.
+            // Of the heads that have chosen and did not bypass, one has to leave in the first step, or their router
+            // would sleep too early. So no head may have chosen an output that is reserved for another packet, is full,
+            // or lacks the room to enter a ring.
             let any_can_leave = !facts.hold_switch && !facts.paced_links && facts.needs.ring_entries.is_empty();
             any_can_leave && !facts.needs.sees_grants && !facts.needs.reads_group
         } else {
@@ -66,14 +68,15 @@ impl Shortcut for Uncontended {
     }
 }
 
-/// The key of a body flit and the mark of its credit: in no run, or the first of one each.
+/// The key of a body flit and the mark of its credit: outside of runs, or the first of a run.
 const IN_NO_RUN: (u16, u32) = (BODY, 0);
 pub(super) const FIRST_OF_RUN: (u16, u32) = (RUN_BEGINS, streams::BEGINS);
 
 /// Prefetch distance [flits].
 const AHEAD: usize = 12;
 
-/// A flit of VC `v` of input unit `i` crosses to output unit `o`: all take turns as if an allocator had matched them.
+/// Moves the round-robin pointers for a flit of VC `v` of input unit `i` that crosses to output unit `o`, as an
+/// allocator would.
 #[inline(always)]
 fn take_turns<const V: usize>(port: &mut InputUnit<V>, out: &mut OutputUnit<V>, (i, v): (usize, usize), o: usize) {
     (port.rr_vc, port.rr_out) = ((v as u8 + 1) & 15, (o - port.base(i)) as u16 + 1);
@@ -118,9 +121,9 @@ impl<const W: usize, const V: usize> Reach<W, V> {
 }
 
 impl<const W: usize, const V: usize> Routers<W, V> {
-    /// The head that has come to VC `v` of input `i` in this cycle with this route key chooses its output as in the first step.
-    /// All credits of the cycle have come by now, and nothing has left a router. If agents act before that step, it waits until they have.
-    /// Returns whether it may bypass.
+    /// Lets the head that has come to VC `v` of input `i` in this cycle choose its output as in the first step. `key`:
+    /// its route key. All credits of the cycle have arrived, and no flit has left a router yet. If agents act before
+    /// that step, the head waits for them. Returns whether it may bypass.
     #[inline(always)]
     pub(crate) fn let_choose_alone(&mut self, net: &Net, (i, v): (usize, usize), packet: u32, key: u16) -> bool {
         // SAFETY: a head waits at an input (`assert_numbers`).
@@ -135,8 +138,8 @@ impl<const W: usize, const V: usize> Routers<W, V> {
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// Agents are about to act. Heads that may bypass and have chosen take their requests back, and choose after the agents have acted. So the agents
-    /// find the requests of the plain loop.
+    /// Called before agents act. Heads that may bypass and have chosen cancel their requests, and choose after the
+    /// agents have acted. So the agents find the requests of the plain loop.
     #[inline(never)]
     pub(crate) fn take_choices_back(&mut self, shortcuts: &mut Shortcuts, net: &Net) {
         shortcuts.chooses_late = true;
@@ -148,7 +151,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         }
     }
 
-    /// Heads that may bypass choose now that agents have acted. Those that find no open VC are left to the first step.
+    /// Lets heads that may bypass choose after the agents have acted. Heads without an open VC are left to the first
+    /// step.
     #[inline(never)]
     fn choose_for_fresh(&mut self, shortcuts: &mut Shortcuts, net: &Net) {
         let mut kept = 0;
@@ -166,8 +170,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         shortcuts.bypass_flits.truncate(kept);
     }
 
-    /// Such a head chooses an output, and asks for it if a VC there is open. Else it will choose in the first step, and this returns
-    /// false.
+    /// Lets such a head choose an output, and request it if a VC there is open. Otherwise returns false, and the head
+    /// chooses in the first step.
     #[inline(always)]
     fn choose_for_bypass(&mut self, net: &Net, flit: &mut BypassFlit, packet: u32) -> bool {
         let (i, v) = port_and_vc::<V>(flit.at);
@@ -192,7 +196,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 }
 
 impl<const W: usize, const V: usize> Reach<W, V> {
-    /// For the head of a packet of any length. (Inlined, this and `send_uncontended_tail` would take registers from body flits.)
+    /// Handles the head of a packet of any length. (Inlined, this function and `send_uncontended_tail` would take
+    /// registers from the code for body flits.)
     #[inline(never)]
     fn begin_if_uncontended<const CHOOSE: bool>(&mut self, net: &Net, flit: BypassFlit, earliest: u64) {
         self.send_if_uncontended_head::<false, CHOOSE>(net, flit, earliest);
@@ -228,7 +233,8 @@ impl<const W: usize, const V: usize> Reach<W, V> {
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// Whether heads of router `r` are still to choose in the first step of this cycle, so that nothing may leave it before.
+    /// Whether heads of router `r` still have to choose in the first step of this cycle. Then no flit may leave the
+    /// router before.
     #[inline(always)]
     fn heads_are_to_choose(&self, r: usize) -> bool {
         // SAFETY: an input names its router (`assert_numbers`).
@@ -236,8 +242,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         !router.choosing.is_empty() && !self.requests.have_chosen.contains(r)
     }
 
-    /// A head of VC `v` of input `i` has chosen, and did not bypass: it stays with its choice in the first step of this cycle if
-    /// no head of its router has one to make there, and chooses again after it.
+    /// Called for a head of VC `v` of input `i` that has chosen and did not bypass. It keeps its choice in the first
+    /// step of this cycle, if no head of its router chooses in that step. It chooses again afterwards.
     #[inline(always)]
     fn let_choose_after(&mut self, net: &Net, (i, v): (usize, usize)) {
         let r = self.buffers.ins[i].router as usize;
@@ -306,8 +312,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         true
     }
 
-    /// VCs of output `o` that are open to the head of VC `v` of input `i`, if nobody else may send to this output or from this input
-    /// now; else none.
+    /// VCs of output `o` that are open to the head of VC `v` of input `i`. There are none if another flit may leave by
+    /// this output or from this input now.
     #[inline(always)]
     fn room_for_uncontended_head<const SINGLE: bool>(
         &self,
@@ -339,7 +345,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 }
 
 impl<const W: usize, const V: usize> Reach<W, V> {
-    /// A head takes one of the VCs in `room` of its output, and crosses. The VCs take turns.
+    /// Moves a head across the switch on one of the VCs in `room` of its output. The VCs are taken round robin.
     #[inline(always)]
     fn send_uncontended_head<const SINGLE: bool>(
         &mut self,
@@ -388,8 +394,8 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         beside.observers.tally.flit_hops += 1;
     }
 
-    /// A tail, which is the only flit of its VC, crosses to VC `vc` of its output, and its packet leaves both. Nobody waits for the
-    /// output.
+    /// Moves a tail, the only flit of its VC, to VC `vc` of its output. Its packet then leaves both VCs. No other head
+    /// waits for the output.
     #[inline(never)]
     fn send_uncontended_tail(&mut self, net: &Net, flit: BypassFlit, vc: usize, earliest: u64) {
         let (i, v, o) = flit.places::<V>();
@@ -415,8 +421,8 @@ impl<const W: usize, const V: usize> Reach<W, V> {
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// The only flit of VC `v` of input `i`, a body flit, crosses to VC `vc` of output port `p`. Returns when the flit arrives.
-    /// `marks`: whether runs begin with it and with its credit.
+    /// Moves the only flit of VC `v` of input `i`, a body flit, to VC `vc` of output port `p`. Returns the cycle of its
+    /// arrival. `marks`: whether runs begin with the flit and with its credit.
     #[inline(always)]
     pub(crate) fn send_uncontended(
         &mut self,

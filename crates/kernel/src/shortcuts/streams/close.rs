@@ -1,4 +1,4 @@
-//! A stream closes, and what it has changed is settled.
+//! Closes streams, and settles their counts.
 
 use super::{BALANCED, ENDS, Sender, TERMINAL};
 use crate::block::{Fabric, Reach, Routers};
@@ -9,7 +9,8 @@ use weft_api::base::unchecked::Hot;
 use weft_api::state::{ChannelEnd, Flit, NONE, RUN_ENDS};
 
 impl<const W: usize, const V: usize> Routers<W, V> {
-    /// Somebody has something for output `o` of a router: a stream that leaves by it ends, and its flits go on one by one.
+    /// Called when another flit requests output `o` of a router. A stream that leaves by it ends, and its flits then
+    /// move one by one.
     #[inline(always)]
     pub(crate) fn interrupt(&mut self, net: &Net, o: usize) {
         if self.beside.shortcuts.streams.outs.get(o).is_some_and(|sender| sender.from != NONE) {
@@ -19,7 +20,7 @@ impl<const W: usize, const V: usize> Routers<W, V> {
 }
 
 impl<const W: usize, const V: usize> Reach<W, V> {
-    /// Agents are about to close any channel `o`, or to send on it: its stream ends.
+    /// Called before agents close any channel `o` or send on it. Its stream ends.
     pub(crate) fn interrupt_any(&mut self, net: &Net, o: usize) {
         match self.routers.beside.shortcuts.streams.outs.get(o).map_or(NONE, |sender| sender.from) {
             NONE => {}
@@ -30,7 +31,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
 }
 
 impl<const W: usize, const V: usize> Routers<W, V> {
-    /// The stream of output `o` of a router ends before its run. The flits that it would have taken go on one by one.
+    /// Ends the stream of output `o` of a router before its run ends. The remaining flits move one by one.
     #[inline(never)]
     pub(super) fn break_stream(&mut self, net: &Net, o: usize) {
         let from = self.beside.shortcuts.streams.outs[o].from;
@@ -38,7 +39,7 @@ impl<const W: usize, const V: usize> Routers<W, V> {
         self.close_stream(net, o);
         self.beside.shortcuts.streams.start_receiving((from >> 4) as usize, (from & 15) as u8);
         if self.beside.shortcuts.streams.received > self.beside.shortcuts.streams.next.max(self.fabric.now) {
-            // agents have ended it, after the flits of this cycle were received, and before streams flow
+            // agents have ended it after the flits of this cycle were received and before the streams move
             self.fabric.count_arrival(net, Flit::of_body(from));
             self.receive_body::<true>(net, from);
         }
@@ -59,7 +60,8 @@ impl<const W: usize, const V: usize> Reach<W, V> {
 }
 
 impl<const W: usize, const V: usize> Routers<W, V> {
-    /// The stream of output `o` ends: from the first cycle on whose streams have not flowed, no flit of it crosses.
+    /// Ends the stream of output `o`. None of its flits crosses from the first cycle on in which streams have not moved
+    /// yet.
     pub(super) fn close_stream(&mut self, net: &Net, o: usize) {
         let end = self.beside.shortcuts.streams.next.max(self.fabric.now);
         self.settle_stream(net, o, end);
@@ -87,12 +89,12 @@ impl<const W: usize, const V: usize> Routers<W, V> {
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// Tells the far end of output `o` that from cycle `at` on no flit of the run on VC `vc` comes.
+    /// Notifies the far end of output `o` that no flit of the run on VC `vc` comes from cycle `at` on.
     fn end_run(&mut self, net: &Net, o: usize, vc: u32, at: u64) {
         let out = &self.wires.outs[o];
         let peer = out.peer;
         if matches!(out.kind(), ChannelEnd::Ejection | ChannelEnd::Unused) {
-            // a terminal takes all that comes, and its credits are a run, too
+            // a terminal accepts every flit, and its credits are also a run
             let credit_at = at + net.links.of(out.class).credit_latency;
             self.wires.credits.push(self.now, credit_at, ENDS | (o as u32) << 4 | vc);
         } else {
@@ -133,21 +135,22 @@ impl<const W: usize, const V: usize> Routers<W, V> {
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// Flits that the stream of output `o` has sent and not counted yet.
+    /// Flits that the stream of output `o` has sent but not counted yet.
     pub(crate) fn unsettled(&self, shortcuts: &Shortcuts, o: usize) -> u32 {
         let flows = |sender: &&Sender| sender.from != NONE;
         let end = shortcuts.streams.next.max(self.now);
         shortcuts.streams.outs.get(o).filter(flows).map_or(0, |sender| (end - sender.since) as u32)
     }
 
-    /// The same, by which the link of the output is taken later: nobody reads that of an injection channel with a stream.
+    /// The same, and moves the time at which the link of the output is free. For an injection channel with a stream
+    /// that time is not read.
     pub(crate) fn next_free(&self, shortcuts: &Shortcuts, o: usize) -> u32 {
         self.wires.outs[o].next_free.wrapping_add(self.unsettled(shortcuts, o))
     }
 }
 
 impl<const W: usize, const V: usize> Routers<W, V> {
-    /// Somebody is about to change channel `o`: what its stream has sent is counted.
+    /// Called before channel `o` changes. Counts the flits that its stream has sent.
     pub(crate) fn settle_channel(&mut self, net: &Net, o: usize) {
         if self.fabric.unsettled(&self.beside.shortcuts, o) > 0 {
             self.settle_stream(net, o, self.beside.shortcuts.streams.next.max(self.fabric.now));

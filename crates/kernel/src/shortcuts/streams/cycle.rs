@@ -1,4 +1,5 @@
-//! What is done in a cycle: runs begin and end, the flits and credits of those that no stream takes are received, and streams flow.
+//! The work of streams in a cycle: runs begin and end, flits and credits of runs without a stream are received, and
+//! streams move.
 
 use super::{BALANCED, BEGINS, Sender, TERMINAL, THROUGH, is_of_run, output};
 use crate::block::{Fabric, Interfaces, Reach, Routers};
@@ -46,7 +47,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 }
 
 impl<const W: usize, const V: usize> Reach<W, V> {
-    /// A run of credits begins, or has ended, as `word` says (output * 16 + VC, and a mark).
+    /// Notes that a run of credits begins or has ended. `word` is output * 16 + VC and a mark.
     #[inline(never)]
     pub(crate) fn receive_credit_run(&mut self, net: &Net, word: u32) {
         let Routers { fabric, beside } = &mut self.routers;
@@ -108,7 +109,7 @@ impl<const W: usize, const V: usize> Routers<W, V> {
         }
     }
 
-    /// A run begins, or has ended, as `flit` says.
+    /// Notes that a run of flits begins or has ended, according to `flit`.
     #[inline(never)]
     fn receive_run(&mut self, net: &Net, flit: Flit) {
         let (i, vc) = ((flit.to >> 4) as usize, (flit.to & 15) as u8);
@@ -129,7 +130,7 @@ impl<const W: usize, const V: usize> Routers<W, V> {
     #[inline(never)]
     pub(crate) fn receive_runs(&mut self, net: &Net) {
         let (counts, mut k) = (self.fabric.counts_queued(), 0);
-        // streams that are broken meanwhile add their runs
+        // streams that end meanwhile add their runs
         while k < self.beside.shortcuts.streams.incoming.len() {
             let i = self.beside.shortcuts.streams.incoming[k];
             k += 1;
@@ -146,7 +147,7 @@ impl<const W: usize, const V: usize> Routers<W, V> {
 }
 
 impl<const W: usize, const V: usize> Reach<W, V> {
-    /// Streams flow: their flits of this cycle cross.
+    /// Moves the flits of all streams in this cycle.
     #[inline(always)]
     pub(crate) fn flow(&mut self, net: &Net) {
         self.routers.beside.shortcuts.streams.next = self.routers.fabric.now + 1;
@@ -164,7 +165,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
 }
 
 impl<const W: usize, const V: usize> Routers<W, V> {
-    /// Streams whose credits do not come back spend one each.
+    /// Takes one credit from each stream whose credits do not return.
     #[inline(never)]
     fn spend(&mut self, net: &Net) {
         let mut k = 0;
@@ -185,8 +186,8 @@ impl<const W: usize, const V: usize> Routers<W, V> {
 }
 
 impl<const W: usize, const V: usize> Reach<W, V> {
-    /// A flit leaves each terminal with a stream. Without a credit for the next one, or when that is the tail, the stream closes. `QUEUED`:
-    /// terminals have queues.
+    /// Sends a flit of each terminal with a stream. The stream closes if there is no credit for the next flit, or if
+    /// that is the tail. `QUEUED`: terminals have queues.
     #[inline(never)]
     fn flow_from_terminals<const QUEUED: bool>(&mut self, net: &Net) {
         let measured = self.routers.beside.observers.tally.inside(self.routers.fabric.now);

@@ -1,4 +1,4 @@
-//! A stream opens.
+//! Opens streams.
 
 use super::{Sender, TERMINAL, THROUGH, WORTH};
 use crate::block::{Fabric, Interfaces, Routers};
@@ -10,7 +10,8 @@ use weft_api::base::unchecked::Hot;
 use weft_api::state::{Flit, NONE, RUN_BEGINS};
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// Whether terminal `t`, which has body flits and a credit for VC `vc`, opens a stream; its flits flow from this cycle on.
+    /// Whether terminal `t`, which has body flits and a credit for VC `vc`, opens a stream. Its flits move from this
+    /// cycle on.
     #[inline(always)]
     pub(crate) fn opens_source(
         &mut self,
@@ -70,8 +71,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
             && self.has_room_for_stream(shortcuts, net, o, vc)
     }
 
-    /// Whether the last run from output `o` is over before the next one begins, and it has credits for more than one flit: enough of
-    /// them, or some that come back in a run.
+    /// Whether the last run from output `o` ends before the next one begins, and the output has credits for more than
+    /// one flit. Either it has enough credits, or some return in a run.
     #[inline(never)]
     fn has_room_for_stream(&self, shortcuts: &Shortcuts, net: &Net, o: usize, vc: usize) -> bool {
         // SAFETY: a flit leaves by an output, and streams name ports (`assert_numbers`).

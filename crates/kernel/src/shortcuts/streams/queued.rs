@@ -12,7 +12,8 @@ use crate::tally::Tally;
 use weft_api::base::unchecked::Hot;
 
 impl Shortcuts {
-    /// Whether a terminal has a stream on channel `o`, or may open one for the `left` flits of the only packet that it can send.
+    /// Whether a terminal has a stream on channel `o`, or may open one for the `left` remaining flits of the only
+    /// packet that it can send.
     #[inline(always)]
     pub(crate) fn may_stream(&self, o: usize, left: u16) -> bool {
         self.streams.outs.get(o).is_some_and(|sender| left > WORTH || sender.from == TERMINAL)
@@ -20,7 +21,8 @@ impl Shortcuts {
 }
 
 impl<const W: usize, const V: usize> Reach<W, V> {
-    /// Terminal `t` has taken the packets that its sources give now. Returns whether it still has a stream.
+    /// Called when terminal `t` has taken the packets that its sources create now. Returns whether it still has a
+    /// stream.
     #[inline(always)]
     pub(crate) fn keeps_stream(&mut self, net: &Net, t: usize) -> bool {
         let o = self.interfaces.channel_of(t);
@@ -38,8 +40,8 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         is_alone
     }
 
-    /// Sends a flit of queue `q` of terminal `t`, which is amid a packet, if that is not its tail and nothing keeps it. `streams`: it opens a
-    /// stream instead, if no other queue holds packets. Returns false if it does neither.
+    /// Sends a body flit of queue `q` of terminal `t`, which is in the middle of a packet, if the flit can leave.
+    /// `streams`: opens a stream instead, if no other queue holds packets. Returns false if it does neither.
     #[inline(always)]
     pub(crate) fn sends_body_of_queue(
         &mut self,
@@ -73,14 +75,14 @@ impl<const W: usize, const V: usize> Reach<W, V> {
 }
 
 impl Interfaces {
-    /// Terminal `t`, which sends a stream, wakes when a source is due.
+    /// Sets an alarm that wakes terminal `t`, which has a stream, when a source is due.
     #[inline(never)]
     fn sleep_beside_stream(&mut self, t: usize, now: u64) {
         self.rest(t, now);
         self.terminals[t].blocked = false;
     }
 
-    /// A flit of the stream of terminal `t` has left the only queue that holds packets.
+    /// Called when a flit of the stream of terminal `t` has left the only queue that holds packets.
     #[inline(always)]
     pub(super) fn flow_from_queue(&mut self, tally: &mut Tally, t: usize, measured: bool) {
         // SAFETY: an injection channel names its terminal (`assert_numbers`).
@@ -88,7 +90,7 @@ impl Interfaces {
         self.count_body(tally, (t, q), measured);
     }
 
-    /// A body flit of queue `q` has left terminal `t`, which knows how many are left.
+    /// Called when a body flit of queue `q` has left terminal `t`. Counts the flits that are left.
     #[inline(always)]
     pub(crate) fn count_body(&mut self, tally: &mut Tally, (t, q): (usize, usize), measured: bool) {
         // SAFETY: the loop names terminals (`assert_numbers`).
