@@ -1,5 +1,5 @@
-//! Activity of the ranks of a program over time: spans of states, and messages. A workload notes it where a recording has
-//! asked for it ([`Wanted`]), and the recording makes a table of it.
+//! Activity of the ranks of a program over time: spans of states, and messages. A workload notes the activity if a
+//! recording has requested it ([`Wanted`]), and the recording makes a table of it.
 
 use crate::base::kept::{Kept, Value};
 use crate::recording::Column;
@@ -13,7 +13,7 @@ pub struct Wanted {
 }
 
 impl Wanted {
-    /// The rows that suffice for either.
+    /// The larger number of rows of the two.
     pub fn or(self, other: Self) -> Self {
         Self { spans: self.spans.max(other.spans), messages: self.messages.max(other.messages) }
     }
@@ -28,7 +28,7 @@ pub enum State {
     Overhead,
     /// No processor is busy: the message that ends the idle time is in transfer.
     Transfer,
-    /// No processor is busy, otherwise.
+    /// No processor is busy for any other reason.
     Wait,
 }
 
@@ -45,7 +45,7 @@ impl State {
     }
 }
 
-/// The cause that ended the idle time of a rank: an event at a rank, some cycles before.
+/// The event that ended the idle time of a rank: it happened at some rank, some cycles before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Value)]
 pub struct Cause {
     /// The other end of the message.
@@ -62,12 +62,12 @@ pub struct Cause {
 /// A span of time of a rank. The order of the fields is the order of rows when there are too many of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Value)]
 pub struct Span {
-    /// The first cycle after it.
+    /// The first cycle after the span.
     pub to: u64,
     pub rank: u32,
     pub from: u64,
     pub state: State,
-    /// Cause of an idle time that a message or a send ended.
+    /// The message or send that ended an idle time.
     pub cause: Option<Cause>,
 }
 

@@ -10,19 +10,19 @@ use crate::switch_step::SwitchStep;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Who wins where several packets want the same.
+/// The winner among several packets that request the same.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Priority {
-    /// Whose turn it is.
+    /// The next one in round-robin order.
     #[default]
     RoundRobin,
     /// The packet that was created first (its time in the source queue counts).
     Age,
     /// The packet that was injected first (oldest in the network).
     NetworkAge,
-    /// A packet that has come over a link between routers goes before one from a terminal of this router; among each, whose
-    /// turn it is.
+    /// A packet that has come over a link between routers wins against one from a terminal of this router. Packets of
+    /// the same kind win round robin.
     Transit,
 }
 
@@ -83,7 +83,8 @@ impl<const W: usize, const V: usize, S: SwitchStep> Ports<'_, W, V, S> {
         best
     }
 
-    /// When the packet at the head of VC `v` of input `i` was created or injected. Only where arbiters go by age.
+    /// The cycle in which the packet at the head of VC `v` of input `i` was created or injected. Only for arbiters by
+    /// age.
     ///
     /// # Safety
     /// `i` is a port of the router, and `v` a VC of it.
@@ -94,7 +95,8 @@ impl<const W: usize, const V: usize, S: SwitchStep> Ports<'_, W, V, S> {
         unsafe { *self.ages.hot(i * V + v as usize) }
     }
 
-    /// Age and VC of the oldest packet among the VCs `vcs` of input `i`. Of several, the next in turn wins. Only where arbiters go by age.
+    /// Age and VC of the oldest packet among the VCs `vcs` of input `i`. Ties are decided round robin. Only for
+    /// arbiters by age.
     ///
     /// # Safety
     /// `i` is a port of the router, and `vcs` are VCs of it.

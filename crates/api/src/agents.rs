@@ -30,13 +30,13 @@ pub struct ChannelSite {
     pub router: u32,
     /// State in cycle 0.
     pub state: LinkState,
-    /// What is at its other end: for a channel between routers the router, numbered in the whole network, and the port.
+    /// The other end: for a channel between routers the router, numbered in the whole network, and the port.
     pub peer: Peer,
     /// Link class; `Site::class_name` has its name.
     pub class: u8,
     /// The ports of its router that can replace each other, including this one.
     pub trunk: Trunk,
-    /// It belongs to a link, of a class that the policy may switch.
+    /// It belongs to a link of a class that the policy may switch.
     pub managed: bool,
     /// Flits that fit into the buffer at its far end, and as many into the buffer of the opposite channel of the same
     /// link.
@@ -69,66 +69,69 @@ pub trait Agents: Kept + Any + Debug + Send {
         Probes::default()
     }
 
-    /// The run begins. Agents set their first timers here, which lie after cycle 0; what is to happen in cycle 0 they do here.
+    /// Called when the run begins. Agents set their first timers here, for cycles after 0. Actions for cycle 0 happen
+    /// here.
     fn start(&mut self, _channels: &mut dyn Channels) {}
 
-    /// Timers that end in this cycle, in ascending order.
+    /// Called with the timers that end in this cycle, in ascending order.
     fn timers(&mut self, _ended: &[u32], _channels: &mut dyn Channels) {}
 
-    /// Asked while nothing is under way in the network. Returns the period of timer `who` if each of its next ends only sets it again,
-    /// a period later, as long as the network stays idle. The engine then skips these ends. An agent that counts its ends returns `None`,
-    /// the default: the engine skips no end.
+    /// Called while nothing is in flight in the network. Returns the period of timer `who` if, as long as the network
+    /// stays idle, each end of the timer only sets it again, one period later. The engine then skips these ends. An
+    /// agent that counts its ends returns `None`, the default: the engine skips no end.
     fn rests(&self, _who: usize, _channels: &dyn Channels) -> Option<u64> {
         None
     }
 
-    /// No packet holds a VC of these channels any more, which are closed (in ascending order). If no packet held a
-    /// channel when it was closed, the engine reports it in the same cycle, after the timers.
+    /// Called when no packet holds a VC of these closed channels any more (in ascending order). If no packet held a
+    /// channel when it was closed, the engine makes this call in the same cycle, after the timers.
     fn drained(&mut self, _drained: &[u32], _channels: &mut dyn Channels) {}
 
-    /// A head begins to request a closed channel. (The engine does not report heads that waited when the
-    /// channel was closed. [`Channels::is_wanted`] covers all heads.) Agents read and change this channel only. They must not depend on the
-    /// order of requests and departures in a cycle.
+    /// Called when a head begins to request a closed channel. (The engine does not report heads that waited when the
+    /// channel was closed. [`Channels::is_wanted`] covers all heads.) Agents read and change this channel only. They
+    /// must not depend on the order of requests and departures in a cycle.
     fn wanted(&mut self, _channel: usize, _channels: &mut dyn Channels) {}
 
-    /// Since the last cycle packets have chosen these links, which were about to go off (in ascending order).
+    /// Called with links that were about to go off and that packets have chosen since the last cycle (in ascending
+    /// order).
     fn wanted_back(&mut self, _wanted: &[u32], _channels: &mut dyn Channels) {}
 
-    /// A control packet, or a message on a side channel, has come.
+    /// Called when a control packet, or a message on a side channel, has arrived.
     fn receive(&mut self, _arrival: Arrival, _channels: &mut dyn Channels) {}
 
-    /// A packet has chosen a hop of a detour.
+    /// Called when a packet has chosen a hop of a detour.
     fn goes_around(&mut self, _detour: Detour) {}
 
-    /// A packet of one flit that had chosen a detour over this channel takes another path after all.
+    /// Called when a packet of one flit that had chosen a detour over this channel takes another path instead.
     fn not_around(&mut self, _channel: usize) {}
 
-    /// A head has got its route by the queues of the router where it is.
+    /// Called when a head has got its route from the queues of its router.
     fn routed(&mut self, _packet: &Packet) {}
 
-    /// A head that has got its route so meets a link that has failed, and takes another: the packet as it was routed, and as
-    /// it is now.
+    /// Called when such a head meets a failed link and takes another one. The arguments are the packet as it was
+    /// routed, and as it is now.
     fn rerouted(&mut self, _before: &Packet, _now: &Packet) {}
 
-    /// These flits have arrived at inputs.
+    /// Called with the flits that have arrived at inputs.
     fn arrive(&mut self, _batch: &Arrivals) {}
 
-    /// These flits leave inputs.
+    /// Called with the flits that leave inputs.
     fn depart(&mut self, _batch: &Departures) {}
 
-    /// So many flits leave an input because their packet is discarded. `packet`: if its tail is among them. Agents that count
-    /// packets under way take it out of their counts here, as they do where it is delivered.
+    /// Called when `flits` flits leave an input because their packet is discarded. `packet`: given if its tail is among
+    /// them. Agents that count packets in flight remove it from their counts here, as they do at a delivery.
     fn discard(&mut self, _now: u64, _input: usize, _flits: u16, _packet: Option<&Packet>) {}
 
-    /// An end of a link fails or returns.
+    /// Called when an end of a link fails or returns.
     fn fault(&mut self, _fault: Breakage, _channels: &mut dyn Channels) {}
 
-    /// For tests: the counts of packets and flits under way. Added up over all blocks each is 0 when the network is empty.
+    /// For tests: the counts of packets and flits in flight. Added up over all blocks each is 0 when the network is
+    /// empty.
     fn under_way(&self) -> Vec<i64> {
         Vec::new()
     }
 
-    /// For tests: how many flits on a detour were sent on a port, and how many arrived on it.
+    /// For tests: numbers of flits on a detour that were sent on a port, and that arrived on it.
     fn went_around(&self, _port: usize) -> (u32, u32) {
         (0, 0)
     }
@@ -183,7 +186,7 @@ pub struct Breakage {
     pub cause: Cause,
 }
 
-/// What fails or returns: the link, the router at its far end, or the router at this end.
+/// The part that fails or returns: the link, the router at its far end, or the router at this end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Value)]
 pub enum Cause {
     Link,
@@ -191,8 +194,7 @@ pub enum Cause {
     OwnRouter,
 }
 
-/// A head for which no output leads on: it is in VC `v` of input `i` of router `router`, and is to reach member `to` of
-/// subnetwork `d`.
+/// A head without a path, in VC `v` of input `i` of router `router`. It has to reach member `to` of subnetwork `d`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Value)]
 pub struct Parked {
     pub router: u32,
@@ -210,19 +212,20 @@ pub trait Channels {
 
     // ---- states -----------------------------------------------------------------------------------------------------
     fn state(&self, channel: usize) -> LinkState;
-    /// Sets the state of a channel for the account of its energy. It admits no packet and refuses none: `open` and `close`
-    /// do.
+    /// Sets the state of a channel for its energy account. Only `open` and `close` decide whether packets may take it.
     fn enter(&mut self, channel: usize, state: LinkState);
-    /// From now on no head may take a VC of the channel. Packets that hold one finish; [`Agents::drained`] tells when the
-    /// last of them has left the router. Flits that were granted the link may still wait for it then (`free_for`).
+    /// From now on no head may take a VC of the channel. Packets that hold one finish; [`Agents::drained`] is called
+    /// when the last of them has left the router. Flits that were granted the link may still wait for it then
+    /// (`free_for`).
     fn close(&mut self, channel: usize);
-    /// Heads may take VCs of the channel, which was closed, from now on, whether or not it has drained. Then call
-    /// `look_again`, if heads may wait for it.
+    /// Opens a closed channel: heads may take its VCs from now on, whether or not it has drained. Call `look_again`
+    /// afterwards, if heads may wait for it.
     fn open(&mut self, channel: usize);
-    /// Heads that wait for the channel, and those that choose at its router, look again.
+    /// Lets heads that wait for the channel, and those that choose at its router, check it again.
     fn look_again(&mut self, channel: usize);
 
-    // ---- what a channel does ----------------------------------------------------------------------------------------
+    // ---- activity of a channel
+    // ----------------------------------------------------------------------------------------
     /// Flits sent so far, the low 32 bits.
     fn flits(&self, channel: usize) -> u32;
     /// Flits per cycle that it can carry.
@@ -231,20 +234,21 @@ pub trait Channels {
     fn is_wanted(&self, channel: usize) -> bool;
     /// Whether a packet holds one of its VCs.
     fn is_held(&self, channel: usize) -> bool;
-    /// For how many cycles it could have taken another flit; below 0 while granted flits wait for it: it is free in as many
-    /// cycles.
+    /// Number of cycles for which it could have taken another flit. Below 0 while granted flits wait: minus the number
+    /// of cycles until it is free.
     fn free_for(&self, channel: usize) -> i32;
-    /// Flits that wait at its sender, or `most` at a terminal where more wait. In a router these are flits of packets that have this output: those in the queues, and
-    /// those behind the switch with others before them. At a terminal they are the flits of all packets that were created before this
-    /// cycle and are not sent. If body flits move as a stream, this count is one higher, and `flits` one lower, than if
-    /// each flit moved by itself. This is so only at channels from terminals that the policy does not manage: managed
-    /// ones have no streams. The call counts them in the queues, unless [`Probes::queued`] has them counted as they
-    /// come. Agents call it from `timers`: in `wanted` the number would depend on the order in which heads ask.
+    /// Flits that wait at its sender; at a terminal at most `most`. In a router these are flits of packets that have
+    /// this output: those in the queues, and those that wait behind the switch after others. At a terminal they are the
+    /// flits of all packets that were created before this cycle and are not sent. If body flits move as a stream, this
+    /// count is one higher, and `flits` one lower, than if each flit moved by itself. This is so only at channels from
+    /// terminals that the policy does not manage: managed ones have no streams. The call counts them in the queues,
+    /// unless [`Probes::queued`] has them counted as they come. Agents call it from `timers`: in `wanted` the number
+    /// would depend on the order of the requests.
     fn queued(&self, channel: usize, most: u32) -> u32;
     /// Most flits by which `queued` can grow from a cycle to the next, at least 1. `None`: all flits of a queue may count at once, because
     /// heads choose their output late.
     fn queue_growth(&self, channel: usize) -> Option<u32>;
-    /// The buffer at its far end is empty, and all credits have returned.
+    /// Whether the buffer at its far end is empty and all credits have returned.
     fn credits_are_home(&self, channel: usize) -> bool;
     /// Cycles that a credit, or a message on the side channel, takes.
     fn credit_latency(&self, channel: usize) -> u64;
@@ -255,12 +259,13 @@ pub trait Channels {
     /// that follow.
     fn set_timer(&mut self, who: usize, at: u64);
 
-    // ---- what routers know ------------------------------------------------------------------------------------------
+    // ---- knowledge of routers
+    // ------------------------------------------------------------------------------------------
     fn views(&self) -> &Views;
     fn views_mut(&mut self) -> &mut Views;
 
     // ---- control packets --------------------------------------------------------------------------------------------
-    /// Counts a packet of this kind, and tells the recordings of it. Returns its number, if there are recordings.
+    /// Counts a packet of this kind, and notifies the recordings of it. Returns its number, if there are recordings.
     fn count_packet(&mut self, kind: usize, packet: &dyn Fn() -> ControlPacket) -> Option<u32>;
     /// Reports to the recordings that a control packet of router `from` (numbered in the whole network) has reached its
     /// destination router.
@@ -269,48 +274,49 @@ pub trait Channels {
     fn send(&mut self, channel: usize, frame: Frame) -> bool;
     /// Sends a message on the side channel of the link, not before cycle `at`.
     fn signal(&mut self, channel: usize, at: u64, wire: Wire, frame: Frame);
-    /// Hands the frame to router `router` of the block again, some time later.
+    /// Delivers the frame to router `router` of the block again, some time later.
     fn try_later(&mut self, router: usize, frame: Frame);
-    /// Hands the frame to a router (numbered in the whole network) without a packet, after twice the latency of links
-    /// of this class.
+    /// Delivers the frame to a router (numbered in the whole network) without a packet, after twice the latency of
+    /// links of this class.
     fn tell(&mut self, router: u32, class: u8, frame: Frame);
 
     // ---- faults -----------------------------------------------------------------------------------------------------
     /// Whether router `router` of the block has failed.
     fn is_dead(&self, router: usize) -> bool;
-    /// How many of the two routers at the ends of the channel have failed.
+    /// Number of failed routers at the two ends of the channel.
     fn dead_ends(&self, channel: usize) -> u8;
-    /// Heads of the block for which no output leads on.
+    /// Heads of the block without a path.
     fn parked(&self) -> &[Parked];
-    /// Router `router` of the block knows something new about links: its parked heads look for a path again.
+    /// Lets the parked heads of router `router` of the block look for a path again, after news about links.
     fn note_news(&mut self, router: usize);
-    /// Router `router` of the block has received the news of a fault.
+    /// Notes that router `router` of the block knows of a fault.
     fn warn(&mut self, router: usize);
 }
 
 /// Acts on the whole network between two cycles.
 pub trait Overseer: Kept + Any + Debug + Send {
-    /// It acts next before this cycle, which is not past.
+    /// The cycle before which it acts next, not in the past.
     fn next(&self) -> u64;
-    /// Called before cycle `now`; acts if it is time to.
+    /// Called before each cycle `now`; acts if `now` is its next cycle.
     fn act(&mut self, network: &mut dyn Network, now: u64);
-    /// Asked after `act`, while nothing is under way in the network. Returns the time between two acts if each of the next ones only
-    /// sets when the next one is, as long as the network stays idle. The engine then skips acts, with `skip`. Default: none is skipped.
+    /// Called after `act`, while nothing is in flight in the network. Returns the time between two acts if, as long as
+    /// the network stays idle, each act only schedules the next one. The engine then skips acts, with `skip`. Default:
+    /// none is skipped.
     fn rests(&self, _network: &mut dyn Network) -> Option<u64> {
         None
     }
     /// Moves `next` by this number of cycles, a multiple of the time that `rests` returned.
     fn skip(&mut self, _cycles: u64) {}
-    /// Links or routers have failed or returned in the cycle before `now`. Called before `act`.
+    /// Called before `act` if links or routers have failed or returned in the cycle before `now`.
     fn fault(&mut self, _network: &mut dyn Network, _now: u64) {}
 }
 
 /// Data of an overseer for the routing.
 #[derive(Debug, Clone, Value)]
 pub enum Published {
-    /// A number: how many stages are on, or the widths of a tree.
+    /// A number: the stages that are on, or the widths of a tree.
     Number(u64),
-    /// The links up of a tree that packets may take, where some have failed.
+    /// The links up of a tree that packets may take after faults.
     LinksUp(Arc<LinksUp>),
 }
 
@@ -319,14 +325,15 @@ pub trait Network {
     fn blocks(&self) -> usize;
     /// The agents of a block.
     fn agents(&mut self, block: usize) -> Option<&mut dyn Agents>;
-    /// Numbers that `read` takes from the agents of the channel's block; it gets the number of the channel in the block.
+    /// Returns the numbers that `read` takes from the agents of the channel's block. `read` gets the number of the
+    /// channel in the block.
     fn counts_of(&self, channel: u32, read: &dyn Fn(&dyn Agents, usize) -> [u32; 2]) -> [u32; 2];
-    /// The router of the channel knows from now on whether a link of its subnetwork `d` is active.
+    /// Notes for the router of the channel whether a link of its subnetwork `d` is active.
     fn know(&mut self, channel: u32, nets: &Subnets, d: usize, link: (u8, u8), active: bool);
     /// Same as [`Channels::enter`].
     fn enter(&mut self, channel: u32, state: LinkState, now: u64);
-    /// As [`Channels::close`]. The agents of the block, if there are some, are told when the channel has drained; the
-    /// overseer sees it when it acts next (`is_held`).
+    /// The same as [`Channels::close`]. Agents of the block are notified when the channel has drained. The overseer can
+    /// read it when it acts next (`is_held`).
     fn close(&mut self, channel: u32);
     /// Same as [`Channels::open`]; heads that wait for the channel compute their hops again.
     fn open(&mut self, channel: u32);
@@ -337,11 +344,11 @@ pub trait Network {
     fn credits_are_home(&self, channel: u32) -> bool;
     /// Same as [`Channels::flits`].
     fn flits(&self, channel: u32) -> u32;
-    /// Flits per cycle that the channel can carry: its bandwidth, or what the credits of the buffer at its far end let
-    /// through, if that is less.
+    /// Flits per cycle that the channel can carry: its bandwidth, or the rate that the credits of the buffer at its far
+    /// end allow, if that is less.
     fn throughput(&self, channel: u32) -> f64;
     /// Whether the link of the channel, or a router at its ends, has failed.
     fn is_broken(&self, channel: u32) -> bool;
-    /// Tells the routing what holds for packets that are routed from now on, such as how many stages are on.
+    /// Publishes data for packets that are routed from now on, such as the number of stages that are on.
     fn publish(&mut self, published: &Published);
 }

@@ -18,11 +18,11 @@ pub struct Posts {
     pub numbers: usize,
     /// Time from one post to the next.
     pub every: Time,
-    /// Time until others can read it.
+    /// Time until other routers can read a post.
     pub delay: Time,
 }
 
-/// The posts of all routers of the network, as long as someone can read them.
+/// The posts of all routers of the network, as long as a router can read them.
 #[derive(Debug, Kept)]
 pub struct Board {
     #[kept(fixed)]
@@ -45,7 +45,7 @@ pub struct Board {
 #[derive(Debug, Clone, Copy)]
 pub struct Post<'a> {
     numbers: usize,
-    /// How many posts there were up to this one; 0 before the first one.
+    /// Number of posts up to this one; 0 before the first one.
     pub count: u64,
     all: &'a [AtomicU32],
 }
@@ -64,15 +64,15 @@ impl Post<'_> {
     }
 }
 
-/// How many posts before the last one a routing may read.
+/// Number of posts before the last one that a routing may read.
 const MOST_BACK: u64 = 1;
 
 /// Most numbers that a board keeps (1 GiB).
 const MAX_KEPT: u64 = 1 << 28;
 
 impl Board {
-    /// An empty board for a network of so many routers. Refuses times of 0 cycles, and a delay of so many posts that they
-    /// can't be kept; `routing` is the name of the routing that posts.
+    /// An empty board for a network of this number of routers. Refuses times of 0 cycles, and delays for which too many
+    /// posts would have to be kept; `routing` is the name of the routing that posts.
     pub fn new(posts: &Posts, routers: usize, cycle_fs: u128, routing: &str) -> Result<Self, Refusal> {
         let under = if posts.key.is_empty() { String::new() } else { format!(".{}", posts.key) };
         let path = |key: &str| format!("routing.{routing}{under}.{key}");
@@ -131,7 +131,7 @@ impl Board {
         }
     }
 
-    /// The last post of all routers that others know in cycle `now`, or, with `back`, the one so many posts before it.
+    /// The last post of all routers that others know in cycle `now`, or the one `back` posts before it.
     #[inline]
     pub fn known(&self, now: Cycles, back: u64) -> Post<'_> {
         debug_assert!(back <= MOST_BACK, "the board keeps no post that is older than {MOST_BACK} before the last");
@@ -164,7 +164,7 @@ mod tests {
                 if board.is_due(now) {
                     (0..3).for_each(|r| board.post(now, r, &[now as u32 + 1, 1000 * r]));
                 }
-                // a block that lags behind by the longest window still reads its own time
+                // a block that lags behind by the longest window still reads the posts of its own time
                 for reader in now.saturating_sub(delay - 1)..=now {
                     let last = reader.checked_sub(delay).map(|then| then / every * every);
                     let last = [last, last.and_then(|last| last.checked_sub(every))];

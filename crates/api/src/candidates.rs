@@ -1,4 +1,4 @@
-//! Heads that choose in every step, and compare nothing but credits: how the loop compares their candidates.
+//! The comparison of candidates in the loop, for heads that choose in every step and compare only credits.
 
 /// A candidate without a VC that a head may take does not rank above this: only its low byte is not 0.
 pub const CLOSED: u32 = 0xff;

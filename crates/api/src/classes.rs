@@ -1,7 +1,7 @@
 //! Message classes, and the queues of network interfaces.
 //!
-//! Packets of different classes can have VCs of their own, so that no class blocks another. A class may go before others, and
-//! its queues in network interfaces may have a limited rate.
+//! Each class can have its own VCs, so that no class blocks another. A class may have priority over others, and its
+//! queues in network interfaces may have a limited rate.
 
 use crate::state::rate::Rate;
 use schemars::JsonSchema;
@@ -15,10 +15,10 @@ pub const MAX_QUEUES: u32 = 64;
 /// The VCs of a message class on each channel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ClassVcs {
-    /// An equal share of the VCs that no class has asked for by number.
+    /// An equal share of the VCs that no class has requested by number.
     #[default]
     Equal,
-    /// So many VCs of its own.
+    /// This number of VCs of its own.
     Own(u32),
     /// An equal share, together with all other classes that share.
     Shared,
@@ -35,11 +35,11 @@ pub struct MessageClass {
     pub rate: Option<Rate>,
 }
 
-/// Which packets of a network interface wait behind each other.
+/// The packets of a network interface that share a queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Queueing {
-    /// All of them.
+    /// All packets.
     #[default]
     One,
     /// Packets of a message class.
@@ -54,10 +54,10 @@ pub enum Queueing {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum InjectionRule {
-    /// The queues take turns.
+    /// Round robin.
     #[default]
     RoundRobin,
-    /// The queue whose first packet has the highest priority; queues of equal priority take turns.
+    /// The queue whose first packet has the highest priority; queues of equal priority are served round robin.
     Priority,
     /// The queue whose first packet was created first.
     Oldest,

@@ -1,5 +1,5 @@
-//! The clocks of terminals that create packets at random times: when, and for which destination, through the phases of
-//! a job.
+//! Clocks create packets at random times for terminals. They give time and destination of each packet, through all
+//! phases of a job.
 //!
 //! A clock runs in virtual time: it is read when the packet before has left, and may lag behind the simulated time. So
 //! nothing grows at overload; the backlog is computed from the clock.
@@ -49,7 +49,7 @@ pub struct Clocks {
     batch: Option<Vec<u32>>,
     /// Terminals by rank; empty if these are the same numbers.
     terminals: Vec<u32>,
-    /// Whether each cycle creates a packet with the same probability, whatever happened before.
+    /// Whether each cycle creates a packet with the same probability, independent of earlier cycles.
     memoryless: bool,
     seed: u64,
 }
@@ -71,7 +71,7 @@ pub struct Clock {
 }
 
 impl Clocks {
-    /// Refuses batches, loads and phases that make no sense.
+    /// Refuses batches, loads and phases that are not meaningful.
     pub fn check(site: &JobSite) -> Result<(), Refusal> {
         let (ranks, job) = (site.terminals.len(), site.job);
         let most = site.batch.and_then(|batch| batch.iter().max());
@@ -90,7 +90,7 @@ impl Clocks {
         for (k, pair) in site.phases.windows(2).enumerate() {
             if pair[0].from >= pair[1].from {
                 let what = format!("it starts at cycle {}, the phase before it at {}", pair[1].from, pair[0].from);
-                // the first phase is the job's own pattern and load
+                // the first phase has the pattern and load of the job itself
                 let key = format!("phases.{k}.from");
                 return Err(site.refusal(&key, what, "write the phases in the order of their starts"));
             }
@@ -187,7 +187,7 @@ impl Clocks {
         self.settle(clock, 0, first, false)
     }
 
-    /// The packet that is created next, in cycle `created`; `None` if the pattern sends nothing now.
+    /// The next packet, created in cycle `created`; `None` if the pattern sends nothing now.
     pub fn packet(&self, clock: &mut Clock, created: u64) -> Option<NewPacket> {
         let packet = self.packet_at(&self.rates[usize::from(clock.rate)], clock);
         packet.map(|packet| own(packet, created))
@@ -211,7 +211,7 @@ impl Clocks {
         }
     }
 
-    /// A hash of the packet's address (seed, terminal, its number there): the clock remembers nothing for it.
+    /// A hash of the packet's address (seed, terminal, its number there): so the clock stores nothing for it.
     #[inline(never)]
     fn drawn_length(&self, clock: &Clock) -> u16 {
         let terminal = self.terminals.get(clock.rank as usize).copied().unwrap_or(clock.rank);
@@ -232,9 +232,9 @@ impl Clocks {
         if at < rate.plain_until { at } else { self.settle(clock, after, at, waits) }
     }
 
-    /// Checks the creation that the clock has drawn for cycle `at`, the next after cycle `after`. If `at` is beyond the
-    /// end of the phase, it is drawn again from there (exact for a process without memory). [`NOT_DUE`] if the clock
-    /// creates no more packets, or has to wait.
+    /// Checks the creation that the clock has drawn for cycle `at`, the first one after cycle `after`. If `at` is
+    /// beyond the end of the phase, it is drawn again from there (exact for a process without memory). [`NOT_DUE`] if
+    /// the clock creates no more packets, or has to wait.
     #[inline(never)]
     fn settle(&self, clock: &mut Clock, after: u64, mut at: u64, waits: bool) -> u64 {
         let rank = clock.rank as usize;
@@ -279,7 +279,7 @@ impl Clocks {
     }
 }
 
-/// Sources that consist of clocks only: they create packets whatever is sent or delivered.
+/// Sources that consist only of clocks: they create packets independently of sent and delivered packets.
 #[derive(Debug, Kept)]
 pub struct ClockSources {
     #[kept(fixed)]
@@ -293,7 +293,7 @@ impl ClockSources {
         Self { clocks: clocks.clone(), terminals: here.iter().map(|&place| clocks.clock(place)).collect() }
     }
 
-    /// Asks the memory for the clock of `source`.
+    /// Prefetches the clock of `source`.
     pub fn bring(&self, source: usize) {
         prefetch(&self.terminals, source);
     }

@@ -26,10 +26,10 @@ pub struct Common {
     pub class_bits: u32,
     /// An output finishes a packet before it begins another.
     pub hold_switch: bool,
-    /// A member of each trunk is open in every cycle, and heads take open members. (In other networks heads wake closed
-    /// members by requests.)
+    /// Whether a member of each trunk is open in every cycle, so that heads take open members. (In other networks heads
+    /// wake closed members by requests.)
     pub always_carries: bool,
-    /// Numbers that routers post, if the routing has them post.
+    /// Numbers that routers post for the routing, if any.
     pub board: Option<Board>,
 }
 

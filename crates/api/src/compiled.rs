@@ -73,7 +73,7 @@ impl<R: Routing, const V: usize> HeadRouting<V> for Compiled<R> {
     }
 }
 
-/// Gives the form of a routing that is compiled for ports of `V` VCs.
+/// Selects the routing compiled for ports of `V` VCs.
 pub trait ForPorts<const V: usize> {
     fn compiled(routing: &Arc<dyn AnyRouting>) -> Box<dyn HeadRouting<V>>;
 }

@@ -29,7 +29,7 @@ pub struct FlowMemory {
     pub index: u32,
 }
 
-/// Congestion control at work.
+/// Congestion control, built for one network.
 pub trait Control: Debug + Send + Sync {
     /// Probability of a mark for a packet that leaves an output while `queued` flits wait for it. It never falls as `queued` grows.
     fn marks(&self, queued: u32) -> f64;
@@ -37,13 +37,14 @@ pub trait Control: Debug + Send + Sync {
     /// Cycles in which a receiver notifies the source of a flow at most once; 0: for each marked packet.
     fn interval(&self) -> u64;
 
-    /// The memory of a flow without limit, in cycle `now`.
+    /// The initial state of a flow, without a limit, in cycle `now`.
     fn begin(&self, now: u64) -> FlowMemory;
 
-    /// The source of the flow is notified in cycle `now`.
+    /// Called when the source of the flow is notified in cycle `now`.
     fn notified(&self, flow: &mut FlowMemory, now: u64);
 
-    /// A packet of the flow begins. Returns the cycles until the next one may; `None` if the flow has no limit from now on.
+    /// Called when a packet of the flow begins. Returns the cycles until the next one may begin; `None` if the flow has
+    /// no limit from now on.
     fn sends(&self, flow: &mut FlowMemory, now: u64, flits: u16) -> Option<f64>;
 
     /// The rate of the flow in cycle `now` \[flits per cycle\].
@@ -59,12 +60,12 @@ pub struct LineSite {
     pub flit_bits: u64,
     /// Rate of the link of a terminal.
     pub line: Rate,
-    /// Most flits that can wait for one output: all input ports of the router with the most memory.
+    /// Most flits that can wait for one output: the buffers of all input ports of the router with the most memory.
     pub most_queued: u32,
 }
 
 impl LineSite {
-    /// Refuses a queue from which packets are marked, written at `path`, that no output can have.
+    /// Refuses a threshold for marks, written at `path`, that is longer than any queue of an output.
     pub fn check_reached(&self, queue: Bits, path: &str) -> Result<(), Refusal> {
         let most = u64::from(self.most_queued) * self.flit_bits;
         if queue.0 < most {
@@ -86,19 +87,19 @@ fn size(bits: u64) -> String {
 
 /// The configuration of a control.
 pub trait CongestionModel {
-    /// `None`: sources send as fast as they can. Refuses parameters that do not go with the network.
+    /// `None`: sources send as fast as they can. Refuses parameters that do not fit the network.
     fn build(&self, site: &LineSite) -> Result<Option<Arc<dyn Control>>, Refusal>;
 
-    /// Configurations that differ in what matters, for cycles of 1 ns and flits of 128 bits.
+    /// Configurations that behave differently, for cycles of 1 ns and flits of 128 bits.
     fn examples() -> Vec<Self>
     where
         Self: Sized;
 }
 
-/// Marks and notifications of the window, and of the whole run where it is said.
+/// Marks and notifications of the window, or of the whole run where stated.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Value)]
 pub struct MarkCount {
-    /// Outputs that packets have left, one by one, and the flits that waited there behind the packet.
+    /// Number of times that a packet left an output, and the flits that waited behind it.
     pub looked: u64,
     pub waited: u64,
     /// Packets that were marked.
@@ -110,7 +111,7 @@ pub struct MarkCount {
     pub sent: u64,
     pub received: u64,
     pub lost: u64,
-    /// Marked packets that failed routers discarded in the whole run. Their marks are notified to nobody.
+    /// Marked packets that failed routers discarded in the whole run. No notification is sent for these marks.
     pub lost_marks: u64,
 }
 

@@ -1,5 +1,5 @@
-//! Control packets: single flits by which the agents of a policy talk to each other. The engine carries, counts and records them; their
-//! meaning is the policy's business.
+//! Control packets: single flits by which the agents of a policy communicate. The engine carries, counts and records
+//! them. Only the policy knows their meaning.
 
 use crate::base::kept::Value;
 
@@ -17,7 +17,7 @@ pub struct Frame {
     pub number: Option<u32>,
 }
 
-/// How a frame arrived.
+/// The way by which a frame arrived.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Value)]
 pub enum Wire {
     /// The control packet takes the place of a flit on the link.
@@ -25,11 +25,11 @@ pub enum Wire {
     Link,
     /// The side channel of the link, which also carries credits, carried a message about the link itself.
     SideChannel,
-    /// No link carried the frame: it was kept for another try, or handed to its router directly.
+    /// No link carried the frame: it was kept for another try, or delivered to its router directly.
     None,
 }
 
-/// A frame that has come to input `port` of its block; or, if it came over no link, to the router of that port.
+/// A frame that has arrived at input `port` of its block; or, without a link, at the router of that port.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Value)]
 pub struct Arrival {
     pub port: u32,
@@ -58,7 +58,7 @@ pub struct ControlCount {
     pub packets: Vec<u64>,
     /// Names of the kinds.
     pub kinds: Vec<&'static str>,
-    /// Links that they crossed; so many of the flits that channels have counted were control packets.
+    /// Links that they crossed. This number of flits in the counts of channels were control packets.
     pub flit_hops: u64,
 }
 
@@ -94,7 +94,7 @@ pub struct ControlPacket {
     pub flag: bool,
     /// Class of the links on its path.
     pub class: u8,
-    /// When it came, and how many links it crossed; `None` if it was under way when the run ended, or if its receiver
-    /// had failed.
+    /// The cycle of its arrival, and the number of links it crossed. `None` if it was in flight when the run ended, or
+    /// if its receiver had failed.
     pub arrival: Option<(u64, u8)>,
 }

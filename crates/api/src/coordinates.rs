@@ -1,5 +1,5 @@
-//! The coordinates of routers, packed into one number per router: what a routing knows of the place of a router. They
-//! come from a view of the topology, which the routing names in its `coordinates`.
+//! The coordinates of routers, packed into one number per router: the place of a router as a routing sees it. They come
+//! from a view of the topology, which the routing names in its `coordinates`.
 
 use std::collections::BTreeMap;
 use weft_topology::Graph;
@@ -36,8 +36,8 @@ pub fn numbers(graph: &Graph) -> Vec<u64> {
     (0..u64::from(graph.routers())).collect()
 }
 
-/// In the first of these views that the graph offers; the numbers of the routers where it offers none. On planes a router has the
-/// coordinates that it has in its plane.
+/// Coordinates in the first of these views that the graph offers, or the numbers of the routers if it offers none. In a
+/// network of planes these are the coordinates of the router in its plane.
 pub fn of_all(graph: &Graph) -> Vec<u64> {
     let plane = graph.plane();
     let of_plane = on_grid(plane).or_else(|| in_groups(plane)).or_else(|| in_tree(plane));

@@ -18,7 +18,7 @@ fn read<M: DeserializeOwned>(text: &str) -> M {
 #[derive(Debug, Clone)]
 pub struct Example<M> {
     pub config: M,
-    /// The networks that it is for; `None`: every small network ([`small_networks`]) that the routing fits.
+    /// The networks for this example; `None`: every small network ([`small_networks`]) that the routing fits.
     pub networks: Option<Vec<TopologyConfig>>,
     pub bounds: Vec<Bound>,
 }
@@ -56,7 +56,7 @@ impl<M> Example<M> {
         Self { config, networks: None, bounds: Vec::new() }
     }
 
-    /// It is for these networks only.
+    /// Restricts the example to these networks.
     #[must_use]
     pub fn only_on(self, topologies: &[&str]) -> Self {
         Self { networks: Some(written(topologies)), ..self }

@@ -30,7 +30,7 @@ impl Ahead for AheadInClasses {
     }
 }
 
-/// Gives the form of a routing that is compiled for ports of `V` VCs, on the finer VC classes if there are any.
+/// Selects the routing compiled for ports of `V` VCs, on the finer VC classes if there are any.
 pub fn in_classes<const V: usize>(
     routing: &Arc<dyn AnyRouting>,
     refined: Option<&Arc<Refined>>,

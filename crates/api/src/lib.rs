@@ -1,9 +1,10 @@
-//! Data that models receive, and the traits of their families. Below it lie the state of a network (`state`), and code without
-//! any knowledge of networks (`base`). A crate outside this repository that adds a model needs no other crate of the engine.
+//! Data that models receive, and the traits of their families. Two folders are below these files: the state of a
+//! network (`state`), and code without any knowledge of networks (`base`). A crate outside this repository that adds a
+//! model needs no other crate of the engine.
 //!
-//! A file here is one subject: `routing`, `policy`, `allocation`, `workload` and `recording` have the traits of the families. The
-//! other files have the types that these traits use. Whoever runs a network (`weft-kernel`) knows these traits, and
-//! no model.
+//! A file here is one subject: `routing`, `policy`, `allocation`, `workload` and `recording` have the traits of the
+//! families. The other files have the types that these traits use. The crate that runs a network (`weft-kernel`) knows
+//! these traits, and no model.
 
 #![cfg_attr(doc, doc = include_str!("../README.md"))]
 

@@ -1,10 +1,10 @@
-//! The links up of a tree that packets may take where some have failed. Without faults two numbers say it, the widths
-//! (`widths.rs`); with them an overseer tells the routing which links up are used and which of them have failed.
+//! The links up of a tree that packets may take where some have failed. Without faults the widths (`widths.rs`) are
+//! enough. With faults an overseer publishes the links up that are used and those that have failed.
 //!
 //! A link belongs to the router below it. The lowest digits of a packet's present router show which links up it has
-//! chosen. On its path down it visits the routers with the same choices above its destination. So a choice is good if two
-//! links are whole: that of this router, and that of the router opposite, above the destination. The router to which the choice leads must also have
-//! a good choice.
+//! chosen. On its path down it visits the routers with the same choices above its destination. So a choice is good if
+//! two links work: that of this router, and that of the opposite router above the destination. The router to which the
+//! choice leads must also have a good choice.
 
 use crate::base::kept::Value;
 use crate::coordinates::{DIGITS, LEVEL, is_above};
@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 /// Links up of one router. Bit u is the link up with number u.
 pub type Ups = u128;
 
-/// Which links up are used, and which of all have failed.
+/// The links up that are used, and all links up that have failed.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Value)]
 pub struct LinksUp {
     /// Links up of each router.
@@ -21,13 +21,14 @@ pub struct LinksUp {
     /// \[level\]\[choices below it\]: the links up that are used of the routers above which packets have made these
     /// choices, none if no link that is used leads there. The same in all pods.
     pub used: Vec<Vec<Ups>>,
-    /// As `used`: those that go off, for packets that have chosen links which are not used any more.
+    /// As `used`, for links that are going off: packets that have chosen them may still use them.
     pub leaving: Vec<Vec<Ups>>,
     /// The links up that have failed, by the coordinates of the router below.
     pub broken: BTreeMap<u64, Ups>,
 }
 
-/// The choices below `level` that lead to a router with these coordinates, as one number. (So do the choices of a packet.)
+/// The choices below `level` that lead to a router with these coordinates, as one number. (The choices of a packet are
+/// encoded in the same way.)
 #[inline(always)]
 pub fn choices_below(coords: u64, level: usize, radix: u32) -> usize {
     let digits = coords.to_le_bytes();
@@ -62,9 +63,9 @@ impl LinksUp {
         self.used[level][choices_below(upper, level, self.radix)] >> up & 1 != 0
     }
 
-    /// The links up that a packet at the router `at` may choose, which is not above its destination: those from which it
-    /// gets there over whole links. If there are none, all that are used: none of them is dark, and where the packet
-    /// meets the one that has failed it is discarded.
+    /// The links up that a packet may choose at the router `at`, which is not above its destination: those from which
+    /// all further links work. If there are none, all that are used. None of these is dark, and the packet is discarded
+    /// where it meets the failed one.
     pub fn choices(&self, at: u64, dest: u64) -> Ups {
         match self.good(at, dest) {
             0 => self.open(at),

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use weft_topology::{Graph, Peer};
 use weft_units::{Cycles, LinkClasses, Refusal, Remark};
 
-/// Knowledge of links that are off: a policy offers it, a routing goes by it.
+/// Kinds of knowledge about links that are off. A policy offers one of them, and a routing uses it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum LinkKnowledge {
     /// Nothing.
@@ -16,9 +16,9 @@ pub enum LinkKnowledge {
     Nothing,
     /// Each router knows which links of its subnetworks are on (`subnetworks.rs`).
     Subnetworks,
-    /// Links go on and off by stages. Routings receive the number of stages that are on.
+    /// Links are switched on and off by stages. Routings receive the number of stages that are on.
     Stages,
-    /// Links of a tree go on and off by levels. Routings receive the number of links up that each level uses
+    /// Links of a tree are switched on and off by levels. Routings receive the number of links up that each level uses
     /// (`widths.rs`).
     Widths,
 }
@@ -40,11 +40,11 @@ impl LinkKnowledge {
 pub struct Offers {
     /// Data about links for routings.
     pub links: LinkKnowledge,
-    /// A packet that meets a link that is off waits until it is on again, because the link wakes for it or at a fixed time: a
-    /// routing that avoids links goes with another policy.
+    /// A packet that meets a link that is off waits until it is on again, because the link wakes for it or at a fixed
+    /// time: A routing that avoids links needs another policy.
     pub packets_wait_for_links: bool,
-    /// To each neighbour some link carries packets in every cycle: of each trunk a member stays on, or links go on at a lower
-    /// rate. So no packet waits for a link, and routings need to know of none.
+    /// In every cycle some link to each neighbour carries packets: a member of each trunk stays on, or links stay on at
+    /// a lower rate. So no packet waits for a link, and routings need no knowledge of links.
     pub always_carries: bool,
     /// It switches other links on if links or routers have failed.
     pub replaces_failed_links: bool,
@@ -66,8 +66,8 @@ impl Offers {
         all_on: None,
     };
 
-    /// Whether a routing that can go by any of this knowledge goes with the policy: the policy offers one of these, or
-    /// links never go off.
+    /// Whether a routing that can use any of these kinds of knowledge is compatible with the policy: the policy offers
+    /// one of them, or links never go off.
     pub fn suit(&self, known: &[LinkKnowledge]) -> bool {
         known.contains(&self.links) || self.links == LinkKnowledge::Nothing && !self.packets_wait_for_links
     }
@@ -118,8 +118,8 @@ impl Site<'_> {
         &self.graph.class_names()[class]
     }
 
-    /// The managed classes of links that `named` names, all where it is `None`; each once. Refuses, at
-    /// `path`, names of others.
+    /// The managed link classes that `named` lists, each once; all managed classes if it is `None`. Refuses, at `path`,
+    /// names of other classes.
     pub fn managed_classes(&self, named: Option<&LinkClasses>, path: &str) -> Result<Vec<usize>, Refusal> {
         let names = self.graph.class_names();
         let managed: Vec<usize> = (0..names.len()).filter(|&class| self.managed[class]).collect();
@@ -169,13 +169,13 @@ pub struct NetworkChannel {
 /// Actions of a policy at set times, whatever the traffic is. Empty if the policy follows the traffic.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Schedule {
-    /// After so many cycles all that it does repeats; `None` if nothing does.
+    /// Period [cycles] after which all its actions repeat; `None` if they do not.
     pub period: Option<Cycles>,
     /// Actions once in a run.
     pub once: Vec<OffTime>,
 }
 
-/// Links are off once, from one cycle to another. The path names the parameters that cause this.
+/// Links are off during one span, from a cycle to another. The path names the parameters that cause this.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OffTime {
     pub path: String,
@@ -190,13 +190,13 @@ pub trait PolicyModel {
     fn states(&self, modes: &Modes) -> Result<Vec<LinkState>, Refusal>;
 
     /// Cycles in which the policy takes each of its decisions at least once. A power state that has not changed for a
-    /// shorter time may not have settled. `None` if nothing has to settle: the policy never switches a channel during a run,
-    /// or only at times that are known from cycle 0 and do not repeat. It has no default: a policy that forgot it would be
-    /// measured before its links have settled.
+    /// shorter time may not have settled. `None` if nothing has to settle: the policy never switches a channel during a
+    /// run, or only at times that are known from cycle 0 and do not repeat. It has no default, because a policy without
+    /// it would be measured before its links have settled.
     fn settling_period(&self, graph: &Graph, modes: &Modes, cycle_fs: u128) -> Result<Option<Cycles>, Refusal>;
 
-    /// Whether, with these parameters, all links that do not fail are on in every cycle. By default where they have no other
-    /// state.
+    /// Whether, with these parameters, all links that do not fail are on in every cycle. By default this is true only
+    /// for policies without other states.
     fn stays_on(&self) -> bool {
         self.states(&Modes::default()).is_ok_and(|states| states == [LinkState::On])
     }
@@ -206,40 +206,39 @@ pub trait PolicyModel {
         Ok(Schedule::default())
     }
 
-    /// The longest that the policy lets a packet wait for one link that is off, if nothing else is in its way. By default
-    /// no wait is put down to the policy: all of it is taken for a queue.
+    /// Longest time for which a packet waits for one link that is off, without other causes. By default no wait is
+    /// attributed to the policy: all of it counts as queueing.
     fn longest_wait(&self, _cycle_fs: u128) -> Result<Cycles, Refusal> {
         Ok(0)
     }
 
-    /// What may go wrong with these parameters although nothing is refused: a warning of a point that can run. The path is
-    /// that of the parameter.
+    /// A warning about parameters that are accepted but risky. The path is that of the parameter.
     fn risk(&self, _cycle_fs: u128) -> Result<Option<Remark>, Refusal> {
         Ok(None)
     }
 
-    /// What its overseer has published in cycle 0, such as the number of stages that are on; `None` if it publishes
-    /// nothing. Asked of every network, also of one that `build` refuses.
+    /// The data that its overseer has published in cycle 0, such as the number of stages that are on; `None` if it
+    /// publishes nothing. Called for every network, also for one that `build` refuses.
     fn first_published(&self, _site: &Site) -> Option<u64> {
         None
     }
 
-    /// Refuses parameters that do not go with faults.
+    /// Refuses parameters that are incompatible with faults.
     fn check_faults(&self) -> Result<(), Refusal> {
         Ok(())
     }
 
-    /// The policy at work. Refuses parameters and networks on which it can't work.
+    /// Builds the policy for a network. Refuses parameters and networks with which it cannot work.
     fn build(&self, site: &Site) -> Result<Arc<dyn Policy>, Refusal>;
 
     /// Configurations that differ in what matters, quick enough for links to go off and on within 4,000 cycles of 1 ns.
-    /// Tests run all of them, beside the examples of the routings that go with the policy.
+    /// Tests run all of them, with the examples of all routings that are compatible with the policy.
     fn examples() -> Vec<Self>
     where
         Self: Sized;
 }
 
-/// A policy at work.
+/// A policy built for one network.
 pub trait Policy: Debug + Send + Sync {
     /// State in cycle 0 of the link between two neighbouring routers, if the policy manages its class.
     fn first_state(&self, _a: u32, _b: u32) -> LinkState {
@@ -279,7 +278,7 @@ pub struct ControlPlan {
     pub kinds: &'static [&'static str],
     /// Most packets that may wait for one link.
     pub queue: u64,
-    /// Packets on their way to each router at once, for which memory is reserved; for more of them it is allocated when
+    /// Packets on their way to each router at once, for which memory is reserved; memory for more is allocated when
     /// they come.
     pub per_router: usize,
 }

@@ -1,4 +1,4 @@
-//! Queueing schemes: which of the queues of an input buffer a packet waits in.
+//! Queueing schemes: they choose the queue of an input buffer in which a packet waits.
 //!
 //! A scheme divides the VCs of each VC class of a channel into lanes. It names the lane of a packet when its hop becomes a request.
 //! A lane is a part of its VC class, so a circle of lanes would be one of VC classes. Therefore the proof of the routing holds, and
@@ -27,10 +27,10 @@ pub struct Crossing {
 
 /// A scheme on one network.
 pub trait Scheme: Debug + Send + Sync {
-    /// How many lanes it names, at least 1. A channel has only those that packets can reach there.
+    /// Number of lanes, at least 1. A channel has only the lanes that packets can reach there.
     fn lanes(&self) -> u32;
 
-    /// The lane of a packet on a channel, below `lanes`. (Channels to terminals have one lane, and are not asked for.)
+    /// The lane of a packet on a channel, below `lanes`. (Not called for channels to terminals, which have one lane.)
     fn lane(&self, crossing: &Crossing) -> u32;
 
     /// Whether the lane depends on `Crossing::src`. If not, packets of all sources are followed together before a run.
@@ -44,15 +44,16 @@ pub trait Scheme: Debug + Send + Sync {
 pub struct SetAside {
     /// Queues of a channel that can be set aside, in each VC class.
     pub queues: u8,
-    /// An output counts as congested if so many flits wait for it in the normal queues of its router.
+    /// Least number of flits in the normal queues of its router that makes an output congested.
     pub detect: u32,
-    /// A router tells its neighbours upstream once a queue set aside at the next router holds so many flits.
+    /// Number of flits in a queue set aside at the next router from which on a router gives tokens to its neighbours
+    /// upstream.
     pub spread: u32,
     /// Cycles that an empty queue stays set aside.
     pub linger: u64,
 }
 
-/// Properties of the network by which a scheme sets queues aside.
+/// Properties of the network that a scheme needs to set queues aside.
 #[derive(Debug, Clone, Copy)]
 pub struct BufferSite {
     /// Length of a cycle \[fs\].
@@ -62,7 +63,8 @@ pub struct BufferSite {
 }
 
 impl BufferSite {
-    /// A share of the smallest queue in flits, rounded up. Refuses nothing, and more than the whole; `path`: where the share is written.
+    /// A share of the smallest queue in flits, rounded up. Refuses 0 and shares above 1. `path`: where the share is
+    /// written.
     pub fn flits(&self, share: Share, path: &str) -> Result<u32, Refusal> {
         if !share.is_part() {
             let what = format!("{share}: it is a share of a queue of {} flits", self.queue);
@@ -74,10 +76,10 @@ impl BufferSite {
 
 /// The configuration of a scheme.
 pub trait QueueingModel {
-    /// The networks that it is for, in words.
+    /// The networks that it supports, in words.
     fn networks(&self) -> &'static str;
 
-    /// Whether it is for this network.
+    /// Whether it supports this network.
     fn fits(&self, graph: &Graph) -> bool;
 
     /// Whether the lane depends on the output that the packet requests at the next router. Then the routing must name
@@ -86,11 +88,11 @@ pub trait QueueingModel {
         false
     }
 
-    /// The queues of a port in the words of the scheme.
+    /// The queues of a port, in words, as the scheme names them.
     fn queues(&self, graph: &Graph) -> u32;
 
-    /// The parts into which it divides the memory of a port, if the routing has so many VC classes there: by default its queues in
-    /// each.
+    /// Number of parts into which it divides the memory of a port, if the routing has this number of VC classes there.
+    /// By default the number of its queues in each class.
     fn parts(&self, graph: &Graph, classes: u32) -> u32 {
         self.queues(graph) * classes
     }
@@ -106,17 +108,17 @@ pub trait QueueingModel {
         Ok(None)
     }
 
-    /// Destinations that have a queue each at every input, in an ideal map beside the VCs; `None`: the queues are VCs. Then the lane is
-    /// the destination modulo a number of VCs, and does not say who waits for whom.
+    /// Number of destinations that have a queue each at every input, in an ideal map in addition to the VCs. The lane
+    /// is then the destination modulo a number of VCs, and has no effect on waiting. `None`: the queues are VCs.
     fn ideal_queues(&self, _graph: &Graph) -> Option<u32> {
         None
     }
 
-    /// The scheme on a graph that fits. Refuses parameters that do not go with the graph.
+    /// The scheme on a graph that fits. Refuses parameters that do not fit the graph.
     fn build(&self, graph: &Graph) -> Result<Arc<dyn Scheme>, Refusal>;
 
-    /// Configurations that differ in what matters. If the number of queues is a parameter, one of them has a single queue for each
-    /// VC class: it has to change nothing. Tests run all examples on small networks that fit.
+    /// Configurations that behave differently. If the number of queues is a parameter, one of them has a single queue
+    /// for each VC class: that example must not change any result. Tests run all examples on small networks that fit.
     fn examples() -> Vec<Self>
     where
         Self: Sized;
@@ -133,8 +135,9 @@ pub struct SetAsideCount {
     pub arrived: u64,
     /// Packets in the whole run that waited in a queue set aside for older packets in other queues of the channel.
     pub fenced: u64,
-    /// Heads of packets for a congested output that found all queues of their channel set aside for others, in the window. They are in normal
-    /// queues, or in a queue set aside from which they go on into a queue for another output, farther away.
+    /// Heads of packets for a congested output that found all queues of their channel set aside for others, in the
+    /// window. They are in normal queues, or in a queue set aside from which they continue into a queue for another
+    /// output, farther away.
     pub unserved: u64,
     /// Queues set aside, added over the cycles of the window.
     pub line_cycles: u64,

@@ -11,7 +11,7 @@ use std::fmt::Debug;
 use std::sync::Arc;
 use weft_units::{Cycles, Refusal, Time};
 
-/// Most rows of a table where the user may choose the bound.
+/// Most rows of a table for which the user may choose the bound.
 const MAX_ROWS: usize = 100_000_000;
 
 /// Description of a table: for the documentation of results and for programs that read it.
@@ -50,7 +50,7 @@ impl Heading {
 pub enum Kind {
     /// Numbers of ports or the like, of which some may be absent.
     MaybeNumber,
-    /// Routers, of which some may be absent. Who writes the table gives them their names.
+    /// Routers, of which some may be absent. The writer of the file replaces numbers by names.
     Router,
     /// Counts of which some may be absent.
     MaybeCount,
@@ -122,17 +122,17 @@ impl Column {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Table {
     pub columns: Vec<(String, Column)>,
-    /// Whether there was room for everything, up to the end of the run; `None` if the table has no bound.
+    /// Whether there was room for all rows up to the end of the run; `None` if the table has no bound.
     pub complete: Option<bool>,
 }
 
 impl Table {
-    /// A table that has room for everything.
+    /// A table without a bound.
     pub fn whole<N: Into<String>>(columns: impl IntoIterator<Item = (N, Column)>) -> Self {
         Self { columns: columns.into_iter().map(|(name, column)| (name.into(), column)).collect(), complete: None }
     }
 
-    /// A table that had a bound.
+    /// A table with a bound.
     pub fn bounded<N: Into<String>>(columns: impl IntoIterator<Item = (N, Column)>, complete: bool) -> Self {
         Self { complete: Some(complete), ..Self::whole(columns) }
     }
@@ -189,7 +189,7 @@ impl NetworkSite {
     }
 }
 
-/// How many rows a table may have, as the user wrote it at `path`.
+/// Most rows of a table, as the user wrote it at `path`.
 pub fn most_rows(most: u32, path: &str) -> Result<usize, Refusal> {
     let most = most as usize;
     if !(1..=MAX_ROWS).contains(&most) {
@@ -257,8 +257,8 @@ pub struct PartCrossed<'a> {
     pub vc: u8,
     /// `None` for the last packet that crossed on this VC: its head may have reached another block.
     pub packet: Option<&'a Packet>,
-    /// The flits that [`Recorder::crosses`] has counted and that have not crossed yet. Below 0: flits that have crossed
-    /// and that it has not counted.
+    /// The flits that [`Recorder::crosses`] has counted and that have not crossed yet. Below 0: minus the number of
+    /// flits that have crossed and that it has not counted.
     pub missing: i64,
 }
 
@@ -278,27 +278,27 @@ pub struct ControlArrival {
 /// sorted.
 #[allow(unused_variables, reason = "the names say what a recorder is told")]
 pub trait Recorder: Kept + Any + Debug + Send {
-    /// A channel changes its power state.
+    /// Called when a channel changes its power state.
     fn changed(&mut self, channel: usize, from: LinkState, to: LinkState, now: u64) {}
 
-    /// The tail of a packet reaches its terminal at cycle `at`. `inside`: in the measured window. Called only if
-    /// [`Recording::HEARS_DELIVERIES`].
+    /// Called when the tail of a packet reaches its terminal at cycle `at`. `inside`: in the measured window. Called
+    /// only if [`Recording::HEARS_DELIVERIES`].
     fn delivered(&mut self, packet: &Packet, at: u64, inside: bool) {}
 
-    /// All flits of a packet cross a channel. It is called once for each channel of a path. For an injection channel it is
-    /// called when the packet is created. For a channel between routers it is called when the head leaves, and for a channel
-    /// to a terminal when the tail leaves. `vc`: of the channel, and 0 for an injection channel, on which packets follow each
-    /// other. Called only if [`Recording::HEARS_PATHS`].
+    /// Called for a packet whose flits cross a channel, once for each channel of its path. For an injection channel it
+    /// is called when the packet is created. For a channel between routers it is called when the head leaves, and for a
+    /// channel to a terminal when the tail leaves. `vc`: of the channel, and 0 for an injection channel, on which
+    /// packets follow each other. Called only if [`Recording::HEARS_PATHS`].
     fn crosses(&mut self, channel: usize, vc: u8, packet: &Packet) {}
 
     /// The packets that are crossing a channel: called after [`Recorder::window_begins`] and before
     /// [`Recorder::window_ends`], so that flits can be counted exactly. Called only if [`Recording::HEARS_PATHS`].
     fn part_crossed(&mut self, packets: &[PartCrossed]) {}
 
-    /// A router sends a control packet. The packets of the block are numbered from 0.
+    /// Called when a router sends a control packet. The packets of the block are numbered from 0.
     fn control_sent(&mut self, number: u32, packet: &ControlPacket) {}
 
-    /// A control packet arrives at a router of this block.
+    /// Called when a control packet arrives at a router of this block.
     fn control_arrived(&mut self, arrival: ControlArrival) {}
 
     /// The cycle of the next sample, which is the same in all blocks. `u64::MAX`: no more samples.
@@ -318,10 +318,10 @@ pub trait Recorder: Kept + Any + Debug + Send {
     /// [`Recorder::samples_queues`].
     fn sample_queues(&mut self, buffers: &[QueueReading], now: u64) {}
 
-    /// The measured window begins with cycle `now`.
+    /// Called when the measured window begins with cycle `now`.
     fn window_begins(&mut self, now: u64) {}
 
-    /// The measured window ends before cycle `now`.
+    /// Called when the measured window ends before cycle `now`.
     fn window_ends(&mut self, now: u64) {}
 }
 
@@ -334,7 +334,7 @@ pub struct Recorded<'a> {
     /// Length of the measured window \[cycles\].
     pub window: u64,
     pub channels: &'a dyn ChannelUses,
-    /// The activity of the ranks of each job that runs a program, as far as recordings want it.
+    /// The activity of the ranks of each job that runs a program, as requested by recordings.
     pub ranks: &'a [activity::OfJob],
 }
 
@@ -353,7 +353,7 @@ pub struct ChannelUse {
     pub router_yj: u128,
 }
 
-/// A part of a recording that needs nothing of its block.
+/// A part of a recording that needs no events of its block.
 #[derive(Debug, Kept)]
 pub struct NoPart {}
 
@@ -370,11 +370,10 @@ pub trait Recording: Clone + Debug + Send + Sync + Sized + 'static {
     /// State of the recording in a block.
     type Part: Recorder;
 
-    /// The part for a block. Refuses parameters that it can't work with, at `path`; this must not depend on the block.
+    /// Makes the part for a block. Refuses bad parameters at `path`; this must not depend on the block.
     fn part(&self, network: &NetworkSite, block: &RecorderSite, path: &str) -> Result<Self::Part, Refusal>;
 
-    /// Memory of all its parts and its table at most [bytes], where that is much: it is known before the run because
-    /// it does not depend on what happens.
+    /// Upper bound of the memory of all its parts and its table [bytes], if that is large. It is known before the run.
     fn bytes(&self, _network: &NetworkSite) -> u64 {
         0
     }
@@ -384,7 +383,7 @@ pub trait Recording: Clone + Debug + Send + Sync + Sized + 'static {
         Wanted::default()
     }
 
-    /// Makes the table of the parts, which are in the order of their blocks.
+    /// Makes the table from the parts, which are in the order of their blocks.
     fn table(&self, parts: Vec<Self::Part>, run: &Recorded) -> Table;
 
     /// Configurations that tests run; the first is proposed to users.

@@ -1,4 +1,4 @@
-//! VC classes that are finer than those of the routing: of each message class, and of each lane of a queueing scheme.
+//! VC classes that are finer than those of the routing: one for each message class and each lane of a queueing scheme.
 //!
 //! On a link, each set of VCs has `each` such classes. VC class `c` of the routing becomes class `set * each + first[c] + lane`.
 //! The lane is 0 if there is no scheme.
@@ -21,7 +21,7 @@ pub struct OfLink {
 }
 
 impl OfLink {
-    /// `lanes`: by VC class of the routing, as many as it has.
+    /// `lanes`: number of lanes by VC class of the routing.
     pub fn of(lanes: &[u8]) -> Self {
         let (mut each, mut first, mut routed) = (0, [0; 16], [0; 16]);
         for (class, &lanes) in (0u8..).zip(lanes) {
@@ -53,11 +53,11 @@ pub struct Output {
 #[derive(Debug)]
 pub struct Lanes {
     pub scheme: Arc<dyn Scheme>,
-    /// The hops of the routing, and the coordinates that it is asked with, if the scheme looks ahead.
+    /// The hops of the routing, and the coordinates passed to it, if the scheme looks ahead.
     pub onward: Option<(Box<dyn Ahead>, Vec<u64>)>,
-    /// By channel, VC class of the routing (of `classes`) and lane of the scheme: its number among those that packets can reach
-    /// there. The entry of the output to a terminal also holds the numbers for the channel from that terminal. Empty:
-    /// the numbers of the scheme.
+    /// By channel, VC class of the routing (of `classes`) and lane of the scheme: index of the lane among those that
+    /// packets can reach there. The entry of the output to a terminal also holds the numbers for the channel from that
+    /// terminal. Empty: the numbers of the scheme.
     pub numbers: Vec<u8>,
     pub classes: usize,
 }
@@ -114,7 +114,7 @@ impl Refined {
         self.output(router, port).next
     }
 
-    /// `hop` as the routing knows it.
+    /// `hop` on the VC class of the routing.
     pub fn routed(&self, router: u32, hop: Hop) -> Hop {
         let link = &self.links[usize::from(self.output(router, hop.port).link)];
         Hop { class: link.routed[usize::from(hop.class % link.each)], ..hop }
@@ -149,5 +149,5 @@ impl Lanes {
     }
 }
 
-/// Bits of a VC class in the keys that `Lanes` asks for: a routing has 16 at most.
+/// Bits of a VC class in the keys of `Lanes`: a routing has at most 16 classes.
 const CLASS_BITS: u32 = 4;

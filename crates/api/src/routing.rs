@@ -315,8 +315,8 @@ pub trait Routing: Debug + Send + Sync {
         Vec::new()
     }
 
-    /// The bias toward the minimal path \[flits\] of a routing that reads all used credits as a queue. Flits and credits under
-    /// way count in them, and the routing leaves minimal paths for them.
+    /// The bias toward the minimal path \[flits\] of a routing that reads all used credits as a queue. Flits and
+    /// credits in flight count in them, and the routing leaves minimal paths for them.
     fn bias_of_used_credits(&self) -> Option<i32> {
         None
     }
@@ -407,10 +407,10 @@ pub trait RoutingModel {
     /// `aim` names the leg of each packet.
     const TAKES_REPLACEMENTS: bool = false;
     /// Whether it can be one leg of a longer path, if its rings keep no bubble: it names every hop ahead, it reads of a
-    /// packet only `dest`, `dim`, `lane` and hashes, and writes only `dim` and `lane`, and wants to hear of nothing
-    /// else. (What it writes into other fields at a broken link is lost.) Where a leg begins `dim` is 0, and so is `lane`, but
-    /// in a second leg behind a first one that became longer as links failed: there it is the number of classes taken so far.
-    /// So a routing that rebuilds its paths counts classes in `lane`.
+    /// packet only `dest`, `dim`, `lane` and hashes, and writes only `dim` and `lane`, and needs no other notification.
+    /// (What it writes into other fields at a broken link is lost.) Where a leg begins `dim` is 0, and so is `lane`,
+    /// but in a second leg behind a first one that became longer as links failed: there it is the number of classes
+    /// taken so far. So a routing that rebuilds its paths counts classes in `lane`.
     const CAN_BE_A_LEG: bool = false;
     /// Whether long paths need no more VC classes than short ones: refusals of routings that need more propose it.
     const FEW_CLASSES: bool = false;

@@ -35,8 +35,8 @@ pub enum InputSpeedup {
     /// As many as the switch takes: a flit crosses it in an allocation step, however slow its link is.
     #[default]
     Unlimited,
-    /// One of each VC: the next head of a VC may ask for an output when the link has taken the flit before it. Of the heads of
-    /// an input one begins to leave in a cycle, whatever the `speedup`.
+    /// One of each VC: the next head of a VC may request an output when the link has taken the flit before it. Of the
+    /// heads of an input one begins to leave in a cycle, whatever the `speedup`.
     Vcs,
     /// One in all: the heads of all VCs wait until then. For packets of one flit.
     One,

@@ -46,7 +46,7 @@ pub fn end_request<const W: usize, const V: usize>(
 }
 
 impl<const W: usize, const V: usize, S: SwitchStep> Ports<'_, W, V, S> {
-    /// One of the `heads` (VCs of input `i` that ask for this class of output `p`) takes one of the VCs in `room`; both
+    /// One of the `heads` (VCs of input `i` that request this class of output `p`) takes one of the VCs in `room`; both
     /// are chosen in turn. The request of the head ends. Returns the input VC and the output VC.
     ///
     /// # Safety

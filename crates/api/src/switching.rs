@@ -96,7 +96,8 @@ impl CloseBeside {
         Self(())
     }
 
-    /// From now on no head takes the channel: those that asked for it choose an open member. Packets that hold it finish.
+    /// From now on no head takes the channel: those that requested it choose an open member. Packets that hold it
+    /// finish.
     pub fn close(self, channels: &mut dyn Channels, channel: usize) {
         channels.close(channel);
         channels.look_again(channel);

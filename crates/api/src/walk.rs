@@ -159,7 +159,7 @@ pub enum Proof<'a> {
     Escapes,
     /// Every packet between routers may enter one of these rings, and move on in it until its destination router.
     EscapeRings(Vec<EscapeRing>),
-    /// Packets of all these routings are under way at the same time.
+    /// Packets of all these routings are in flight at the same time.
     Together(Vec<Box<dyn AnyRouting + 'a>>),
 }
 

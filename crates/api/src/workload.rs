@@ -328,7 +328,7 @@ pub trait Workload: Debug + Send + Sync {
         Progress::Endless
     }
 
-    /// Whether none of its packets is under way, and none of its sources will give one before a delivery. If it is
+    /// Whether none of its packets is in flight, and none of its sources will give one before a delivery. If it is
     /// [`Progress::Open`] then, it never ends, whatever other jobs do.
     fn is_at_rest(&self) -> bool {
         false

@@ -39,8 +39,8 @@ pub use weft_kernel::parts::watch;
 pub use weft_models::{allocation, congestion, power, queueing, recording, routing, workload};
 use weft_units::{Cycles, Refusal};
 
-/// Checks that the spec can run: the topology and the routing fit, links have enough VCs, channels do not depend on
-/// each other in a cycle, the policy goes with the routing.
+/// Checks that the spec can run: topology and routing fit, links have enough VCs, channels do not depend on each other
+/// in a cycle, and policy and routing are compatible.
 pub fn check(spec: &Spec) -> Result<(), Refusal> {
     network::assemble::net(spec)?;
     spec.check_policy()
@@ -51,10 +51,11 @@ pub fn run(spec: &Spec, how: spec::Execution, progress: &dyn Progress) -> Result
     finish(spec, Simulation::new(spec, how)?, progress, None)
 }
 
-/// Goes on with a run of the same spec from a checkpoint that [`Progress::keep`] was given. The result is that of a run
-/// without a break. The network is divided into the blocks of the checkpoint, whatever `how` says; its threads share them.
-/// Refuses bytes that can't be read as a checkpoint of this spec. The engine checks many of their numbers, and not all. So give only bytes that this build of the engine has written and nobody has changed.
-/// `weft run` keeps a checksum and a mark of the build with them. The bytes are dropped as soon as they have been read.
+/// Continues a run of the same spec from a checkpoint that was passed to [`Progress::keep`]. The result is that of a
+/// run without a break. The network is divided into the blocks of the checkpoint, whatever `how` says; its threads
+/// share them. Refuses bytes that can't be read as a checkpoint of this spec. The engine checks many of their numbers,
+/// but not all. So pass only unchanged bytes that this build of the engine has written. `weft run` keeps a checksum and
+/// a mark of the build with them. The bytes are dropped as soon as they have been read.
 pub fn resume<'a>(
     spec: &Spec,
     how: spec::Execution,
@@ -70,7 +71,7 @@ pub fn resume<'a>(
 /// does not empty within `limit` cycles from then on. For tests of models.
 ///
 /// # Panics
-/// If the network is empty, and a credit has not come home, or a VC is held.
+/// If the network is empty, and a credit has not returned, or a VC is held.
 pub fn run_to_rest(spec: &Spec, how: spec::Execution, stop: Cycles, limit: Cycles) -> Result<Outcome, Refusal> {
     let mut spec = spec.clone();
     (spec.phases.warmup, spec.phases.window) = (0, stop + 2 * limit);

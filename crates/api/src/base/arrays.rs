@@ -1,4 +1,4 @@
-//! Arrays in which every index names a place, so that the loop reads them without a check of bounds.
+//! Arrays in which every index is valid, so that the loop reads them without a check of bounds.
 
 use super::kept::{Kept, Reader, Unreadable, Writer};
 use super::unchecked::Hot;
@@ -6,7 +6,7 @@ use std::ops::{Index, IndexMut};
 
 /// An array whose length is a power of two, such as the credits of an output by VC.
 pub trait At<T> {
-    /// The element at a place. Only the lower bits of a greater number count; builds with debug assertions refuse it.
+    /// The element at an index. Only the lower bits of a greater index count; builds with debug assertions refuse it.
     fn at(&self, place: usize) -> &T;
     /// The same, to write.
     fn at_mut(&mut self, place: usize) -> &mut T;
@@ -37,7 +37,7 @@ impl<T: Copy, const W: usize> PerPort<T, W> {
         Self([[value; 64]; W])
     }
 
-    /// How many ports there is room for.
+    /// Number of ports for which there is room.
     pub const LEN: usize = 64 * W;
 
     /// The element of a port, without a mask.

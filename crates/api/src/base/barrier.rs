@@ -8,7 +8,7 @@ pub struct Barrier {
     threads: usize,
     waiting: AtomicUsize,
     generation: AtomicUsize,
-    /// A thread has panicked: nobody waits any more.
+    /// Whether a thread has panicked. Then no thread waits any more.
     poisoned: AtomicBool,
 }
 

@@ -1,4 +1,4 @@
-//! Keeps threads on cores.
+//! Pins threads to cores.
 
 #[cfg(target_os = "linux")]
 use nix::{
@@ -18,7 +18,8 @@ pub fn pin(_: usize) -> bool {
     false
 }
 
-/// While it lives, the calling thread may be pinned; then it may run again where it could before.
+/// A guard: while it lives, the calling thread may be pinned. When it is dropped, the thread may run on all its earlier
+/// cores again.
 #[derive(Debug)]
 pub struct Pinned {
     #[cfg(target_os = "linux")]
@@ -38,7 +39,7 @@ impl Drop for Pinned {
     fn drop(&mut self) {
         #[cfg(target_os = "linux")]
         if let Some(before) = &self.before {
-            // the set was that of this thread, so that there is nothing to refuse
+            // the set was that of this thread before, so the system accepts it
             let _ = sched_setaffinity(Pid::from_raw(0), before);
         }
     }

@@ -1,12 +1,13 @@
 //! How the state of a run is written into a checkpoint and read back.
 //!
-//! [`Kept`] is what the assembly of a network makes: a freshly assembled one is restored in place, so that all that follows
-//! from the scenario is there already, with the memory that is reserved for it. [`Value`] is what comes and goes while a
-//! run lasts. Both are derived (`crates/derive`), and every field is kept that does not say why it need not be.
+//! [`Kept`] is for objects that the assembly of a network makes. They are restored in place into a freshly assembled
+//! network, which already has all data that follow from the scenario, and the reserved memory. [`Value`] is for objects
+//! that come and go during a run. Both are derived (`crates/derive`). Every field is kept, unless an attribute gives
+//! the reason why not.
 //!
-//! Whole numbers are written in groups of 7 bits, the lowest first (LEB128), floating-point numbers as their 8 bytes. The
-//! bytes have no names and no version: whoever keeps them has to see to it that the same program reads them, for the same
-//! scenario, and that none was changed. They are not checked beyond that: a number may be wrong where all can be read.
+//! Whole numbers are written in groups of 7 bits, the lowest first (LEB128), floating-point numbers as their 8 bytes.
+//! The bytes have no names and no version. The caller has to make sure that the same program reads them, for the same
+//! scenario, and that no byte was changed. There are no further checks: damaged bytes can be read as wrong numbers.
 
 pub use weft_derive::{Kept, Value};
 
@@ -20,7 +21,7 @@ use std::sync::{Arc, Mutex};
 /// The bytes of a checkpoint while it is written.
 pub type Writer = Vec<u8>;
 
-/// Bytes end too early, or do not encode the value that belongs there.
+/// Bytes that end too early, or that do not encode the expected value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Unreadable;
 
@@ -33,7 +34,7 @@ impl<'a> Reader<'a> {
         Self(bytes)
     }
 
-    /// Refuses bytes that nobody has read.
+    /// Refuses bytes that were not read.
     pub fn end(&self) -> Result<(), Unreadable> {
         if self.0.is_empty() { Ok(()) } else { Err(Unreadable) }
     }
@@ -88,7 +89,7 @@ pub trait Kept {
     /// Writes the state.
     fn keep(&self, to: &mut Writer);
 
-    /// Takes the state over. After an error it is in no state that can be used.
+    /// Reads the state. After an error the object must not be used.
     fn restore(&mut self, from: &mut Reader<'_>) -> Result<(), Unreadable>;
 }
 
@@ -138,7 +139,7 @@ macro_rules! whole_numbers {
 
 whole_numbers!(u8 u16 u32 u64 u128 usize);
 
-/// Kept as another value.
+/// A type that is kept as a value of another type.
 macro_rules! kept_as {
     ($($type:ty: $own:ident => $given:expr, $read:ident => $made:expr;)+) => {
         $(
@@ -174,7 +175,7 @@ kept_as! {
     NonZeroU64: own => own.get(), read => Self::new(read).ok_or(Unreadable);
     String: own => own.as_bytes().to_vec(), read => Self::from_utf8(read).map_err(|_| Unreadable);
     &'static str: own => (*own).to_owned(), read => Ok(word(read));
-    // the generator hands its state to serde alone
+    // the generator gives its state only to serde
     Pcg32: own => serde_json::to_string(own).expect("two numbers"), read => {
         let read: String = read;
         serde_json::from_str(&read).map_err(|_| Unreadable)
@@ -217,7 +218,7 @@ impl Kept for AtomicU32 {
     }
 }
 
-/// As the values that were counted and how often each was; of the values of one bucket it does not matter which it was.
+/// Kept as the counted values and their counts. Any value of a bucket represents the bucket.
 impl Kept for Histogram<u64> {
     fn keep(&self, to: &mut Writer) {
         let counted: Vec<(u64, u64)> =
@@ -288,7 +289,7 @@ impl<K: Value + Ord, T: Value> Value for BTreeMap<K, T> {
     }
 }
 
-/// Parts whose number follows from the scenario.
+/// A list whose length follows from the scenario.
 impl<T: Kept> Kept for [T] {
     fn keep(&self, to: &mut Writer) {
         self.len().keep(to);

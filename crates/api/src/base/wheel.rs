@@ -5,8 +5,8 @@
 use crate::base::kept::{Kept, Reader, Unreadable, Value, Writer};
 use crate::base::unchecked::Hot;
 
-/// Marks an empty slot. No chunk ends at this place. Like the end of a full chunk it is a multiple of the chunk size,
-/// so that one test finds both.
+/// Marks an empty slot. No chunk ends here. Like the end of a full chunk it is a multiple of the chunk size, so that
+/// one test finds both cases.
 const EMPTY: u32 = 0;
 
 /// Events of type `T`, at most `horizon - 1` cycles ahead, in chunks of `N` (a power of two). The order of events in a
@@ -149,7 +149,7 @@ impl<T: Copy + Default, const N: usize> Wheel<T, N> {
         });
     }
 
-    /// Whether `f` says so of everything in flight. It is not asked about what is left once it has said no.
+    /// Whether `f` is true for everything in flight. Stops at the first event for which it is not.
     pub fn all(&self, mut f: impl FnMut(&T) -> bool) -> bool {
         self.ends.iter().all(|&end| self.chunks(end).all(|chunk| chunk.iter().all(&mut f)))
     }
@@ -179,7 +179,7 @@ impl<T: Copy + Default, const N: usize> Wheel<T, N> {
         all
     }
 
-    /// Takes everything out.
+    /// Removes all events.
     pub fn take_all(&mut self) -> Vec<T> {
         let mut all = Vec::new();
         self.for_each(|item| all.push(item));
@@ -191,7 +191,7 @@ impl<T: Copy + Default, const N: usize> Wheel<T, N> {
         all
     }
 
-    /// Everything in flight comes so many cycles later. The time is moved on by as many.
+    /// Delays all events by this number of cycles, by which the time is also moved forward.
     pub fn delay(&mut self, cycles: u64) {
         self.ends.rotate_right((cycles & self.mask) as usize);
     }
@@ -212,7 +212,7 @@ impl<T: Value, const N: usize> Kept for Wheel<T, N> {
         items.restore(from)?;
         next.restore(from)?;
         free.restore(from)?;
-        // the loop does not look whether a place is there
+        // the loop does not check the index
         let chunks_are_there = next.len() * N == items.len();
         let ends_are_there = ends.iter().chain(&*next).all(|&end| end as usize <= items.len());
         let free_are_there = free.iter().all(|&id| (id as usize) < next.len());

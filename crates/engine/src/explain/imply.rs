@@ -1,9 +1,9 @@
-//! What a spec implies before it runs: zero-load latency, mean hops, and the load at which a channel is full. They
+//! Implications of a spec before it runs: zero-load latency, mean hops, and the load at which a channel is full. They
 //! follow from the traffic patterns of the first phases and the paths of the routing (for an adaptive routing, the
 //! paths that it takes in an idle network). Means are over packets, replies included.
 //!
-//! All paths are followed if that takes few enough steps. Otherwise a sample of them is ([`sample`]), and the numbers
-//! come with their errors.
+//! All paths are followed if that takes few enough steps. Otherwise a sample of them is followed ([`sample`]), and the
+//! numbers have errors.
 
 mod accepted;
 mod cuts;
@@ -35,7 +35,7 @@ use weft_units::{Refusal, Remark, words};
 
 /// Most steps, of about 30 ns each. If all paths need more, a sample of them is followed.
 const MAX_STEPS: u64 = 1 << 23;
-/// How many steps a hop counts as, if packets draw at every router.
+/// Number of steps for which a hop counts, if packets draw at every router.
 const STEPS_OF_CHOICE: u64 = 4;
 
 /// Implications of a scenario before it runs (for `weft check`).
@@ -56,7 +56,7 @@ pub struct Implied {
     pub bound_of: BoundOf,
     /// Whether packets are answered: hops, latency and bound are those of packets and replies.
     pub has_replies: bool,
-    /// How far these numbers may be off; `None` if all paths were followed, or no terminal sends.
+    /// Errors of these numbers; `None` if all paths were followed, or no terminal sends.
     pub sampled: Option<Sampled>,
     /// VC classes of the routing per link class, in the order of the graph's classes; two that share their VCs are one.
     pub vc_classes: Vec<u8>,
@@ -67,19 +67,20 @@ pub struct Implied {
     pub vcs_of_messages: Vec<Vec<u8>>,
     /// Whether the routing reads queues to choose a path.
     pub reads_queues: bool,
-    /// Bias toward the minimal path [flits], if the routing counts flits and credits under way as part of a queue.
+    /// Bias toward the minimal path [flits], if the routing counts flits and credits in flight as part of a queue.
     pub bias_of_used_credits: Option<i32>,
-    /// Links that are broken from the start, if the paths of these numbers lead over them as if they were whole.
+    /// Links that are broken from the start, if the paths of these numbers use them as if they worked.
     pub broken_links: Option<BrokenLinks>,
     /// Remarks of the routing on its parameters.
     pub hints: Vec<Remark>,
 }
 
-/// Links that are broken from the start and count as whole.
+/// Links that are broken from the start and count as working.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BrokenLinks {
     pub links: usize,
-    /// The reason: without them some terminals are cut off. Else the routing has no tables that leave them out.
+    /// Whether the reason is that some terminals are cut off without them. Otherwise the routing has no tables that
+    /// leave them out.
     pub cut_off: bool,
 }
 
@@ -107,7 +108,7 @@ impl BoundOf {
     }
 }
 
-/// Checks that the spec can run (shapes, VC counts, cycles of channel dependencies) and says what it implies.
+/// Checks that the spec can run (shapes, VC counts, cycles of channel dependencies) and returns its implications.
 pub fn imply(spec: &Spec) -> Result<Implied, Refusal> {
     let mut net = assemble::net(spec)?;
     let policy = policy::build(spec)?;
@@ -193,7 +194,7 @@ struct Flow {
     rate: f64,
 }
 
-/// A part of the packets to one destination, on its way.
+/// A part of the packets to one destination, in flight.
 struct Part {
     /// The router where it is.
     at: u32,
@@ -224,15 +225,15 @@ struct Walker<'a> {
     load_of_class: Vec<f64>,
     vc_classes: usize,
     sequences: Sequences<'a>,
-    /// Used in place of the channels between routers if heads choose among minimal paths: the load of a channel then
-    /// depends on the choices, but that of a cut does not.
+    /// Replaces the channels between routers if heads choose among minimal paths. The load of a channel then depends on
+    /// the choices, but the load of a cut does not.
     cuts: Option<Cuts>,
     /// Steps so far, and most steps allowed.
     steps: u64,
     allowed: u64,
     /// Most steps of the whole walk.
     most: u64,
-    /// A packet that draws again at a router is split into at most so many parts; beyond that it draws.
+    /// Most parts into which a packet that draws again at a router is split; beyond that it draws.
     parts: usize,
     rng: Pcg32,
 }
@@ -311,8 +312,8 @@ impl<'a> Walker<'a> {
         f64::from(self.lengths[usize::from(length)])
     }
 
-    /// Packets per cycle of so many flits per cycle, in units of packets of the first length, so that one length divides
-    /// nothing.
+    /// Packets per cycle for this number of flits per cycle, in units of packets of the first length. With a single
+    /// length nothing is divided.
     fn packets(&self, flits: f64, length: u16) -> f64 {
         flits * f64::from(self.lengths[0]) / self.flits(length)
     }
@@ -398,8 +399,8 @@ impl<'a> Walker<'a> {
         (0..self.spec.graph.routers()).filter(sends).collect()
     }
 
-    /// What the terminals of a router send, and the replies to it; adds them to the loads of the channels to and from the
-    /// terminals.
+    /// The packets that the terminals of a router send, and the replies to them. Adds them to the loads of the channels
+    /// to and from the terminals.
     fn flows(&mut self, from: u32) -> Vec<Flow> {
         let (spec, net) = (self.spec, self.net);
         let mut flows = Vec::new();
@@ -446,8 +447,8 @@ impl<'a> Walker<'a> {
         flows
     }
 
-    /// A terminal of job `j` sends so many flits per cycle to the terminal of a rank: adds them, and the replies, to the
-    /// loads of the channels of both. Returns the flits of the replies per cycle.
+    /// Adds the flits per cycle that a terminal of job `j` sends to the terminal of a rank, and the replies, to the
+    /// loads of the channels of both terminals. Returns the flits of the replies per cycle.
     fn exchange(&mut self, j: usize, (source, rank): (u32, u32), rate: f64) -> f64 {
         let job = &self.spec.traffic.jobs[j];
         self.load[self.receivers[j][rank as usize].1] += rate;
@@ -490,8 +491,8 @@ impl<'a> Walker<'a> {
         Packet { src, dst, dst_port: port, dest, target: dest, ..Packet::default() }
     }
 
-    /// Adds packets of a flow to the cuts that they cross, so many flits per cycle. Returns their hops and cycles
-    /// ([`Means::wire`]).
+    /// Adds packets of a flow, with this rate in flits per cycle, to the cuts that they cross. Returns their hops and
+    /// cycles ([`Means::wire`]).
     fn cross_cuts(&mut self, flow: &Flow, rate: f64) -> (f64, f64) {
         let (mut hops, mut wire, mut sequence) = (0.0, 0.0, NO_LINKS);
         if let Some(cuts) = &mut self.cuts {
@@ -506,14 +507,14 @@ impl<'a> Walker<'a> {
         (hops, wire)
     }
 
-    /// The packet as it may leave its source, all equally likely.
+    /// The possible forms of the packet when it leaves its source, all equally likely.
     fn starts(&self, from: u32, packet: Packet) -> Outcomes<'_> {
         self.net.routing.starts(self.net.coords[from as usize], packet, &self.draws)
     }
 
-    /// Follows packets to one destination, whose random choices at the source are made: the router of each, the packet,
-    /// and its rate. Adds them to the loads of their paths. Where a packet draws again at a router, it is split into
-    /// parts. Parts that meet at a router after the same number of hops, and have the same hops ahead of them, are
+    /// Follows packets to one destination after their random choices at the source. Each entry is the router, the
+    /// packet, and its rate. Adds them to the loads of their paths. Where a packet draws again at a router, it is split
+    /// into parts. Parts that meet at a router after the same number of hops, and have the same hops ahead of them, are
     /// joined. Returns the sums over packets per cycle of hops, and of cycles ([`Means::wire`]).
     fn walk(&mut self, mut parts: Vec<Part>) -> (f64, f64) {
         let (graph, net) = (&*self.spec.graph, self.net);
@@ -572,7 +573,7 @@ impl<'a> Walker<'a> {
     }
 }
 
-/// Where the terminals of each job are, by rank.
+/// The routers of the terminals of each job, by rank.
 fn receivers(spec: &Spec) -> Vec<Vec<(u32, usize)>> {
     let place = |&terminal: &u32| {
         let (router, port) = spec.graph.terminal_at(terminal);

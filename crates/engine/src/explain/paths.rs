@@ -32,14 +32,14 @@ pub struct Explanation {
     pub message_classes: Vec<MessageVcs>,
     /// At most 64 paths, the shortest and most likely first.
     pub paths: Vec<Path>,
-    /// Number of different paths; if `all_counted` is false, there are at least so many.
+    /// Number of different paths; if `all_counted` is false, a lower bound.
     pub path_count: u64,
     pub all_counted: bool,
-    /// Where an adaptive routing compares queues on these paths: at most 16 places.
+    /// The comparisons of queues by an adaptive routing on these paths, at most 16.
     pub choices: Vec<ChoiceAt>,
-    /// Flits of the packet of which the latencies are: the longest that the terminal sends.
+    /// Length of the packet to which the latencies apply: the longest that the terminal sends [flits].
     pub packet_flits: u32,
-    /// How many lengths the packets of the terminal have.
+    /// Number of different lengths of the packets of the terminal.
     pub packet_lengths: usize,
 }
 
@@ -72,7 +72,7 @@ pub struct Path {
     pub hops: Vec<PathHop>,
     /// As short as the shortest path, or minimal by the rules of the routing.
     pub minimal: bool,
-    /// How often an oblivious routing takes it; `None` if queues decide.
+    /// Share of packets for which an oblivious routing takes it; `None` if queues decide.
     pub probability: Option<f64>,
     /// Cycles from creation to delivery of the tail without contention.
     pub zero_load_latency: u64,

@@ -1,8 +1,8 @@
-//! How long a lone packet takes over a path, from its creation to the delivery of its tail.
+//! Time that a lone packet takes over a path, from its creation to the delivery of its tail.
 //!
 //! Over links that all carry one flit per cycle, and with buffers that cover the round trip of a credit, a packet of P
-//! flits takes P - 1 cycles more than its head. Over other links, and as a worm that is longer than the buffers, its flits
-//! are followed one by one. They keep the same rules as in the loop: paces of links, credits, and one grant per step.
+//! flits takes P - 1 cycles more than its head. On other links, and for a worm longer than the buffers, the flits are
+//! followed one by one under the rules of the loop: paces of links, credits, and one grant per step.
 
 use crate::network::spec::Spec;
 use std::collections::HashMap;
@@ -11,8 +11,8 @@ use weft_api::state::link_class::Link;
 use weft_api::state::rate::{Pace, Rate};
 use weft_kernel::net::Net;
 
-/// The sequences of link classes that packets cross, each with a number, and what each adds to the latency of a packet.
-/// Where nothing is ever added there is only one sequence, the number 0.
+/// The sequences of link classes that packets cross, each with a number and the cycles it adds to the latency of a
+/// packet. If none adds any, there is only sequence 0.
 #[derive(Debug)]
 pub struct Sequences<'a> {
     spec: &'a Spec,
@@ -29,7 +29,7 @@ pub struct Sequences<'a> {
     adds: HashMap<(u32, u16), u64>,
 }
 
-/// The number of the sequence without links between routers.
+/// Number of the sequence without links between routers.
 pub const NO_LINKS: u32 = 0;
 
 impl<'a> Sequences<'a> {
@@ -82,8 +82,8 @@ fn without_waiting(spec: &Spec, links: &[u8], flits: u32) -> u64 {
     wire + routers * spec.router.delay + spec.router.ejection_delay + u64::from(flits) - 1
 }
 
-/// Cycles from the creation of a packet of so many flits to its delivery, over links of these classes between two terminal
-/// links, without any other packet.
+/// Cycles from the creation of a packet of `flits` flits to its delivery, over links of these classes between two
+/// terminal links, without any other packet.
 pub fn cycles(spec: &Spec, net: &Net, links: &[u8], flits: u32) -> u64 {
     if net.rates.is_none() && !waits_for_credits(net, flits) {
         return without_waiting(spec, links, flits);
@@ -108,18 +108,18 @@ pub fn cycles(spec: &Spec, net: &Net, links: &[u8], flits: u32) -> u64 {
     arrival + net.router.ejection_delay
 }
 
-/// A channel on the way of a lone packet.
+/// A channel on the path of a lone packet.
 struct Channel {
     class: u8,
     pace: Pace,
     paced: bool,
-    /// When the link can take the next flit (`OutputUnit::next_free`).
+    /// The cycle in which the link can take the next flit (`OutputUnit::next_free`).
     next_free: u64,
-    /// When each place in the buffer at the far end can be used again.
+    /// The cycles in which each place in the buffer at the far end can be used again.
     places: Vec<u64>,
     /// Allocation steps since cycle 0: the first one in which the switch may give it a flit.
     next_step: u64,
-    /// When the next flit of the VC begins to leave, where the router limits this (`input_speedup`).
+    /// The cycle in which the next flit of the VC begins to leave, if the router limits this (`input_speedup`).
     opens: u64,
 }
 
@@ -131,7 +131,8 @@ impl Channel {
         Self { class, pace, paced: link.paced, next_free: 0, places, next_step: 0, opens: 0 }
     }
 
-    /// The terminal, which has sent its other flits before cycle `now`, sends this one: when, and when it arrives.
+    /// The cycles in which the terminal sends this flit, and in which it arrives. The terminal has sent its other flits
+    /// before cycle `now`.
     fn inject(&mut self, net: &Net, flit: usize, now: u64) -> (u64, u64) {
         let mut now = now.max(self.place(flit));
         let mut depart = now;
@@ -143,11 +144,11 @@ impl Channel {
         (now, depart + self.latency(net))
     }
 
-    /// A flit that has come over a link of class `before` in cycle `arrival` crosses the switch to this channel: when it
-    /// is granted, and when it arrives at the far end.
+    /// For a flit that has come over a link of class `before` in cycle `arrival` and crosses the switch to this
+    /// channel: the cycle of its grant, and that of its arrival at the far end.
     fn cross(&mut self, net: &Net, before: u8, flit: usize, arrival: u64) -> (u64, u64) {
         let speedup = u64::from(net.router.speedup);
-        // with VC allocation as a stage of its own a head takes its VC in the step before
+        // with VC allocation as a separate stage a head takes its VC in the step before
         let own_stage = u64::from(flit == 0 && net.router.vc_realloc);
         let step = (arrival.max(self.place(flit)) * speedup + own_stage).max(self.next_step);
         let grant = step / speedup;
@@ -184,12 +185,12 @@ impl Channel {
         depart
     }
 
-    /// When there is a place for this flit at the far end.
+    /// The cycle in which there is a place for this flit at the far end.
     fn place(&self, flit: usize) -> u64 {
         self.places[flit % self.places.len()]
     }
 
-    /// This flit has left its place in cycle `at`.
+    /// Notes that this flit has left its place in cycle `at`.
     fn free_place(&mut self, net: &Net, flit: usize, at: u64) {
         let place = flit % self.places.len();
         self.places[place] = at + net.credit_returns[usize::from(self.class)];

@@ -38,12 +38,12 @@ mod rules;
 /// Purpose of the hashes that routings draw from; the lower numbers are for workloads.
 const ROUTES: u64 = 3;
 
-/// Builds and checks everything that blocks only read.
+/// Builds and checks all data that blocks only read.
 pub(crate) fn net(spec: &Spec) -> Result<Net, Refusal> {
     net_with(spec, routing(spec)?.into(), jobs)
 }
 
-/// As `net`, but with this routing, and with the jobs that `jobs` builds after the traffic has been checked.
+/// The same as `net`, with this routing, and with the jobs that `jobs` builds after the traffic has been checked.
 pub(crate) fn net_with(
     spec: &Spec,
     routing: Arc<dyn AnyRouting>,
@@ -197,8 +197,8 @@ fn common(spec: &Spec, class_bits: u32, needs: &Needs, links: &[Link]) -> Result
     })
 }
 
-/// Bits of a VC class in a route key. Where a path may become longer while a packet is under way (`rebuilds`), they also hold a
-/// class too many, by which the packet is known (`kernel/src/broken.rs`).
+/// Bits of a VC class in a route key. Where a path may become longer while a packet is in flight (`rebuilds`), they
+/// also hold a class too many, by which the packet is known (`kernel/src/broken.rs`).
 fn class_bits(needs: &Needs, rebuilds: bool, sets: &VcSets) -> u32 {
     let most = usize::from(needs.classes.iter().copied().max().unwrap_or(1) + u8::from(rebuilds));
     let all = if sets.are_finer() { sets.vc_classes() } else { most };

@@ -1,8 +1,8 @@
-//! Rings that keep a bubble (Carrion et al. 1997, Puente et al. 2001): what a run needs for this to work.
+//! Rings that keep a bubble (Carrion et al. 1997, Puente et al. 2001): the conditions that a run has to meet.
 //!
 //! A packet that enters a ring must leave room for one more packet in the buffer that it takes. A packet that moves on
 //! inside the ring frees as much room as it takes. So there is always room for a packet somewhere in the ring, and the
-//! packet behind that room can move. The argument counts whole packets: it holds if each packet fits into one buffer,
+//! packet behind that room can move. The argument counts whole packets. It holds if each packet fits into one buffer
 //! and all packets are equally long.
 
 use crate::network::routing::routing;
@@ -53,7 +53,7 @@ pub(crate) fn refuse_misfit(spec: &Spec, needs: &Needs) -> Result<(), Refusal> {
     Err(Refusal::new(format!("routing.{name}"), what, help))
 }
 
-/// Refuses runs in which the rings of the routing would lose their bubbles, or nothing could enter them.
+/// Refuses runs in which the rings of the routing would lose their bubbles, or no packet could enter them.
 pub(crate) fn refuse_lost(spec: &Spec, needs: &Needs) -> Result<(), Refusal> {
     if needs.ring_entries.is_empty() {
         return Ok(());
@@ -94,10 +94,11 @@ pub(crate) fn refuse_lost(spec: &Spec, needs: &Needs) -> Result<(), Refusal> {
     refuse_mute_sources(spec, needs)
 }
 
-/// Refuses runs in which no packet could leave its source, as its routing keeps more room free behind it than there is.
+/// Refuses runs in which no packet could leave its source, because the routing requires more free room behind it than
+/// exists.
 fn refuse_mute_sources(spec: &Spec, needs: &Needs) -> Result<(), Refusal> {
     let (wanted, longest) = (needs.free_beside_first, u64::from(spec.traffic.longest()));
-    // on the links of a ring of their own no packet begins
+    // no packet begins on the links of a separate ring
     let is_first = |class: &usize| needs.ring_entries_on(*class).all(|entry| entry.enter != 0);
     let smallest = (1..spec.links.len()).filter(is_first).min_by_key(|&class| spec.links[class].buffer);
     let Some(class) = smallest.filter(|_| wanted > 0) else { return Ok(()) };

@@ -1,9 +1,9 @@
 //! The accounts of bundles: for each, the cycles of the window in which all its channels were off at once.
 //!
-//! A bundle sleeps while every block's part of it is dark. The blocks note when their parts change, and between two
-//! advances, when all blocks have come to the same cycle, the notes are joined in the order of time. Notes of one cycle
-//! may come in any order: a bundle that sleeps from a cycle to the same cycle has slept for none. So the accounts do
-//! not depend on the blocks.
+//! A bundle sleeps while every block's part of it is dark. The blocks note when their parts change. Between two
+//! advances, when all blocks are at the same cycle, the notes are joined in order of time. Notes of one cycle may come
+//! in any order: a bundle that sleeps from a cycle to the same cycle has slept for none. So the accounts do not depend
+//! on the blocks.
 
 use crate::network::rows;
 use crate::network::simulation::Simulation;
@@ -13,10 +13,10 @@ use weft_api::state::LinkState;
 use weft_kernel::bundles::{Bundles, Note};
 use weft_kernel::face::AnyBlock;
 
-/// Where the channels of all bundles are.
+/// The channels of all bundles.
 pub(crate) struct Members {
     first_links: Vec<u32>,
-    /// For each row of the table of channels, where its bundles begin in `of`, and last where they end.
+    /// For each row of the table of channels, the first index of its bundles in `of`; then one index for the end.
     first: Vec<u32>,
     of: Vec<u32>,
 }
@@ -65,7 +65,7 @@ pub(crate) struct SleepAccounts {
 struct SleepAccount {
     /// Parts that are not dark.
     lit: u32,
-    /// Since when none is, or since the begin of the window.
+    /// The cycle since which all are dark, or the begin of the window.
     since: u64,
     /// Cycles asleep before `since`.
     asleep: u64,
@@ -100,7 +100,7 @@ impl SleepAccounts {
 }
 
 impl Simulation {
-    /// The window begins with this cycle.
+    /// Starts the window with this cycle.
     pub(crate) fn open_bundles(&mut self) {
         self.bundles.accounts.iter_mut().for_each(|account| account.since = self.now);
         for bundles in self.blocks.iter_mut().map(|block| &mut block.policy_mut().power.bundles) {
@@ -124,7 +124,7 @@ impl Simulation {
         self.bundles.notes = notes;
     }
 
-    /// The window ends before this cycle. Returns what each bundle has slept in it.
+    /// Ends the window before this cycle. Returns the cycles that each bundle has slept in it.
     pub(crate) fn close_bundles(&mut self) -> Vec<u64> {
         self.settle_bundles();
         self.blocks.iter_mut().for_each(|block| block.policy_mut().power.bundles.notes_taken = false);

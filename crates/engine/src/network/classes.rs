@@ -14,7 +14,7 @@ use weft_api::routing::{AnyRouting, Needs};
 use weft_kernel::parts::queues::InterfaceRules;
 use weft_units::Refusal;
 
-/// The VC classes of a link: a route key has bits for so many.
+/// Most VC classes of a link, limited by the bits of a route key.
 const MAX_VC_CLASSES: usize = 16;
 
 /// Sets of VCs: classes that share VCs have one, every other class has one of its own.
@@ -31,8 +31,8 @@ pub(crate) struct VcSets {
 }
 
 impl VcSets {
-    /// The sets of a spec. Refuses more VC classes than a route key holds. `needs`: those of the routing; `spare`: a class too many
-    /// that paths around faults may reach.
+    /// The sets of a spec. Refuses more VC classes than a route key holds. `needs`: those of the routing; `spare`: an
+    /// excess class that paths around faults may reach.
     pub(crate) fn of(spec: &Spec, routing: &dyn AnyRouting, needs: &Needs, spare: bool) -> Result<Self, Refusal> {
         let (mut of_class, mut own, mut shared) = (Vec::new(), Vec::new(), None);
         for class in &spec.classes {
@@ -49,7 +49,7 @@ impl VcSets {
         if own.is_empty() {
             (of_class, own) = (vec![0], vec![None]);
         }
-        // one lane changes nothing, and a class too many has none
+        // one lane changes nothing, and an excess class has none
         let counts = |lanes: &Lanes| lanes.divide() || lanes.ideal().is_some() || !spare;
         let lanes = Lanes::of(spec, routing, needs)?.filter(counts);
         let links: Vec<OfLink> = match &lanes {
@@ -147,7 +147,7 @@ impl VcSets {
         }
     }
 
-    /// The reason for so many VCs on links of class `link`, in words.
+    /// The reason for the number of VCs on links of class `link`, in words.
     pub(crate) fn needs_in_words(&self, spec: &Spec, link: usize, needs: &Needs) -> String {
         let routing = spec.routing.name();
         match &self.lanes {
@@ -320,7 +320,8 @@ impl Spec {
         classes.iter().all(|&class| sets[usize::from(class)] == sets[usize::from(classes[0])])
     }
 
-    /// Which packets of a network interface wait behind each other. Where all have one lane, queues per lane are queues per class.
+    /// The packets of a network interface that share a queue. If all have one lane, queues per lane are queues per
+    /// class.
     fn queueing_of(&self, sets: &VcSets) -> Queueing {
         match self.interface.queueing {
             Queueing::PerLane if sets.lanes_from_terminals() == 1 && self.classes.is_empty() => Queueing::One,
@@ -328,7 +329,8 @@ impl Spec {
         }
     }
 
-    /// Whether network interfaces work with queues: several classes or lanes, more than one queue, or packets that stay at terminals.
+    /// Whether network interfaces have queues: for several classes or lanes, for more than one queue, or for packets
+    /// that stay at terminals.
     pub(crate) fn has_queues(&self, sets: &VcSets) -> bool {
         let one = self.queueing_of(sets) == Queueing::One && self.interface.rate.is_none();
         !one || sets.lanes_from_terminals() > 1 || !self.classes.is_empty() || self.keeps_packets()
@@ -377,7 +379,7 @@ impl Spec {
         })
     }
 
-    /// How many priorities of classes are higher, by class.
+    /// Number of higher priorities, by class.
     pub(crate) fn class_ranks(&self) -> Vec<u64> {
         let mut priorities: Vec<u8> = self.classes.iter().map(|class| class.priority).collect();
         priorities.sort_unstable();
@@ -391,7 +393,7 @@ impl Spec {
         self.class_ranks().iter().any(|&rank| rank > 0)
     }
 
-    /// The classes of the packets of a job: of its own packets, and of their replies if that is another one.
+    /// The classes of the packets of a job: that of its own packets, and that of their replies if it differs.
     pub fn classes_of(&self, job: &Job) -> Vec<u8> {
         let named = |name: &str| self.classes.iter().position(|class| class.name == name).map(|class| class as u8);
         let reply = job.workload.model().reply_class().and_then(named);
@@ -537,7 +539,7 @@ impl Spec {
         None
     }
 
-    /// The set of VCs of each class, as far as it does not depend on the routing.
+    /// The part of the sets of VCs of each class that does not depend on the routing.
     fn sets_of_classes(&self) -> Vec<usize> {
         let shared = self.classes.len();
         let set = |(number, class): (usize, &MessageClass)| if class.vcs == ClassVcs::Shared { shared } else { number };

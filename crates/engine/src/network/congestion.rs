@@ -1,7 +1,7 @@
-//! Builds the congestion control of a spec. It limits flows in queues per destination, and network interfaces keep one more queue for
-//! notifications. Other specs are refused.
+//! Builds the congestion control of a spec. It limits flows in queues per destination, and network interfaces keep one
+//! more queue for notifications. Refuses specs that do not meet this.
 //!
-//! Also says where marks begin, beside the memory in which packets can wait.
+//! Also gives the thresholds of marks, compared with the memory in which packets can wait.
 
 use crate::network::spec::Spec;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use weft_units::Refusal;
 
 const PATH: &str = "congestion_control";
 
-/// Where a control marks packets, beside the memory in which packets can wait.
+/// The thresholds at which a control marks packets, compared with the memory in which packets can wait.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Marking {
     /// Fewest flits behind a packet at which it may be marked.
@@ -46,8 +46,9 @@ impl Spec {
         u32::from(self.links[link].vcs).saturating_mul(self.links[link].buffer)
     }
 
-    /// Most flits that can wait for one output: all input ports of the router with the most memory. Where outputs can be granted more
-    /// than their link carries in a cycle, granted flits wait as well. They have room in the next buffer.
+    /// Most flits that can wait for one output: the buffers of all input ports of the router with the most memory. If
+    /// an output can be granted more flits per cycle than its link carries, granted flits also wait; they have room in
+    /// the next buffer.
     fn most_queued(&self) -> u32 {
         let of_router = |router: u32| {
             let ports = self.graph.ports(router).iter().filter(|port| port.peer != weft_topology::Peer::Unused);

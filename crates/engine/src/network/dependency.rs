@@ -9,7 +9,7 @@
 //! cycle, because the number would have to rise all the way round it. For these routings the check only follows some
 //! packets over each router, to see that the statement is true.
 //!
-//! Where paths have more than [`MANY_LEGS`] legs, these are not all followed if their ranks rise.
+//! If paths have more than [`MANY_LEGS`] legs and their ranks rise, only a sample of the legs is followed.
 //!
 //! A cycle is allowed if it is a ring that keeps a bubble ([`rings`]).
 
@@ -29,11 +29,11 @@ mod escape_rings;
 mod rings;
 mod walks;
 
-/// Channel * classes + VC class. A channel has the flat port index of its sender. The members of a trunk are one channel,
-/// the first: a head may take any of them, whichever its routing names, so that it waits for all.
+/// Channel * classes + VC class. A channel has the flat port index of its sender. The members of a trunk are one
+/// channel, the first: a head may take any member, not only the one that its routing names, so it waits for all.
 type Node = u32;
 
-/// The legs between all pairs of 4,096 routers. To follow them takes some seconds.
+/// Number of legs between all pairs of 4,096 routers, which take some seconds to follow.
 const MANY_LEGS: u64 = 1 << 24;
 
 /// The first and the last channels of all legs: `departures` by the router that they leave, `arrivals` by the router
@@ -56,7 +56,7 @@ pub(crate) struct Dependencies<'a> {
     starts: BTreeSet<Node>,
 }
 
-/// Refuses a routing that the loop can't run, whatever its dependencies are.
+/// Refuses a routing that the loop cannot run, independent of its dependencies.
 pub(crate) fn refuse_misfit(graph: &Graph, routing: &dyn AnyRouting, name: &str) -> Result<(), Refusal> {
     let mut coords = routing.coordinates(graph);
     coords.sort_unstable();
@@ -169,7 +169,7 @@ impl<'a> Dependencies<'a> {
         Ok(())
     }
 
-    /// How many nodes there are.
+    /// Number of nodes.
     fn nodes(&self) -> usize {
         self.edges.len() / self.words
     }
@@ -219,8 +219,8 @@ impl<'a> Dependencies<'a> {
         Ok(first.zip(last).map(|(first, last)| (first, last, end)))
     }
 
-    /// For one VC class: packets go from `router` by `port` to the next router, and on by any port in the mask
-    /// `onward`.
+    /// Adds the turns of one VC class: packets go from `router` by `port` to the next router, and then by any port in
+    /// the mask `onward`.
     fn turns(&mut self, router: u32, port: u16, onward: &Ports) {
         debug_assert_eq!(self.classes, 1);
         self.has_edges = true;
@@ -233,7 +233,7 @@ impl<'a> Dependencies<'a> {
         self.edges[place..place + self.words].iter_mut().zip(onward).for_each(|(edges, ports)| *edges |= ports);
     }
 
-    /// A packet goes from `router` by `hop` to the next router, and on by `onward`.
+    /// Adds the turn of a packet that goes from `router` by `hop` to the next router, and then by `onward`.
     fn turn(&mut self, router: u32, hop: Hop, onward: Hop) {
         self.add(self.node(router, hop.port, hop.class), onward.port, onward.class);
     }
@@ -262,8 +262,8 @@ impl<'a> Dependencies<'a> {
         Ok(true)
     }
 
-    /// Whether there are so many legs that following all would take minutes: one per pair of routers and random choice, such as
-    /// that among parallel links.
+    /// Whether following all legs would take minutes. There is a leg per pair of routers and random choice, such as a
+    /// choice among parallel links.
     fn has_many_legs(&self, walks: &Walks) -> bool {
         u64::from(self.graph.routers()).pow(2) * walks.draws.len() as u64 > MANY_LEGS
     }
@@ -316,7 +316,7 @@ impl<'a> Dependencies<'a> {
         let (graph, routing) = (self.graph, walks.routing);
         let mut ends = Ends { arrivals: vec![BTreeSet::new(); graph.routers() as usize], departures: Vec::new() };
         ends.departures = ends.arrivals.clone();
-        // a channel leaves one router, and leads to one: most walks find theirs among the ends
+        // each channel leaves one router and leads to one, so most walks find theirs among the ends
         let (mut departed, mut arrived) = (vec![false; self.nodes()], vec![false; self.nodes()]);
         let all: Vec<u32> = (0..graph.routers()).collect();
         let lines = by_line.then(|| Lines::of(&walks.coords));
@@ -377,7 +377,7 @@ impl<'a> Dependencies<'a> {
     /// For routings with an escape (Duato 1993). A packet may request its escape at every router, so packets can wait
     /// for each other for ever only if escape channels do. There is an edge from one escape channel to another if a
     /// packet that came on the first has the second as its escape. With virtual cut-through a blocked packet holds one
-    /// buffer, so it may leave the escape and come back. Worms hold more, so `assemble` refuses them.
+    /// buffer, so it may leave the escape and return. Worms hold more, so `assemble` refuses them.
     fn escapes(&mut self, walks: &Walks) -> Result<(), Lost> {
         walks.check_escapes(|(at, hop), onward| self.turn(at, hop, onward))
     }

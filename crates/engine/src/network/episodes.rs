@@ -1,4 +1,4 @@
-//! The spans of a run in which something is broken.
+//! The spans of a run in which some link or router is broken.
 
 use crate::network::failures::Fault;
 use weft_api::spec::Phases;
@@ -8,11 +8,11 @@ use weft_units::Cycles;
 /// Bins of the longest window in which arrivals are counted in a run with faults.
 const BINS: u64 = 128;
 
-/// From a first failure, while all was whole, to the cycle in which all is whole again.
+/// A span from a first failure to the cycle in which all parts work again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Episode {
     pub from: Cycles,
-    /// First cycle in which all is whole again; `None` if something never returns.
+    /// First cycle in which all parts work again; `None` if some part never returns.
     pub until: Option<Cycles>,
 }
 

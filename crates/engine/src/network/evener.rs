@@ -1,4 +1,4 @@
-//! Divides a network into other blocks where its threads turn out to share the work unevenly.
+//! Divides a network into other blocks if its threads share the work unevenly.
 //!
 //! Before a run only ports can be counted. Traffic may use a part of them: a job runs on some of the nodes, or a hot spot draws the
 //! packets. So the first cycles of a run on several threads are a trial. If one thread has many more flit-hops than the mean, the run
@@ -14,7 +14,7 @@ use weft_kernel::face::AnyBlock;
 /// Cycles of a trial, at least.
 pub(crate) const TRIAL: u64 = 1000;
 
-/// From this cycle on a run does not begin again.
+/// First cycle in which a run does not begin again any more.
 const LATE: u64 = 10 * TRIAL;
 
 /// Flit-hops per router that a trial counts at least.
@@ -23,13 +23,13 @@ const FEWEST_HOPS: u64 = 4;
 /// Cycles in which an idle port costs as much as a flit-hop.
 const IDLE_CYCLES: u64 = 1024;
 
-/// By how much the busiest thread must have more than it would have under other bounds, as a share, so that to begin again pays.
+/// Share by which other bounds must reduce the work of the busiest thread, so that a new start pays.
 const WORTH: f64 = 0.1;
 
 /// The result of a trial.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Trial {
-    /// Too little has moved.
+    /// Too few flits have moved for a decision.
     TooEarly,
     /// The blocks may stay as they are.
     Even,
@@ -38,7 +38,7 @@ pub(crate) enum Trial {
 }
 
 impl Simulation {
-    /// The result of the trial, as far as the run has come.
+    /// The result of the trial up to now.
     pub(crate) fn trial(&self, spec: &Spec) -> Trial {
         if self.threads() == 1 || self.now > LATE {
             return Trial::Even;

@@ -1,4 +1,5 @@
-//! A fault as a spec states it: the part that fails, and from when to when. `faults.rs` has the rules for faults, and their consequences.
+//! A fault as a spec states it: the part that fails, with first and last cycle. `faults.rs` has the rules for faults,
+//! and their consequences.
 
 use weft_api::agents::{Breakage, Cause};
 use weft_kernel::parts::faults::Event;
@@ -11,7 +12,7 @@ pub struct Fault {
     pub what: Part,
     /// First cycle in which it is broken.
     pub at: Cycles,
-    /// First cycle in which it is whole again.
+    /// First cycle in which it works again.
     pub until: Option<Cycles>,
 }
 
@@ -29,13 +30,13 @@ pub enum Part {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Member {
     pub ends: [u32; 2],
-    /// Only links of this class fail; links of any class where it is `None`.
+    /// Class of the links that fail; `None`: links of any class.
     pub class: Option<u8>,
     /// Its number in its trunk.
     pub number: u16,
 }
 
-/// A channel between two routers as its sender knows it.
+/// A channel between two routers as its sender sees it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct OwnEnd {
     pub from: u32,
@@ -106,7 +107,7 @@ impl Part {
 }
 
 impl Fault {
-    /// Whether there are cycles in which both faults have broken something.
+    /// Whether there are cycles in which both faults are active.
     pub(super) fn overlaps(&self, other: &Self) -> bool {
         let ends = |fault: &Self| fault.until.unwrap_or(Cycles::MAX);
         self.at <= ends(other) && other.at <= ends(self)
@@ -133,7 +134,7 @@ impl Fault {
         })
     }
 
-    /// Whether it breaks something in this cycle.
+    /// Whether the fault is active in this cycle.
     pub(crate) fn is_on(&self, cycle: Cycles) -> bool {
         self.at <= cycle && self.until.is_none_or(|until| cycle < until)
     }
@@ -156,13 +157,13 @@ impl Fault {
     }
 }
 
-/// How long it takes until something is done about a fault, where the routing sees to it.
+/// Reaction times to a fault, if the routing handles it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FaultTimes {
-    /// How long a head waits that chooses in every step and has lost its escape; then its packet is discarded.
+    /// Waiting time of a head that chooses in every step and has lost its escape. Afterwards its packet is discarded.
     pub patience: Cycles,
-    /// How long it takes until a routing with tables has new ones in all routers. The first tables know what is broken from the
-    /// start.
+    /// Time until a routing with tables has new ones in all routers. The first tables already leave out all parts that
+    /// are broken from the start.
     pub rebuild_delay: Cycles,
 }
 
@@ -173,5 +174,5 @@ impl Default for FaultTimes {
     }
 }
 
-/// The first cycle in which a link can carry anything: what fails in it is broken from the start.
+/// The first cycle in which a link can carry a flit. A part that fails in this cycle is broken from the start.
 pub(crate) const FIRST: Cycles = 1;

@@ -77,8 +77,8 @@ use weft_topology::{Peer, Port};
 use weft_units::{Cycles, Refusal};
 
 impl Spec {
-    /// From which cycle on a routing with tables knows what fails or returns in this one: `FaultTimes::rebuild_delay` later.
-    /// Parts that are broken from the start are known to the first tables.
+    /// The cycle from which on a routing with tables knows the failures and repairs of this one:
+    /// `FaultTimes::rebuild_delay` later. Parts that are broken from the start are known to the first tables.
     pub fn rebuilt(&self, change: Cycles) -> Cycles {
         if change <= FIRST { 0 } else { change.saturating_add(self.fault_times.rebuild_delay) }
     }
@@ -139,8 +139,8 @@ impl Spec {
         Ok(())
     }
 
-    /// Refuses the fault of a link that does not exist, or that the policy does not replace; and of anything with which
-    /// packets are lost for which somebody would wait.
+    /// Refuses the fault of a link that does not exist, or that the policy does not replace; and any fault by which
+    /// packets are lost for which a job would wait.
     fn check_part(&self, nets: Option<&Subnets>, k: usize) -> Result<(), Refusal> {
         let what = self.faults[k].what;
         let name = |router| self.graph.router_name(router);
@@ -182,8 +182,8 @@ impl Spec {
         }
     }
 
-    /// Refuses a member that a trunk does not have, and a fault of its last whole member. Routings would take the trunk for one that
-    /// carries packets.
+    /// Refuses a member that a trunk does not have, and a fault of its last working member, because routings would
+    /// still count on the trunk.
     fn check_member(&self, k: usize) -> Result<(), Refusal> {
         let Fault { what, at, .. } = self.faults[k];
         let Part::Member(Member { ends: [a, b], class, number }) = what else { return Ok(()) };
@@ -255,7 +255,7 @@ impl Spec {
         Err(Refusal::new(format!("faults.{k}.router"), what, help))
     }
 
-    /// What else helps a job that waits for packets that are lost with the links between two routers.
+    /// Another remedy for a job that waits for packets lost with the links between two routers.
     fn or_leave(&self, a: u32, b: u32) -> &'static str {
         let leads_there = |port: &Port| matches!(port.peer, Peer::Router { router, .. } if router == b);
         let is_trunk = self.graph.ports(a).iter().filter(|port| leads_there(port)).nth(1).is_some();

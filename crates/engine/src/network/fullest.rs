@@ -1,15 +1,15 @@
-//! How full the fullest channel of a network is: found by following its paths (`explain`), kept in outcomes (`run`).
+//! Utilisation of the fullest channel of a network: computed by following paths (`explain`), kept in outcomes (`run`).
 
-/// The channel with the highest offer for its capacity.
+/// The channel with the highest offered load compared with its capacity.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fullest {
-    /// Flits that it is offered on average, as a share of its rate: above 1 the network can't accept all. An upper bound, since
-    /// packets that wait for other channels keep the places of this one.
+    /// Mean offered load as a share of its rate; above 1 the network cannot accept all flits. The capacity is an upper
+    /// bound, because packets that wait for other channels occupy places of this one.
     pub share: f64,
     /// Its flits per cycle [flits/cycle].
     pub rate: f64,
-    /// The buffers with which channels are fuller than any link is by its bandwidth, those of the fullest channel first. Each link
-    /// class is there once. Empty where a link itself is the fullest.
+    /// Buffers that limit channels more than the bandwidth of any link does, those of the fullest channel first. Each
+    /// link class occurs once. Empty if the bandwidth of a link limits most.
     pub buffers: Vec<Buffers>,
 }
 
@@ -18,6 +18,6 @@ pub struct Fullest {
 pub struct Buffers {
     /// Number of the link class.
     pub class: usize,
-    /// Flits per VC with which the VCs of this VC class carry all that the link does.
+    /// Flits per VC from which on the VCs of this VC class reach the bandwidth of the link.
     pub needed: u64,
 }

@@ -1,8 +1,8 @@
-//! Builds the rules of an ideal map, in which each destination has a queue of its own beside the VCs. Refuses networks on which it
-//! can't work.
+//! Builds the rules of an ideal map, in which each destination has a queue of its own, in addition to the VCs. Refuses
+//! networks for which it cannot work.
 //!
 //! The output of a head, and its VC there, must be known before the head requests it. So paths are fixed, and a lane is
-//! one VC. A packet keeps its places from the head on, so only whole packets go ahead.
+//! one VC. A packet takes all its places with the head, so only whole packets move.
 
 use crate::network::classes::VcSets;
 use crate::network::pairs;

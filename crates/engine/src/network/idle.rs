@@ -1,8 +1,10 @@
-//! Skips idle time (`kernel/src/shortcuts/idle.rs`). With nothing under way, the clock of the whole network jumps to the next cycle in
-//! which a source is due, a timer of agents ends or something fails. The results are the same as without.
+//! Skips idle time (`kernel/src/shortcuts/idle.rs`). With nothing in flight, the clock of the whole network jumps to
+//! the next cycle in which a source is due, a timer of agents ends or a part fails. The results are the same as without
+//! the jump.
 //!
-//! The search for that cycle looks at all terminals and timers. It is made before a stretch of steps, and only if no head, source or
-//! stream has work to do. After a search that has gained little time the next one waits, so that searches cost less than steps.
+//! The search for that cycle looks at all terminals and timers. It is made before a series of steps, and only if no
+//! head, source or stream has work. After a search that has gained little time the next one is delayed, so that
+//! searches cost less than steps.
 
 use crate::network::simulation::Simulation;
 use crate::network::threads::take_of_thread;
@@ -16,14 +18,14 @@ const LOOKS_PER_CYCLE: usize = 16;
 /// Flit-hops that take as long as to begin and end threads, and as the barrier at the end of a window.
 const HOPS_TO_BEGIN: u64 = 1024;
 const HOPS_PER_WINDOW: u64 = 16;
-/// Most idle cycles between two looks after the run [cycles].
+/// Most idle cycles between two checks of the run [cycles].
 const LONGEST_LOOK: u64 = 1 << 24;
 
-/// When idle time is searched for next.
+/// The cycle of the next search for idle time.
 #[derive(Debug)]
 pub(crate) struct Idle {
     look_at: u64,
-    /// Cycles that a search must gain.
+    /// Least number of cycles that a search must gain.
     worth: u64,
     /// Cycles that were skipped so far.
     pub skipped: u64,
@@ -47,14 +49,14 @@ impl Idle {
 }
 
 impl Simulation {
-    /// Where the next stretch of steps towards `until` ends.
+    /// The end of the next series of steps towards `until`.
     pub(super) fn stretch(&self, until: u64) -> u64 {
         let end = if self.idle.look_at > self.now { self.idle.look_at } else { self.now + STRETCH };
         until.min(end).min(self.now + STRETCH)
     }
 
-    /// Jumps to the next cycle in which something happens, at most to `until`. Does nothing, and returns false, if something may
-    /// happen now.
+    /// Jumps to the cycle of the next event, at most to `until`. Does nothing and returns false if there may be an
+    /// event now.
     pub(super) fn skip_idle(&mut self, until: u64) -> bool {
         let is_idle = self.now >= self.idle.look_at && self.are_quiet() && self.nothing_is_under_way();
         if !is_idle {
@@ -72,7 +74,7 @@ impl Simulation {
         gained > 0
     }
 
-    /// The cycle in which something happens next. The network is idle.
+    /// The cycle of the next event of an idle network.
     fn idle_until(&mut self) -> u64 {
         let net = &self.net;
         self.blocks.iter_mut().map(|block| block.idle_until(net)).min().unwrap_or(u64::MAX)
@@ -89,7 +91,7 @@ impl Simulation {
         }
     }
 
-    /// No head, source or stream has work to do, and the blocks may skip time.
+    /// Whether no head, source or stream has work, and the blocks may skip time.
     fn are_quiet(&self) -> bool {
         self.blocks.iter().all(|block| block.shortcuts().profile().has(Kind::Idle) && block.is_quiet())
     }
@@ -119,7 +121,7 @@ impl Simulation {
         }
     }
 
-    /// The network has packets, sent or waiting at their source.
+    /// Whether the network has packets, sent or waiting at their source.
     pub(crate) fn has_packets(&self) -> bool {
         self.blocks.iter().any(|block| block.has_packets())
     }
@@ -133,8 +135,8 @@ impl Simulation {
         self.blocks.iter().map(|block| block.next_created()).min().unwrap_or(self.now)
     }
 
-    /// The cycle of the next look after the run, at most `until`. It is `look` cycles from now, or a multiple of that while the network
-    /// stays empty.
+    /// The cycle of the next check of the run, at most `until`. It is `look` cycles from now, or a multiple of that
+    /// while the network stays empty.
     pub(crate) fn look_end(&self, look: u64, until: u64) -> u64 {
         let empty = self.empty_until().saturating_sub(self.now).min(LONGEST_LOOK) / look * look;
         until.min(self.now + empty.max(look))

@@ -1,4 +1,4 @@
-//! Which terminals send what: each job has terminals and a workload.
+//! Traffic of the terminals: each job has terminals and a workload.
 //!
 //! A terminal belongs to one job, to several whose packets are of different message classes, or to none; then it sends nothing. Patterns use ranks: the rank of a terminal is its
 //! place in its job.
@@ -12,7 +12,7 @@ use weft_topology::Graph;
 use weft_traffic::{InjectionConfig, Lengths, Pattern, mix};
 use weft_units::{Cycles, Refusal, Remark};
 
-/// Most jobs of a run: each job has statistics of its own in every block.
+/// Most jobs of a run. Each job has separate statistics in every block.
 pub const MAX_JOBS: usize = 256;
 
 /// Purpose of the seeds of jobs whose packets are not of the first message class; the lower numbers are for workloads and routings.
@@ -54,12 +54,12 @@ impl Job {
         Self { name: name.to_owned(), terminals, phases, packets, injection, batch: None, workload, class: 0 }
     }
 
-    /// Cycles that its replies are kept back; `path`: where the job is written.
+    /// Cycles by which its replies are delayed; `path`: where the job is written.
     pub fn turnaround(&self, cycle_fs: u128, path: &str) -> Result<Cycles, Refusal> {
         self.workload.model().turnaround(cycle_fs, &format!("{path}.workload.{}", self.workload.name()))
     }
 
-    /// Whether `rank` has a load above 0 in some phase, or sends what its workload says.
+    /// Whether `rank` has a load above 0 in some phase, or its workload decides what it sends.
     pub fn sends(&self, rank: usize) -> bool {
         self.workload.model().has_own_demand() || self.phases.iter().any(|phase| phase.load[rank] > 0.0)
     }
@@ -91,7 +91,7 @@ impl TrafficSpec {
         self.job_of(terminal).map_or(1, |job| job.packets.longest())
     }
 
-    /// How many lengths the packets of a terminal have; for one in no job, those of the first job.
+    /// Number of different packet lengths of a terminal; for a terminal in no job, that of the first job.
     pub fn lengths_of(&self, terminal: u32) -> usize {
         self.job_of(terminal).map_or(1, |job| job.packets.shares().len())
     }
@@ -117,7 +117,7 @@ impl TrafficSpec {
         loads
     }
 
-    /// How many terminals are in jobs.
+    /// Number of terminals in jobs.
     pub fn members(&self) -> u32 {
         if let [job] = &self.jobs[..] {
             return job.terminals.len() as u32;

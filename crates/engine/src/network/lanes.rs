@@ -1,8 +1,8 @@
-//! The lanes of a queueing scheme: which of them packets can reach on each channel, and how they are numbered there.
+//! The lanes of a queueing scheme: those that packets can reach on each channel, and their numbers there.
 //!
-//! Packets between all terminals are followed before the run, as for the dependency check. On each channel the lanes are numbered
-//! that some packet reaches, in each VC class. A link class has as many lanes as the channel with the most. Where following all
-//! packets would take too many steps, every lane of the scheme counts as reached.
+//! Packets between all terminals are followed before the run, as for the dependency check. On each channel the lanes
+//! are numbered that some packet reaches, in each VC class. A link class has as many lanes as the channel with the
+//! most. If following all packets would take too many steps, every lane of the scheme counts as reached.
 
 use crate::network::pairs;
 use crate::network::reached::Reached;
@@ -16,7 +16,7 @@ use weft_api::routing::{AnyRouting, Decides, Needs};
 use weft_topology::{Graph, Peer};
 use weft_units::Refusal;
 
-/// The VC classes of a link: a route key has bits for so many.
+/// Most VC classes of a link, limited by the bits of a route key.
 const MAX_VC_CLASSES: u32 = 16;
 
 /// Most lanes of an ideal map. An input looks at a head per lane.
@@ -36,7 +36,8 @@ pub(crate) struct Lanes {
     classes: usize,
     /// Destinations that have queues of their own, if there is an ideal map.
     ideal: Option<u32>,
-    /// A VC class of the routing follows the others, which has no VCs: on it paths around faults have become too long.
+    /// Whether the routing has a last VC class without VCs. Paths around faults that have become too long are on this
+    /// class.
     spare: bool,
 }
 
@@ -140,7 +141,7 @@ impl Lanes {
         self.ideal.map(|destinations| (lanes, destinations.div_ceil(lanes)))
     }
 
-    /// Whether some channel has more than one.
+    /// Whether some channel has more than one lane.
     pub(crate) fn divide(&self) -> bool {
         self.from_terminals > 1 || self.counts.iter().flatten().any(|&lanes| lanes > 1)
     }
@@ -210,7 +211,7 @@ impl Lanes {
     }
 }
 
-/// How many lanes a scheme has on links, as packets reach them.
+/// Number of lanes of a scheme on links that packets reach.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LaneCounts {
     /// Lanes of the channel from a terminal.
@@ -223,14 +224,14 @@ pub struct LaneCounts {
     pub ideal: Option<u32>,
 }
 
-/// Lanes of an ideal map: as many as have room on every link.
+/// Number of lanes of an ideal map for which every link has room.
 fn ideal_lanes(spec: &Spec, needs: &Needs) -> u32 {
     let classes = needs.classes.iter().copied().max().unwrap_or(1).max(1);
     let sets = spec.classes.len().max(1) as u32;
     (MAX_VC_CLASSES / (u32::from(classes) * sets)).clamp(1, MOST_IDEAL_LANES)
 }
 
-/// The lanes of a spec: one per VC class if it has no queueing scheme. Refuses lanes that have no room on a link.
+/// The lanes of a spec: one per VC class if it has no queueing scheme. Refuses more lanes than links have VCs for.
 pub fn lanes(spec: &Spec) -> Result<LaneCounts, Refusal> {
     let routing = routing(spec)?;
     let (mut needs, model) = (routing.needs(), spec.queueing.model());

@@ -1,5 +1,5 @@
-//! Readings of a run whose load changes in phases: what was accepted, and the accounts of the link classes, at the cycles
-//! that bound the phases.
+//! Readings of a run whose load changes in phases: accepted flits and accounts of the link classes, at the cycles that
+//! bound the phases.
 
 use crate::network::spec::{Phases, Stop};
 use weft_api::base::kept::{Kept, Value};
@@ -17,7 +17,7 @@ pub struct Carried {
 #[derive(Debug, Clone, Value)]
 pub struct Reading {
     pub cycle: u64,
-    /// Flits accepted: all that reach their terminals less than [`LoadReadings::landing`] cycles later.
+    /// Accepted flits: those that reach their terminals less than [`LoadReadings::landing`] cycles later.
     pub accepted: u64,
     /// The same of the jobs that have a rate, and what they offered until then.
     pub carried: Carried,
@@ -50,7 +50,7 @@ impl Span {
     }
 }
 
-/// Which readings are to be taken, and those that were.
+/// The readings to be taken, and those taken so far.
 #[derive(Debug, Clone, Default, Kept)]
 pub struct LoadReadings {
     /// Cycles of the readings that are still to be taken, the next one last.
@@ -70,7 +70,7 @@ impl LoadReadings {
             return Self::default();
         }
         let (begin, planned) = phases.first_window();
-        // a window that ends when enough is known may grow
+        // a window that ends with the required confidence may grow
         let end = if phases.stop == Stop::Window { planned } else { LATER };
         let starts = || std::iter::once(0).chain(changes.iter().copied());
         let ends = changes.iter().copied().chain([u64::MAX]);
@@ -86,7 +86,7 @@ impl LoadReadings {
         Self { due, spans, taken: Vec::new(), landing }
     }
 
-    /// The window begins at cycle `now`, which may be later than planned: what lies before it is not read.
+    /// Starts the window at cycle `now`, which may be later than planned. Readings planned before `now` are left out.
     pub fn begin(&mut self, now: u64) {
         self.due.retain(|&cycle| cycle > now);
         self.spans.iter_mut().for_each(|span| span.from = span.from.max(now));

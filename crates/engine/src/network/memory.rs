@@ -1,7 +1,7 @@
-//! How much memory a run will take, from counts of routers, ports, VCs, terminals and flits in flight.
+//! Estimates the memory of a run from counts of routers, ports, VCs, terminals and flits in flight.
 //!
-//! Fixed parts are counted by the size of their records. What is in flight follows from Little's law: load times the
-//! time that a packet spends in the network ([`Transit`]); at most it is what the pools hold when all buffers
+//! Fixed parts are counted by the size of their records. The flits in flight follow from Little's law: load times the
+//! time that a packet spends in the network ([`Transit`]). Their upper bound is the size of the pools when all buffers
 //! are full. Not counted: traffic matrices, and recordings whose rows are events.
 
 use crate::network::assemble::{notes_after, partition, usual_blocks};
@@ -19,15 +19,16 @@ use weft_kernel::parts::queues::Ready;
 use weft_kernel::shortcuts::streams;
 use weft_topology::Port;
 
-/// Histograms and scratch of a block; mail from one block to another: pages that are touched, however little is in them.
+/// Histograms and scratch of a block; mail from one block to another. These are pages that count even if little is in
+/// them.
 const BLOCK: u64 = 1 << 20;
 const MAIL: u64 = 3 << 12;
 /// Wheels and queues of control packets, of a policy that sends them.
 const CONTROL: u64 = 7 << 20;
-/// What a channel takes as the window closes: a copy of its account, and its row of the outcome.
+/// Bytes of a channel at the end of the window: a copy of its account, and its row of the outcome.
 const RESULTS: u64 = 290;
-/// What a channel takes when the network is gone and its row is priced and written; and its columns, of so many rows at
-/// a time.
+/// Bytes of a channel when its row is priced and written, after the network was dropped; and of its columns, for a
+/// number of rows at a time.
 const WRITTEN: u64 = 360;
 const COLUMNS: u64 = 230;
 const ROWS: u64 = 1 << 20;
@@ -37,16 +38,16 @@ const ROWS: u64 = 1 << 20;
 pub struct Memory {
     /// The graph, and the tables of the routing.
     pub tables: u64,
-    /// The check of channel dependencies; it is over before the network is built.
+    /// The check of channel dependencies, which ends before the network is built.
     pub check: u64,
     /// Routers, ports, terminals, and the own parts of each block of routers.
     pub network: u64,
-    /// Packets and flits under way at the load of the spec, and with all buffers full.
+    /// Packets and flits in flight at the load of the spec, and with all buffers full.
     pub in_flight: u64,
     pub in_flight_most: u64,
     /// Recordings, and counts at the close of the window.
     pub results: u64,
-    /// Recordings, and the table of channels while it is written; the network is gone then.
+    /// Recordings, and the table of channels while it is written, after the network was dropped.
     pub written: u64,
 }
 
@@ -125,7 +126,8 @@ struct Blocks {
     /// Channels between blocks, and the shortest of their latencies [cycles].
     cuts: u64,
     window: u64,
-    /// How often mail is kept. That to another thread is kept three times: the one that is written, and one of each parity.
+    /// Number of copies of mail. Mail to another thread is kept three times: the one that is written, and one for each
+    /// parity.
     copies: f64,
 }
 
@@ -151,7 +153,7 @@ impl Blocks {
     }
 }
 
-/// Bytes of packets and flits under way: at the load of the spec, and with all buffers full.
+/// Bytes of packets and flits in flight: at the load of the spec, and with all buffers full.
 fn in_flight(spec: &Spec, blocks: &Blocks) -> (u64, u64) {
     let graph = &*spec.graph;
     let terminals = f64::from(graph.terminals());
@@ -169,7 +171,7 @@ fn in_flight(spec: &Spec, blocks: &Blocks) -> (u64, u64) {
     let pool = blocks.count as f64 * f64::from(1 << 20) + 64.0 * terminals;
     let wires: f64 =
         ports.map(|port| (spec.links[usize::from(port.class)].latency as f64 + delay).min(capacity(port.class))).sum();
-    // the lists of free slots are short: a slot that is freed is taken again soon
+    // the lists of free slots are short, because a freed slot is soon used again
     let of_packet = (size::<Packet>() + size::<Segment>()) as f64;
     let of_wire = (size::<Flit>() + size::<u32>()) as f64;
     let of_mail = blocks.copies * (8.0 + size::<Flit>() as f64 + 16.0 + size::<Packet>() as f64 / shortest);

@@ -1,5 +1,5 @@
-//! Which routing goes with which policy, and who finds a way round faults: this follows from what one needs and the
-//! other offers, never from their names.
+//! Compatibility of routings and policies, and the model that finds detours around faults. Both follow from needs and
+//! offers, never from names.
 
 use crate::network::policy::with_site;
 use crate::network::spec::Spec;
@@ -11,7 +11,7 @@ use weft_models::power::PolicyConfig;
 use weft_models::routing::RoutingConfig;
 use weft_units::Refusal;
 
-/// What the policy tells the routing of links that are off; `None` if it tells nothing that the routing can go by.
+/// The knowledge of links that the policy gives to the routing; `None` if there is none that the routing can use.
 pub(crate) fn known_links(spec: &Spec) -> Option<LinkKnowledge> {
     let links = spec.policy.offers().links;
     (links != LinkKnowledge::Nothing && spec.routing.knowledge_of_links().contains(&links)).then_some(links)
@@ -25,8 +25,8 @@ pub(crate) fn subnetworks(spec: &Spec) -> Option<Subnets> {
     knows.then(|| Subnets::of(&spec.graph)).flatten()
 }
 
-/// Refuses a policy that switches links off which the routing needs on. Where packets wait for links, or none is ever
-/// off, all of them lead on sooner or later.
+/// Refuses a policy that switches off links that the routing needs. If packets wait for links, or links never go off,
+/// every link can be used sooner or later.
 pub(crate) fn check_links(spec: &Spec, routing: &dyn Routing) -> Result<(), Refusal> {
     match known_links(spec) {
         Some(_) if !spec.policy.stays_on() => routing.check_links(&spec.managed),
@@ -34,8 +34,8 @@ pub(crate) fn check_links(spec: &Spec, routing: &dyn Routing) -> Result<(), Refu
     }
 }
 
-/// The names of the routings of this network that go by this knowledge of links, without parameters. Its links have enough VCs
-/// for them.
+/// The names of the routings of this network that use this knowledge of links, without parameters. Its links have
+/// enough VCs for them.
 fn routings_that_know(known: LinkKnowledge, spec: &Spec) -> Vec<String> {
     let knows = |links: &[LinkKnowledge]| links.contains(&known) && known != LinkKnowledge::Nothing;
     let able = RoutingConfig::declared().filter(|(_, about)| knows(about.links) && about.routes_graph(&spec.graph));
@@ -62,7 +62,7 @@ fn policies_for(known: &[LinkKnowledge], spec: &Spec) -> Vec<String> {
     exactly.chain(whatever).filter_map(|(name, _)| written(name, spec)).collect()
 }
 
-/// A policy as a scenario writes it: its name, with the parameters of its example if it can't do without. `None` if it
+/// A policy as a scenario writes it: its name, with the parameters of its example if it requires them. `None` if it
 /// does not work on the network of the spec.
 fn written(name: &str, spec: &Spec) -> Option<String> {
     let read = |text: &str| serde_json::from_str::<PolicyConfig>(text).ok();
@@ -104,7 +104,7 @@ pub(crate) fn check_terminal_links(spec: &Spec) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Refuses a policy that does not go with the routing.
+/// Refuses a policy that is incompatible with the routing.
 pub(crate) fn check(spec: &Spec) -> Result<(), Refusal> {
     let (policy, routing) = (spec.policy.name(), spec.routing.name());
     let (offers, known) = (spec.policy.offers(), spec.routing.knowledge_of_links());
@@ -133,8 +133,8 @@ pub(crate) fn check(spec: &Spec) -> Result<(), Refusal> {
     ))
 }
 
-/// Whether packets find a path round a failed link: the policy switches other links on and tells the routing which
-/// links of its subnetworks are on, and the routing takes these. The loop looks for other paths in subnetworks only.
+/// Whether packets find a path round a failed link: the policy switches other links on and reports the links of
+/// subnetworks that are on, and the routing takes these. The loop looks for other paths in subnetworks only.
 fn goes_round_faults(offers: Offers, about: &About) -> bool {
     let tells = offers.links == LinkKnowledge::Subnetworks && about.links.contains(&offers.links);
     offers.replaces_failed_links && tells && about.takes_replacements
@@ -145,12 +145,12 @@ pub(crate) fn replaces_faults(spec: &Spec) -> bool {
     goes_round_faults(spec.policy.offers(), &spec.routing.about())
 }
 
-/// Whether something fails, and the routing computes new paths then. No routing is built for this answer.
+/// Whether some part fails and the routing then computes new paths. No routing is built for this answer.
 pub(crate) fn rebuilds(spec: &Spec) -> bool {
     !spec.faults.is_empty() && !replaces_faults(spec) && spec.routing.rebuilds()
 }
 
-/// Who finds a way round what fails: the policy, if it replaces links, else the routing.
+/// The model that finds detours around failed parts: the policy if it replaces links, otherwise the routing.
 pub(crate) fn repair(spec: &Spec, routing: &dyn Routing) -> Repair {
     if spec.faults.is_empty() {
         Repair::Unneeded
@@ -163,16 +163,16 @@ pub(crate) fn repair(spec: &Spec, routing: &dyn Routing) -> Repair {
     }
 }
 
-/// Refuses faults under a routing that looks at the links of its subnetworks, if the policy switches some off and does not
-/// replace those that fail: what is broken would look as if it were off. And under a policy whose control packets would
-/// be lost with a link.
+/// Refuses faults under a routing that looks at the links of its subnetworks, if the policy switches some off and does
+/// not replace failed ones, because a broken link would look like one that is off. Also refuses faults under a policy
+/// whose control packets would be lost with a link.
 pub(crate) fn check_faults(spec: &Spec) -> Result<(), Refusal> {
     let (policy, offers) = (spec.policy.name(), spec.policy.offers());
     if replaces_faults(spec) {
         return spec.policy.model().check_faults();
     }
     let (routing, known) = (spec.routing.name(), spec.routing.knowledge_of_links());
-    // where no link is ever off, one that has failed is all that a head can meet, and it takes another hop
+    // if links never go off, a head can only meet failed links, and takes another hop
     if known_links(spec) == Some(LinkKnowledge::Subnetworks) {
         let about = spec.routing.about();
         let able = PolicyConfig::declared().filter(|(_, offers)| {

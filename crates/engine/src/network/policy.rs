@@ -26,7 +26,7 @@ pub(crate) fn with_site<T>(spec: &Spec, f: impl FnOnce(&Site) -> T) -> T {
     })
 }
 
-/// The policy of a run. Refuses parameters that it can't work with, and a routing that does not go with it.
+/// The policy of a run. Refuses bad parameters, and a routing that is incompatible with it.
 pub(crate) fn build(spec: &Spec) -> Result<Arc<dyn Policy>, Refusal> {
     pairs::check_terminal_links(spec)?;
     check_both_ways(spec)?;
@@ -35,7 +35,7 @@ pub(crate) fn build(spec: &Spec) -> Result<Arc<dyn Policy>, Refusal> {
     Ok(policy)
 }
 
-/// Refuses a policy that manages one channel of a link and not the other.
+/// Refuses a policy that manages only one of the two channels of a link.
 fn check_both_ways(spec: &Spec) -> Result<(), Refusal> {
     let managed = |class: u8| spec.managed[usize::from(class)];
     let Some(link) = spec.graph.links().find(|link| managed(link.class) != managed(link.back)) else { return Ok(()) };
@@ -58,7 +58,7 @@ impl Spec {
         }
     }
 
-    /// Refuses a policy that can't work on the network, or does not go with the routing.
+    /// Refuses a policy that cannot work on the network or is incompatible with the routing.
     pub fn check_policy(&self) -> Result<(), Refusal> {
         build(self).map(|_| ())
     }

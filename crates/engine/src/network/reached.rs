@@ -1,8 +1,8 @@
 //! The lanes of a queueing scheme that packets reach: packets between all terminals are followed over the network.
 //!
-//! Most routings name one hop per router, and most schemes do not look at the source. Then packets from many sources to one destination
-//! share the rest of their paths, and each part is followed once. All other packets are followed pair by pair: hop by hop where a pair
-//! has one path, else over all states that a packet can reach.
+//! Most routings name one hop per router, and most schemes do not look at the source. Then packets from many sources to
+//! one destination share the rest of their paths, and each part is followed once. Packets of other routings are
+//! followed pair by pair: hop by hop if a pair has one path, otherwise over all states that a packet can reach.
 
 use crate::network::lanes::place;
 use foldhash::{HashSet, HashSetExt};
@@ -29,7 +29,7 @@ struct Stand {
 /// A hop with the state of the packet behind it.
 type HopState = (u32, u16, u8, u32, RouteState);
 
-/// A packet for the present destination at some router, which was followed to the end.
+/// A packet for the present destination at some router that was followed to the end.
 struct Followed {
     seq: u32,
     state: RouteState,
@@ -60,7 +60,7 @@ pub(crate) struct Reached<'a> {
 }
 
 impl<'a> Reached<'a> {
-    /// By channel, VC class (of so many) and lane: 1 if some packet reaches it. `None` if it takes too many steps to know.
+    /// By channel, VC class and lane: 1 if some packet reaches it. `None` if this takes too many steps.
     pub(crate) fn follow(
         graph: &'a Graph,
         routing: &'a dyn AnyRouting,
@@ -106,8 +106,8 @@ impl<'a> Reached<'a> {
         Some(reached.lanes)
     }
 
-    /// Follows the packets from one router to another until they are where others for this destination were. The routing names
-    /// one hop at each router.
+    /// Follows the packets from one router to another until they reach a state that was already followed for this
+    /// destination. The routing names one hop at each router.
     fn join(&mut self, from: &Host, to: &Host, draws: &[u32]) -> Option<()> {
         let (at, dest) = (self.coords[from.0 as usize], self.coords[to.0 as usize]);
         let packet = Packet { dest, target: dest, dst_port: to.1[0].1, ..Packet::default() };
@@ -208,7 +208,8 @@ impl<'a> Reached<'a> {
         Some(())
     }
 
-    /// Packets come to router `at` over the channel `last`, or from their terminals, and go on by `hop`. Enters their lanes.
+    /// Enters the lanes of packets that come to router `at` over the channel `last`, or from their terminals, and leave
+    /// by `hop`.
     fn enter(&mut self, last: Option<(u32, Hop)>, at: u32, hop: Hop, from: &Host, to: &Host) {
         let arrived = matches!(self.graph.ports(at)[usize::from(hop.port)].peer, Peer::Terminal(_));
         // packets from all terminals of a router have the same lane on a channel between routers, unless the scheme looks at sources

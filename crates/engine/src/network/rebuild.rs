@@ -1,5 +1,5 @@
-//! Routings that compute new paths when links and routers fail and return (`RoutingModel::rebuilds`): a routing for each
-//! state of the network, with the cycle from which on it holds. Their tables are checked for deadlock.
+//! Routings that compute new paths when links and routers fail and return (`RoutingModel::rebuilds`): a routing for
+//! each state of the network, with the first cycle in which it is used. Their tables are checked for deadlock.
 
 use crate::network::dependency;
 use crate::network::failures::FIRST;
@@ -20,14 +20,14 @@ weft_units::codes! {
         helps: "Take a routing whose VC class rises with each hop. If a deadlock occurs, Weft finds and explains it.";
 }
 
-/// Most states of the network in which the dependencies of channels are checked.
+/// Most states of the network for which the dependencies of channels are checked.
 const MOST_CHECKED: usize = 64;
 /// Most steps of about 5 ns for which [`rebuilds`] answers: a step per state of the network, router and port.
 const MOST_STEPS: u64 = 1 << 28;
 /// Most bytes of the tables of all states.
 const MAX_BYTES: u64 = 1 << 30;
 
-/// The cycles in which something fails or returns, in order.
+/// The cycles in which some part fails or returns, in order.
 pub(crate) fn changes(spec: &Spec) -> Vec<Cycles> {
     let mut cycles: Vec<Cycles> =
         spec.faults.iter().flat_map(|fault| [Some(fault.at), fault.until]).flatten().collect();
@@ -36,19 +36,19 @@ pub(crate) fn changes(spec: &Spec) -> Vec<Cycles> {
     cycles
 }
 
-/// The rest of the network in a cycle.
+/// The network without its failed parts in a cycle.
 fn left(spec: &Spec, cycle: Cycles) -> Graph {
     let broken: Vec<_> = spec.faults.iter().filter(|fault| fault.is_on(cycle)).collect();
     spec.graph.without(|a, b, class| broken.iter().any(|fault| fault.breaks(a, b, class)))
 }
 
-/// The links that are broken from the start, of those that are one by one.
+/// The single links that are broken from the start.
 pub(crate) fn broken_first(spec: &Spec) -> usize {
     if spec.faults.is_empty() { 0 } else { spec.graph.links().count() - left(spec, FIRST).links().count() }
 }
 
-/// The routing with the first tables, where these leave out what is broken from the start. `None` if nothing is, if the routing
-/// has no tables, or if some terminals are cut off.
+/// The routing with the first tables, if these leave out parts that are broken from the start. `None` if no part is
+/// broken, if the routing has no tables, or if some terminals are cut off.
 pub(crate) fn first_tables(spec: &Spec, routing: &dyn AnyRouting) -> Result<Option<Box<dyn AnyRouting>>, Refusal> {
     if !pairs::rebuilds(spec) || broken_first(spec) == 0 {
         return Ok(None);
@@ -79,7 +79,7 @@ pub(crate) fn tables(spec: &Spec, routing: &dyn AnyRouting) -> Result<Vec<Tables
     cycles.into_iter().map(tables).collect()
 }
 
-/// The network of a spec as it is after the last fault or repair, whole: a spec without faults.
+/// A spec without faults, whose network is the one after the last fault or repair.
 pub fn after_faults(spec: &Spec) -> Spec {
     let graph = changes(spec).last().map_or_else(|| spec.graph.clone(), |&last| left(spec, last).into());
     Spec { graph, faults: Vec::new(), ..spec.clone() }
@@ -97,7 +97,8 @@ pub(crate) fn widest(classes: Classes, tables: &[Tables]) -> Classes {
     })
 }
 
-/// A refusal of links that says that paths grow longer by faults, if they need more VC classes then (`widest`) than before.
+/// A refusal of links. It mentions that faults make paths longer, if they then need more VC classes (`widest`) than
+/// before.
 pub(crate) fn explained(refusal: Refusal, classes: &Classes, widest: &Classes) -> Refusal {
     let most = |classes: &Classes| classes.iter().copied().max().unwrap_or(1);
     let (before, then) = (most(classes), most(widest));
@@ -119,12 +120,12 @@ pub(crate) fn refuse_cycles(spec: &Spec, tables: &[Tables], classes: &Classes) -
     Ok(())
 }
 
-/// When new tables come, of a routing that computes them after each fault.
+/// The cycles in which new tables are used, for a routing that computes them after each fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rebuilds {
-    /// The last cycle in which something fails or returns.
+    /// The last cycle in which some part fails or returns.
     pub last_change: Cycles,
-    /// From this cycle on all routers have the tables that know of it.
+    /// The first cycle in which all routers have the tables that include this change.
     pub last_tables: Cycles,
 }
 
@@ -162,7 +163,7 @@ fn joins_terminals(graph: &Graph) -> bool {
     (0..graph.terminals()).all(|terminal| reached[graph.terminal_at(terminal).0 as usize])
 }
 
-/// Facts that are not proven: a remark on a run that can begin.
+/// A remark on facts that are not proven, for a run that can begin.
 pub fn unproven(spec: &Spec) -> Result<Option<Remark>, Refusal> {
     if !pairs::rebuilds(spec) {
         return Ok(None);

@@ -15,7 +15,7 @@ use weft_kernel::recorders::{Part, Recorders};
 use weft_units::Refusal;
 
 impl Spec {
-    /// Refuses recordings whose parameters do not go with the network.
+    /// Refuses recordings whose parameters do not fit the network.
     pub fn check_recordings(&self) -> Result<(), Refusal> {
         let (network, nowhere) = (site(self), RecorderSite::default());
         self.recordings.iter().try_for_each(|asked| part(asked, &network, &nowhere).map(|_| ()))

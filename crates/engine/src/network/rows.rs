@@ -28,7 +28,7 @@ pub fn channel_ends(graph: &Graph) -> Vec<ChannelEnds> {
     leaving.chain((0..graph.terminals()).map(injection)).collect()
 }
 
-/// For each router, the row of its first link; last, the number of all such rows. The rows of the injection channels
+/// For each router, the row of its first link; then the number of all such rows. The rows of the injection channels
 /// follow, by terminal.
 pub(super) fn first_links(graph: &Graph) -> Vec<u32> {
     let mut first = vec![0];

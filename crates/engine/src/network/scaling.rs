@@ -1,5 +1,5 @@
-//! What each block of a network costs in each window, from which the time of a run on more threads can be predicted. How evenly the
-//! threads of a run share its flit-hops.
+//! The cost of each block of a network in each window, which predicts the time of a run on more threads. Also how
+//! evenly the threads of a run share its flit-hops.
 
 use crate::network::evener::TRIAL;
 use crate::network::simulation::Simulation;
@@ -15,7 +15,7 @@ pub struct Observed {
     pub blocks: usize,
     /// For each window, the seconds that each block took: to advance, and to take its mail.
     pub windows: Vec<Vec<(f64, f64)>>,
-    /// Flit-hops of each block: its cost, as far as that does not depend on the machine.
+    /// Flit-hops of each block: the part of its cost that does not depend on the machine.
     pub hops: Vec<u64>,
     /// Bytes of mail from each block (row) to each other, in all windows together.
     pub mail_bytes: Vec<u64>,
@@ -30,7 +30,7 @@ pub struct Shares {
     pub blocks: usize,
     /// Blocks of a thread; the last one may have fewer.
     pub blocks_of_thread: usize,
-    /// Flit-hops of all threads, and those of the thread that has most.
+    /// Flit-hops of all threads, and those of the busiest thread.
     pub flit_hops: u64,
     pub most: u64,
     /// Rows or groups of the network, or routers where it has neither.
@@ -60,7 +60,7 @@ impl Shares {
         Ok(Self::of(&hops, threads, units(&spec.graph)))
     }
 
-    /// By how much the thread with most flit-hops has more than the mean, as a share of the mean; `None` without flit-hops.
+    /// Excess of the busiest thread over the mean, as a share of the mean flit-hops; `None` without flit-hops.
     pub fn imbalance(&self) -> Option<f64> {
         (self.flit_hops > 0).then(|| self.most as f64 * self.threads as f64 / self.flit_hops as f64 - 1.0)
     }
@@ -77,13 +77,13 @@ pub fn units(graph: &Graph) -> usize {
 }
 
 impl Simulation {
-    /// Into how many blocks the network is divided.
+    /// Number of blocks into which the network is divided.
     pub fn blocks(&self) -> usize {
         self.blocks.len()
     }
 
-    /// Advances to cycle `until` on this thread and measures each block by `clock` [s]. For policies without an overseer, and
-    /// without faults; elsewhere what acts between two cycles would be left out.
+    /// Advances to cycle `until` on this thread and measures each block by `clock` [s]. For policies without an
+    /// overseer, and without faults; otherwise actions between two cycles would be left out.
     pub fn advance_observed(&mut self, until: u64, clock: &dyn Fn() -> f64) -> Observed {
         assert!(self.has_no_overseer(), "nothing acts between two cycles");
         let count = self.blocks.len();
@@ -119,7 +119,7 @@ impl Simulation {
     }
 }
 
-/// Lets so many threads wait for each other so many times, as the threads of a run do after each window.
+/// Lets threads wait for each other a number of times, as the threads of a run do after each window.
 pub fn wait_together(threads: usize, times: u64) {
     let barrier = &Barrier::new(threads);
     std::thread::scope(|scope| {

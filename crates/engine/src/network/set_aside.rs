@@ -1,7 +1,7 @@
-//! Builds the rules of queues that are set aside for congested outputs. Refuses networks on which they can't work.
+//! Builds the rules of queues that are set aside for congested outputs. Refuses networks for which they cannot work.
 //!
-//! Each queue is one VC, so that packets in it stay in order. Terminals have a queue per destination, so that a packet waits for no
-//! other queue before the network.
+//! Each queue is one VC, so that packets in it stay in order. Terminals have a queue per destination, so that a packet
+//! does not wait for packets of other destinations at its terminal.
 
 use crate::network::classes::VcSets;
 use crate::network::spec::Spec;

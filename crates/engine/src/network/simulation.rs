@@ -40,21 +40,21 @@ pub struct Simulation {
     pub(super) windows_done: u64,
     /// Skips cycles in which body flits flow steadily.
     pub(crate) steady: Steady,
-    /// Skips cycles in which nothing is under way.
+    /// Skips cycles in which nothing is in flight.
     pub(crate) idle: Idle,
     pub(crate) now: u64,
     /// The first router of each block, and the end of the last block.
     pub(crate) bounds: Vec<u32>,
-    /// How this run is executed.
+    /// The way in which this run is executed.
     how: Execution,
     /// First channel of each block in the order of the graph, and the end of the last block.
     first: Vec<u32>,
     overseer: Option<Box<dyn Overseer>>,
     /// Cycles before which the overseer is notified of links that have failed or returned, the last first.
     faults: Vec<u64>,
-    /// Routings that are still to come into force, the latest first.
+    /// Routings that will be used later, the latest first.
     tables: Vec<Tables>,
-    /// The last data of the overseer for the routing.
+    /// The data that the overseer has last published for the routing.
     published: Option<Published>,
     pub(crate) readings: LoadReadings,
     pub(crate) bundles: SleepAccounts,
@@ -71,15 +71,15 @@ impl Simulation {
         Self::of_width(spec, how, spec.width())
     }
 
-    /// The same with records for so many ports and VCs, which are enough. No result depends on it.
+    /// The same with records for at least this number of ports and VCs. No result depends on it.
     pub fn of_width(spec: &Spec, how: Execution, width: Width) -> Result<Self, Refusal> {
         let net = assemble::net(spec)?;
         let bounds = usual_bounds(spec, how, &net);
         Self::of(net, spec, how, width, bounds)
     }
 
-    /// The same, divided into the blocks that these bounds give: see [`assemble::partition`]. They depend on nothing but a run of the
-    /// same spec.
+    /// The same, divided into the blocks that these bounds give: see [`assemble::partition`]. They depend only on the
+    /// spec.
     pub(crate) fn divided(spec: &Spec, how: Execution, bounds: Vec<u32>) -> Result<Self, Refusal> {
         Self::of(assemble::net(spec)?, spec, how, spec.width(), bounds)
     }
@@ -87,7 +87,7 @@ impl Simulation {
     /// The same network before its first cycle, divided by other bounds. It stays on the cores of this one.
     pub(crate) fn divided_anew(self, spec: &Spec, bounds: Vec<u32>) -> Self {
         let (how, cores) = (self.how, self.cores.clone());
-        drop(self); // so that no two networks take memory
+        drop(self); // so that only one network takes memory at a time
         let anew = Self::divided(spec, how, bounds).expect("this spec has been assembled before");
         Self { cores, ..anew }
     }
@@ -156,8 +156,8 @@ impl Simulation {
         }
     }
 
-    /// Keeps each thread of the run on a core of its own, the calling thread on the first, until what is returned is dropped.
-    /// Does nothing without cores. Refuses cores that are too few, or that the system does not give.
+    /// Pins each thread of the run to a core of its own, the calling thread to the first, until the returned guard is
+    /// dropped. Does nothing without cores. Refuses cores that are too few, or that the system does not give.
     pub fn pin(&mut self, cores: &[usize]) -> Result<Option<Pinned>, Refusal> {
         if cores.is_empty() {
             return Ok(None);
@@ -185,7 +185,7 @@ impl Simulation {
         self.blocks.iter().map(|b| b.observers().tally.flit_hops).sum()
     }
 
-    /// Advances to cycle `until`. New tables of the routing come into force between two cycles on the way.
+    /// Advances to cycle `until`. Between two cycles on the way it may start to use new tables of the routing.
     pub fn advance(&mut self, until: u64) {
         while let Some(Tables { at, routing }) = self.tables.pop_if(|tables| tables.at < until) {
             self.advance_under_overseer(at);
@@ -195,7 +195,7 @@ impl Simulation {
         self.advance_under_overseer(until);
     }
 
-    /// The routing comes into force. Nothing has been published to it.
+    /// Starts to use the routing. Nothing has been published to it before.
     fn take_routing(&mut self, routing: Arc<dyn AnyRouting>) {
         // no head calls a routing with tables, so the blocks have no tables of their own
         self.net.first_ports = routing.first_ports().filter(|_| self.net.refined.is_none());
@@ -214,7 +214,7 @@ impl Simulation {
             }
             overseer.act(&mut self.whole(), now);
             if overseer.next() == now {
-                overseer.act(&mut self.whole(), now); // what it began has ended at once
+                overseer.act(&mut self.whole(), now); // its first actions have already ended
             }
             self.skip_acts(&mut *overseer, until);
             let next = overseer.next();
@@ -235,7 +235,7 @@ impl Simulation {
         self.overseer.take().expect("a policy that has one")
     }
 
-    /// Whether nothing acts between two cycles.
+    /// Whether no model acts between two cycles.
     pub(super) fn has_no_overseer(&self) -> bool {
         self.overseer.is_none() && self.tables.is_empty()
     }
@@ -356,7 +356,7 @@ impl Simulation {
             .sum()
     }
 
-    /// Checks that an empty network is as at the start: all credits have come back, no VC is requested or held.
+    /// Checks that an empty network is as at the start: all credits have returned, no VC is requested or held.
     pub fn assert_empty(&self) {
         self.blocks.iter().for_each(|block| block.assert_empty(&self.net));
         let counts =

@@ -37,7 +37,7 @@ pub struct RouterSpec {
     pub vc_realloc: u8,
     /// Allocation steps per cycle (internal speedup).
     pub speedup: u8,
-    /// Extra cycles before a returned credit can be used.
+    /// Additional cycles before a returned credit can be used.
     pub credit_delay: Cycles,
     /// Cycles between the arrival of a tail at its terminal and its delivery.
     pub ejection_delay: Cycles,
@@ -73,7 +73,7 @@ pub struct StatePrices {
 }
 
 impl StatePrices {
-    /// No state has a price.
+    /// A table in which no state has a price.
     pub const NONE: Self = Self { by_state: Vec::new(), parts: 1 };
 
     pub fn of(&self, state: LinkState) -> Option<StatePrice> {
@@ -97,7 +97,7 @@ pub struct RouterPrice {
 /// Default seed.
 const SEED: u64 = 1;
 
-/// Everything about one run.
+/// All data of one run.
 #[derive(Debug, Clone)]
 pub struct Spec {
     pub graph: Arc<Graph>,
@@ -130,7 +130,7 @@ pub struct Spec {
     /// off at once are counted.
     pub bundles: Vec<Vec<u32>>,
     pub phases: Phases,
-    /// Tables to record, beside the sums of the window.
+    /// Tables to record, in addition to the sums of the window.
     pub recordings: Vec<Asked>,
     pub watched: Watched,
     pub seed: u64,
@@ -166,7 +166,8 @@ pub struct Execution {
     pub threads: usize,
     /// Number of blocks; 0: chosen by the size of the network.
     pub blocks: usize,
-    /// Shortcuts of the loop that it may take (`kernel/src/shortcuts`). Without them it is slower, and easier to follow.
+    /// Whether it may take the shortcuts of the loop (`kernel/src/shortcuts`). Without them it is slower, and easier to
+    /// follow.
     pub shortcuts: Set,
 }
 
@@ -223,7 +224,7 @@ impl Spec {
         })
     }
 
-    /// The longest that the workload of a job keeps a reply back [cycles].
+    /// Longest time for which the workload of a job delays a reply [cycles].
     pub fn turnaround(&self) -> Result<Cycles, Refusal> {
         let of_job = |(j, job): (usize, &Job)| job.turnaround(self.cycle_fs, &format!("traffic.jobs.{j}"));
         self.traffic.jobs.iter().enumerate().map(of_job).try_fold(0, |most, cycles| Ok(cycles?.max(most)))
@@ -265,8 +266,9 @@ impl Spec {
         back
     }
 
-    /// Round trip of a credit [cycles], over a channel of one class and back over the opposite one of class `back`: over the link,
-    /// through the next router, and back. Then the place of a flit in the buffer can be used again.
+    /// Round trip of a credit [cycles], over a channel of one class and back over the opposite one of class `back`:
+    /// over the link, through the next router, and back. Afterwards the place of a flit in the buffer can be used
+    /// again.
     pub fn credit_round_trip(&self, class: usize, back: usize) -> Cycles {
         self.router.delay
             + self.links[class].latency

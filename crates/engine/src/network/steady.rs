@@ -1,9 +1,9 @@
-//! Skips the time in which nothing happens but that body flits flow steadily (`kernel/src/shortcuts/steady.rs`).
+//! Skips the time in which only steady flows of body flits move (`kernel/src/shortcuts/steady.rs`).
 //!
-//! Before an advance, a network in which only body flits and credits are under way is searched for a period: its state is compared
-//! with that of some cycles before, at most [`LONGEST`] of them (or as many windows, with several blocks). From then on the clock goes
-//! on by whole periods, until a count runs out, a source is due or a timer of agents ends. Agents that change nothing leave the pattern as
-//! it is. The results are the same as without.
+//! Before an advance, a network in which only body flits and credits are in flight is searched for a period: its state
+//! is compared with that of some cycles before, at most [`LONGEST`] of them (or as many windows, with several blocks).
+//! From then on the clock continues by whole periods, until a count runs out, a source is due or a timer of agents
+//! ends. Agents that change nothing leave the pattern as it is. The results are the same as without.
 
 use crate::network::simulation::Simulation;
 use weft_kernel::shortcuts::steady::Flow;
@@ -11,12 +11,12 @@ use weft_kernel::shortcuts::steady::Flow;
 /// Most cycles between two calls that renew old cycle stamps, and add the 32-bit counters to wider ones. A stamp of 32 bits can be read
 /// while it is less than 2^31 cycles old, and the call leaves none that is older than 2^30.
 const READABLE: u64 = 1 << 29;
-/// The longest period that is looked for, in steps of a cycle or of a window.
+/// The longest period for which the search looks, in steps of a cycle or of a window.
 const LONGEST: u64 = 64;
 /// Cycles until the next search after one that found nothing, and the most that they grow to.
 const FIRST_PAUSE: u64 = 256;
 const LONGEST_PAUSE: u64 = 1 << 14;
-/// A port costs a search about as much as so many moves of a flit cost the loop.
+/// Cost of a port in a search, in moves of a flit in the loop.
 const MOVES_PER_PORT: u64 = 8;
 
 /// The pattern that the network repeats.
@@ -34,7 +34,7 @@ struct Pattern {
 #[derive(Debug)]
 pub(crate) struct Steady {
     pattern: Option<Pattern>,
-    /// Not before this cycle is a pattern looked for.
+    /// First cycle of the next search.
     look_at: u64,
     pause: u64,
     /// Cycles that were skipped so far.
@@ -42,25 +42,25 @@ pub(crate) struct Steady {
 }
 
 impl Steady {
-    /// `may_repeat`: what happens next depends on nothing but what a snapshot has.
+    /// `may_repeat`: the next events depend only on the data of a snapshot.
     pub(super) fn new(may_repeat: bool) -> Self {
         Self { pattern: None, look_at: if may_repeat { 0 } else { u64::MAX }, pause: FIRST_PAUSE, skipped: 0 }
     }
 
-    /// Counts or senders change: the pattern may not continue.
+    /// Drops the pattern, because counts or senders change.
     pub(crate) fn forget(&mut self) {
         self.pattern = None;
     }
 }
 
 impl Simulation {
-    /// The cycle before which no packet is created or delivered, and no agent acts, as far as that is known; it may have passed.
+    /// A cycle before which certainly no packet is created or delivered and no agent acts; it may have passed.
     pub(crate) fn steady_until(&self) -> u64 {
         let until = self.steady.pattern.as_ref().map_or(0, |pattern| pattern.until);
         until.min(self.agents_wait_until())
     }
 
-    /// The next cycle in which agents do something if no packet and no credit comes; 0: they have something to do now.
+    /// The next cycle in which agents act if no packet and no credit comes; 0: they act now.
     fn agents_wait_until(&self) -> u64 {
         self.blocks.iter().map(|block| block.agents_wait_until().unwrap_or(0)).min().unwrap_or(u64::MAX)
     }
@@ -102,7 +102,8 @@ impl Simulation {
         }
     }
 
-    /// Goes on by whole periods of the pattern; what is left until the next one begins, or until `until`, is done in steps.
+    /// Advances by whole periods of the pattern. The rest up to the next period, or up to `until`, is advanced in
+    /// steps.
     fn repeat(&mut self, until: u64) {
         let Some(pattern) = self.steady.pattern.take() else { return };
         let over = (self.now - pattern.begin) % pattern.period;
@@ -124,12 +125,12 @@ impl Simulation {
         self.steady.pattern = Some(pattern);
     }
 
-    /// Whether agents have changed something but timers since this was last asked for.
+    /// Whether agents have changed anything other than timers since the last call.
     fn agents_wrote(&mut self) -> bool {
         self.blocks.iter_mut().fold(false, |wrote, block| block.agents_wrote() | wrote)
     }
 
-    /// Whether only body flits and credits are under way, and so many flits are to come that a search may pay.
+    /// Whether only body flits and credits are in flight, and enough flits are to come that a search may pay.
     fn is_worth_a_search(&self) -> bool {
         let add = |(flits, left): (usize, u16), of: (usize, u16)| (flits + of.0, left.min(of.1));
         let flows = self.blocks.iter().try_fold((0, u16::MAX), |sum, block| Some(add(sum, block.flows()?)));
@@ -138,7 +139,7 @@ impl Simulation {
         flows.is_some_and(|(flits, left)| left < u16::MAX && pays((flits, left)))
     }
 
-    /// Advances step by step, at most to `until`, to a cycle in which the state is what it is now, but for counts.
+    /// Advances step by step, at most to `until`, to a cycle in which the state is the same as now, except for counts.
     fn look_for_pattern(&mut self, until: u64) {
         let begin = self.now;
         let step = if self.blocks.len() == 1 { 1 } else { self.window };
@@ -162,7 +163,7 @@ impl Simulation {
         self.steady.pause = (2 * self.steady.pause).min(LONGEST_PAUSE);
     }
 
-    /// Up to which cycle these flows, which began to be counted in cycle `begin`, certainly go on as they did.
+    /// The cycle up to which these flows, counted from cycle `begin` on, certainly continue unchanged.
     fn certain_until(&self, begin: u64, period: u64, flows: &[Flow]) -> u64 {
         let both = || self.blocks.iter().zip(flows);
         let periods = both().filter(|(_, flow)| !flow.is_empty()).map(|(block, flow)| block.periods_left(flow)).min();

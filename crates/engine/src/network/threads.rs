@@ -1,7 +1,8 @@
 //! Blocks run window by window, on one or more threads, and exchange mail at the ends of windows.
 //!
-//! A thread has a share of blocks that follow each other. A block takes the mail of all others together: the events of a cycle, which
-//! come from many blocks, lie together in its wheel. Mail of another thread is in a slot, so that its sender can go on.
+//! A thread has a share of blocks that follow each other. A block takes the mail of all others at the same time, so the
+//! events of a cycle from many blocks are next to each other in its wheel. Mail from another thread is in a slot, so
+//! that its sender can continue.
 
 use std::cell::UnsafeCell;
 use std::panic::resume_unwind;
@@ -11,7 +12,7 @@ use weft_kernel::block::Mail;
 use weft_kernel::face::AnyBlock;
 use weft_kernel::net::Net;
 
-/// The windows of an advance. `done`: how many the run had before.
+/// The windows of an advance. `done`: number of windows of the run before it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Windows {
     pub now: u64,
@@ -66,8 +67,8 @@ impl Post {
     }
 }
 
-/// Advances all blocks through the windows, each thread on the core with its number if there are cores. If a thread panics,
-/// the others stop at the end of their window, and the panic goes on here.
+/// Advances all blocks through the windows, each thread on the core with its number if there are cores. If a thread
+/// panics, the others stop at the end of their window, and the panic continues here.
 pub(super) fn advance_all(
     net: &Net,
     blocks: &mut [Box<dyn AnyBlock>],
@@ -78,10 +79,10 @@ pub(super) fn advance_all(
     let mut shares = blocks.chunks_mut(post.share).enumerate();
     let (_, mine) = shares.next().expect("at least one block");
     if post.slots.is_empty() {
-        return advance_share(net, (mine, 0), post, windows, barrier); // a scope would allocate
+        return advance_share(net, (mine, 0), post, windows, barrier); // a scope of threads would allocate memory
     }
     std::thread::scope(|scope| {
-        let _poison = Poison(barrier); // should the system refuse a thread, those that run do not wait for it
+        let _poison = Poison(barrier); // if the system refuses a thread, the running ones do not wait for it
         let start = |(k, blocks)| {
             scope.spawn(move || {
                 if let Some(&core) = cores.get(k) {
@@ -133,7 +134,7 @@ fn advance_share(
     }
 }
 
-/// Block `k` of a thread takes the mail of the other blocks of this thread, of which the first has number `first`.
+/// Gives block `k` of a thread the mail of the other blocks of this thread, of which the first has number `first`.
 pub(super) fn take_of_thread(net: &Net, blocks: &mut [Box<dyn AnyBlock>], k: usize, first: usize) {
     for from in (0..blocks.len()).filter(|&from| from != k) {
         let mut mail = std::mem::take(&mut blocks[from].outbox_mut()[first + k]);

@@ -1,10 +1,11 @@
-//! How long packets are under way, from counts of links and distances: nothing is built or followed for it.
+//! Estimates the time for which packets are in flight from counts of links and distances, without building a network or
+//! following packets.
 
 use crate::network::jobs::Job;
 use crate::network::spec::{LinkClass, Spec};
 use weft_topology::{Graph, Peer};
 
-/// Time under way under load, as a multiple of that without queues.
+/// Time in flight under load, as a multiple of that without queues.
 const QUEUES: f64 = 1.5;
 /// Routers from which distances are measured.
 const PROBES: u32 = 16;
@@ -46,7 +47,7 @@ pub(crate) fn shortest(spec: &Spec) -> f64 {
     f64::from(spec.traffic.lengths().min().unwrap_or(1).max(1))
 }
 
-/// Packets under way at the load of the spec, by Little's law.
+/// Packets in flight at the load of the spec, by Little's law.
 pub(crate) fn packets_under_way(spec: &Spec) -> f64 {
     offered_flits(spec) * Transit::of(spec).with_queues() / shortest(spec)
 }

@@ -11,7 +11,7 @@ pub(crate) struct Whole<'a> {
     pub blocks: &'a mut [Box<dyn AnyBlock>],
     /// First channel of each block, and the end of the last block.
     pub first: &'a [u32],
-    /// What was published last.
+    /// The data that was published last.
     pub published: &'a mut Option<Published>,
 }
 

@@ -1,4 +1,4 @@
-//! What each phase of a load that changes offered, accepted and used.
+//! Offered and accepted load and energy of each phase of a changing load.
 
 use crate::network::load_readings::{Carried, Reading, Span};
 use crate::network::simulation::Simulation;
@@ -8,7 +8,7 @@ use crate::run::outcome::{ChannelCount, Measured, PhaseOutcome};
 use weft_api::state::{Account, ChannelEnd};
 
 impl Simulation {
-    /// What has happened so far.
+    /// The counts up to now.
     pub(crate) fn reading(&self) -> Reading {
         let mut classes: Vec<Account> = Vec::new();
         for block in &self.blocks {
@@ -58,7 +58,7 @@ impl Simulation {
         packets: Option<Measured>,
         drained: bool,
     ) -> PhaseOutcome {
-        // of the readings that were taken early, so that they count what lands until the cycle itself
+        // the readings that were taken early, so that they include flits that arrive up to the cycle itself
         let landed = |cycle: u64| {
             let early = self.readings.at(cycle.saturating_sub(self.readings.landing));
             if cycle >= last.cycle { Some(last) } else { early }
@@ -81,7 +81,7 @@ impl Simulation {
             (flits + loads.iter().sum::<f64>(), terminals + loads.len())
         });
         let period = self.net.times.policy_repeats;
-        // the end of the last phase is not always known beforehand: nothing was read at the place that turns out to be right
+        // the end of the last phase is not always known before, so the right cycle may have no reading
         let known = |cycle: u64| if landed(cycle).is_some() { cycle } else { span.from };
         let is_whole = |from: &u64| period.is_none_or(|period| (span.to - from).is_multiple_of(period));
         let saturated = match (span.judged_from(period).map(known).filter(is_whole), period) {
@@ -105,7 +105,7 @@ impl Simulation {
     }
 }
 
-/// The sums over the channels of a link class that leave routers, or terminals: which of both is all that is known of
+/// The sums over the channels of a link class that leave routers, or that leave terminals. Nothing else is known of
 /// their ends.
 fn of_class(place: usize, account: Account, modes: usize) -> ChannelCount {
     ChannelCount {

@@ -1,5 +1,5 @@
-//! How far a run is: which of its phases it is in, and what was found so far. Phases can be entered again where a
-//! checkpoint was made: whatever they remember from one advance to the next is here.
+//! The course of a run: its present phase and its results so far. A phase can be entered again after a checkpoint, so
+//! all state that it keeps between two advances is here.
 
 use crate::network::load_readings::{Carried, Reading};
 use crate::network::simulation::Simulation;
@@ -24,16 +24,16 @@ pub(crate) struct Course<'a> {
     /// Cycles without a move after which the network may be stuck.
     #[kept(fixed)]
     limit: u64,
-    /// The spec, while it is not known how evenly threads share the work (`network/evener.rs`).
+    /// The spec, until the trial has measured how evenly threads share the work (`network/evener.rs`).
     #[kept(scratch)]
     pub trial: Option<&'a Spec>,
-    /// Bounds of blocks with which the run is to begin again.
+    /// Bounds of blocks for a new start of the run.
     #[kept(scratch)]
     pub bounds: Option<Vec<u32>>,
     /// The run was asked to stop, and a checkpoint is made first.
     #[kept(scratch)]
     pub stops: bool,
-    /// Cycles until the end of the window, as far as it is known.
+    /// Cycles until the end of the window, if it is known.
     pub expected: u64,
     /// Flit-hops so far, and the cycle in which they were last seen to grow.
     last_moves: u64,
@@ -43,36 +43,36 @@ pub(crate) struct Course<'a> {
     pub settling: Option<Settling>,
     /// State that a run has from the begin of the window on.
     pub begun: Option<Begun>,
-    /// While the packets of the window are delivered, after its end.
+    /// The time after the end of the window, in which its packets are delivered.
     pub closed: Option<Closed>,
 }
 
-/// What is known from the begin of the window on.
+/// Data from the begin of the window on.
 #[derive(Debug, Clone, Value)]
 pub(crate) struct Begun {
     pub start: u64,
     /// Packets in source queues.
     pub waiting: u64,
-    /// Where the window ends, as far as it is known.
+    /// The end of the window, if it is known.
     pub end: u64,
-    /// Its first half is over; its end is decided.
+    /// Whether its first half is over, so that its end is fixed.
     pub is_half_over: bool,
     pub is_decided: bool,
     pub middle: Middle,
 }
 
-/// What was carried by the middle of the window. Only the second half is judged: what was on its way when the window
-/// began says nothing about saturation.
+/// Flits carried up to the middle of the window. Only the second half is judged, because packets in flight at the begin
+/// of the window say nothing about saturation.
 #[derive(Debug, Clone, Value)]
 pub(crate) struct Middle {
     pub cycle: u64,
     pub accepted: u64,
     pub carried: Carried,
-    /// The counts by which it is judged where the second half is not known beforehand, or must be whole periods.
+    /// The counts by which the window is judged, if its second half is not known before or must be whole periods.
     pub marks: Option<Marks>,
 }
 
-/// What was counted in the window, when it has ended.
+/// The counts of the window after its end.
 #[derive(Debug, Clone, Value)]
 pub(crate) struct Closed {
     /// Its first cycle, and the first one after it.
@@ -106,7 +106,7 @@ impl<'a> Course<'a> {
         }
     }
 
-    /// Notices if nothing moves any more.
+    /// Detects that nothing moves any more.
     pub fn nothing_moved(&mut self, now: u64, moves: u64) -> bool {
         if moves != self.last_moves {
             self.last_moves = moves;
@@ -132,7 +132,7 @@ impl<'a> Course<'a> {
 }
 
 impl Simulation {
-    /// The checkpoint of a run that has come so far.
+    /// The checkpoint of a run in its present state.
     pub(crate) fn checkpoint(&self, course: &Course) -> Vec<u8> {
         let mut bytes = Writer::new();
         self.bounds.keep(&mut bytes);
@@ -141,8 +141,8 @@ impl Simulation {
         bytes
     }
 
-    /// Goes on with the run of the checkpoint, and returns the results. This is a freshly assembled network of the same
-    /// spec, divided as [`bounds_of`] says.
+    /// Continues the run of the checkpoint, and returns the results. `self` is a freshly assembled network of the same
+    /// spec, divided as given by [`bounds_of`].
     pub(crate) fn resume(
         mut self,
         spec: &Spec,
@@ -155,12 +155,12 @@ impl Simulation {
             .and_then(|()| self.restore(&mut reader))
             .and_then(|()| reader.end());
         read.map_err(unreadable)?;
-        drop(checkpoint); // it may be as large as the network, and the run lasts
+        drop(checkpoint); // it may be as large as the network, so it is dropped before the long run
         Ok(self.go_on(spec, course))
     }
 }
 
-/// A checkpoint, wherever its bytes lie.
+/// A checkpoint, in memory of any owner.
 pub(crate) type Bytes<'a> = Box<dyn AsRef<[u8]> + 'a>;
 
 /// Cycles between two checks: the larger the network, the fewer, so that they take about a second at most.
@@ -171,7 +171,7 @@ fn look(graph: &Graph) -> u64 {
     (PORT_CYCLES / u64::from(graph.port_base(graph.routers())).max(1)).clamp(LEAST, MOST)
 }
 
-/// Into which blocks the network of a checkpoint was divided: the first router of each, and the end of the last.
+/// The blocks of the network of a checkpoint: the first router of each, and the end of the last.
 pub(crate) fn bounds_of(checkpoint: &[u8], graph: &Graph) -> Result<Vec<u32>, Refusal> {
     let bounds = Vec::<u32>::read(&mut Reader::new(checkpoint)).map_err(unreadable)?;
     let is_right = bounds.first() == Some(&0)

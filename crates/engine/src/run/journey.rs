@@ -1,4 +1,4 @@
-//! What happened to the watched packets, put together from the notes of the blocks (`watch.rs`).
+//! The journeys of watched packets, assembled from the notes of the blocks (`watch.rs`).
 
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -14,27 +14,27 @@ use weft_topology::Graph;
 pub struct Journey {
     pub terminal: u32,
     pub seq: u32,
-    /// How many packets the terminal created in this run.
+    /// Number of packets that the terminal created in this run.
     pub made: u32,
     /// `None` if this packet was not among them.
     pub life: Option<Life>,
 }
 
-/// What happened to the packet, and in which cycle; a cycle is absent if the run ended before it.
+/// The events of the packet with their cycles; a cycle is absent if the run ended before it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Life {
     pub to_terminal: u32,
     pub flits: u16,
-    /// Whether the packet counts: it was created in the window.
+    /// Whether the packet is measured: it was created in the window.
     pub measured: bool,
-    /// When the packet entered the source queue, when it came to the head of that queue, and when its head flit and its
-    /// tail flit were injected.
+    /// The cycles in which the packet entered the source queue, came to the head of that queue, and had its head flit
+    /// and its tail flit injected.
     pub created_cycle: u64,
     pub first_cycle: u64,
     pub injected_cycle: Option<u64>,
     pub injection_vc: Option<u8>,
     pub tail_injected_cycle: Option<u64>,
-    /// One for each router on its path, as far as it came.
+    /// An entry for each router that it reached.
     pub routers: Vec<Visit>,
     pub delivered_cycle: Option<u64>,
     pub latency: Option<Latency>,
@@ -46,18 +46,18 @@ pub struct Visit {
     pub router: u32,
     pub port: u32,
     pub vc: u8,
-    /// When the head came in, and when it became the first in its queue.
+    /// The cycles in which the head arrived, and in which it became the first in its queue.
     pub arrived_cycle: u64,
     pub front_cycle: Option<u64>,
     /// The hop that was chosen, with its candidates. If a head chooses in every step: each change of its choice.
     pub choices: Vec<Choice>,
-    /// Number of changes between the last two of these that were left out.
+    /// Number of left-out changes between the last two of these.
     pub choices_left_out: u32,
     pub waits: Vec<Wait>,
     pub exit: Option<Exit>,
 }
 
-/// How the packet left a router.
+/// The departure of the packet from a router.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Exit {
     pub port: u32,
@@ -66,24 +66,24 @@ pub struct Exit {
     pub link: String,
     pub next_router: Option<u32>,
     pub vc_cycle: u64,
-    /// When the head crossed the switch, and when it was on the link.
+    /// The cycles in which the head crossed the switch, and in which it was on the link.
     pub head_crossed_cycle: u64,
     pub head_left_cycle: u64,
     /// Cycles for which the head waited for the link behind other flits.
     pub link_wait_cycles: u64,
-    /// Cycles that the link took until all of the head was on it, more than the link before had taken; 0 on a link that
-    /// is not slower than that.
+    /// Additional cycles that the link took until all of the head was on it, compared with the link before; 0 on a link
+    /// that is not slower.
     pub link_serial_cycles: u64,
     pub tail_crossed_cycle: Option<u64>,
     pub tail_left_cycle: Option<u64>,
-    /// When the head reaches the far end of the link.
+    /// The cycle in which the head reaches the far end of the link.
     pub head_arrives_cycle: u64,
 }
 
 /// A hop that was chosen.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Choice {
-    /// When the choice was made: before the packet came, if it does not depend on queues.
+    /// The cycle of the choice: before the arrival of the packet, if the choice does not depend on queues.
     pub cycle: u64,
     pub rule: String,
     /// The intermediate router of a detour.
@@ -114,7 +114,7 @@ pub struct Candidate {
     pub tied: bool,
 }
 
-/// How the cycles from creation to delivery divide up; the parts add up to the total.
+/// The parts of the cycles from creation to delivery, which add up to the total.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Latency {
     pub total_cycles: u64,
@@ -123,8 +123,8 @@ pub struct Latency {
     /// Cycles that the head spent in routers; `waiting_cycles` of them are more than the delay of the routers.
     pub routers_cycles: u64,
     pub waiting_cycles: u64,
-    /// Cycles that the head spent on links, including those of both terminals, and those that slow links took until all
-    /// of it was on them.
+    /// Cycles that the head spent on links, including both terminal links, and including the time until all of it was
+    /// on a slow link.
     pub wires_cycles: u64,
     /// `tail_cycles`: from the head to the tail on the last link. `ejection_cycles`: the delay of the terminal.
     pub tail_cycles: u64,
@@ -224,7 +224,7 @@ impl Maker<'_> {
         let total = delivered - birth.packet.created;
         let source = birth.injected? - birth.packet.created;
         let exits = || routers.iter().filter_map(|visit| visit.exit.as_ref());
-        // a link has the head for as long as it takes it in, too
+        // the time on a link includes the time until all of the head is on it
         let on_link = |exit: &Exit| exit.head_left_cycle - exit.link_serial_cycles;
         let stays = |visit: &Visit| Some(on_link(visit.exit.as_ref()?) - visit.arrived_cycle);
         let routers_cycles: u64 = routers.iter().filter_map(stays).sum();

@@ -1,20 +1,21 @@
-//! Whether a network carries what it is offered: one judgement for the second half of a window, and of a phase of a load.
+//! Judges whether a network carries the offered load, for the second half of a window and of a phase of a load.
 //!
-//! Offered flits are counted, those that wait in sources included, not expected. So what they exceed the accepted ones by is
-//! what piled up. If the arrivals come in bursts, so do the queues: as much as arrivals scatter, three standard
-//! deviations, may pile up in a network that carries the load. The deviation is that of the number of packets in a long
-//! time, from the index of dispersion of the injection process (`Process::dispersion`).
+//! Offered flits are counted and not expected, and include those that wait in sources. So their excess over accepted
+//! flits is the growth of the queues. If arrivals come in bursts, queues grow in bursts. So in a network that carries
+//! the load, queues may grow by the scatter of the arrivals: three standard deviations. The deviation is that of the
+//! number of packets in a long time, from the index of dispersion of the injection process (`Process::dispersion`).
 //!
-//! Where bursts may explain more than a [`Bursts::TELLING`] share of the load, or explain a gap, nothing is said. What they
-//! may explain falls as the span grows: a gap of no more than 3 % and a [`Bursts::DECISIVE`] share is too small to matter, so
-//! that a span that is long enough always decides. A load that bursts no more than a Bernoulli process (a dispersion of 1) has
-//! no such doubt: the same margin separates its gap from chance. A gap below the margin is too small to matter.
+//! There is no verdict if bursts may explain more than a [`Bursts::TELLING`] share of the load, or the whole gap. The
+//! part that they may explain falls as the span grows. A gap of no more than 3 % and a [`Bursts::DECISIVE`] share is
+//! too small to matter, so a span that is long enough always decides. A load that bursts no more than a Bernoulli
+//! process (a dispersion of 1) has no such doubt: the same margin separates its gap from chance. A gap below the margin
+//! is too small to matter.
 //!
 //! A policy that repeats itself makes packets wait in a part of each period and lets them go in another. So only whole
-//! periods are judged, and nothing is said of a span that holds none.
+//! periods are judged, and there is no verdict for a span without one.
 //!
-//! Jobs without a rate (batches) are left out: they are judged by the drain alone. Terminals that wait for replies offer what
-//! the network lets them.
+//! Jobs without a rate (batches) are left out: they are judged by the drain alone. Terminals that wait for replies
+//! offer only as much as the network allows.
 
 use crate::network::load_readings::Carried;
 use crate::network::simulation::Simulation;
@@ -23,10 +24,11 @@ use crate::run::outcome::{ACCEPTED_SHARE, Bursts, Doubt, Saturation};
 use weft_api::workload::Amount;
 use weft_units::Cycles;
 
-/// Standard deviations that are still chance.
+/// Number of standard deviations that may be chance.
 pub(crate) const DEVIATIONS: f64 = 3.0;
 
-/// What is expected of a span: flits, their variance, and whether bursts make it larger than that of Bernoulli sources.
+/// Expectation for a span: flits, their variance, and whether bursts make the variance larger than that of Bernoulli
+/// sources.
 #[derive(Debug, Clone, Copy, Default)]
 struct Expected {
     flits: f64,
@@ -35,8 +37,8 @@ struct Expected {
 }
 
 impl Simulation {
-    /// What was accepted so far (all that reaches its terminals less than a landing time from now), and what was offered
-    /// until then.
+    /// Flits accepted up to now (those that reach their terminals less than a landing time from now), and flits offered
+    /// up to now.
     pub(crate) fn carried(&self) -> Carried {
         let offered = self.offered_before(self.now + self.net.times.landing).by_job;
         let has_rate: Vec<bool> = self.net.jobs.iter().map(|job| job.workload.dispersion(0).is_some()).collect();
@@ -46,7 +48,7 @@ impl Simulation {
         Carried { offered: judged().map(|j| offered[j].flits).sum(), accepted }
     }
 
-    /// As [`Self::done_with`], for one of several jobs.
+    /// The same as [`Self::done_with`], for one of several jobs.
     fn done_with_by(&self, j: usize) -> u64 {
         let parts = self.blocks.iter().map(|block| &block.observers().tally.parts);
         let done: u64 =
@@ -54,8 +56,8 @@ impl Simulation {
         done + self.kept_back(|job| job == j)
     }
 
-    /// Judges a span of so many cycles, between these two counts, in the phase of the load that begins with cycle `start`.
-    /// `None` if no job has a rate.
+    /// Judges a span of this number of cycles, between these two counts, in the phase of the load that begins with
+    /// cycle `start`. `None` if no job has a rate.
     pub(crate) fn judge(
         &self,
         spec: &Spec,

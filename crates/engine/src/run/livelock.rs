@@ -1,5 +1,5 @@
-//! Whether the packets of a run kept to the number of hops that their routing promises. A packet that goes on beyond it may
-//! wander for ever (livelock).
+//! Checks that the packets of a run took no more hops than their routing promises. A packet with more hops may wander
+//! for ever (livelock).
 
 use crate::network::simulation::Simulation;
 use weft_api::state::NONE;
@@ -7,7 +7,7 @@ use weft_kernel::face::AnyBlock;
 use weft_units::Refusal;
 
 impl Simulation {
-    /// The most links between routers that a packet has crossed that is under way now.
+    /// The most links between routers that a packet in flight has crossed.
     pub(crate) fn longest_under_way(&self) -> u32 {
         self.blocks.iter().map(|block| longest_in(&**block)).max().unwrap_or(0)
     }

@@ -1,5 +1,5 @@
-//! Counts taken while a window lasts, where the middle of it is not known beforehand, because it ends with the last batch,
-//! and where only whole periods are judged, because the policy repeats itself.
+//! Counts taken during a window. They are needed if its middle is not known before, because it ends with the last
+//! batch; and if only whole periods are judged, because the policy repeats itself.
 //!
 //! Marks lie at equal distances. When there are many, every second one is dropped.
 
@@ -15,7 +15,7 @@ const MOST: usize = 64;
 /// Cycles between two marks at first, under a policy that does not repeat itself.
 const APART: u64 = 64;
 
-/// What had been carried at some cycles of the window.
+/// Flits carried up to some cycles of the window.
 #[derive(Debug, Clone, Value)]
 pub(crate) struct Marks {
     start: u64,
@@ -37,7 +37,7 @@ struct Judged {
 
 impl Marks {
     fn new(start: u64, period: Option<u64>, landing: u64) -> Self {
-        // a mark counts what lands before its cycle, so it is taken a landing time earlier
+        // a mark counts flits that arrive before its cycle, so it is taken a landing time earlier
         let apart = period.map_or(APART.max(landing + 1), |period| period * (landing / period + 1));
         Self { start, apart, landing, period, kept: vec![Carried::default()] }
     }

@@ -26,17 +26,17 @@ pub trait Progress: Sync {
     /// run.
     fn tick(&self, cycle: u64, of: u64) -> bool;
 
-    /// Whether a checkpoint is to be made before cycle `now`, from which [`crate::resume`] goes on. It is also asked when
-    /// `tick` stops the run: if it wants one then, the run stops after it.
+    /// Returns whether to make a checkpoint before cycle `now`, from which [`crate::resume`] continues. It is also
+    /// called when `tick` stops the run. If it returns true then, the run stops after the checkpoint.
     fn wants_checkpoint(&self, _now: u64) -> bool {
         false
     }
 
-    /// Takes the checkpoint that it wanted.
+    /// Takes the requested checkpoint.
     fn keep(&self, _checkpoint: Vec<u8>) {}
 
-    /// The cores on which the threads of the run stay, the thread that began it on the first; none: they may move. A run with
-    /// fewer cores than threads is refused.
+    /// The cores to which the threads of the run are pinned, the calling thread to the first; none: threads may move. A
+    /// run with fewer cores than threads is refused.
     fn cores(&self) -> &[usize] {
         &[]
     }
@@ -51,19 +51,19 @@ impl Progress for () {
 
 /// Cycles between two checks for the end of the drain.
 const DRAIN_LOOK: u64 = 256;
-/// About how many cycles a run that does not saturate goes on after its window, until all packets of the window have been
-/// delivered.
+/// Approximate number of cycles that a run without saturation needs after its window, until all packets of the window
+/// have been delivered.
 pub fn drain_cycles(spec: &Spec) -> u64 {
     let looks = (Transit::of(spec).with_queues() / DRAIN_LOOK as f64).ceil().max(1.0);
     let kept_back = spec.turnaround().unwrap_or(0);
     (looks as u64 * DRAIN_LOOK).saturating_add(kept_back).min(spec.phases.drain_limit)
 }
 
-/// Cycles between two checks whether the last batch is delivered, which ends the window. The window is billed up to a
-/// multiple of this.
+/// Cycles between two checks whether the last batch is delivered, because its delivery ends the window. The window is
+/// billed up to a multiple of this.
 const COMPLETE_LOOK: u64 = 32;
 
-/// What each job has offered in the window, with the packets that deliveries caused.
+/// Flits that each job has offered in the window, with the packets that deliveries caused.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Offered {
     pub by_job: Vec<Amount>,
@@ -132,8 +132,8 @@ impl Simulation {
     /// The results of a run that has ended.
     fn sum_up(self, spec: &Spec, begun: Begun, closed: Closed, mut decisions: Decisions, ending: Ending) -> Outcome {
         let (judged, waiting) = (closed.judged, begun.waiting);
-        // Counted now and not at the end of the drain: a source that waits for a delivery may create a packet of the
-        // window later.
+        // Counted now and not at the end of the drain, because a source that waits for a delivery may create a packet
+        // of the window later.
         let offered = self.offered();
         let ending = self.explain(ending);
         let drained = ending == Ending::Drained;
@@ -163,7 +163,7 @@ impl Simulation {
         self.outcome(spec, found)
     }
 
-    /// The window begins now.
+    /// Starts the window.
     fn open_window(&mut self, spec: &Spec) -> Begun {
         self.open_accounts();
         let (start, waiting, marks) = (self.now, self.backlog(self.now).0, self.marks(spec));
@@ -171,7 +171,7 @@ impl Simulation {
         Begun { start, waiting, end: start + spec.phases.window, is_half_over: false, is_decided: false, middle }
     }
 
-    /// The window ends before this cycle.
+    /// Ends the window before this cycle.
     fn close_window(&mut self, spec: &Spec, course: &Course) -> Closed {
         let begun = course.begun.as_ref().expect("a window that has begun");
         let (start, end) = (begun.start, self.now);
@@ -224,7 +224,7 @@ impl Simulation {
         }
         if let Stop::Confidence { share, window } = spec.phases.stop {
             while !begun(course).is_decided {
-                // flits that will be delivered after the end must not leave before the end is known
+                // flits that will be delivered after the end of the window must not leave before this end is known
                 let end = begun(course).end;
                 let decide = end.saturating_sub(self.net.times.lookahead).max(self.now);
                 if let Some(ending) = self.advance_marking(decide, course.look, course) {
@@ -265,11 +265,11 @@ impl Simulation {
             if let Some(stall) = self.halted() {
                 return Some(Ending::Stalled(stall));
             }
-            // nothing is delivered while body flits flow steadily, or while nothing is under way
+            // nothing is delivered while body flits flow steadily, or while nothing is in flight
             let until = self.steady_until().max(self.empty_until());
             let calm = if self.is_complete(u64::MAX) { 0 } else { until.saturating_sub(self.now) };
             let look = (calm / COMPLETE_LOOK).max(1) * COMPLETE_LOOK;
-            // a run that goes on from a checkpoint at a mark ends its looks where it would have ended them without a break
+            // a run that continues from a checkpoint at a mark makes its checks in the same cycles as without a break
             let next = (self.now - (self.now - start) % COMPLETE_LOOK).saturating_add(look).min(limit);
             if let Some(ending) = self.advance_marking(next, look, course) {
                 return Some(ending);
@@ -278,7 +278,7 @@ impl Simulation {
         None
     }
 
-    /// Whether the batches of all jobs are delivered completely before cycle `now`, as far as is known.
+    /// Whether the batches of all jobs are known to be delivered completely before cycle `now`.
     fn is_complete(&self, now: u64) -> bool {
         let tallies = || self.blocks.iter().map(|b| &b.observers().tally.parts);
         self.net.jobs.iter().enumerate().all(|(j, job)| {
@@ -293,7 +293,7 @@ impl Simulation {
         })
     }
 
-    /// The workloads that can't end: no packet is under way, and no source will create one. Other jobs may still send.
+    /// The workloads that can't end: no packet is in flight, and no source will create one. Other jobs may still send.
     fn halted(&self) -> Option<Stall> {
         let rests = |block: &dyn AnyBlock| block.is_quiet() && block.next_created() == NOT_DUE;
         let all_rest = !self.has_packets() && self.blocks.iter().all(|block| rests(&**block));
@@ -303,11 +303,11 @@ impl Simulation {
         (!halted.is_empty()).then(|| Stall { cycle: self.now, packets: 0, wait_for: Vec::new(), halted })
     }
 
-    /// Advances to cycle `until` and checks the run every `look` cycles; in large networks it tells of the progress more
+    /// Advances to cycle `until` and checks the run every `look` cycles; in large networks it reports the progress more
     /// often. Returns `Some` if the run ends before.
     ///
-    /// A checkpoint is made before an advance, never after one: whoever called this is called again when the run goes on from
-    /// it, and finds in `course` what it knew then, so that it comes to the same `until`.
+    /// A checkpoint is made before an advance, never after one. When the run continues from the checkpoint, the caller
+    /// of this function is called again. It finds its state in `course`, so it computes the same `until`.
     pub(crate) fn advance_watched(&mut self, until: u64, look: u64, course: &mut Course) -> Option<Ending> {
         while self.now < until {
             if self.can_be_kept() && (course.stops || course.progress.wants_checkpoint(self.now)) {
@@ -339,7 +339,7 @@ impl Simulation {
         None
     }
 
-    /// Advances to cycle `until`, and tells of the progress on the way. Returns whether the run stops at once, without a
+    /// Advances to cycle `until`, and reports the progress on the way. Returns whether the run stops at once, without a
     /// checkpoint.
     fn advance_telling(&mut self, until: u64, course: &mut Course) -> bool {
         while self.now < until {
@@ -394,8 +394,8 @@ impl Simulation {
         self.delivered() + self.lost() == offered && self.blocks.iter().all(|block| block.sources_finished(end))
     }
 
-    /// Whether the network carries what it was offered since the middle of the window. If the load changes, each phase is
-    /// judged by itself. Of batches only the drain tells.
+    /// Whether the network carries the load offered since the middle of the window. If the load changes, each phase is
+    /// judged by itself. Batches are judged only by the drain.
     fn saturation(&self, spec: &Spec, middle: &Middle) -> Saturation {
         if !self.net.times.changes.is_empty() {
             return Saturation::No;
@@ -411,8 +411,8 @@ impl Simulation {
         self.judge(spec, 0, cycles, (middle.carried, self.carried())).unwrap_or(Saturation::No)
     }
 
-    /// Whether a steady load was accepted in so much smaller a part since the middle of the window that it can't be chance.
-    /// What it offers in a part of the window is known from the whole.
+    /// Whether the accepted part of a steady load since the middle of the window is too small to be chance. The load
+    /// offered in a part of the window follows from the whole window.
     fn falls_behind(&self, middle: &Middle) -> bool {
         let (start, end) = self.blocks[0].observers().tally.window;
         let offered = self.offered_before(self.now);
@@ -423,7 +423,7 @@ impl Simulation {
         let span = (now + self.net.times.landing).min(end).saturating_sub(middle.cycle + self.net.times.landing);
         let flits = flits / packets.max(1.0);
         let packets = packets * span as f64 / (now - start).max(1) as f64;
-        // a margin of three standard deviations of a Bernoulli count, so that short windows do not look saturated by
+        // a margin of three standard deviations of a Bernoulli count, so that short windows do not seem saturated by
         // chance
         accepted < ACCEPTED_SHARE * packets * flits - DEVIATIONS * flits * packets.sqrt()
     }
@@ -433,14 +433,14 @@ impl Simulation {
         self.blocks.iter().map(|b| b.observers().tally.accepted_flits + b.observers().tally.lost_flits).sum()
     }
 
-    /// Flits that leave the network nothing to do. These are accepted and discarded flits, and two kinds of offered flits: the
-    /// replies that discarded requests will not get, and the replies that the workload keeps back.
+    /// Flits that need no more work of the network. These are accepted and discarded flits, and two kinds of offered
+    /// flits: the replies that discarded requests will not get, and the replies that the workload delays.
     pub(crate) fn done_with(&self) -> u64 {
         let unborn: u64 = (0..self.net.jobs.len()).map(|j| self.unborn(j).flits).sum();
         self.accepted() + unborn + self.kept_back(|_| true)
     }
 
-    /// Flits of replies of these jobs that may not leave yet.
+    /// Flits of replies of these jobs that are still delayed.
     pub(crate) fn kept_back(&self, counts: impl Fn(usize) -> bool) -> u64 {
         if self.net.times.turnaround == 0 {
             return 0;
@@ -464,7 +464,7 @@ impl Simulation {
         self.blocks.iter().map(|b| b.observers().tally.lost).sum()
     }
 
-    /// What was not brought about in job `j`, as measured packets were discarded.
+    /// Packets of job `j` that were not caused because measured packets were discarded.
     pub(crate) fn unborn(&self, j: usize) -> Amount {
         self.blocks.iter().map(|b| b.observers().tally.parts.unborn(j)).sum()
     }
@@ -474,7 +474,7 @@ impl Simulation {
         self.blocks.iter().map(|b| b.observers().tally.parts.created_by(j).unwrap_or(b.observers().tally.created)).sum()
     }
 
-    /// What the jobs have offered in the window so far.
+    /// Flits that the jobs have offered in the window so far.
     fn offered(&self) -> Offered {
         let born = |(j, all): (usize, Amount)| {
             let unborn = self.unborn(j);
@@ -483,7 +483,7 @@ impl Simulation {
         Offered { by_job: self.offered_before(self.now).by_job.into_iter().enumerate().map(born).collect() }
     }
 
-    /// What the jobs offer in the window before cycle `until`, now or later.
+    /// Flits that the jobs offer in the window before cycle `until`, now or later.
     pub(crate) fn offered_before(&self, until: u64) -> Offered {
         let backlog = self.backlog(until.min(self.blocks[0].observers().tally.window.1)).1;
         let in_all = |(j, waiting): (usize, Amount)| {
@@ -495,7 +495,8 @@ impl Simulation {
     }
 
     /// Returns two numbers. First, the packets that were created before `until` but are not injected. Second, by job,
-    /// what the terminals created of their own in the window but have not handed out yet, because sources lag behind.
+    /// the packets that terminals created in the window without a delivery and have not handed out yet, because sources
+    /// lag behind.
     pub(crate) fn backlog(&self, until: u64) -> (u64, Vec<Amount>) {
         let (mut all, mut in_window) = (0, vec![Amount::default(); self.net.jobs.len()]);
         for block in &self.blocks {
@@ -520,8 +521,8 @@ impl Simulation {
     }
 }
 
-/// Whether the mean latency of all packets is known well enough, and that of each message class with packets. Reads the first `count`
-/// batches.
+/// Whether the mean latency of all packets, and that of each message class with packets, have the required confidence.
+/// Reads the first `count` batches.
 fn is_confident(tally: &Tally, classes: usize, count: usize, share: f64) -> bool {
     let first = |batches: &[PacketSums]| is_mean_known(&batches[..count.min(batches.len())], share);
     let of_class = |class: usize| {
@@ -541,7 +542,7 @@ fn is_mean_known(batches: &[PacketSums], share: f64) -> bool {
     confidence95(&means).is_some_and(|half| half <= share * mean)
 }
 
-/// What is known from the begin of the window on.
+/// Data from the begin of the window on.
 fn begun<'a>(course: &'a mut Course) -> &'a mut Begun {
     course.begun.as_mut().expect("a window that has begun")
 }

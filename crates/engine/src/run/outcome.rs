@@ -26,8 +26,8 @@ pub struct Congestion {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SetAside {
     pub counts: SetAsideCount,
-    /// Tokens that have not returned at the end of the run, and queues that are set aside then. All other tokens are
-    /// under way.
+    /// Tokens that have not returned at the end of the run, and queues that are set aside then. All other tokens are in
+    /// flight.
     pub out: u64,
     pub lines: u64,
 }
@@ -47,9 +47,8 @@ weft_units::words! {
     pub enum Ending {
         /// All packets created in the window were delivered.
         Drained = "drained",
-        /// The network can't carry the offered load: it accepts less than 97 % in the second half of the window, and less
-        /// than chance explains, or the
-        /// packets of the window were not delivered within the drain limit.
+        /// The network cannot carry the offered load. In the second half of the window it accepts less than 97 %, and
+        /// less than chance explains; or the packets of the window were not delivered within the drain limit.
         Saturated = "saturated",
         /// Packets wait for each other for ever.
         Stalled(Stall) = "stalled",
@@ -81,7 +80,7 @@ impl Saturation {
     }
 }
 
-/// Why it is not known whether a load is carried.
+/// The reason why it is not known whether a load is carried.
 #[derive(Debug, Clone, Copy, PartialEq, Value)]
 pub enum Doubt {
     /// The span is short for its bursts.
@@ -95,30 +94,31 @@ pub enum Doubt {
 pub struct Bursts {
     /// Length of the span that was judged.
     pub cycles: u64,
-    /// What bursts may add to the flits offered in it, or take from them, as a share of those expected: three standard
+    /// Deviation of the offered flits that bursts may cause, as a share of the expected flits: three standard
     /// deviations.
     pub chance: f64,
     /// The share of the offered flits that was not accepted.
     pub gap: f64,
-    /// The gap above which the load would count as not carried: 3 %, and what bursts may explain of what was offered.
+    /// The gap above which the load would count as not carried: 3 % plus the part of the offered flits that bursts may
+    /// explain.
     pub limit: f64,
 }
 
 impl Bursts {
-    /// A span tells that a load is carried if chance explains no more than this share of it.
+    /// A load may count as carried if chance explains no more than this share of the span.
     pub const TELLING: f64 = 0.2;
-    /// A span decides whatever its gap if chance explains no more than this share of it.
+    /// A span always decides, for any gap, if chance explains no more than this share of it.
     pub const DECISIVE: f64 = 0.02;
 
-    /// How many times as long a span decides, as chance falls with the root of its length. A gap that was seen is known no
-    /// better than chance, so its span must be one that decides whatever the gap turns out to be.
+    /// Factor by which the span must be longer to decide; the effect of chance falls with the root of its length. An
+    /// observed gap is as uncertain as chance, so the longer span must decide for any gap.
     pub fn longer(&self) -> f64 {
         let enough = if self.is_of_gap() { Self::DECISIVE } else { Self::TELLING };
-        // a part in a hundred for what lands after the span
+        // one percent for flits that arrive after the span
         1.01 * (self.chance / enough).powi(2)
     }
 
-    /// Whether the gap leaves it open: bursts may explain it.
+    /// Whether bursts may explain the gap, so that there is no verdict.
     pub fn is_of_gap(&self) -> bool {
         self.gap > 1.0 - ACCEPTED_SHARE
     }
@@ -129,7 +129,7 @@ impl Bursts {
     }
 }
 
-/// Why a stalled network can't move on: its stuck packets, and what they wait for.
+/// The reason why a stalled network cannot move: its stuck packets and the queues or channels for which they wait.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stall {
     pub cycle: u64,
@@ -142,7 +142,7 @@ pub struct Stall {
     pub halted: Vec<String>,
 }
 
-/// The packet at the head of an input VC, and what it waits for.
+/// The packet at the head of an input VC, and the reason for which it waits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Waiting {
     /// `None` if only body flits are in this queue, because the head is further on.
@@ -168,7 +168,7 @@ pub struct Queue {
 }
 
 weft_units::words! {
-    /// Why a packet can't move.
+    /// The reason why a packet cannot move.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum Cause {
         /// The buffer behind output `port`, a link to another router, has no room.
@@ -177,8 +177,8 @@ weft_units::words! {
         Held { by: Queue } = "held",
         /// Its next flits are still in a queue upstream.
         Behind { queue: Queue } = "behind",
-        /// The power policy has closed the channel of output `port`, to router `to`, and will not open it: it waits for
-        /// nothing.
+        /// The power policy has closed the channel of output `port`, to router `to`, and will not open it, because the
+        /// policy has no further event.
         Closed { port: u32, to: u32 } = "closed",
         /// Its terminal keeps packets in its buffer until it has answered them, and the next answer waits for the queue `to`.
         Unanswered { terminal: u32, to: Queue } = "unanswered",
@@ -211,7 +211,7 @@ impl Queue {
 }
 
 impl Waiting {
-    /// The packet and what it waits for, with the names of the routers.
+    /// The packet and the reason for which it waits, with the names of the routers.
     pub fn in_words(&self, graph: &Graph) -> String {
         let (name, queue) = (|router| graph.router_name(router), |queue: Queue| queue.in_words(graph));
         let (at, here) = (queue(self.at), name(self.at.router));
@@ -275,10 +275,10 @@ pub struct JobOutcome {
     pub packets: Measured,
     /// Latencies that the workload reports separately, by the names of their columns.
     pub latencies: Vec<(&'static str, Measured)>,
-    /// The batch: how many packets of how many were delivered or discarded in the whole run, and the cycle in which the last
-    /// one was.
+    /// The batch: the delivered or discarded packets of the whole run, the number of all, and the cycle of the last
+    /// one.
     pub batch: Option<Batch>,
-    /// How far it came, if it is to end by itself and not after a number of packets.
+    /// Its progress, if it ends by itself and not after a number of packets.
     pub progress: Progress,
     /// Numbers of its workload over the whole run, by name with unit.
     pub figures: Vec<(&'static str, Option<f64>)>,
@@ -318,28 +318,28 @@ pub struct PhaseOutcome {
     pub packets: Measured,
     /// Packets that waited in source queues in its first measured cycle.
     pub waiting_packets: u64,
-    /// Sums over the channels of each link class, apart for those that leave routers (`from` is some number) and those
-    /// that leave terminals (`from` is none).
+    /// Sums over the channels of each link class, separate for channels from routers (`from` is a number) and from
+    /// terminals (`from` is `None`).
     pub classes: Vec<ChannelCount>,
     /// As [`Outcome::asleep`], in the phase.
     pub asleep: Vec<u64>,
 }
 
-/// What arrived in the window while something was broken, and while all was whole: by the cycle of the arrival, whenever a
-/// packet was created.
+/// Arrivals in the window while some part was broken, and while all parts worked. A packet counts in the cycle of its
+/// arrival, not of its creation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FaultOutcome {
     /// The spans of the window, in order.
     pub spans: Vec<FaultSpan>,
     /// Length of a bin [cycles].
     pub bin: u64,
-    /// The whole bins of the window: first cycle, and what arrived.
+    /// The whole bins of the window: first cycle and counts of arrivals.
     pub bins: Vec<(u64, Arrived)>,
     /// Whether packets get new paths only when the routing has new tables, `FaultTimes::rebuild_delay` after each change.
     pub rebuilds: bool,
 }
 
-/// A part of the window in which something is broken all the time, or nothing is.
+/// A part of the window in which some part is always broken, or none is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FaultSpan {
     pub from: u64,
@@ -349,18 +349,18 @@ pub struct FaultSpan {
     pub arrived: Arrived,
 }
 
-/// How much of a batch was delivered.
+/// Delivered part of a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Batch {
     pub delivered: u64,
     pub packets: u64,
-    /// Packets that were discarded at a fault, with replies that are not given because of that.
+    /// Packets that were discarded at a fault, and the replies that were therefore not sent.
     pub dropped: u64,
-    /// When the last packet was delivered or discarded, if all of them were.
+    /// The cycle in which the last packet was delivered or discarded, if all of them were.
     pub completed: Option<u64>,
 }
 
-/// What was found when the beginning and the end of the window were decided.
+/// Findings from the decisions on the begin and the end of the window.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Value)]
 pub struct Decisions {
     /// Whether the latencies had settled when the window began; `None` if that was not checked.
@@ -373,7 +373,7 @@ pub struct Decisions {
 }
 
 impl Decisions {
-    /// Whether everything that was checked has settled.
+    /// Whether all checked quantities have settled.
     pub(crate) fn are_settled(&self) -> bool {
         self.settled != Some(false) && self.power_settled != Some(false)
     }
@@ -383,7 +383,7 @@ impl Decisions {
 #[derive(Debug, Clone)]
 pub struct Outcome {
     pub ending: Ending,
-    /// Whether it is saturated. A run that ends as drained may leave this open, in the whole or in a phase.
+    /// Whether it is saturated. For a drained run this may be unknown, in the whole or in a phase.
     pub saturated: Saturation,
     /// Cycles simulated in the whole run.
     pub cycles: u64,
@@ -400,8 +400,8 @@ pub struct Outcome {
     pub backlog_packets: u64,
     /// Packets that waited in source queues when the window began.
     pub waiting_packets: u64,
-    /// How full the fullest channel would be; `None` where packets choose their paths by queues or links, where these are
-    /// too many to follow, or where the load is not the same all the time.
+    /// Utilisation of the fullest channel; `None` if packets choose their paths by queues or links, if there are too
+    /// many paths to follow, or if the load changes.
     pub fullest: Option<Fullest>,
     pub sums: PacketSums,
     /// Packets created in the window that were neither delivered nor discarded when the run ended (0 unless saturated,
@@ -417,8 +417,8 @@ pub struct Outcome {
     pub network_latency: Histogram<u64>,
     /// Packets by number of hops (index = hops; 63 counts all longer ones).
     pub hop_counts: Vec<u64>,
-    /// The most links between routers that a packet has crossed, of those of the window that were delivered and of all that
-    /// are under way at the end.
+    /// The most links between routers that a packet has crossed, of those of the window that were delivered and of all
+    /// that are in flight at the end.
     pub longest_path: u32,
     pub channels: Vec<ChannelCount>,
     /// For each of [`crate::Spec::bundles`], the cycles of the window in which all its channels were off.
@@ -436,12 +436,13 @@ pub struct Outcome {
     pub set_aside: Option<SetAside>,
     /// The journeys of the watched packets.
     pub journeys: Vec<Journey>,
-    /// The phases of a load that changes, as far as they lie in the window; empty if it does not change.
+    /// The phases of a changing load within the window; empty if the load does not change.
     pub phases: Vec<PhaseOutcome>,
-    /// `None` if nothing fails in the run.
+    /// `None` if no part fails in the run.
     pub faults: Option<FaultOutcome>,
     /// Flits that crossed a router (ejecting router included) in the whole run: the unit of speed.
     pub flit_hops: u64,
-    /// Cycles that slow links took in the window until all of a head was on them, more than the links before had taken.
+    /// Additional cycles in the window that slow links took until all of a head was on them, compared with the links
+    /// before.
     pub serial_cycles: u64,
 }

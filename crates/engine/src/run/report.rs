@@ -193,7 +193,7 @@ fn by_class(spec: &Spec, tally: &Tally) -> Vec<ClassOutcome> {
 
 /// The counts of all channels, by sending router and port; the injection channels come last, block by block.
 fn channels(blocks: &[Box<dyn AnyBlock>], graph: &Graph, closed: &[Vec<Account>]) -> Vec<ChannelCount> {
-    // with room for all: large networks have millions of them
+    // with capacity for all: large networks have millions of them
     let mut channels = Vec::with_capacity(closed.iter().map(Vec::len).sum());
     let mut injections = Vec::with_capacity(graph.terminals() as usize);
     for (block, accounts) in blocks.iter().zip(closed) {

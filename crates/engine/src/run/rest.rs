@@ -6,11 +6,11 @@ use crate::network::spec::Spec;
 use weft_units::{Cycles, Refusal};
 
 impl Simulation {
-    /// Goes on for `limit` cycles, or until no packet is left, once the sources are stopped. Returns how many packets are left.
-    /// If none is, it waits for the last credits.
+    /// Advances for `limit` cycles, or until no packet is left, after the sources have stopped. Returns the number of
+    /// packets left. If it is 0, also waits for the last credits.
     ///
     /// # Panics
-    /// If nothing is left and some part of the network is not as at the start ([`Simulation::assert_empty`]).
+    /// If no packet is left and some part of the network is not as at the start ([`Simulation::assert_empty`]).
     pub fn empty_within(&mut self, limit: Cycles) -> usize {
         let end = self.now() + limit;
         while self.packets_under_way() > 0 && self.now() < end {
@@ -18,8 +18,8 @@ impl Simulation {
         }
         let left = self.packets_under_way();
         if left == 0 {
-            // The last credits are still on their way. Packets are gone once they are granted, and a link to a terminal may still carry a
-            // whole buffer of them, flit by flit.
+            // The last credits are still in flight. Packets are gone once they are granted, and a link to a terminal
+            // may still carry a whole buffer of them, flit by flit.
             let (link, rate) = (&self.net.links[0], self.net.common.rates[0]);
             let last = (u64::from(link.capacity) * u64::from(rate.cycles())).div_ceil(u64::from(rate.flits()));
             self.advance(self.now() + STRIDE + if last > STRIDE { last } else { 0 });
@@ -45,5 +45,5 @@ impl Simulation {
     }
 }
 
-/// Cycles between two looks at the packets under way.
+/// Cycles between two checks of the packets in flight.
 const STRIDE: Cycles = 200;

@@ -1,10 +1,10 @@
-//! Finds the packets that can never move again, and what they wait for.
+//! Finds the packets that can never move again, and the reasons for which they wait.
 //!
 //! A head can move if a VC that it may use is free and has room, or will be. It will be if the packet that holds the VC
-//! can move, or the packets in the buffer behind it. Ejection, sources, and flits and credits on their way can always
-//! move. So can a head that waits for a channel that the power policy has closed, as long as the policy still has
-//! something to do and may open the channel. Queues that can move are marked until there are no more. The others are
-//! stuck: in a cycle, or behind a channel that stays closed.
+//! can move, or the packets in the buffer behind it. Ejection, sources, and flits and credits in flight can always
+//! move. A head that waits for a channel closed by the power policy can move as long as the policy has further events
+//! and may open the channel. Queues that can move are marked until there are no more. The others are stuck: in a cycle,
+//! or behind a channel that stays closed.
 
 use crate::network::simulation::Simulation;
 use crate::run::outcome::{self, Cause, PacketName, Stall, Waiting};
@@ -26,9 +26,8 @@ struct Map<'a> {
     now: u64,
     /// The power policy will open no channel until a packet moves.
     policy_rests: bool,
-    /// `credits`: credits on their way, as (block, output, VC). `flits`: flits on their way, by the queue that they go
-    /// to. A run of body flits has no event for each flit: the event of its end represents them, unless the run still
-    /// flows.
+    /// `credits`: credits in flight, as (block, output, VC). `flits`: flits in flight, by their next queue. A run of
+    /// body flits has no event for each flit; the event of its end represents them, unless the run is still active.
     credits: HashSet<(usize, usize, usize)>,
     flits: HashSet<Queue>,
 }
@@ -92,7 +91,7 @@ impl<'a> Map<'a> {
             return None; // for a link to return
         }
         if self.net.router.closes_vcs && port.opens[v] > self.now {
-            return None; // the head asks for an output when its VC opens
+            return None; // the head requests an output when its VC opens
         }
         if port.requests[v] == NO_REQUEST {
             let (o, vc) = (base + usize::from(port.output_vc[v] >> 4), usize::from(port.output_vc[v] & 15));
@@ -159,7 +158,7 @@ impl<'a> Map<'a> {
         Some(on)
     }
 
-    /// The queue behind output VC (b, o, vc), which must move before a credit comes back; `None` if one will come back
+    /// The queue behind output VC (b, o, vc), which must move before a credit returns; `None` if one will return
     /// anyway.
     fn behind(&self, b: usize, o: usize, vc: usize) -> Option<Vec<Queue>> {
         let out = self.blocks[b].output(o);
@@ -189,9 +188,9 @@ impl<'a> Map<'a> {
         let t = out.router as usize;
         let oldest = queues.keeps[t].first;
         if oldest == NONE || out.is_closed() {
-            return None; // what it keeps is not answered yet, or the policy still acts
+            return None; // the packets that it keeps have no reply yet, or the policy still acts
         }
-        // its replies leave by queues whose first packet waits
+        // its replies leave through queues whose first packet waits
         let mut on = Vec::new();
         for q in (0..queues.each).filter(|q| queues.filled[t] >> q & 1 != 0 && self.leads_to_reply(t, b, *q)) {
             let (queue, front) = (&queues.of[queues.place(t, q)], queues.front(t, q));
@@ -254,7 +253,7 @@ impl<'a> Map<'a> {
         count
     }
 
-    /// What the head of `q` waits for: the queue `next`, or a channel that stays closed.
+    /// The reason for which the head of `q` waits: the queue `next`, or a channel that stays closed.
     fn waiting(&self, q: Queue, next: Option<Queue>) -> Waiting {
         let (b, i, v) = q;
         let block = &self.blocks[b];

@@ -1,4 +1,4 @@
-//! Decides when a simulation has settled, and how exact its mean is.
+//! Decides when a simulation has settled, and computes the confidence of its mean.
 //!
 //! # Source
 //! K. P. White, "An Effective Truncation Heuristic for Bias Reduction in Simulation Output", Simulation 69(6), 1997
@@ -56,10 +56,11 @@ const RESOLUTION: f64 = 0.01;
 /// The pairs that rise and those that fall may differ by one in this many pairs.
 const TREND: i64 = 3;
 
-/// Batches of a window that are compared; of more, neighbours are joined. With fewer than [`LEAST_BATCHES`] nothing is said.
+/// Number of batches of a window that are compared; if there are more, neighbours are joined. With fewer than
+/// [`LEAST_BATCHES`] there is no verdict.
 const BATCHES: usize = 10;
 const LEAST_BATCHES: usize = 8;
-/// A growth of the mean latency by less than this share is none to speak of.
+/// Share by which the mean latency must grow to count as a trend.
 const MATTERS: f64 = 0.05;
 
 /// Whether a series of mean latencies has settled: MSER drops less than half of it.
@@ -74,8 +75,8 @@ pub(crate) fn is_level(shares: &[f64]) -> bool {
     shares.len() >= LEAST_PERIODS && 2 * cut < shares.len() && !has_trend(&shares[cut..])
 }
 
-/// How many observations to drop, so that the mean of the rest is as exact as possible: the sum of squares over (length
-/// of the rest)^2 is least. At least `least_rest` are kept. Each observation is known to within `resolution`.
+/// Number of observations to drop, so that the mean of the rest is as exact as possible: the sum of squares over
+/// (length of the rest)^2 is least. At least `least_rest` are kept. Each observation is known to within `resolution`.
 fn mser(observations: &[f64], least_rest: usize, resolution: f64) -> usize {
     let n = observations.len();
     let rounding = resolution * resolution / 12.0;

@@ -5,7 +5,7 @@ use weft_api::base::unchecked::Hot;
 use weft_api::switch::Ports;
 use weft_api::switch_step::SwitchStep;
 
-/// When the pointers of arbiters move on.
+/// Conditions under which the pointers of arbiters move.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Pointers {
     /// Past each grant, and past each accepted offer.
@@ -56,7 +56,7 @@ pub unsafe fn output_first<const W: usize, const V: usize, S: SwitchStep>(
     moves
 }
 
-/// Each of the inputs `granted` accepts its offer, which is removed from `outputs`. Returns the number of moves so
+/// Lets each of the inputs `granted` accept its offer, which is removed from `outputs`. Returns the number of moves so
 /// far.
 ///
 /// # Safety
@@ -87,8 +87,8 @@ unsafe fn accept<const W: usize, const V: usize, S: SwitchStep>(
     moves
 }
 
-/// Each of `outputs` grants one input that is not in `matched`, which keeps the best of its offers. Returns the inputs with a
-/// grant.
+/// Lets each of `outputs` grant one input that is not in `matched`. The input keeps the best of its offers. Returns the
+/// inputs with a grant.
 ///
 /// # Safety
 /// `outputs` are ports of the router.

@@ -115,7 +115,7 @@ fn sendable<const W: usize, const V: usize, S: SwitchStep>(
     vcs
 }
 
-/// The VC of `vcs` whose turn it is at input `i`.
+/// The next VC of `vcs` in round-robin order at input `i`.
 fn pick_vc<const W: usize, const V: usize, S: SwitchStep>(ports: &Ports<'_, W, V, S>, i: usize, vcs: u16) -> u8 {
     // SAFETY: the input comes from a mask of the router, and the VCs are its own.
     if S::BY_AGE { unsafe { ports.oldest_of(i, vcs) }.1 } else { pick16(vcs, ports.ins[i].rr_vc) }
@@ -128,7 +128,7 @@ fn output_of<const W: usize, const V: usize, S: SwitchStep>(ports: &Ports<'_, W,
     if key == NO_REQUEST { usize::from(*port.output_vc.at(v as usize) >> 4) } else { ports.common.port(key) }
 }
 
-/// The input of `rivals` whose picked VC has the oldest packet; ties in turn.
+/// The input of `rivals` whose picked VC has the oldest packet; ties are decided round robin.
 fn oldest_pick<const W: usize, const V: usize, S: SwitchStep>(
     ports: &Ports<'_, W, V, S>,
     rivals: Bits<W>,

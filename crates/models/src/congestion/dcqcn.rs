@@ -55,7 +55,8 @@ pub struct Dcqcn {
     pub fast_recovery: u32,
     /// Increase of the target rate, from F events of one counter on.
     pub increase: Bandwidth,
-    /// Increase of the target rate per event from F events of both counters on. Default: `increase`, whatever their number.
+    /// Increase of the target rate per event from F events of both counters on. Default: `increase`, for any number of
+    /// events.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hyper_increase: Option<Bandwidth>,
     /// No flow is slower.
@@ -141,7 +142,7 @@ impl CongestionModel for Dcqcn {
 /// The control, in cycles and flits.
 #[derive(Debug)]
 struct Rates {
-    /// Queues at which the chance of a mark begins to rise and at which it ends, and its height there.
+    /// Queues at which the chance of a mark begins to rise and stops to rise, and the chance there.
     ramp: (f64, f64, f64),
     interval: u64,
     gain: f64,
@@ -156,7 +157,7 @@ struct Rates {
 }
 
 impl Rates {
-    /// Lets the timers expire that are due up to cycle `now`.
+    /// Handles the timers that are due up to cycle `now`.
     fn advance(&self, flow: &mut FlowMemory, now: u64) {
         while flow.decays_at <= now {
             flow.share *= 1.0 - self.gain;
@@ -169,7 +170,7 @@ impl Rates {
         }
     }
 
-    /// An event of recovery.
+    /// Handles an event of recovery.
     fn rise(&self, flow: &mut FlowMemory) {
         let (fewer, more) = (flow.by_time.min(flow.by_size), flow.by_time.max(flow.by_size));
         if more >= self.fast_recovery {

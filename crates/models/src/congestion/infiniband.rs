@@ -26,7 +26,7 @@ use weft_units::{Bits, Refusal, Time};
 
 const PATH: &str = "congestion_control.infiniband";
 
-/// ECN marks, and sources that go up and down in a table of delays (InfiniBand).
+/// ECN marks, and sources with an index in a table of delays, which rises with notifications (InfiniBand).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Infiniband {

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Which changes of the mode stop the traffic of a channel. A change that stops begins when the channel has drained.
+/// The changes of mode that stop the traffic of a channel. Such a change begins when the channel has drained.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Changes {

@@ -1,5 +1,5 @@
-//! Which direct link each packet of several flits leaves out that leaves a router on a detour. Its head decides, its flits
-//! count: a worm of 5,000 flits may go on for several epochs.
+//! Which direct link each packet of several flits leaves out that leaves a router on a detour. Its head decides, its
+//! flits count: a worm of 5,000 flits may continue for several epochs.
 
 use weft_api::agents::{BlockSite, Departure, Detour};
 use weft_api::base::kept::Kept;
@@ -30,15 +30,16 @@ impl Detours {
         Self { waiting: Vec::new(), leaving: vec![0; ports * VCS], single }
     }
 
-    /// A head has come, with a number that another packet may have had before.
+    /// Clears the entry of a head that has come, because another packet may have had its number before.
     pub fn comes(&mut self, packet: u32) {
         if let Some(direct) = self.waiting.get_mut(packet as usize) {
             *direct = 0;
         }
     }
 
-    /// A packet has chosen a hop of a detour. Returns the output of the direct link that it leaves out, if that counts now: for
-    /// a packet of one flit, and for a head that leaves in this step. Other flits count as they leave (`sends`).
+    /// Called when a packet has chosen a hop of a detour. Returns the output of the direct link that it leaves out, if
+    /// the hop counts now: for a packet of one flit, and for a head that leaves in this step. Other flits count when
+    /// they leave (`sends`).
     #[inline(always)]
     pub fn chooses(&mut self, detour: &Detour) -> Option<usize> {
         if self.single { detour.direct } else { self.long_chooses(detour) }
@@ -54,7 +55,7 @@ impl Detours {
         Some(direct)
     }
 
-    /// A head that waits begins a detour here, and leaves out the direct link of output `direct`.
+    /// Notes that a waiting head begins a detour here, and leaves out the direct link of output `direct`.
     fn begins(&mut self, packet: u32, direct: usize) {
         let packet = packet as usize;
         if self.waiting.len() <= packet {
@@ -63,13 +64,13 @@ impl Detours {
         self.waiting[packet] = direct as u32 + 1;
     }
 
-    /// The packet whose head leaves on VC `vc` of output `over` begins a detour here.
+    /// Notes that the packet whose head leaves on VC `vc` of output `over` begins a detour here.
     fn leaves(&mut self, over: usize, vc: usize, direct: usize) {
         self.leaving[over * VCS + vc] = direct as u32 + 1;
     }
 
-    /// A flit leaves on VC `vc` of output `over`; `head`: the number of its packet if it is a head, and whether this is on a
-    /// detour. Returns the output of the direct link that it leaves out.
+    /// Called when a flit leaves on VC `vc` of output `over`. `head`: the number of its packet if it is a head, and
+    /// whether the packet is on a detour. Returns the output of the direct link that it leaves out.
     pub fn sends(&mut self, over: usize, vc: usize, head: Option<(u32, bool)>) -> Option<usize> {
         let leaving = &mut self.leaving[over * VCS + vc];
         if let Some((packet, around)) = head {
@@ -85,7 +86,7 @@ pub(in crate::power) fn head_of(flit: &Departure, packets: &[Packet]) -> Option<
     flit.head.map(|packet| (packet, packets[packet as usize].flags & AROUND != 0))
 }
 
-/// The VCs of a channel on which the present packet is on a detour: the flits of a packet do as its head did.
+/// The VCs of a channel on which the present packet is on a detour: all flits of a packet follow its head.
 #[derive(Debug, Clone, Copy, Default, Kept)]
 pub(in crate::power) struct VcsAround(u16);
 
@@ -112,9 +113,9 @@ mod tests {
         assert_eq!(detours.sends(1, 0, Some((5, false))), None);
         assert_eq!(detours.sends(1, 2, Some((7, true))), Some(3));
         assert_eq!([detours.sends(1, 0, None), detours.sends(1, 2, None)], [None, Some(3)]);
-        // the next head on this VC goes on with a detour that began elsewhere
+        // the next head on this VC continues with a detour that began elsewhere
         assert_eq!(detours.sends(1, 2, Some((7, true))), None);
-        // a head that tells of its detour as it leaves
+        // a head whose detour is reported when it leaves
         assert_eq!(detours.sends(0, 1, Some((9, true))), None);
         detours.leaves(0, 1, 2);
         assert_eq!(detours.sends(0, 1, None), Some(2));
@@ -129,7 +130,7 @@ mod tests {
         let hop = |direct, leaves_on| Detour { now: 0, over: 1, direct, packet: 7, leaves_on };
         let mut long = Detours::of(4, false);
         assert_eq!(long.chooses(&hop(None, None)), None);
-        // it waits: its flits count as they leave
+        // the head waits: its flits count when they leave
         assert_eq!(long.chooses(&hop(Some(3), None)), None);
         assert_eq!([long.sends(1, 2, Some((7, true))), long.sends(1, 2, None)], [Some(3); 2]);
         // its head leaves in this step, and the engine has reported it before

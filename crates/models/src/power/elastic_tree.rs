@@ -10,14 +10,15 @@
 //! wake \[time\]: from off to on; initial: links that are on in cycle 0.
 //! # Guarantees
 //! Width w of a level: each of its routers uses its first w links up. A link is on if some path over links in use leads
-//! to it, so at width 1 everywhere a spanning tree of the leaves is left, and routers without such a path sleep. Any widths
-//! join all leaves, by as many links as ever. Use is the share of what a channel can carry, by its bandwidth and the
-//! credits of its buffers. Above `high`, the highest level that can grow at or below the busy one grows, to about width *
-//! use / high; all that wake are on after `wake`, and only then packets go over them. Otherwise, from the leaves up, levels
-//! shrink to the least width at which all busiest channels stay below `low` (use * width / new width, at this level and
-//! above). Links that go off take no new packets at once and stay on until no packet is under way that has chosen them, so no
-//! head ever waits for a dark link; if a level gets too busy meanwhile, they are used again at once. One change at a time,
-//! and a whole epoch without one before the next. Up/down paths on fewer links stay free of deadlock.
+//! to it, so at width 1 everywhere a spanning tree of the leaves is left, and routers without such a path sleep. Any
+//! widths join all leaves, by as many links as ever. Use is the share of what a channel can carry, by its bandwidth and
+//! the credits of its buffers. Above `high`, the highest level that can grow at or below the busy one grows, to about
+//! width * use / high; all that wake are on after `wake`, and only then packets go over them. Otherwise, from the
+//! leaves up, levels shrink to the least width at which all busiest channels stay below `low` (use * width / new width,
+//! at this level and above). Links that go off take no new packets at once and stay on until no packet is in flight
+//! that has chosen them, so no head ever waits for a dark link; if a level gets too busy meanwhile, they are used again
+//! at once. One change at a time, and a whole epoch without one before the next. Up/down paths on fewer links stay free
+//! of deadlock.
 //!
 //! Faults: in the cycle after links or routers fail or return, packets avoid what has failed as far as the links that are on
 //! allow, and others are chosen in its place, which are used once they have woken; what they replace goes off. Of each

@@ -6,11 +6,11 @@
 //! little. Here the whole matrix of traffic decides.
 //! # Parameters
 //! high_water: how full links may be, between 0 and 1, where packets of one flit come at random: they wait as long, on
-//! average, as on channels of this utilisation, and no channel is planned above the middle between it and 1. Where flits come
-//! together (long packets, bursts) links are less full, so that packets wait as long, set against the time that they take
-//! without waiting; activation_epoch \[time\]: how often a planner looks for surges; deactivation_epoch \[time\]: over
-//! which it measures the matrix, and how often it plans anew; wake \[time\]: from off to on; initial: links that are on in
-//! cycle 0; hub: the member whose links to all others stay on.
+//! average, as on channels of this utilisation, and no channel is planned above the middle between it and 1. Where
+//! flits come together (long packets, bursts) links are less full, so that packets wait as long, set against the time
+//! that they take without waiting; activation_epoch \[time\]: how often a planner looks for surges; deactivation_epoch
+//! \[time\]: over which it measures the matrix, and how often it plans again; wake \[time\]: from off to on; initial:
+//! links that are on in cycle 0; hub: the member whose links to all others stay on.
 //! # Guarantees
 //! The star around the hub is on, so any two members have a link or a way over one other. At the end of a deactivation epoch
 //! the planner takes, of several nested families of sets of links, the smallest set that it finds to carry the traffic of the
@@ -69,7 +69,7 @@ pub struct FewestLinks {
     /// How full links may be: packets of one flit wait as long, on average, as on channels of this utilisation.
     #[serde(default = "high_water")]
     pub high_water: f64,
-    /// Time between two looks for surges of traffic.
+    /// Time between two checks for surges of traffic.
     #[serde(default = "thousand")]
     pub activation_epoch: Time,
     /// Time over which traffic is measured, and between two plans: a multiple of the other epoch.
@@ -158,7 +158,7 @@ impl PolicyModel for FewestLinks {
     }
 
     fn examples() -> Vec<Self> {
-        // plans soon, and links that wake soon
+        // short times between plans, and links that wake fast
         written(&[
             r#"{"activation_epoch": "100ns", "deactivation_epoch": "500ns", "wake": "60ns"}"#,
             r#"{"activation_epoch": "80ns", "deactivation_epoch": "240ns", "wake": "120ns", "initial": "all_on"}"#,

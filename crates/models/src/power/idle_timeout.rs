@@ -1,4 +1,4 @@
-//! Per direction: a channel that was idle for `idle` goes off, or to another mode, and packets that want it bring it back.
+//! Per direction: a channel that was idle for `idle` goes off, or to another mode, and returns when packets request it.
 //!
 //! # Source
 //! Zahn et al., HiPINEB 2019: the policies On/Off (`to: off`) and High/Low (`to` a mode with one lane, `switch_at: break_even`,
@@ -45,7 +45,7 @@ use weft_api::switching::CloseFirst;
 use weft_topology::Graph;
 use weft_units::{Cycles, Refusal, Remark, Time};
 
-/// Per direction: a channel that was idle for `idle` goes off, or to another mode, and packets that want it bring it back.
+/// Per direction: a channel that was idle for `idle` goes off, or to another mode, and returns when packets request it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct IdleTimeout {
@@ -58,8 +58,9 @@ pub struct IdleTimeout {
     pub rho: Option<f64>,
     /// Duration of a change of the mode, down and up.
     pub transition: Time,
-    /// The mode of idle channels: `off`, or one that `power.modes` names (`half` and `quarter` where it names none). In a mode
-    /// that carries traffic the channel has its full rate again a `transition` after the first packet asked for it.
+    /// The mode of idle channels: `off`, or one that `power.modes` names (`half` and `quarter` where it names none). In
+    /// a mode that carries traffic the channel has its full rate again a `transition` after the first packet requested
+    /// it.
     #[serde(default = "off", skip_serializing_if = "is_off")]
     #[schemars(example = &"off", example = &"quarter", example = &"low")]
     pub to: String,
@@ -67,8 +68,9 @@ pub struct IdleTimeout {
     /// traffic in the mode `to`, else `stop`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub changes: Option<Changes>,
-    /// How much must wait for a channel in the mode `to`, which carries traffic, before its change to the full rate begins. `break_even`:
-    /// as much as leaves as soon after a change. Default: the first packet brings it back.
+    /// Size of waiting packets at which a channel in a mode `to` that carries traffic begins its change to the full
+    /// rate. `break_even`: the size that leaves equally soon with the change. Default: the first packet begins the
+    /// change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = &"break_even", example = &"16KiB")]
     pub switch_at: Option<SwitchAt>,
@@ -126,7 +128,7 @@ impl IdleTimeout {
             let what = format!("{rho} is no share of an idle time");
             return Err(Refusal::new(path, what, "write a number above 0, up to 1, such as 0.9"));
         }
-        // a share such as 0.9 is not exact in binary: a millionth of a cycle more is none
+        // a share such as 0.9 is not exact in binary, so a millionth of a cycle is rounded off
         Ok((idle - 1e-6).ceil() as u64)
     }
 
@@ -216,6 +218,7 @@ struct Times {
     /// The mode of idle channels.
     to: LinkState,
     changes: Changes,
-    /// For each link class the flits at which its channels leave the mode `to`; empty: the first packet brings them back.
+    /// For each link class the number of waiting flits at which its channels leave the mode `to`; empty: the first
+    /// packet makes them return.
     switch_at: Vec<u32>,
 }

@@ -53,12 +53,12 @@ impl PolicyConfig {
         self.model().settling_period(graph, modes, cycle_fs)
     }
 
-    /// The longest that it lets a packet wait for one link that is off, if nothing else is in its way.
+    /// Longest time for which a packet waits for one link that is off, without other causes.
     pub fn longest_wait(&self, cycle_fs: u128) -> Result<Cycles, Refusal> {
         self.model().longest_wait(cycle_fs)
     }
 
-    /// Risks of its parameters although nothing is refused.
+    /// Risks of accepted parameters.
     pub fn risk(&self, cycle_fs: u128) -> Result<Option<Remark>, Refusal> {
         self.model().risk(cycle_fs)
     }
@@ -184,7 +184,7 @@ fn check_hub(site: &Site, nets: &Subnets, hub: u8, path: &str) -> Result<(), Ref
     }
 }
 
-/// Refuses a high-water mark that is no share of a link.
+/// Refuses a high-water mark that is not a share of a link.
 fn check_high_water(share: f64, path: &str) -> Result<(), Refusal> {
     if share > 0.0 && share < 1.0 {
         return Ok(());
@@ -193,7 +193,7 @@ fn check_high_water(share: f64, path: &str) -> Result<(), Refusal> {
     Err(Refusal::new(format!("{path}.high_water"), what, "write a share of a link, such as 0.75"))
 }
 
-/// Refuses a deactivation epoch that is no whole number of activation epochs (both in cycles).
+/// Refuses a deactivation epoch that is not a multiple of the activation epoch (both in cycles).
 fn check_deactivation_epoch(long: u64, epoch: u64, path: &str) -> Result<(), Refusal> {
     if long >= epoch && long.is_multiple_of(epoch) {
         return Ok(());

@@ -1,4 +1,5 @@
-//! Per link: both ends agree to switch it off after both directions were idle for `idle`; a packet at either end brings it back.
+//! Per link: both ends agree to switch it off after both directions were idle for `idle`; a packet at either end makes
+//! it return.
 //!
 //! # Source
 //! None: ours. Per direction it is `idle_timeout` (Zahn et al., HiPINEB 2019). The agreement of two ends by request and answer is
@@ -34,7 +35,8 @@ use weft_api::switching::CloseFirst;
 use weft_topology::{Graph, Peer};
 use weft_units::{Cycles, Refusal, Remark, Time};
 
-/// Per link: both ends agree to switch it off after both directions were idle for `idle`; a packet at either end brings it back.
+/// Per link: both ends agree to switch it off after both directions were idle for `idle`; a packet at either end makes
+/// it return.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NeighbourSleep {
@@ -107,7 +109,7 @@ struct Times {
     transition: u64,
 }
 
-/// The policy at work.
+/// The policy built for one network.
 #[derive(Debug, Clone, Copy)]
 struct Rules {
     times: Times,
@@ -116,7 +118,7 @@ struct Rules {
 }
 
 impl Policy for Rules {
-    /// An end sends a packet only after its last one was answered.
+    /// Number of control packets in flight: an end sends a packet only after its last one was answered.
     fn control(&self) -> Option<ControlPlan> {
         Some(ControlPlan { kinds: &Say::PACKETS, queue: 2, per_router: 3 * self.ports })
     }
@@ -139,9 +141,9 @@ enum Say {
     Sleep,
     Agree,
     Refuse,
-    /// A packet waits for the link. On the side channel.
+    /// A packet waits for the link (sent on the side channel).
     Wake,
-    /// This end is awake. On the side channel.
+    /// This end is awake (sent on the side channel).
     Awake,
 }
 
@@ -156,7 +158,7 @@ impl Say {
 enum Step {
     /// It carries packets.
     Carries,
-    /// It has asked for sleep, and waits for the answer.
+    /// It has requested sleep, and waits for the answer.
     Asks,
     /// It goes off as soon as the packet with its answer has left.
     Leaves,
@@ -172,11 +174,11 @@ enum Step {
 #[derive(Debug, Clone, Copy, Value)]
 struct End {
     step: Step,
-    /// This end has called the other end since the link carried packets.
+    /// Whether this end has requested the link to wake since it last carried packets.
     has_called: bool,
-    /// The other end has called since then.
+    /// Whether the other end has requested this since then.
     is_called: bool,
-    /// The other end has said since then that it is awake.
+    /// Whether the other end has reported since then that it is awake.
     other_is_awake: bool,
     /// Router of this end and of the other one, numbered in the whole network.
     own: u32,
@@ -228,7 +230,7 @@ impl Ends {
     }
 }
 
-/// An end at work.
+/// An end and the channels of its block, during a call.
 struct Work<'a> {
     /// Its channel.
     o: usize,
@@ -261,7 +263,7 @@ impl Work<'_> {
     fn wanted(&mut self) {
         match self.end.step {
             Step::Leaves | Step::Sleeps => self.call(),
-            // the answer decides; or both ends wake already
+            // the answer decides, or both ends already wake
             Step::Carries | Step::Asks | Step::Wakes | Step::IsAwake => {}
         }
     }
@@ -294,18 +296,18 @@ impl Work<'_> {
         }
     }
 
-    /// In how many cycles the channel can have been idle for long enough: 0 if it has.
+    /// Cycles until the channel can have been idle for long enough; 0 if it already was.
     fn idle_in(&self) -> u64 {
         let (idle, free_for) = (self.times.idle, self.channels.free_for(self.o));
         if self.channels.is_held(self.o) || self.channels.is_wanted(self.o) {
-            // it is busy until now at least
+            // the channel is busy at least until now
             return idle + u64::from(free_for.min(-1).unsigned_abs());
         }
         idle.saturating_add_signed(-i64::from(free_for))
     }
 
-    /// Requests sleep from the other end, if the channel has been idle for long enough. Looks again as soon as that can
-    /// be true.
+    /// Requests sleep from the other end if the channel has been idle for long enough. Otherwise sets a timer for the
+    /// first cycle in which that can be true.
     fn look_at_idle(&mut self) {
         match self.idle_in() {
             0 => {
@@ -317,7 +319,7 @@ impl Work<'_> {
         }
     }
 
-    /// The other end requests sleep.
+    /// Handles a request for sleep from the other end.
     fn answer(&mut self) {
         if self.idle_in() > 0 {
             return self.send(Say::Refuse);
@@ -327,7 +329,7 @@ impl Work<'_> {
         self.leave();
     }
 
-    /// After an agreement of both ends. The channel goes off when its last packet has left.
+    /// Called after both ends have agreed. The channel goes off when its last packet has left.
     fn leave(&mut self) {
         let (now, leave_in) = (self.channels.now(), OFF.flits_leave_in(self.channels, self.o));
         if leave_in > 0 {
@@ -339,7 +341,7 @@ impl Work<'_> {
         self.channels.set_timer(self.o, now + self.times.transition);
     }
 
-    /// A packet waits for the channel: both ends are to wake.
+    /// Called when a packet waits for the channel, so that both ends wake.
     fn call(&mut self) {
         if !self.end.has_called && !self.end.is_called {
             self.signal(Say::Wake);
@@ -363,7 +365,7 @@ impl Work<'_> {
         }
     }
 
-    /// The channel carries packets again.
+    /// Opens the channel, which carries packets again.
     fn carry(&mut self) {
         *self.end = End::new(self.end.own, self.end.far, self.end.class);
         OFF.open(self.channels, self.o);

@@ -20,8 +20,8 @@
 //!   thresholds give.
 //! - `engine/tests/modes.rs`: ladders of other rates.
 //! - `engine/tests/conservation.rs`: accounts close.
-//! - `tests/test_analysis_dvfs.py`: the energy lies between two bounds. The lower one knows the best rate beforehand, the upper one is
-//!   links that are always on.
+//! - `tests/test_analysis_dvfs.py`: the energy lies between two bounds. The lower one knows the best rate in advance,
+//!   the upper one is links that are always on.
 
 use super::changes::Changes;
 use super::rungs::rungs;
@@ -161,7 +161,7 @@ struct Rules {
 }
 
 impl Rules {
-    /// The rung to go to from `rung`, at this utilisation of its rate.
+    /// The next rung after `rung`, at this utilisation of its rate.
     fn next(&self, rung: usize, utilisation: f64) -> usize {
         if utilisation > self.up && rung + 1 < self.rungs.len() {
             return rung + 1;
@@ -188,7 +188,7 @@ impl Policy for Rules {
     }
 }
 
-/// Where a channel is.
+/// The place of a channel on the ladder.
 #[derive(Debug, Clone, Copy, Value)]
 struct Ladder {
     rung: usize,
@@ -252,14 +252,14 @@ impl Ladders {
         channels.set_timer(o, channels.now() + self.rules.epoch);
     }
 
-    /// Channel `o` has the rate of rung `to` from now on.
+    /// Sets the rate of channel `o` to that of rung `to`.
     fn take_rate(&self, o: usize, ladder: &mut Ladder, to: usize, channels: &mut dyn Channels) {
         (ladder.rung, ladder.to) = (to, None);
         channels.enter(o, self.rules.rungs[to].state);
         self.begin_epoch(o, ladder, channels);
     }
 
-    /// An epoch of channel `o` ends.
+    /// Called when an epoch of channel `o` ends.
     fn decide(&self, o: usize, ladder: &mut Ladder, channels: &mut dyn Channels) {
         let sent = channels.flits(o).wrapping_sub(ladder.counted);
         let utilisation = f64::from(sent) / (self.rules.epoch as f64 * channels.bandwidth(o));
@@ -275,12 +275,12 @@ impl Ladders {
             return channels.set_timer(o, channels.now() + self.rules.transition);
         }
         ladder.to = Some(to);
-        // sooner, if its packets leave sooner; set first, as it may be free already
+        // earlier if its packets leave earlier; set first, because it may be free already
         channels.set_timer(o, channels.now() + self.rules.epoch);
         OFF.close(channels, o);
     }
 
-    /// No packet holds channel `o`, which is to change: it changes as soon as its last flit has left.
+    /// Called when no packet holds channel `o`, which is to change. It changes as soon as its last flit has left.
     fn change(&self, o: usize, channels: &mut dyn Channels) {
         let (now, leave_in) = (channels.now(), OFF.flits_leave_in(channels, o));
         if leave_in > 0 {

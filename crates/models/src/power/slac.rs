@@ -1,31 +1,32 @@
-//! SLaC: the links of a 2D HyperX go on and off by stages, in fixed order, by how full input buffers are.
+//! SLaC: the links of a 2D HyperX are switched on and off by stages, in fixed order, depending on how full input
+//! buffers are.
 //!
 //! # Source
 //! Demir and Hardavellas, "SLaC: Stage Laser Control for a Flattened Butterfly Network", HPCA 2016, as Kim et al., "TCEP",
 //! ISCA 2018, section V, use it. Stage s are the links in row s of the routers and the column links from row s to higher
 //! rows. Stage 1 is always on.
 //! # Parameters
-//! low, high: mean occupied share of the input buffers of a router, from 0 to 1; wake_per_link \[time\]: warming a stage
-//! takes this long for each of its links; averaging \[time\]: window of the mean, and time between two decisions; release:
-//! `never`, a stage that has come on stays on; `below_low`, it goes off as soon as the router that asked for it is below
-//! `low`; initial: stages that are on in cycle 0.
+//! low, high: mean occupied share of the input buffers of a router, from 0 to 1; wake_per_link \[time\]: warming a
+//! stage takes this long for each of its links; averaging \[time\]: window of the mean, and time between two decisions;
+//! release: `never`, a stage that has come on stays on; `below_low`, it goes off as soon as the router that requested
+//! it is below `low`; initial: stages that are on in cycle 0.
 //! # Guarantees
 //! A sequencer without delay for the whole network. At the end of each window the utilisation of a router is that of
-//! the fullest of its input ports from other routers, over all VCs. A flit occupies its place in the cycle of its arrival,
-//! in that of its departure, and between. If it is above `high` anywhere, the next stage warms (state `waking`, at
-//! the router with the highest utilisation; of equal ones, the lowest). Under `below_low`: if it is below `low` at the
-//! router that asked for the newest stage (at every router, if that stage was on from the beginning), and above `high`
-//! nowhere, that stage takes no new packets, drains and goes dark, at the end of a window. Last on, first off; one stage
-//! at a time: while one warms or drains, and for one whole window after, nothing else is decided. A dark stage has no
-//! packet under way that might need it, no flit and no credit.
+//! the fullest of its input ports from other routers, over all VCs. A flit occupies its place in the cycle of its
+//! arrival, in that of its departure, and between. If it is above `high` anywhere, the next stage warms (state
+//! `waking`, at the router with the highest utilisation; of equal ones, the lowest). Under `below_low`: if it is below
+//! `low` at the router that requested the newest stage (at every router, if that stage was on from the beginning), and
+//! above `high` nowhere, that stage takes no new packets, drains and goes dark, at the end of a window. Last on, first
+//! off; one stage at a time: while one warms or drains, and for one whole window after, nothing else is decided. A dark
+//! stage has no packet in flight that might need it, no flit and no credit.
 //! # Choices
-//! Why `never` is the default: the TCEP paper gives 25 % and 75 % as thresholds, and says that the newest stage is turned off
-//! if the router that asked for it later sees less than the low one. Read as the mean occupancy of a buffer, as
-//! `below_low` does, this contradicts the results of the same paper. Buffers cover a round trip many times over (6 VCs of
-//! 32 flits, links of 10 cycles), so they are nearly empty at every load that the network carries, 3 % full at uniform load
-//! 0.9. The stage that made a load carried would go off at once, the queues would grow, and it would come on again, for
-//! ever. But the paper has all links on at high load, and every stage under tornado from load 0.05 on. Both hold if
-//! a stage stays on as long as the load lasts; `never` is the simplest rule of that kind. Its price: after
+//! Why `never` is the default: the TCEP paper gives 25 % and 75 % as thresholds, and says that the newest stage is
+//! turned off if the router that asked for it later sees less than the low one. Read as the mean occupancy of a buffer,
+//! as `below_low` does, this contradicts the results of the same paper. Buffers cover a round trip many times over (6
+//! VCs of 32 flits, links of 10 cycles), so they are nearly empty at every load that the network carries, 3 % full at
+//! uniform load 0.9. The stage that made a load carried would go off at once, the queues would grow, and it would come
+//! on again, for ever. But the paper has all links on at high load, and every stage under tornado from load 0.05 on.
+//! Both hold if a stage stays on as long as the load lasts; `never` is the simplest rule of that kind. Its price: after
 //! a peak of the load (phases, bursts, batches that end), the stages stay on and save nothing.
 //! # Not modelled
 //! The time that a request takes to the sequencer and back; lasers, whose number is that of links here.
@@ -55,11 +56,12 @@ use weft_units::{Cycles, Refusal, Time};
 const PATH: &str = "power.policy.slac";
 const OFF: DrainFirst = DrainFirst::of(&Slac::OFFERS);
 
-/// SLaC: the links of a 2D HyperX go on and off by stages, in fixed order, by how full input buffers are.
+/// SLaC: the links of a 2D HyperX are switched on and off by stages, in fixed order, depending on how full input
+/// buffers are.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Slac {
-    /// Utilisation below which the router that asked for the newest stage gives it back, under `release: below_low`.
+    /// Utilisation below which the router that requested the newest stage releases it, under `release: below_low`.
     #[serde(default = "default_low")]
     pub low: f64,
     /// Utilisation above which a router requests the next stage.
@@ -86,7 +88,7 @@ pub enum Release {
     /// Not in this run: `low` has no effect.
     #[default]
     Never,
-    /// As soon as the router that asked for it is below `low`, which at a steady load means on and off for ever.
+    /// As soon as the router that requested it is below `low`, which at a steady load means on and off for ever.
     BelowLow,
 }
 

@@ -31,7 +31,7 @@ use weft_units::{Cycles, Refusal};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Static {
-    /// Which of the managed links are on.
+    /// The managed links that are on.
     #[serde(default)]
     pub on: On,
     /// Member of every subnetwork at the middle of its star.

@@ -120,12 +120,12 @@ pub struct Tcep {
     /// How other routers learn of the state of a link.
     #[serde(default)]
     pub tables: Tables,
-    /// After so many deactivation epochs the next member becomes the hub; 0: never.
+    /// Number of deactivation epochs after which the next member becomes the hub; 0: never.
     #[serde(default)]
     pub rotate_hub: u32,
 }
 
-/// How long a link stays in the state shadow.
+/// Time for which a link stays in the state shadow.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Shadow {
@@ -134,7 +134,7 @@ pub enum Shadow {
     DeactivationEpoch,
 }
 
-/// Which links a router offers to switch off, and lets go if it is asked.
+/// The links that a router offers to switch off, or lets go on request.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Spares {
@@ -246,7 +246,7 @@ impl PolicyModel for Tcep {
         !self.deactivate && self.initial == Initial::AllOn
     }
 
-    /// No time at all where links are on from the beginning and none is let go: there is nothing to decide.
+    /// No time if all links are on from the beginning and none goes off, because there is nothing to decide.
     fn settling_period(&self, _: &Graph, _: &Modes, cycle_fs: u128) -> Result<Option<Cycles>, Refusal> {
         if self.stays_on() {
             return Ok(Some(0));
@@ -342,7 +342,7 @@ impl Tcep {
     }
 }
 
-/// The policy at work: the same rules for the agents of every block.
+/// The policy built for one network: the same rules for the agents of every block.
 #[derive(Debug)]
 struct Runtime(Arc<Rules>);
 

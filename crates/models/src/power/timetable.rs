@@ -41,7 +41,7 @@ const OFF: CloseFirst = CloseFirst::of(&Timetable::OFFERS);
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Timetable {
-    /// When which links are off.
+    /// The link classes that are off, with their times.
     pub off: Vec<Row>,
     /// After this time the rows begin again. Default: they do not repeat.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -57,9 +57,9 @@ pub struct Row {
     /// Names of link classes, or `all`. Default: all links that the policy manages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub classes: Option<LinkClasses>,
-    /// They begin to go down, in the run or in each period.
+    /// Time at which they begin to go down, in the run or in each period.
     pub from: Time,
-    /// They are on again; in the next period, where this is more than one period.
+    /// Time at which they are on again; in the next period, if this is more than one period.
     pub until: Time,
 }
 
@@ -150,10 +150,10 @@ impl PolicyModel for Timetable {
     }
 }
 
-/// The timetable at work.
+/// The timetable built for one network.
 #[derive(Debug, Clone)]
 struct Plan {
-    /// When each class is off, in order of time.
+    /// The times at which each class is off, in order.
     spans: Vec<Vec<Span>>,
     period: Option<u64>,
     transition: u64,
@@ -183,7 +183,7 @@ impl Policy for Plan {
     }
 }
 
-/// One clerk per channel, who knows its class and the row that comes or is.
+/// An entry per channel, with its class and its present or next row.
 #[derive(Debug, Kept)]
 struct Clerks {
     #[kept(fixed)]
@@ -225,7 +225,7 @@ impl Agents for Clerks {
         }
     }
 
-    /// Channels whose row has begun go down, or stay on if too little of the row is left.
+    /// Lets channels whose row has begun go down, or stay on if too little of the row is left.
     fn drained(&mut self, drained: &[u32], channels: &mut dyn Channels) {
         for o in drained.iter().map(|&o| o as usize) {
             let (until, transition) = (self.rows[o].1.until, self.plan.transition);
@@ -255,14 +255,14 @@ impl Clerks {
         }
     }
 
-    /// The row of channel `o` has begun: it takes no new packets, and goes down when it has drained. The timer ends when that
-    /// would be too late.
+    /// Called when the row of channel `o` has begun. The channel takes no new packets, and goes down when it has
+    /// drained. The timer ends when that would be too late.
     fn begin_row(&mut self, o: usize, channels: &mut dyn Channels) {
         OFF.close(channels, o);
         channels.set_timer(o, self.rows[o].1.until - 2 * self.plan.transition);
     }
 
-    /// Channel `o` stays on in its row, of which too little is left.
+    /// Keeps channel `o` on in its row, because too little of the row is left.
     fn skip_row(&mut self, o: usize, channels: &mut dyn Channels) {
         OFF.open(channels, o);
         self.await_row(o, self.rows[o].1.until, channels);

@@ -1,4 +1,4 @@
-//! Per trunk: members go off while the trunk is used little, and come back while it is used much; at least one stays on.
+//! Per trunk: members go off while the trunk is used little, and return while it is used much; at least one stays on.
 //!
 //! # Source
 //! M. Alonso et al., "Power saving in regular interconnection networks", Parallel Computing 36(12), 2010, and IPDPS 2005, as used by
@@ -44,7 +44,7 @@ use weft_api::switching::CloseBeside;
 use weft_topology::Graph;
 use weft_units::{Cycles, Refusal, Time};
 
-/// Per trunk: members go off while the trunk is used little, and come back while it is used much; at least one stays on.
+/// Per trunk: members go off while the trunk is used little, and return while it is used much; at least one stays on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Trunk {
@@ -68,7 +68,7 @@ pub struct Trunk {
     /// Members that wake or go off at a time.
     #[schemars(range(min = 1))]
     pub step: u16,
-    /// Whose utilisation counts: the mean of the `trunk`, or that of its busiest `member`.
+    /// The utilisation that counts: the mean of the `trunk`, or that of its busiest `member`.
     #[serde(skip_serializing_if = "Per::is_default")]
     pub per: Per,
     /// Members wake ahead of bursts that come at even intervals.
@@ -154,7 +154,7 @@ impl PolicyModel for Trunk {
     }
 }
 
-/// The policy at work.
+/// The policy built for one network.
 #[derive(Debug)]
 struct Switches {
     rule: Rule,

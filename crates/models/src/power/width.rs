@@ -138,7 +138,7 @@ impl PolicyModel for Width {
     }
 }
 
-/// The policy at work.
+/// The policy built for one network.
 #[derive(Debug)]
 struct Narrows {
     rule: Rule,
@@ -179,7 +179,7 @@ impl Levels for Widths {
         unit.iter().for_each(|&o| channels.enter(o, self.0[usize::from(level) - 1]));
     }
 
-    /// Lanes that go off leave their flits to the others.
+    /// The flits of lanes that go off are carried by the other lanes.
     fn is_drained(&self, _: Range<u16>, _: &[usize], _: &dyn Channels) -> bool {
         true
     }

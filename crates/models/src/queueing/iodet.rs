@@ -31,7 +31,7 @@ pub struct Iodet {
     /// Queues of a port, for each VC class of the routing. Default: one per dimension.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queues: Option<u32>,
-    /// From what the queue follows.
+    /// The quantity from which the queue follows.
     #[serde(default)]
     pub reading: Reading,
 }

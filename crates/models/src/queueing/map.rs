@@ -22,18 +22,18 @@ use weft_api::queueing::{Crossing, QueueingModel, Scheme};
 use weft_topology::{Graph, Peer};
 use weft_units::Refusal;
 
-/// A table of queues by destination, and if asked by group of sources or by input.
+/// A table of queues by destination, and optionally by group of sources or by input.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Map {
     /// Rows of queues, numbered from 0, each with one number per terminal: the queue of packets to it.
     pub lanes: Vec<Vec<u8>>,
-    /// Which packets take which row.
+    /// Rule by which packets take a row.
     #[serde(default)]
     pub rows: Rows,
 }
 
-/// Which packets take which row of the table.
+/// Rule by which packets take a row of the table.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Rows {

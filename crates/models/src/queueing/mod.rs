@@ -28,13 +28,13 @@ impl Default for QueueingConfig {
 }
 
 impl QueueingConfig {
-    /// Whether it is the scheme that divides nothing.
+    /// Whether it is the scheme without lanes.
     pub fn is_usual(&self) -> bool {
         *self == Self::default()
     }
 }
 
-/// Most queues that a parameter may ask for: a channel has 16 VCs, and only those lanes need one that packets can reach.
+/// Most queues that a parameter may request. A channel has 16 VCs, but only lanes that packets can reach need one.
 const MOST: u32 = 256;
 
 /// Refuses numbers of queues that no scheme can have.
@@ -45,7 +45,7 @@ fn check_queues(path: &str, queues: u32) -> Result<(), Refusal> {
     Err(Refusal::new(path, format!("{queues} queues; a scheme has 1 to {MOST}"), format!("write 1 to {MOST}")))
 }
 
-/// A network without the order that a scheme goes by.
+/// The refusal of a network without the structure that a scheme needs.
 fn no_view(name: &str, networks: &str) -> Refusal {
     Refusal::new(
         format!("queueing.{name}"),

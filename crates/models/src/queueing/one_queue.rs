@@ -19,7 +19,7 @@ use weft_api::queueing::{Crossing, QueueingModel, Scheme};
 use weft_topology::Graph;
 use weft_units::Refusal;
 
-/// A scheme that divides nothing: no lanes.
+/// A scheme without lanes: each VC class is one queue.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OneQueue {}

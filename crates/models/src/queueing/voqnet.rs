@@ -10,9 +10,9 @@
 //! Beyond, the map is ideal: each destination has a queue of `buffer` flits at every input, in each VC class of the routing. No router
 //! can be built so in a large network.
 //! # Not modelled
-//! In the ideal map: routings that decide hop by hop, trunks, faults, and wormhole with packets of several flits. A packet gives its places
-//! back as a whole, when its tail has left. A VC has one packet at a time that asks for an output. Places are kept for
-//! that packet, so it waits for the link only. The other packets of the VC wait as long.
+//! In the ideal map: routings that decide hop by hop, trunks, faults, and wormhole with packets of several flits. A
+//! packet gives its places back as a whole, when its tail has left. A VC has one packet at a time that requests an
+//! output. Places are kept for that packet, so it waits for the link only. The other packets of the VC wait as long.
 //! # Validation
 //! `engine/tests/queueing.rs`, for VCs, and `engine/tests/ideal_queues.rs`, for the ideal map: beside a hot spot, flows to other
 //! terminals accept the same load as beside throttled sources. `conformance/src/queueing.rs`: lanes, order, no stall.

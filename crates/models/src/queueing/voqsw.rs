@@ -1,4 +1,5 @@
-//! Virtual output queues at switch level: the queue is the output that the packet will ask for at the router whose buffer it is in.
+//! Virtual output queues at switch level: the queue is the output that the packet will request at the router whose
+//! buffer it is in.
 //!
 //! # Source
 //! "VOQsw" of F. Zahn et al., HiPINEB 2019, section III.C: "each input port has one virtual queue for every output port". W. J. Dally,
@@ -7,7 +8,7 @@
 //! queues: queues of a port, for each VC class of the routing; outputs are taken modulo this number \[count\]. Default: one per
 //! output of the router.
 //! # Guarantees
-//! With the default, packets that share a queue ask for the same output.
+//! With the default, packets that share a queue request the same output.
 //! # Not modelled
 //! Routings that choose at the router: the sender must know the output, so the routing must name its hops ahead.
 //! # Validation

@@ -62,7 +62,7 @@ impl Recording for ControlPackets {
 
     fn table(&self, mut parts: Vec<Log>, run: &Recorded) -> Table {
         for arrival in parts.iter_mut().flat_map(|log| std::mem::take(&mut log.arrivals)).collect::<Vec<_>>() {
-            // one that left when there was no more room is not noted
+            // a packet that left when there was no more room is not noted
             if let Some(packet) = parts[arrival.block as usize].sent.get_mut(arrival.number as usize) {
                 packet.arrival = Some((arrival.cycle, arrival.hops));
             }

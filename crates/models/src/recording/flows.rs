@@ -231,7 +231,7 @@ struct Used {
     router_yj: u128,
 }
 
-/// Where a run is.
+/// The part of a run with respect to the window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, weft_api::base::kept::Value)]
 enum Window {
     Before,

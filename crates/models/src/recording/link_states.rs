@@ -141,8 +141,8 @@ impl Log {
         Self { changes: Vec::new(), most, last: vec![usize::MAX; rows.len()], rows }
     }
 
-    /// Channel `o` enters a state. A state that it leaves in the same cycle is no span. One change more than there is room
-    /// for is kept: it shows where the room ended.
+    /// Notes that channel `o` enters a state. A state that it leaves in the same cycle does not count as a span. One
+    /// change more than there is room for is kept: it shows where the room ended.
     fn note(&mut self, o: usize, state: LinkState, at: u64) {
         let Some(channel) = self.rows[o] else { return };
         if let Some(last) = self.changes.get_mut(self.last[o]).filter(|last| last.at == at) {

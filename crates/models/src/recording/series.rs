@@ -184,7 +184,7 @@ struct Rows {
 }
 
 impl Rows {
-    /// So many rows of zeros.
+    /// Rows of zeros.
     fn zeros(rows: usize, modes: usize) -> Self {
         Self { flits: vec![0; rows], states: vec![0; rows * modes], modes }
     }
@@ -235,7 +235,7 @@ pub struct Samples {
     channels_of: Vec<u64>,
 }
 
-/// Where a channel is counted.
+/// The place at which a channel is counted.
 #[derive(Debug, Kept)]
 struct Place {
     /// `u32::MAX` for one without a link.

@@ -34,13 +34,13 @@ pub fn has_left_source(packet: &Packet) -> bool {
     packet.dim >= OUTSIDE
 }
 
-/// The packet leaves its source router, over a link that is on no ring.
+/// Notes that the packet leaves its source router over a link outside of rings.
 #[inline(always)]
 pub fn leave_source(packet: &mut Packet) {
     packet.dim = OUTSIDE;
 }
 
-/// The common part of a routing at work. Routers are given by their numbers.
+/// The common part of these routings, built for one network. Routers are given by their numbers.
 #[derive(Debug, Clone)]
 pub struct InTransit {
     keys: Keys,
@@ -89,8 +89,8 @@ impl InTransit {
         Proof::EscapeRings(self.rings.escapes())
     }
 
-    /// Most hops of a packet that crosses so many links at most each time that it is outside of rings: it is there once more
-    /// than it may leave a ring, and as often in one.
+    /// Most hops of a packet. `outside`: most links that it crosses in each stay outside of rings. It has one stay
+    /// outside more than the number of times that it may leave a ring, and as many stays inside as outside.
     pub fn most_hops(&self, outside: u32) -> u32 {
         (self.keys.ring.exits + 1) * (outside + self.rings.longest_stay())
     }
@@ -111,11 +111,11 @@ impl InTransit {
         }
     }
 
-    /// A head takes its minimal hop, which has room and does not let it look for a detour.
+    /// Handles a head that takes its minimal hop, which has room and is not a reason to look for a detour.
     #[inline(always)]
     pub fn takes_minimal<Q: View + ?Sized>(&self, here: &Q, minimal: Hop) -> Hop {
-        // until an output is taken, neither what was granted nor the room behind it changes for the worse (a link that TCEP
-        // means to switch off meanwhile still takes the packet)
+        // until an output is taken, its grants and the room behind it do not get worse (a link that TCEP means to
+        // switch off meanwhile still takes the packet)
         let is_free = matches!(self.keys.injection, Injection::Free {});
         let stays = match self.keys.trigger {
             Trigger::Granted | Trigger::GrantedOrFull => is_free,
@@ -143,7 +143,8 @@ impl InTransit {
         }
     }
 
-    /// How full the first output of a detour may be, if the minimal output is so full; `None`: too empty for detours.
+    /// Highest occupancy of the first output of a detour, for this occupancy of the minimal output; `None`: too low for
+    /// detours.
     #[inline(always)]
     pub fn most_occupancy(&self, full: f64) -> Option<f64> {
         let most = match self.keys.most_occupancy {
@@ -178,8 +179,8 @@ impl InTransit {
         }
     }
 
-    /// The escape of a packet that is stuck: on in its ring, or into one that is open, or else into any, the longer way round
-    /// where the shorter one begins with a broken link; `None` at a source from which packets enter no ring.
+    /// The escape of a stuck packet: along its ring, or into an open ring, or else into any ring. It takes the longer
+    /// way round if the shorter one begins with a broken link; `None` at a source from which packets enter no ring.
     pub fn escape<Q: View + ?Sized>(
         &self,
         (router, to): (usize, usize),
@@ -216,7 +217,7 @@ impl InTransit {
         (0..self.rings.count()).flat_map(into).flatten().collect()
     }
 
-    /// The packet takes this hop at `router`. Returns the direction, if the hop is along or into a ring.
+    /// Updates the packet for this hop at `router`. Returns the direction, if the hop is along or into a ring.
     pub fn taken(&self, router: usize, packet: &mut Packet, hop: Hop) -> Option<u8> {
         let direction = self.rings.direction(router, hop);
         if direction.is_none() && is_in_ring(packet) {
@@ -226,8 +227,8 @@ impl InTransit {
         direction
     }
 
-    /// One of these outputs that is open, was granted to nobody in this cycle and is at most so full, drawn at random (of
-    /// more than `MOST` from the first ones).
+    /// A random one of these outputs that is open, was not granted in this cycle and is at most this full (of more than
+    /// `MOST`, only the first ones are considered).
     pub fn pick<Q: View + ?Sized>(
         &self,
         here: &Q,

@@ -54,8 +54,8 @@ impl Groups {
         })
     }
 
-    /// So many VC classes on the links in a group and between groups. Others, such as those of escape rings, have the one that
-    /// every link has; no packet takes it there.
+    /// Numbers of VC classes on the links in a group and between groups. Links of other classes, such as escape rings,
+    /// have the one class of every link, which no packet takes there.
     pub fn vc_classes(&self, local: u8, global: u8) -> Classes {
         let mut classes = vec![1; self.link_classes];
         (classes[self.local_class], classes[self.global_class]) = (local, global);
@@ -74,8 +74,7 @@ impl Groups {
         k + copy * (self.groups - 1)
     }
 
-    /// The random choice that a packet makes once, for its whole path: which of the parallel links between two groups
-    /// it takes.
+    /// The random choice that a packet makes once for its whole path: one of the parallel links between two groups.
     pub fn draws(&self) -> Draws {
         Draws { more_copies: self.links_per_pair - 1, ..Draws::default() }
     }
@@ -86,7 +85,7 @@ impl Groups {
         self.gateway[self.global_port(from, to, packet, seed) as usize]
     }
 
-    /// First global port of a router, and how many follow from there to the last one.
+    /// First global port of a router, and the number of ports from there to the last one.
     pub fn global_ports(&self) -> (u16, u16) {
         let ports = || self.gateway.iter().map(|&(_, port)| port);
         ports().min().zip(ports().max()).map_or((0, 0), |(first, last)| (first, last - first + 1))
@@ -102,7 +101,7 @@ impl Groups {
         self.first_local
     }
 
-    /// How many global ports of a router are wired; they come first.
+    /// Number of global ports of a router that are wired; they come first.
     #[inline(always)]
     pub fn wired_global_ports(&self, at: u64) -> u16 {
         let per_router = self.gateway.len() as u32 / self.per_group;
@@ -110,7 +109,7 @@ impl Groups {
         wired.saturating_sub(index(at) * per_router).min(per_router) as u16
     }
 
-    /// How far a hop is along paths whose VC class is the number of global links crossed: local links of class 0, then global
+    /// Rank of a hop on paths whose VC class is the number of global links crossed: local links of class 0, then global
     /// ones, then local links of class 1, and so on.
     pub fn rank(&self, hop: Hop) -> u32 {
         2 * u32::from(hop.class) + u32::from(!self.is_local(hop.port))

@@ -34,7 +34,7 @@ macro_rules! knows_numbers {
 
 pub(super) use {knows_numbers, routes_any_graph};
 
-/// Which of several next hops.
+/// Rule by which one of several next hops is taken.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Among {
@@ -158,7 +158,7 @@ impl Wiring {
     }
 }
 
-/// Bytes of a table with so many bytes for each router and destination.
+/// Bytes of a table with `bytes` bytes for each router and destination.
 pub(super) fn table_bytes(graph: &Graph, bytes: u64) -> u64 {
     let hosts = (0..graph.routers()).filter(|&router| graph.terminals_of(router) > 0).count() as u64;
     hosts * u64::from(graph.routers()) * bytes

@@ -9,7 +9,7 @@ use weft_topology::Graph;
 
 pub use weft_topology::Line;
 
-/// How a ring is kept free of deadlock: by VC classes or by a bubble.
+/// The rule that keeps a ring free of deadlock: VC classes or a bubble.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Dateline {
@@ -99,8 +99,8 @@ impl Grid {
         self.ports[d] + u16::from(!up)
     }
 
-    /// Whether a minimal path from coordinate `own` to another one goes up, and whether one goes down. Half way round a
-    /// ring, both do.
+    /// Whether a minimal path from coordinate `own` to another one goes up, and whether one goes down. Both are minimal
+    /// half way round a ring.
     #[inline(always)]
     pub fn ways(&self, own: u8, to: u8, d: usize) -> (bool, bool) {
         if self.line != Line::Ring {

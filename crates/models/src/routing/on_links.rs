@@ -11,7 +11,7 @@ use weft_api::state::LinkState;
 use weft_api::subnetworks::Subnets;
 use weft_topology::Graph;
 
-/// The lines of a grid, and the links that are on while `weft check` works out paths under a policy.
+/// The lines of a grid, and the links that are on while `weft check` computes paths under a policy.
 #[derive(Debug, Clone)]
 pub struct Lines {
     nets: Subnets,
@@ -50,8 +50,8 @@ impl Lines {
         others.filter(move |&c| self.may_be_on(at, d, own, c) && self.may_be_on(at, d, c, to))
     }
 
-    /// Whether packets may find the link between two members of line `d` on. Any link, unless paths are worked out under a
-    /// policy. `at`: coordinates of a router of the line.
+    /// Whether packets may find the link between two members of line `d` on. True for every link unless `weft check`
+    /// assumes a power policy. `at`: coordinates of a router of the line.
     pub fn may_be_on(&self, at: u64, d: usize, a: u8, b: u8) -> bool {
         let Some((policy, managed)) = &self.first else { return true };
         let number = (0..self.nets.count).map(|d| u32::from(Grid::coordinate(at, d)) * self.nets.strides[d]).sum();
@@ -59,7 +59,7 @@ impl Lines {
         !managed[usize::from(self.nets.classes[d])] || policy.first_state(from, to) == LinkState::On
     }
 
-    /// Whether paths are worked out under a policy.
+    /// Whether paths are computed under an assumed policy.
     pub fn are_first(&self) -> bool {
         self.first.is_some()
     }
@@ -84,7 +84,7 @@ pub fn nth(mut bits: u64, k: u32) -> u8 {
     bits.trailing_zeros() as u8
 }
 
-/// Walks of packets that go by the links of lines, for the tests of routings.
+/// Walks of packets that use the link states of lines, for the tests of routings.
 #[cfg(test)]
 pub(super) mod walks {
     use crate::routing::{LinkKnowledge, Routing, RoutingModel};
@@ -133,8 +133,8 @@ pub(super) mod walks {
     }
 }
 
-/// The lines of a grid, for a routing that goes by their links under some policies only. There are none until the power policy publishes
-/// the states of links.
+/// The lines of a grid, for a routing that uses their link states only under some policies. There are none until the
+/// power policy publishes the states of links.
 #[derive(Debug, Clone)]
 pub struct SwitchedLines {
     /// `None` where the links of lines can't be switched.
@@ -147,7 +147,7 @@ impl SwitchedLines {
         Self { lines: Lines::of(graph), are_published: false }
     }
 
-    /// The lines whose dark links packets go round, if the power policy publishes the states of their links.
+    /// The lines in which packets avoid dark links, if the power policy publishes the states of their links.
     #[inline(always)]
     pub fn get(&self) -> Option<&Lines> {
         self.lines.as_ref().filter(|_| self.are_published)
@@ -172,7 +172,7 @@ impl SwitchedLines {
         }
     }
 
-    /// As `Lines::assume_all`; no if there are no lines.
+    /// The same as `Lines::assume_all`; false if there are no lines.
     pub fn assume_all(&mut self) -> bool {
         self.lines.as_mut().is_some_and(Lines::assume_all)
     }

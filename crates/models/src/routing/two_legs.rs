@@ -6,9 +6,9 @@ use weft_api::state::{DETOUR, Packet};
 use weft_topology::Graph;
 use weft_units::Refusal;
 
-/// Knows routers by their numbers. Sends packets in phase 0 to `Packet::target`, the intermediate, and packets in phase
-/// 1 to their destination, which is their target then. The VC classes of the second leg come after those of the first.
-/// A packet that goes straight to its destination is in phase 1 from the beginning.
+/// A path over an intermediate; routers are given by their numbers. Packets in phase 0 go to `Packet::target`, the
+/// intermediate. Packets in phase 1 go to their destination, which is then their target. The VC classes of the second
+/// leg come after those of the first. A packet that goes straight to its destination is in phase 1 from the beginning.
 #[derive(Debug, Clone)]
 pub struct TwoLegs {
     leg: Arc<dyn AnyRouting>,
@@ -24,7 +24,7 @@ pub struct TwoLegs {
 }
 
 impl TwoLegs {
-    /// Makes it with legs of `leg`, which the scenario has under `key` of the routing `name`.
+    /// Makes the paths from legs of `leg`, which the scenario has under `key` of the routing `name`.
     pub fn of(graph: &Graph, leg: &RoutingConfig, name: &str, key: &str) -> Result<Self, Refusal> {
         let leg = build_leg(graph, leg, name, key)?;
         let (classes, second) = classes_of_both(graph, &leg.needs().classes);
@@ -34,8 +34,9 @@ impl TwoLegs {
         Ok(Self { coords: leg.coordinates(graph).into(), leg, classes, second: second.into(), most_of_first, mids })
     }
 
-    /// The same paths through what is left of the network. The second leg keeps its first class, since there are packets on
-    /// the way; behind a first leg that has become longer it begins with a higher one ([`turn`](Self::turn)).
+    /// The same paths through the network without its failed parts. The second leg keeps its first class, because
+    /// packets are in flight; behind a first leg that has become longer it begins with a higher one
+    /// ([`turn`](Self::turn)).
     pub fn rebuilt(&self, left: &Graph) -> Result<Self, Refusal> {
         let leg = self.leg.rebuild(left)?;
         let (classes, _) = classes_of_both(left, &leg.needs().classes);
@@ -53,7 +54,7 @@ impl TwoLegs {
         self.mids[below(draw(seed, packet, 0x51), self.mids.len() as u32) as usize].into()
     }
 
-    /// Sends the packet over the router at `mid`.
+    /// Sets the router at `mid` as the intermediate of the packet.
     #[inline(always)]
     pub fn detour(&self, packet: &mut Packet, mid: u64) {
         packet.target = mid;
@@ -66,8 +67,8 @@ impl TwoLegs {
         detours.then_some(packet.target)
     }
 
-    /// A packet on its first leg that is at its intermediate begins the second one: in its first class, or behind the classes
-    /// of a first leg that has, round what has failed, taken more of them (`lane`) than there were before.
+    /// Lets a packet on its first leg that is at its intermediate begin the second leg. It begins in the first class of
+    /// that leg, or in a higher class if the first leg has used more classes (`lane`) around faults.
     #[inline(always)]
     fn turn(&self, at: u64, packet: &mut Packet) {
         if packet.phase == 0 && at == packet.target {
@@ -88,7 +89,7 @@ impl TwoLegs {
         Hop { class: hop.class + packet.phase * self.second[usize::from(hop.port)], ..hop }
     }
 
-    /// The hop on the path of the packet; `None` if its leg knows no way on.
+    /// The hop on the path of the packet; `None` if its leg has no further hop.
     #[inline(always)]
     pub fn hop(&self, at: u64, packet: &mut Packet, seed: u64) -> Option<Hop> {
         self.turn(at, packet);
@@ -101,8 +102,8 @@ impl TwoLegs {
         Some(self.classed(hop, packet))
     }
 
-    /// Follows a packet along a leg, from router `from` to router `to`. `cross` gets every router, and the port that the
-    /// packet takes there, and says which router is behind; `None` if a link leads nowhere. `packet` is written over.
+    /// Follows a packet along a leg, from router `from` to router `to`. `cross` gets every router and the port that the
+    /// packet takes there, and returns the router behind it; `None` if the port has no link. `packet` is written over.
     #[inline(always)]
     pub fn follow(
         &self,
@@ -143,7 +144,7 @@ impl TwoLegs {
         steps.map(|step| Step { hop: self.classed(step.hop, &packet), after: after(step.after), ..step }).collect()
     }
 
-    /// The packet does not take the hop that [`hop`](Self::hop) has named last.
+    /// Called when the packet does not take the hop that [`hop`](Self::hop) has named last.
     pub fn forget_hop(&self, packet: &mut Packet) {
         let mut on_leg = self.on_leg(packet);
         self.leg.forget_hop(&mut on_leg);
@@ -160,7 +161,8 @@ impl TwoLegs {
         }
     }
 
-    /// Legs are followed apart only where a packet and its draws name every hop, and every router can be the end of a leg.
+    /// Legs are followed separately only if a packet and its draws name every hop, and every router can be the end of a
+    /// leg.
     pub fn proof(&self) -> Proof<'_> {
         match self.leg.proof() {
             Proof::Rises { link_first: false, .. } => Proof::rises(),
@@ -213,8 +215,8 @@ fn refuse_too_many(classes: &Classes) -> Result<(), (String, String)> {
     Err((what, "write a routing with fewer VC classes for the legs, such as the one made for this topology".to_owned()))
 }
 
-/// VC classes by link class, if both legs need `of_leg`; and, by port number, the first class of the second leg. Where
-/// routers have links of different classes at one port number, all links have as many classes as the neediest.
+/// VC classes by link class, if both legs need `of_leg`; and, by port number, the first class of the second leg. If
+/// routers have links of different classes at one port number, all links have the largest number of classes.
 fn classes_of_both(graph: &Graph, of_leg: &Classes) -> (Classes, Vec<u8>) {
     let ports = (0..graph.routers()).flat_map(|router| graph.ports(router).iter().zip(0usize..));
     let mut second: Vec<Option<u8>> = vec![None; graph.radix() as usize];

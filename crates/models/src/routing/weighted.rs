@@ -31,7 +31,7 @@ impl Default for Weight {
 const MAX_COST: u32 = 1 << 16;
 
 impl Weight {
-    /// Weight of a link of each class; `None` if every link counts one. `name`: the routing, for messages.
+    /// Weight of a link of each class; `None` if every link counts as 1. `name`: the routing, for messages.
     fn of_classes(&self, graph: &Graph, name: &str) -> Result<Option<Vec<u32>>, Refusal> {
         match self {
             Self::Links {} => Ok(None),
@@ -79,7 +79,7 @@ fn costs_of_classes(costs: &BTreeMap<String, u32>, graph: &Graph, path: &str) ->
 /// The shortest paths of a graph by some weight.
 #[derive(Debug, Clone)]
 pub enum Paths {
-    /// Every link counts one.
+    /// Every link counts as 1.
     Links(Distances),
     Weighted(Weighted),
 }

@@ -1,4 +1,4 @@
-//! Terminals create packets at random times, whatever the network does.
+//! Terminals create packets at random times, independent of the network.
 //!
 //! # Source
 //! W. J. Dally, B. Towles, "Principles and Practices of Interconnection Networks", Morgan Kaufmann 2004, section 23.1:
@@ -22,7 +22,7 @@ use weft_api::clocks::{ClockSources, Clocks};
 use weft_api::workload::{Awaits, JobSite, JobSources, Place, Workload, WorkloadModel};
 use weft_units::{Cycles, Refusal};
 
-/// Terminals create packets at random times, whatever the network does.
+/// Terminals create packets at random times, independent of the network.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OpenLoop {}

@@ -9,12 +9,14 @@
 //! outstanding: most requests of a terminal that have no reply yet \[count\]. reply_class: message class of replies \[name\].
 //! finite_buffers: requests keep their places until they are answered \[yes or no\].
 //! # Guarantees
-//! Every request has one reply. It is created when the tail of the request is delivered, so `turnaround` is a part of its
-//! latency. A reply that waits for it is neither a queue nor a backlog. Replies leave a terminal in the order of their creation; those that may leave go before its requests. A terminal never has more requests without a reply than
-//! `outstanding`; its clock waits then, and goes on when a reply is delivered. A reply counts in the measured window if
-//! its request does. A request that is lost at a fault has no reply; then only terminals without `outstanding` go on. By default requests are always consumed, so no VC class is needed between the two
-//! kinds. With `finite_buffers` a request keeps its place in the buffer of its terminal until the tail of a reply
-//! leaves. The engine then requires VCs and queues of replies that no request blocks.
+//! Every request has one reply. It is created when the tail of the request is delivered, so `turnaround` is a part of
+//! its latency. A reply that waits for it is neither a queue nor a backlog. Replies leave a terminal in the order of
+//! their creation; those that may leave go before its requests. A terminal never has more requests without a reply than
+//! `outstanding`; its clock waits then, and continues when a reply is delivered. A reply counts in the measured window
+//! if its request does. A request that is lost at a fault has no reply; then only terminals without `outstanding`
+//! continue. By default requests are always consumed, so no VC class is needed between the two kinds. With
+//! `finite_buffers` a request keeps its place in the buffer of its terminal until the tail of a reply leaves. The
+//! engine then requires VCs and queues of replies that no request blocks.
 //! # Not modelled
 //! Service times that differ from request to request; a bound on the replies that wait at a terminal beside its buffer; requests that more than one terminal
 //! answers.

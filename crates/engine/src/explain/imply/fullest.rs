@@ -1,4 +1,4 @@
-//! How full the fullest channel is at the loads of a spec, where that follows from the paths alone.
+//! Utilisation of the fullest channel at the loads of a spec, if it follows from the paths alone.
 
 use super::Walker;
 use crate::network::fullest::{Buffers, Fullest};
@@ -9,14 +9,14 @@ use weft_api::workload::Amount;
 use weft_kernel::net::Net;
 use weft_topology::Peer;
 
-/// Most steps, of about 30 ns each: every run takes them, so they must be few beside it.
+/// Most steps, of about 30 ns each. Every run takes them, so they must be few compared with the run.
 const MAX_STEPS: u64 = 1 << 18;
 
-/// The fullest channel; `None` where a packet chooses its path by queues or by links that are on, where something fails,
-/// where the load changes or follows the network, or where there are too many paths.
+/// The fullest channel. `None` if packets choose paths by queues or by links that are on, if some part fails, if the
+/// load changes or depends on the network, or if there are too many paths.
 ///
-/// Only the share of packets on each path counts, and not in which order they come. So a routing that draws an intermediate or
-/// hops by itself for each packet has such a channel, too.
+/// Only the share of packets on each path counts, and not their order. So a routing that draws an intermediate or hops
+/// at random for each packet also has such a channel.
 pub(crate) fn fullest(spec: &Spec, net: &Net) -> Option<Fullest> {
     let needs = &net.needs;
     let paths_are_fixed = needs.decides == Decides::Ahead && needs.sensor.is_none();
@@ -37,10 +37,10 @@ pub(crate) fn fullest(spec: &Spec, net: &Net) -> Option<Fullest> {
     Some(walker.fullest())
 }
 
-/// Whether a job offers its load all the time, at random.
+/// Whether a job offers its load at random during the whole run.
 fn is_steady(spec: &Spec, net: &Net, j: usize, job: &Job) -> bool {
     let one = Amount { packets: 1, flits: job.packets.longest().into() };
-    // a packet of one flit in every cycle is no random load: its queue does not grow at the capacity
+    // a packet of one flit in every cycle is not a random load: its queue does not grow at the capacity
     let is_random = job.packets.longest() > 1 || job.phases[0].load.iter().all(|&load| load < 1.0);
     let answers = net.jobs[j].workload.in_all(one) != one;
     let follows = spec.traffic.jobs[j].workload.model().follows_network();

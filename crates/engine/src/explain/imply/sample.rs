@@ -3,12 +3,12 @@
 //! The sample is taken eight times, each time from every router that sends. Its destinations and intermediates lie at
 //! equal distances on the list of all of them, and move on from router to router by a fixed step (a rank-1 lattice,
 //! shifted at random: I. H. Sloan, S. Joe, "Lattice Methods for Multiple Integration", 1994). So all destinations and
-//! intermediates come about equally often, and channels see far less noise than with independent draws. The spread of
-//! the eight samples says how far their mean may be off.
+//! intermediates occur about equally often, and the loads of channels have far less noise than with independent draws.
+//! The error of the mean follows from the spread of the eight samples.
 //!
-//! The busiest channel of a sample is busy by chance, too: its load is too high on average. The channel that is busiest
-//! in seven samples has, in the eighth, a load that is too low on average, since another channel may be busier still.
-//! The estimate is half way between the two, and its interval reaches beyond both.
+//! The load of the busiest channel of a sample is too high on average, because chance also made it the busiest. The
+//! channel that is busiest in seven samples has, in the eighth, a load that is too low on average, since another
+//! channel may be busier still. The estimate is half way between the two, and its interval reaches beyond both.
 
 use super::{Cuts, Flow, Implied, MAX_STEPS, Means, Part, Walker, between_routers};
 use crate::explain::serial::NO_LINKS;
@@ -23,7 +23,7 @@ const SAMPLES: usize = 8;
 const STEPS: u64 = MAX_STEPS / 2;
 /// Student's t for 95 % and the 7 degrees of freedom of 8 samples.
 const T95: f64 = 2.365;
-/// Most parts into which a packet is split that draws again at a router.
+/// Most parts into which the walk splits a packet that draws again at a router.
 const MAX_PARTS: u64 = 256;
 /// Routers whose destinations are counted, to see whether the lists of all are short enough.
 const PROBES: usize = 4;
@@ -33,7 +33,7 @@ pub(super) fn stream() -> Pcg32 {
     weft_traffic::stream(0x5a, 0, 0)
 }
 
-/// Draws a place in the list, each as likely as its weight says.
+/// Draws an index of the list, with probabilities in proportion to the weights.
 pub(super) fn draw(rng: &mut Pcg32, weights: &[f64]) -> usize {
     if weights.iter().all(|&weight| weight == weights[0]) {
         return below(rng, weights.len() as u32) as usize;
@@ -46,7 +46,7 @@ pub(super) fn draw(rng: &mut Pcg32, weights: &[f64]) -> usize {
     weights.iter().position(is_it).unwrap_or(weights.len() - 1)
 }
 
-/// How far numbers may be off that come from a sample of the paths.
+/// Errors of numbers that come from a sample of the paths.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Sampled {
     /// Paths that were followed.
@@ -79,18 +79,18 @@ struct Sample {
     means: Means,
     load: Vec<f64>,
     cuts: Option<Cuts>,
-    /// Where its lattice begins, and by how much it moves on from router to router.
+    /// The start of its lattice, and the step by which it moves on from router to router.
     shift: f64,
     step: usize,
-    /// Where its intermediates begin: independent of its destinations.
+    /// The start of its intermediates, independent of its destinations.
     start: f64,
 }
 
-/// How much has been followed.
+/// Number of paths followed.
 #[derive(Default)]
 struct Followed {
     pairs: u64,
-    /// Paths that there are between these pairs, and those that were followed.
+    /// Number of paths between these pairs, and number of those that were followed.
     starts: u64,
     paths: u64,
 }
@@ -141,8 +141,9 @@ impl Walker<'_> {
         }
     }
 
-    /// How many destinations of a router to take in a sample, and how many paths to each, so that they cost about so many
-    /// steps. Both are about equally many: too few destinations are as bad for the loads of channels as too few paths.
+    /// Numbers of destinations per router and of paths per destination in a sample that costs about this number of
+    /// steps. The two numbers are about equal: too few destinations are as bad for the loads of channels as too few
+    /// paths.
     fn plan(&mut self, senders: &[u32], lists: bool, steps: u64) -> (usize, usize) {
         let mut scratch = self.begin(0, senders.len());
         self.swap(&mut scratch);
@@ -240,7 +241,7 @@ impl Walker<'_> {
         flows
     }
 
-    /// Follows at most so many of the paths of a flow; returns their mean hops and mean cycles ([`Means::wire`]).
+    /// Follows at most `most` of the paths of a flow; returns their mean hops and mean cycles ([`Means::wire`]).
     fn follow(&mut self, flow: &Flow, rate: f64, (paths, start): (usize, f64), followed: &mut Followed) -> (f64, f64) {
         let mut mean = (0.0, 0.0);
         followed.pairs += 1;
@@ -263,8 +264,9 @@ impl Walker<'_> {
         mean
     }
 
-    /// At most so many of the packets that a source may make of this one, at equal distances on the list of all, and how
-    /// many there are. The others are never made: a network may have tens of thousands of intermediates.
+    /// At most `most` of the packets that a source may make of this one, at equal distances on the list of all, and the
+    /// length of that list. The other packets are never made, because a network may have tens of thousands of
+    /// intermediates.
     pub(super) fn pick_starts(&self, from: u32, packet: Packet, most: usize, begin: f64) -> (Vec<Packet>, usize) {
         let starts = self.starts(from, packet);
         let (all, count) = (starts.count(), starts.count().min(most));

@@ -1,4 +1,5 @@
-//! That the walk over an idle network takes what the routing takes, and that its work does not grow with what is not taken.
+//! Tests that the walk over an idle network takes the hops that the routing takes, and that hops not taken cost no
+//! work.
 
 use super::*;
 use std::collections::BTreeSet;
@@ -9,7 +10,7 @@ use weft_api::walk::Step;
 use weft_models::routing::RoutingConfig;
 use weft_topology::Graph;
 
-/// The first step, and those behind it that cost as much, and are a detour or none as it is.
+/// The first step, and the steps behind it of equal cost that are also a detour, or also none.
 fn equal_to_first(steps: &[Step]) -> Vec<String> {
     let cost = |step: &Step| (step.cost.map(|cost| (cost.hops, cost.bias)), step.after.flags & DETOUR);
     let first = steps.first().map(cost);
@@ -136,7 +137,8 @@ fn all_paths_of_ugal_in_a_dragonfly_are_followed_without_its_detours() {
         let net = assemble::net(&spec).expect("a network");
         let mut walker = Walker::new(&spec, &net);
         let means = walker.walk_all().expect("few enough steps");
-        // a pair is one start; at most two choices, as the adaptive one chooses again, and a step per other hop
+        // a pair is one start; at most two choices, because the adaptive routing chooses again, and a step per other
+        // hop
         let most = u64::from(spec.graph.routers()).pow(2) * (1 + 2 * STEPS_OF_CHOICE + 3);
         assert!(walker.steps <= most, "{routing}: {} steps, {} hops", walker.steps, means.hops);
     }

@@ -1,4 +1,4 @@
-//! Sets the policy up in the blocks: its agents, their control packets, and the faults that they notice.
+//! Sets up the policy in the blocks: its agents, their control packets, and the faults that they notice.
 
 use super::builder::Builder;
 use crate::network::failures::{Fault, OwnEnd};
@@ -22,7 +22,8 @@ impl Builder<'_> {
         let events = (0..).zip(ports).flat_map(|(channel, port)| {
             let from = routers[port.router as usize].id;
             let number = (self.spec.graph.port_base(routers[0].id) + channel - self.spec.graph.port_base(from)) as u16;
-            // the router at the far end; a link to a terminal fails with its own router, unless the policy takes care of links itself
+            // the router at the far end; a link to a terminal fails with its own router, unless the policy itself
+            // replaces failed links
             let to = match port.far {
                 Far::Here { router, .. } | Far::Away { router, .. } => Some(router),
                 Far::Terminal(_) => (self.net.faults.repair != Repair::ByPolicy).then_some(from),
@@ -43,7 +44,7 @@ impl Builder<'_> {
         Faults::new(events.collect(), ports.len(), routers.len(), self.allocator.width().vcs())
     }
 
-    /// The block as the service for control packets has it. `queue`: most packets that may wait for one link.
+    /// The block as the service for control packets sees it. `queue`: most packets that may wait for one link.
     fn place(&self, queue: u64) -> Place {
         let graph = &*self.spec.graph;
         let place = |r: u32| {
@@ -58,7 +59,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Sets the policy up in a block: link states in cycle 0, control packets and agents.
+    /// Sets up the policy in a block: link states in cycle 0, control packets and agents.
     pub(super) fn add_policy(&self, block: &mut dyn AnyBlock) {
         self.switch_off(block);
         let router = |r: RouterPlace| RouterSite { id: r.id, coords: self.net.coords[r.id as usize], base: r.base };

@@ -1,4 +1,4 @@
-//! Describes the blocks of a network, and has the kernel build them.
+//! Describes the blocks of a network, from which the kernel builds them.
 
 use super::parameters;
 use crate::network::bundles::Members;
@@ -125,8 +125,8 @@ impl Builder<'_> {
         ports.iter().map(|port| port.class).chain(std::iter::repeat_n(0, terminals))
     }
 
-    /// Computes how much can be on its way at once. Where that is far more than any run reaches, a generous part of it
-    /// is enough.
+    /// Computes the most events that can be in flight at once. If that is far more than any run reaches, a generous
+    /// part of it is enough.
     fn room(&self, ports: &[Port], terminals: usize) -> Room {
         let (net, spec) = (self.net, self.spec);
         let per_channel = |class: u8| net.links[usize::from(class)].capacity as usize;
@@ -152,13 +152,13 @@ impl Builder<'_> {
         }
     }
 
-    /// Cycles by which flits on a channel in its slowest mode may come later than at the full rate.
+    /// Cycles by which flits on a channel in its slowest mode may arrive later than at the full rate.
     fn slowed(&self) -> u64 {
         let of_class = |(c, link): (usize, &LinkClass)| parameters::slowed(self.spec, c, link);
         self.spec.links.iter().enumerate().map(of_class).max().unwrap_or(0)
     }
 
-    /// Most deliveries under way of which sources will be notified. Each terminal receives at most one tail per cycle.
+    /// Most deliveries in flight of which sources will be notified. Each terminal receives at most one tail per cycle.
     fn to_deliver(&self, terminals: usize) -> usize {
         if self.net.tells { 64 * terminals } else { 0 }
     }
@@ -232,7 +232,7 @@ impl Builder<'_> {
         (self.bounds[self.b]..self.bounds[self.b + 1]).flat_map(ports).collect()
     }
 
-    /// Mail for every block, with memory for what one window can bring to it.
+    /// Mail for every block, with memory for the items that can be sent to it in one window.
     fn outbox(&self, ports: &[Port]) -> Vec<Mail> {
         let net = self.net;
         let blocks = self.bounds.len() - 1;
@@ -248,7 +248,7 @@ impl Builder<'_> {
             // allocation step.
             let steps = self.longest(|l| (l.latency + net.router.after_grant) * u64::from(net.router.speedup));
             let most = channels * steps.min(self.longest(|l| 2 * u64::from(l.capacity))) as usize;
-            // of short runs, every second flit is followed by the end of its run
+            // in short runs, every second flit is followed by the end of its run
             let events = if self.has_streams() { most + most / 2 } else { most };
             *mail = Mail::with_capacity(MailRoom {
                 flits: events,

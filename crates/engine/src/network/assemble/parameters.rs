@@ -1,4 +1,4 @@
-//! Refuses parameters of routers and links that do not go together.
+//! Refuses parameters of routers and links that are incompatible.
 
 use crate::network::bubbles;
 use crate::network::classes::{VcSets, are_vcs};
@@ -12,7 +12,7 @@ use weft_kernel::parts::pace::Rates;
 use weft_units::{Cycles, Refusal};
 
 /// Flits that may wait for a link that carries less than one flit per cycle: one can cross the switch while another one
-/// waits, so that the link is never idle for want of a grant.
+/// waits, so that the link is never idle while it waits for a grant.
 const STAGED: u32 = 2;
 
 /// Longest delay of a link or a router [cycles]: the wheels need a slot for every cycle that an event can lie ahead.
@@ -45,11 +45,11 @@ pub(super) fn by_age(spec: &Spec) -> Result<bool, Refusal> {
             "set router.vc_realloc to 0, or priority to round_robin",
         ));
     }
-    // VC allocation in a stage of its own goes round robin; priorities of classes then count in network interfaces only
+    // VC allocation as a separate stage is round robin; priorities of classes then count only in network interfaces
     Ok(by_age || spec.has_priorities() && spec.router.vc_realloc == 0)
 }
 
-/// Refuses a limit that does not hold for the packets of the run.
+/// Refuses a limit that packets of the run exceed.
 pub(super) fn input_speedup(spec: &Spec) -> Result<InputSpeedup, Refusal> {
     let (speedup, longest) = (spec.router.input_speedup, spec.traffic.longest());
     if speedup == InputSpeedup::One && longest > 1 {
@@ -89,7 +89,7 @@ pub(super) fn hold_switch(spec: &Spec) -> Result<bool, Refusal> {
 /// in a router.
 pub(super) fn after_grant(spec: &Spec) -> Result<u64, Refusal> {
     let router = &spec.router;
-    // with VC allocation as a stage of its own the grant comes one step after arrival; at speedup 1 this is a cycle
+    // with VC allocation as a separate stage the grant comes one step after the arrival, which is a cycle at speedup 1
     let waits = u64::from(router.vc_realloc > 0 && router.speedup == 1);
     router.delay.checked_sub(waits).ok_or_else(|| {
         Refusal::new(
@@ -150,7 +150,7 @@ pub(super) fn link_of(spec: &Spec, c: usize, needed: &Needs, sets: &VcSets) -> R
     })
 }
 
-/// Flits of a VC in which each of `destinations` has a buffer.
+/// Size of a VC in which each of `destinations` has a buffer [flits].
 fn vc_buffer(link: &LinkClass, destinations: u32, name: &str) -> Result<u16, Refusal> {
     let all = u64::from(link.buffer) * u64::from(destinations);
     u16::try_from(all).map_err(|_| {
@@ -164,7 +164,7 @@ fn vc_buffer(link: &LinkClass, destinations: u32, name: &str) -> Result<u16, Ref
     })
 }
 
-/// Whether flits of links of class `c` do not simply leave one per cycle, as many as there are credits.
+/// Whether links of class `c` are limited by more than credits and one flit per cycle.
 fn is_paced(spec: &Spec, c: usize) -> bool {
     let slows = spec.managed[c] && spec.slowest_mode() != Rate::ONE;
     spec.links[c].rate != Rate::ONE || slows || spec.router.output_buffer.is_some()
@@ -190,7 +190,7 @@ fn staged(spec: &Spec, c: usize) -> u32 {
     }
 }
 
-/// The rates of the links, if one is paced. Refuses those that routers and terminals can't feed.
+/// The rates of the links, if one is paced. Refuses rates at which routers and terminals cannot send.
 pub(super) fn rates(spec: &Spec) -> Result<Option<Rates>, Refusal> {
     if !(0..spec.links.len()).any(|c| is_paced(spec, c)) {
         return Ok(None);
@@ -203,7 +203,7 @@ pub(super) fn rates(spec: &Spec) -> Result<Option<Rates>, Refusal> {
     Ok(Some(Rates::new(of, staged)))
 }
 
-/// Refuses a rate that is more than a terminal or a crossbar can feed.
+/// Refuses a rate at which a terminal or a crossbar cannot send.
 fn check_rate(spec: &Spec, link: &LinkClass, class: usize) -> Result<(), Refusal> {
     let path = format!("links.{}.bandwidth", spec.graph.class_names()[class]);
     let speedup = u32::from(spec.router.speedup);
@@ -288,7 +288,7 @@ fn vcs_of_sets(c: usize, needed: &Needs, sets: &VcSets, ranges: &[(u32, u32)]) -
 /// may use. A class that enters rings has the same VCs as the class that moves on in them.
 fn vcs_of(c: usize, needed: &Needs, sets: &VcSets, usable: u32) -> [u16; 16] {
     let mut vcs_of = [0u16; 16];
-    // from the top: the VCs of rings that say how many they have
+    // from the highest VC on: the VCs of rings that declare their number
     let mut usable = usable;
     for (entry, vcs) in needed.ring_entries_on(c).filter_map(|entry| Some((entry, u32::from(entry.vcs?)))) {
         vcs_of[usize::from(entry.move_on)] = ((1u32 << usable) - (1u32 << (usable - vcs))) as u16;

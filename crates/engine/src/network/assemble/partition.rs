@@ -8,20 +8,20 @@ use weft_api::state::Packet;
 use weft_topology::Graph;
 use weft_units::Refusal;
 
-/// The first router of every block, and the end of the last block. It depends on nothing but the spec and the number of blocks.
-/// `whole_groups`: routers read the queues of their group, so each group must lie in one block, and there can't be more blocks than
-/// groups.
+/// The first router of every block, and the end of the last block. It depends only on the spec and the number of
+/// blocks. `whole_groups`: routers read the queues of their group, so each group must lie in one block, and there can't
+/// be more blocks than groups.
 ///
-/// Blocks have about as much work each, as far as the ports of their routers and the terminals of programs tell ([`work`]).
+/// Blocks have about equal work, estimated from the ports of their routers and the terminals of programs ([`work`]).
 pub(crate) fn partition(spec: &Spec, blocks: usize, whole_groups: bool) -> Vec<u32> {
     partition_by(spec, blocks, whole_groups, work(spec))
 }
 
 /// The same by the work of each router.
 ///
-/// A unit (a row, a group) stays whole if there are enough units for all blocks.
-/// Units are split if whole ones leave more than [`IDLE_SHARE`] idle, and the split costs nothing. It costs nothing where links inside of
-/// a unit are as long as those between units: then blocks wait for each other no more often.
+/// A unit (a row, a group) stays whole if there are enough units for all blocks. Units are split if whole ones leave
+/// more than [`IDLE_SHARE`] idle, and the split costs nothing. It costs nothing if links inside of a unit are as long
+/// as those between units, because blocks then wait for each other no more often.
 pub(crate) fn partition_by(spec: &Spec, blocks: usize, whole_groups: bool, work: Vec<u64>) -> Vec<u32> {
     let graph = &*spec.graph;
     let grain = graph.grain();
@@ -82,11 +82,11 @@ fn with_whole_nodes<'a>(spec: &Spec, jobs: impl Iterator<Item = &'a Job>, mut bo
     bounds
 }
 
-/// Ports that take as long as a terminal whose source acts by itself, as those of programs do.
+/// Number of ports whose work equals that of a terminal with an active source, such as a program.
 const PORTS_PER_ACTIVE_TERMINAL: u64 = 16;
 
-/// The work of each router, as far as it shows before a run. A port counts one, since it moves the flits. A terminal of a program
-/// counts [`PORTS_PER_ACTIVE_TERMINAL`] more.
+/// The work of each router, as estimated before a run. A port counts one, since it moves the flits. A terminal of a
+/// program counts [`PORTS_PER_ACTIVE_TERMINAL`] more.
 fn work(spec: &Spec) -> Vec<u64> {
     let graph = &*spec.graph;
     let ports = |router: u32| u64::from(graph.port_base(router + 1) - graph.port_base(router));
@@ -107,7 +107,7 @@ fn before(work: Vec<u64>) -> Vec<u64> {
     std::iter::once(0).chain(work.into_iter().scan(0, sum)).collect()
 }
 
-/// How much more than the mean the largest block may have before units are split.
+/// Share by which the largest block may exceed the mean before units are split.
 const IDLE_SHARE: f64 = 0.05;
 
 /// Bounds of `blocks` blocks, at multiples of `grain`, with about as much work each. `work`: that before each router and before the end.
@@ -118,7 +118,7 @@ fn bounds(work: &[u64], blocks: u32, grain: u32) -> Vec<u32> {
     let mut bounds = vec![0];
     for b in 1..blocks {
         let due = u64::from(b) * all / u64::from(blocks);
-        // the last unit that begins no later; each block has one at least
+        // the last unit that begins no later; each block has at least one
         let unit = partition_point(units, |unit| work_before(unit) <= due).saturating_sub(1);
         bounds.push(unit.clamp(bounds[b as usize - 1] + 1, units - (blocks - b)));
     }
@@ -158,7 +158,8 @@ fn is_closer_inside(spec: &Spec, grain: u32) -> bool {
     shortest(true) < shortest(false)
 }
 
-/// Number of blocks for so many threads, if nobody says it: by the size of the network, and as many for each thread.
+/// Default number of blocks for this number of threads. It depends on the size of the network and is a multiple of the
+/// threads.
 pub(crate) fn usual_blocks(graph: &Graph, threads: usize) -> usize {
     blocks_by_size(graph).next_multiple_of(threads.max(1))
 }
@@ -169,10 +170,10 @@ const MAX_BLOCKS: usize = 4096;
 /// Bytes of a second-level cache that a network may fill.
 const CACHE: u64 = 3 << 19;
 
-/// Whether the state of the ports and the packets under way together do not fit into the second-level cache.
+/// Whether the state of the ports and the packets in flight together do not fit into the second-level cache.
 pub(super) fn is_larger_than_cache(spec: &Spec) -> bool {
     let of_ports = port_bytes(&spec.graph);
-    // where the ports alone are too many, no distances are measured
+    // if the ports alone are too large, no distances are measured
     of_ports > CACHE || of_ports + (packets_under_way(spec) * size_of::<Packet>() as f64) as u64 > CACHE
 }
 
@@ -267,7 +268,7 @@ mod tests {
 
     #[test]
     fn blocks_have_as_many_ports_and_each_has_a_router() {
-        // a fat tree as it is bought: its levels have routers of different sizes
+        // a fat tree as it is sold: its levels have routers of different sizes
         let spec = spec(r#"{"k_ary_n_tree": {"k": 4, "n": 3}}"#, r#"{"up_down": {}}"#);
         for blocks in 1..=spec.graph.routers() {
             let bounds = partition(&spec, blocks as usize, false);

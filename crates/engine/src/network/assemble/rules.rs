@@ -1,4 +1,5 @@
-//! Builds parts of `Net`: rules of routers and faults, slow paths and times; and the facts by which shortcuts are chosen.
+//! Builds parts of `Net`: rules of routers and faults, slow paths and times; and the properties by which shortcuts are
+//! chosen.
 
 use super::{lookahead, parameters, partition};
 use crate::network::classes::VcSets;
@@ -51,8 +52,8 @@ pub(super) fn faults(spec: &Spec, routing: &dyn AnyRouting, tables: Vec<Tables>)
     }
 }
 
-/// The facts by which the shortcuts are chosen. `watches`: packets are watched. `paced`: some link is paced. `maps_queues`:
-/// queues are set aside for congested outputs, or are beside the VCs in an ideal map.
+/// The properties by which the shortcuts are chosen. `watches`: packets are watched. `paced`: some link is paced.
+/// `maps_queues`: queues are set aside for congested outputs, or an ideal map has queues in addition to the VCs.
 pub(super) fn facts<'a>(
     spec: &Spec,
     needs: &'a Needs,
@@ -101,7 +102,7 @@ pub(super) fn slow_paths(
     let hears_packets = jobs.iter().any(|job| job.hears_packets);
     let ends = jobs.iter().any(|job| job.workload.total().is_some() || job.workload.progress().ends());
     let changes = spec.traffic.jobs.iter().any(|job| job.phases.len() > 1) || !spec.faults.is_empty();
-    // a delivery has to do more than to add to the sums
+    // a delivery does more than add to the sums
     let does_more = by_job || hears_packets || ends || changes || spec.phases.auto_warmup;
     let recorded = spec.recordings.iter().any(|asked| asked.model.hears_deliveries());
     let paths = spec.recordings.iter().any(|asked| asked.model.hears_paths());
@@ -131,8 +132,8 @@ pub(super) fn times(spec: &Spec, router: &RouterRules) -> Result<Times, Refusal>
     })
 }
 
-/// Refuses sources that act on what others did before parts of the network have exchanged their messages: they do so once per
-/// latency of a link at most.
+/// Refuses sources that act on events of others before blocks have exchanged their mail, which happens at most once per
+/// latency of a link.
 fn exchanges_in_time(spec: &Spec) -> Result<(), Refusal> {
     let longest = spec.links.iter().map(|link| link.latency).max().unwrap_or(0);
     for (j, job) in spec.traffic.jobs.iter().enumerate() {

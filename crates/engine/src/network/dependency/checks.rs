@@ -1,11 +1,11 @@
-//! Refuses a routing whose answers leave something out that the loop or the check of dependencies must know.
+//! Refuses a routing whose declarations omit facts that the loop or the check of dependencies needs.
 
 use super::walks::{Lost, SAMPLE, Taken, Walks};
 use std::collections::HashSet;
 use weft_api::routing::{Decides, Hop};
 use weft_api::state::Packet;
 
-/// How many packets draw at their source, for each pair of routers in a sample.
+/// Number of packets that draw at their source, for each pair of routers in a sample.
 const DRAWN: u32 = 8;
 
 impl Walks<'_> {

@@ -40,7 +40,7 @@ impl Dependencies<'_> {
             }
         }
         if self.ring_entries.is_empty() {
-            return Ok(()); // without bubbles the rings are cycles, which is all that a check with merged classes looks for
+            return Ok(()); // without bubbles the rings are cycles, and a check with merged classes only looks for cycles
         }
         for to in walks.sample().step_by(walks.sample().count().div_ceil(DESTINATIONS).max(1)) {
             walks.some_states(to, MOST_STATES, |last, at, steps| {
@@ -50,7 +50,7 @@ impl Dependencies<'_> {
         Ok(())
     }
 
-    /// Follows a ring once round; returns the nodes of its channels. Adds an edge from each to the next.
+    /// Follows a ring for one round; returns the nodes of its channels. Adds an edge from each to the next.
     fn along(&mut self, ring: &EscapeRing) -> Result<Vec<Node>, Lost> {
         let routers = self.graph.routers();
         let hop =

@@ -3,8 +3,8 @@
 //! A cycle of channels is such a ring under three conditions: all its hops move on, each of its channels has one next
 //! channel in it, and all other hops into it (also those of new packets) enter it. To enter, a packet needs room for
 //! one packet more than to move on. So the ring never fills up, and its packets can't all wait for each other
-//! (`network/bubbles.rs`); they can only wait for something outside the ring. The ring therefore counts as one node,
-//! and the hops round it are no dependencies. A path of dependencies from the ring back to it closes a cycle, as
+//! (`network/bubbles.rs`); they can only wait for a resource outside the ring. The ring therefore counts as one node,
+//! and the hops round it are not dependencies. A path of dependencies from the ring back to it closes a cycle, as
 //! elsewhere.
 
 use super::{Dependencies, Node};
@@ -94,7 +94,7 @@ impl Dependencies<'_> {
                 before.entry(to).and_modify(|known| *known = None).or_insert(Some(from));
             }
         }
-        // a new packet that moves on, although it should enter
+        // a new packet that uses the class for moving on instead of entering
         before.extend(self.starts.iter().map(|&start| (start, None)));
         let onward = |from: Node| {
             let to = next.get(&from).copied().flatten()?;
@@ -105,7 +105,7 @@ impl Dependencies<'_> {
                 continue;
             }
             let mut path = vec![start];
-            // each node has only one before it, so a path that does not end comes back to its start
+            // each node has only one before it, so a path that does not end returns to its start
             let closes = loop {
                 match onward(path[path.len() - 1]) {
                     Some(to) if to == start => break true,

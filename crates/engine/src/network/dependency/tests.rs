@@ -181,7 +181,7 @@ fn states_that_differ_only_in_their_phase_are_both_walked() {
     let (graph, routing) = (graph(MESH_OF_FOUR), Wanders { stops: false });
     let mut d = Dependencies::new(&graph, &routing, &routing.needs().classes);
     d.enter(&routing, routing.proof()).unwrap();
-    // path 0 -> 1 -> 2 -> 3: only a packet in phase 2 goes on from 1 to 2
+    // path 0 -> 1 -> 2 -> 3: only a packet in phase 2 continues from 1 to 2
     let port = |at: u32, to: u32| (to + u32::from(to < at)) as u16;
     let first = d.node(0, port(0, 1), 0);
     assert!(d.successors(first).any(|next| next == d.node(1, port(1, 2), 1)), "phase 2");
@@ -462,7 +462,7 @@ fn dimensions_are_distinguished_by_their_ports_not_by_the_class_of_their_links()
     assert_eq!(d.successors(d.node(0, 2, 0)).count(), 0, "and not back");
 }
 
-/// SLaC: packets that are pinned to different numbers of stages are under way at the same time.
+/// SLaC: packets that are pinned to different numbers of stages are in flight at the same time.
 #[test]
 fn channels_of_one_number_of_stages_and_of_all_together_close_no_cycle() {
     for (columns, rows) in [(4, 4), (3, 5)] {

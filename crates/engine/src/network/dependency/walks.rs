@@ -12,7 +12,7 @@ use weft_units::Refusal;
 /// Number of destinations in a sample, where a sample is enough.
 pub(super) const SAMPLE: usize = 16;
 
-/// A mistake in the code of a routing, because of which its packets can't be followed.
+/// A mistake in the code of a routing that makes it impossible to follow its packets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Lost {
     /// Fault of the routing. Messages put the name of the routing before it.
@@ -48,7 +48,7 @@ pub(super) struct Walks<'a> {
     /// Every packet is followed once for each of these random choices: both directions at half the ring, every parallel
     /// global link.
     pub draws: Vec<u32>,
-    /// A packet that makes this many hops must have taken some channel and class twice.
+    /// Number of hops after which a packet must have taken some channel and class twice.
     most_hops: u32,
 }
 
@@ -149,7 +149,7 @@ impl<'a> Walks<'a> {
         Ok(steps)
     }
 
-    /// Tells the routing that a packet has taken a hop. (The loop does this only if the routing needs it.)
+    /// Calls `taken` of the routing for a hop of a packet. (The loop does this only if the routing needs it.)
     pub(super) fn take(&self, at: u32, packet: &mut Packet, hop: Hop) -> Result<(), Lost> {
         let (before, here) = (*packet, self.coords[at as usize]);
         self.routing.taken(here, packet, hop);
@@ -195,8 +195,8 @@ impl<'a> Walks<'a> {
     }
 
     /// Follows one packet, which takes one of its choices at each router. The choice differs between routers, because a
-    /// packet that always chose in the same way would see little. Calls `goes_on` with every hop between routers until
-    /// it returns false. Returns whether it never did.
+    /// packet that always chose in the same way would reach few states. Calls `goes_on` with every hop between routers
+    /// until it returns false. Returns whether it never did.
     pub fn some_path(&self, from: u32, to: u32, mut goes_on: impl FnMut(Taken) -> bool) -> Result<bool, Lost> {
         let pick = |at: u32, of: usize| (from + to + at) as usize % of;
         let mut packets = self.packets(from, to);
@@ -216,8 +216,8 @@ impl<'a> Walks<'a> {
         Err(never_arrives(self.graph, from, to))
     }
 
-    /// Calls `visit` with every state that a packet to router `to` can reach. A state is all that distinguishes packets
-    /// here: the last hop, the router, and the hops that the packet may take there.
+    /// Calls `visit` with every state that a packet to router `to` can reach. A state is the last hop, the router, and
+    /// the hops that the packet may take there; packets differ in nothing else here.
     pub fn each_state(
         &self,
         to: u32,
@@ -226,7 +226,7 @@ impl<'a> Walks<'a> {
         self.some_states(to, usize::MAX, visit)
     }
 
-    /// As `each_state`, but follows about `most` states at most, from a sample of the sources.
+    /// The same as `each_state`, but follows at most about `most` states, from a sample of the sources.
     pub fn some_states(
         &self,
         to: u32,

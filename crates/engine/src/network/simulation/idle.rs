@@ -1,4 +1,4 @@
-//! Tests that nothing changes if idle time is skipped (`network/idle.rs`), and that little else is left of long idle times.
+//! Tests that skipping idle time changes no result (`network/idle.rs`), and that most of a long idle time is skipped.
 
 use super::Simulation;
 use super::trials::{self, DRAGONFLY, HYPERX, TORUS, TREE, outcome_of, plain_outcome};
@@ -33,7 +33,7 @@ const ROUTINGS: [(&str, &str); 4] = [
     (TREE, r#"{"up_down": {}}"#),
 ];
 
-/// Every policy, beside every routing with which it goes: bursts with silence between them.
+/// Every policy with every compatible routing: bursts with silence between them.
 #[test]
 fn skipped_idle_time_changes_nothing_under_any_policy() {
     let mut ran = std::collections::BTreeMap::new();
@@ -51,7 +51,7 @@ fn skipped_idle_time_changes_nothing_under_any_policy() {
             if assemble::net(&spec).is_err() || spec.check_policy().is_err() {
                 continue;
             }
-            // by turns in `make test`: a policy has several networks here
+            // `make test` takes only some of them: a policy has several networks here
             let takes_both = std::env::var_os("WEFT_TEST_ROUNDS").is_some();
             for (k, blocks) in (0..).zip([1, 3]) {
                 if !takes_both && (turn + case) % 2 != k {
@@ -101,7 +101,7 @@ fn idle_time_is_skipped_where_queues_are_set_aside() {
         let spec = two_bursts_on_a_hot_spot(1_000_000);
         let mut simulation = Simulation::new(&spec, Execution::new(1, blocks)).expect("a simulation");
         simulation.advance(1_000_000);
-        // the burst, its packets to one terminal, the time that queues stay, and a stretch after each
+        // the burst, its packets to one terminal, the time that queues stay set aside, and a series of steps after each
         let stepped = 1_000_000 - simulation.idle.skipped;
         assert!(stepped < 8_000, "{what}: {stepped} cycles were not skipped");
         let given = simulation.blocks.iter().map(|block| block.set_asides().counts.given).sum::<u64>();
@@ -111,7 +111,7 @@ fn idle_time_is_skipped_where_queues_are_set_aside() {
 
 /// Policies that change no link any more some time after the first burst, each with its longest such time [cycles].
 const RESTING: [((&str, &str, &str), u64); 7] = [
-    // a stretch of 1,024 cycles after each burst, and the cycles before and after timers
+    // a series of 1,024 cycles after each burst, and the cycles before and after timers
     ((HYPERX, ROUTINGS[1].1, r#"{"always_on": {}}"#), 5_000),
     ((HYPERX, ROUTINGS[1].1, r#"{"idle_timeout": {"idle": "40ns", "transition": "25ns"}}"#), 5_000),
     // two rungs down, with an epoch and a change each; and an epoch without a flit
@@ -141,7 +141,7 @@ fn long_idle_times_are_skipped() {
         for blocks in [1, 3] {
             let spec = two_bursts(models, CYCLES);
             let mut simulation = Simulation::new(&spec, Execution::new(1, blocks)).expect("a simulation");
-            // the first ones show soon whether the rest would take long
+            // the first cases soon show whether the rest would take long
             for cycles in [CYCLES / 1000, CYCLES] {
                 simulation.advance(cycles);
                 let stepped = cycles - simulation.idle.skipped;
@@ -152,7 +152,8 @@ fn long_idle_times_are_skipped() {
     }
 }
 
-/// Where the agents or the overseer rest, the ends of their epochs change nothing: all results are those of the plain loop.
+/// While the agents or the overseer rest, the ends of their epochs change nothing, so all results are those of the
+/// plain loop.
 #[test]
 fn skipped_epochs_change_nothing() {
     for (models, most) in RESTING {

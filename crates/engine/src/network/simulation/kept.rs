@@ -65,7 +65,7 @@ mod tests {
     use weft_kernel::face::Damaged;
     use weft_kernel::face::widths::NarrowBlock;
 
-    /// Makes a number wrong that a checkpoint keeps.
+    /// Changes a number that a checkpoint keeps to a wrong value.
     type Spoil = fn(Damaged<'_, 1, 8>);
 
     /// Reads a checkpoint of a run of 150 cycles in which a number is wrong.

@@ -1,4 +1,4 @@
-//! Tests that nothing changes by shortcuts beside agents that switch links, and paced channels.
+//! Tests that shortcuts change no result in networks with agents that switch links, and with paced channels.
 
 use super::Simulation;
 use super::trials::{self, CHOOSING, HYPERX, NETWORKS};
@@ -13,7 +13,7 @@ use weft_kernel::shortcuts::profile::{Kind, Profile, Set};
 use weft_models::allocation::AllocatorConfig;
 use weft_models::recording::RecordingConfig;
 
-/// Networks that are drawn at random: 4,000 in `make test-all`, which sets the variable to 4.
+/// Number of random networks: 4,000 in `make test-all`, which sets the variable to 4.
 fn cases() -> u64 {
     let rounds = std::env::var("WEFT_TEST_ROUNDS").ok().and_then(|rounds| rounds.parse().ok());
     rounds.filter(|&rounds: &u64| rounds > 1).map_or(60, |rounds| 1_000 * rounds)
@@ -48,7 +48,7 @@ fn shortcuts_change_nothing_beside_agents() {
     let mut turn = 0;
     for policy in POLICIES {
         for (topology, routing) in NETWORKS.into_iter().chain(CHOOSING) {
-            // two of them in turn
+            // two of them, round robin
             turn += 2;
             let packets = [(1, 0.05), (8, 0.1), (40, 0.4), (1, 0.3), (40, 0.1)];
             for &(flits, load) in packets.iter().cycle().skip(turn % 5).take(2) {
@@ -56,7 +56,7 @@ fn shortcuts_change_nothing_beside_agents() {
                 let net = assemble::net(&spec).expect("a network");
                 let profile =
                     assert_same(&spec, &format!("{policy}, {topology}, {routing}, {flits} flits, load {load}"));
-                // a slower mode makes links paced, and then heads that choose are left to the allocator
+                // a slower mode makes links paced, so heads that choose do not bypass the allocator
                 let is_left = net.rates.is_some() && CHOOSING.contains(&(topology, routing));
                 assert_eq!(profile.has(Kind::Uncontended), !is_left, "{policy}, {routing}");
             }
@@ -74,8 +74,8 @@ fn uncontended_flits_change_nothing_beside_agents_that_hear_of_arrivals() {
     }
 }
 
-/// A batch is complete in the same cycle, whatever flows beside it: a packet of it that waits for a link is delivered when a timer
-/// has opened that.
+/// A batch is complete in the same cycle, independent of other traffic. Its packet that waits for a link is delivered
+/// when a timer has opened the link.
 #[test]
 fn a_batch_beside_long_messages_is_complete_when_its_last_packet_has_waited_for_a_link() {
     for transition in [300, 1000, 3000] {
@@ -107,7 +107,7 @@ fn shortcuts_change_nothing_beside_terminals_without_a_job() {
     assert_same(&spec, "terminals without a job");
 }
 
-/// Long messages that flow steadily, beside links that sleep and wake.
+/// Long messages that flow steadily while other links sleep and wake.
 #[test]
 fn steady_flows_end_at_timers_and_go_on_behind_them() {
     for (k, policy) in POLICIES.into_iter().enumerate() {
@@ -191,7 +191,7 @@ fn drawn(case: u64) -> (Spec, String) {
     let (topology, routing) = all[draw(0, all.len() as u64) as usize];
     let flits = [1, 1, 3, 8, 20, 60][draw(1, 6) as usize];
     let flits = if flits > 1 { flits + draw(2, 3) as u32 } else { 1 };
-    // one in six without agents
+    // one case in six has no agents
     let policy = POLICIES.get(draw(3, POLICIES.len() as u64 + 1) as usize).copied().unwrap_or(r#"{"always_on": {}}"#);
     let mut spec = spec(topology, routing, policy, flits, 0.02 + draw(4, 10) as f64 / 20.0);
     let is_worm = draw(5, 4) == 0 && !routing.contains("adaptive");
@@ -232,7 +232,7 @@ fn draw_links(spec: &mut Spec, case: u64, flits: u32, is_worm: bool) {
         }
         spec.managed[k as usize] = draw(70 + k, 3) > 0;
     }
-    spec.managed[0] &= spec.check_policy().is_ok(); // not all switch links of terminals
+    spec.managed[0] &= spec.check_policy().is_ok(); // not all policies switch links of terminals
     let none_is_managed = !spec.managed.contains(&true);
     spec.managed[1] |= none_is_managed;
 }

@@ -1,4 +1,4 @@
-//! Tests that nothing changes if the time is skipped in which body flits flow steadily (`network/steady.rs`).
+//! Tests that skipping the time of steady flows changes no result (`network/steady.rs`).
 
 use super::Simulation;
 use super::trials::{self, DRAGONFLY, HYPERX, TORUS, TREE, outcome_among, outcome_of};
@@ -7,7 +7,7 @@ use weft_api::spec::FlowControl;
 use weft_kernel::shortcuts::profile::{Kind, Set};
 use weft_models::allocation::AllocatorConfig;
 
-/// Packets so long and so few that each has much of the network for itself.
+/// Few long packets, so that each has a large part of the network for itself.
 fn spec(topology: &str, routing: &str, flits: u32, load: f64) -> Spec {
     let mut spec = trials::spec(topology, routing, flits, load, (2_000, 6_000));
     spec.phases.drain_limit = 12_000;
@@ -63,7 +63,7 @@ fn steady_flows_change_nothing_in_any_router() {
     assert!(assert_same(&with(&|spec| spec.router.vc_realloc = 1), "VC allocation as a stage of its own") > 0);
     let worms = |spec: &mut Spec| {
         spec.router.flow_control = FlowControl::Wormhole;
-        // so few that flits have to wait for credits
+        // so few VCs or places that flits have to wait for credits
         spec.links.iter_mut().for_each(|link| link.buffer = 3);
     };
     assert!(assert_same(&with(&worms), "worms") > 0);

@@ -1,4 +1,4 @@
-//! Tests that nothing changes if body flits that follow each other move in streams (`kernel/src/shortcuts/streams.rs`).
+//! Tests that streams of body flits change no result (`kernel/src/shortcuts/streams.rs`).
 
 use super::Simulation;
 use super::trials::{self, HYPERX, NETWORKS, TORUS};
@@ -12,7 +12,7 @@ use weft_kernel::shortcuts::streams::LONG_PACKET;
 use weft_models::allocation::AllocatorConfig;
 use weft_models::recording::RecordingConfig;
 
-/// Networks that are drawn at random.
+/// Number of random networks.
 const CASES: u64 = 24;
 
 fn spec(topology: &str, routing: &str, flits: u32, load: f64) -> Spec {
@@ -23,7 +23,7 @@ fn simulation(spec: &Spec, blocks: usize) -> Simulation {
     Simulation::new(spec, Execution::new(1, blocks)).expect("a simulation")
 }
 
-/// How many flits streams have on their way now, about.
+/// Approximate number of flits in flight that belong to streams.
 fn under_way(simulation: &Simulation) -> usize {
     simulation.blocks.iter().map(|block| block.shortcuts().streams().flits_under_way()).sum()
 }
@@ -82,7 +82,7 @@ fn streams_change_nothing_in_any_router() {
     assert_same(&with(&|spec| spec.router.ejection_delay += 5), "slow ejection");
     assert_same(&with(&|spec| spec.links.iter_mut().for_each(|link| link.vcs = 2)), "two VCs");
     for buffer in [3, 12] {
-        // flits wait for credits, and streams end for want of them
+        // flits wait for credits, and streams end without them
         let worms = |spec: &mut Spec| {
             spec.router.flow_control = FlowControl::Wormhole;
             spec.links.iter_mut().for_each(|link| link.buffer = buffer);
@@ -163,7 +163,7 @@ fn what_is_recorded_while_streams_flow_is_the_same() {
     assert_same(&spec, "a sample of each channel every 7 cycles");
 }
 
-/// A network that is kept in the middle of its streams and restored goes on as the first one.
+/// A network that is kept in the middle of its streams and restored continues as the first one.
 #[test]
 fn streams_go_on_from_a_checkpoint() {
     let plain = spec(HYPERX, r#"{"dimension_order": {}}"#, 90, 0.3);

@@ -51,7 +51,7 @@ impl Workload for Relay {
 }
 
 impl Runners {
-    /// Makes the packets ready that follow from another delivery in cycle `now`.
+    /// Adds the packets that follow from another delivery in cycle `now`.
     fn pass_on(&mut self, source: usize, now: u64) -> u64 {
         let runner = &mut self.runners[source];
         runner.deliveries += 1;
@@ -105,8 +105,8 @@ fn run_on(relay: Relay, how: Execution) -> Outcome {
     Simulation::of(net, &spec, how, spec.width(), bounds).unwrap().run(&spec, &())
 }
 
-/// A token goes round all terminals 5 times. Each sends in the cycle in which it gets the token, so the run takes
-/// exactly the sum of all latencies.
+/// A token passes all terminals 5 times. Each sends in the cycle in which it gets the token, so the run takes exactly
+/// the sum of all latencies.
 #[test]
 fn a_token_goes_round_a_ring() {
     let ring = |terminal: u32, n: u32, terminals: u32| if n > 5 { vec![] } else { vec![(terminal + 1) % terminals] };

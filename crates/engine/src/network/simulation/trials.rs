@@ -55,7 +55,7 @@ pub(super) fn answer(spec: &mut Spec, flits: u32) {
 /// Ways in which network interfaces have queues.
 pub(super) const QUEUED: u64 = 7;
 
-/// The first ones of these can have streams: no class has a higher priority.
+/// Number of these that can have streams, because no class has a higher priority.
 pub(super) const WITH_STREAMS: u64 = 6;
 
 /// Terminals have queues: per lane of a queueing scheme, per destination, or for two message classes, of some depth and by some rule.
@@ -97,14 +97,14 @@ pub(super) fn outcome_of(spec: &Spec, blocks: usize, change: impl FnOnce(&mut Si
     outcome_among(spec, blocks, Set::ALL, change)
 }
 
-/// The same with no other shortcuts than these.
+/// The same with only these shortcuts.
 pub(super) fn outcome_among(spec: &Spec, blocks: usize, among: Set, change: impl FnOnce(&mut Simulation)) -> String {
     let mut simulation = with(spec, blocks, among);
     change(&mut simulation);
     format!("{:?}", simulation.run(spec, &()))
 }
 
-/// A simulation with no other shortcuts than these. It prefetches records if it may, whatever its size.
+/// A simulation with only these shortcuts. It prefetches records if it may, whatever its size.
 pub(super) fn with(spec: &Spec, blocks: usize, among: Set) -> Simulation {
     let how = Execution { shortcuts: among, ..Execution::new(1, blocks) };
     let mut simulation = Simulation::new(spec, how).expect("a simulation");
@@ -154,7 +154,7 @@ fn named(culprits: &[Kind]) -> String {
     }
 }
 
-/// Fails where the two differ, and shows only that place: what a run tells is long.
+/// Fails if the two texts differ, and shows only the first difference, because the texts are long.
 pub(super) fn assert_same(one: &str, other: &str, what: &str) {
     let same = one.bytes().zip(other.bytes()).take_while(|(a, b)| a == b).count();
     let part = |all: &str| all[same.saturating_sub(100)..all.len().min(same + 100)].to_owned();

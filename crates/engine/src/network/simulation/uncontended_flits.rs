@@ -1,4 +1,4 @@
-//! Tests that nothing changes if flits that are alone cross without the allocator (`kernel/src/shortcuts/uncontended.rs`).
+//! Tests that the bypass of uncontended flits changes no result (`kernel/src/shortcuts/uncontended.rs`).
 
 use super::trials::{self, CHOOSING, HYPERX, NETWORKS, TORUS};
 use crate::network::simulation::Simulation;
@@ -29,7 +29,7 @@ fn outcome_of(spec: &Spec, blocks: usize, uncontended: bool) -> String {
     })
 }
 
-/// With flits that cross uncontended at all times, and with heads that do so while many would.
+/// With the bypass at all times, and with the usual rule, by which heads bypass only while many can.
 fn assert_same(spec: &Spec, what: &str) {
     let without = outcome_of(spec, 1, false);
     trials::assert_same(&outcome_of(spec, 1, true), &without, what);
@@ -125,7 +125,7 @@ fn heads_that_choose_behind_a_packet_that_holds_the_switch_leave_it_to_the_alloc
     assert!(!simulation.blocks[0].shortcuts().profile().has(Kind::Uncontended));
 }
 
-/// Packets of different lengths beside each other: requests, and replies that terminals send when a request has come.
+/// Packets of different lengths: requests, and replies that terminals send when a request has come.
 #[test]
 fn uncontended_flits_change_nothing_beside_other_lengths() {
     for (request, reply) in [(1, 1), (1, 6), (4, 1)] {

@@ -15,7 +15,7 @@ use weft_models::routing::RoutingConfig;
 /// A routing on a ring of four routers. All packets go up, which takes 3 links at most.
 #[derive(Debug, Clone, Copy)]
 struct Up {
-    /// They arrive when they have crossed so many links, or more; `None`: never.
+    /// They arrive when they have crossed at least this number of links; `None`: never.
     least: Option<u8>,
     promises: u32,
 }

@@ -1,5 +1,5 @@
-//! The agents of the elastic tree: they count in each block how many packets are under way that have chosen each link up.
-//! The overseer reads the counts.
+//! The agents of the elastic tree: they count in each block how many packets are in flight that have chosen each link
+//! up. The overseer reads the counts.
 
 use weft_api::agents::{Agents, Departures, Probes};
 use weft_api::base::kept::Kept;
@@ -11,8 +11,8 @@ use weft_api::state::Packet;
 pub struct Gauge {
     #[kept(fixed)]
     radix: u32,
-    /// [level][choices up to this level]: packets that made them in this block minus packets delivered or discarded in it that
-    /// had made them anywhere. Summed over all blocks this is the number under way.
+    /// [level][choices up to this level]: packets that made them in this block minus packets delivered or discarded in
+    /// it that had made them anywhere. Summed over all blocks this is the number in flight.
     #[kept(each)]
     chosen: Vec<Vec<i64>>,
 }
@@ -22,12 +22,12 @@ impl Agents for Gauge {
         Probes { departures: true, routed: true, ..Probes::default() }
     }
 
-    /// A packet has chosen a link up of one more level, the last that it knows.
+    /// Counts a packet that has chosen a link up of one more level, its last choice so far.
     fn routed(&mut self, packet: &Packet) {
         self.count_last(packet, 1);
     }
 
-    /// A packet has chosen another link up of the same level.
+    /// Counts a packet that has chosen another link up of the same level.
     fn rerouted(&mut self, before: &Packet, now: &Packet) {
         self.count_last(before, -1);
         self.count_last(now, 1);
@@ -61,14 +61,14 @@ impl Gauge {
         }
     }
 
-    /// The packet is not under way any more.
+    /// Removes a packet that is not in flight any more.
     fn forget(&mut self, packet: &Packet) {
         for level in 0..usize::from(packet.phase) {
             self.chosen[level][choices_below(packet.target, level + 1, self.radix)] -= 1;
         }
     }
 
-    /// Packets that made these choices here, up to this level, minus those that are under way no more here.
+    /// Packets that made these choices here, up to this level, minus those that have ended in this block.
     pub fn chosen(&self, level: usize, choices: usize) -> i64 {
         self.chosen[level][choices]
     }

@@ -27,7 +27,7 @@ pub(super) struct Sizer {
     failed: Failed,
     change: Option<Change>,
     epoch_end: u64,
-    /// A change has ended in this epoch, so that its utilisation tells nothing of the new widths.
+    /// Whether a change has ended in this epoch. Then the utilisation of the epoch says nothing about the new widths.
     has_changed: bool,
     /// Per level, the utilisation of its busiest channel in the last epoch.
     #[kept(each)]
@@ -46,7 +46,7 @@ struct Channel {
     lower: u64,
     #[kept(fixed)]
     upper: u64,
-    /// The policy may switch it.
+    /// Whether the policy may switch it.
     #[kept(fixed)]
     managed: bool,
     /// Flits at the last reading, the low 32 bits.
@@ -102,7 +102,7 @@ impl Overseer for Sizer {
         }
     }
 
-    /// It rests at the least widths, while nothing is sent.
+    /// The overseer rests at the least widths, while nothing is sent.
     fn rests(&self, network: &mut dyn Network) -> Option<u64> {
         let is_calm = self.change.is_none() && !self.has_changed && self.busiest.iter().all(|&used| used == 0.0);
         let sends = |channel: &Channel| network.flits(channel.number) != channel.flits;
@@ -114,8 +114,8 @@ impl Overseer for Sizer {
         self.epoch_end += cycles;
     }
 
-    /// From now on packets avoid what has failed, over the links that are on. Others in their place are on after their time
-    /// to wake.
+    /// From now on packets avoid failed links and use the links that are on. Replacements are on after their time to
+    /// wake.
     fn fault(&mut self, network: &mut dyn Network, now: u64) {
         self.failed.clear();
         for channel in self.channels.iter().filter(|channel| network.is_broken(channel.number)) {
@@ -167,7 +167,7 @@ impl Sizer {
         self.repair(network, now);
     }
 
-    /// Begins to use what serves these widths best.
+    /// Begins to use the best links for these widths.
     fn begin(&mut self, network: &mut dyn Network, widths: Widths, now: u64) {
         let to = Plan::around(&self.tree, widths, &self.failed);
         if to.links.beyond(&self.plan.links).next().is_none() {
@@ -177,8 +177,8 @@ impl Sizer {
         self.change = Some(Change::Waking { to, until: now.saturating_add(self.policy.wake) });
     }
 
-    /// Begins to use other links of the same widths, if links have failed or returned since the present ones were chosen.
-    /// Waits while another change is going on.
+    /// Begins to use other links of the same widths, if links have failed or returned since the present ones were
+    /// chosen. Waits while another change is in progress.
     fn repair(&mut self, network: &mut dyn Network, now: u64) {
         let widths = self.plan.widths;
         if self.change.is_none() && Plan::around(&self.tree, widths, &self.failed).links != self.plan.links {
@@ -186,7 +186,7 @@ impl Sizer {
         }
     }
 
-    /// Tells the routing which links up packets may take from now on.
+    /// Publishes the links up that packets may take from now on.
     fn publish(&self, network: &mut dyn Network) {
         let from = match &self.change {
             Some(Change::Draining { from }) => Some(from),
@@ -221,7 +221,7 @@ impl Sizer {
         }
     }
 
-    /// The widths at which no level would be too busy, if its load spread evenly; the widest ones, where even these are
+    /// The widths at which no level would be too busy, if its load spread evenly; the widest ones, if even these are
     /// too narrow. From the top down: a level above another has fewer links to wake.
     fn grown(&self) -> Widths {
         let (mut widths, mut busiest) = (self.plan.widths, self.busiest.clone());
@@ -252,7 +252,7 @@ impl Sizer {
         widths
     }
 
-    /// Puts the channels that are used with these links and not without into a state. Channels that drain stay open, for the
+    /// Puts the channels that are used only with these links into a state. Channels that drain stay open, for the
     /// packets that have chosen them.
     fn enter(&self, network: &mut dyn Network, (without, with): (&LinksUp, &LinksUp), state: LinkState, now: u64) {
         for channel in self.between(without, with) {
@@ -272,8 +272,8 @@ impl Sizer {
         managed.filter(move |&channel| reached(with, channel) && !reached(without, channel))
     }
 
-    /// Whether no packet is under way that has chosen a link of `from` that is not used any more, and all credits of these
-    /// links are home.
+    /// Whether no packet is in flight that has chosen a link of `from` that is not used any more, and all credits of
+    /// these links are home.
     fn is_drained(&self, network: &mut dyn Network, from: &Plan) -> bool {
         for (level, choices) in from.links.beyond(&self.plan.links) {
             let under_way = (0..network.blocks()).map(|block| gauge(network, block).chosen(level, choices));
@@ -290,8 +290,8 @@ impl Sizer {
     }
 }
 
-/// Gives `level` another width, and changes what its load and that of the levels above make of their links: these have as
-/// many more or fewer routers in use.
+/// Gives `level` another width, and adjusts the utilisation of this level and of the levels above, which then have more
+/// or fewer routers in use.
 fn resize(widths: &mut Widths, busiest: &mut [f64], level: usize, width: u32) {
     let share = f64::from(widths.of(level)) / f64::from(width);
     busiest[level..].iter_mut().for_each(|used| *used *= share);
@@ -308,7 +308,7 @@ fn gauge(network: &mut dyn Network, block: usize) -> &mut Gauge {
 mod tests {
     use super::*;
 
-    /// Two levels of 8 links up with these widths, whose busiest channels are used so much.
+    /// Two levels of 8 links up with these widths and these utilisations of their busiest channels.
     fn sizer(widths: [u32; 2], busiest: [f64; 2], managed: [bool; 2]) -> Sizer {
         let first = Widths::equal(2, 0).with(0, widths[0]).with(1, widths[1]);
         let (managed, coords) = (managed.to_vec(), Vec::new());
@@ -331,7 +331,7 @@ mod tests {
         // the level above can't grow, or must not
         check(grown([2, 8], [0.5, 0.9], [true; 2]), [3, 8]);
         check(grown([2, 4], [0.5, 0.9], [true, false]), [3, 4]);
-        // nothing is wider than all links
+        // the width is at most the number of all links
         check(grown([8, 8], [1.0, 1.0], [true; 2]), [8, 8]);
         check(grown([3, 5], [0.75, 0.4], [true; 2]), [3, 5]);
     }

@@ -1,8 +1,9 @@
 //! Which links up are used at given widths: the first ones, and where some have failed those that join the most leaves.
 //!
 //! All pods use the same links up, so that what is used is a set of choices: the links up that packets have chosen from
-//! the leaves on. Each of them costs the leaves that its broken links cut off from it; of each choice the cheapest ones go
-//! on, as many as the width says. If two leaves are joined only by others, the first choice that joins them is used, too.
+//! the leaves on. Each of them costs the leaves that its broken links cut off from it; of each choice the cheapest ones
+//! continue, as many as the width says. If two leaves are joined only by others, the first choice that joins them is
+//! used, too.
 
 use std::collections::{BTreeMap, BTreeSet};
 use weft_api::base::kept::Value;
@@ -56,14 +57,14 @@ impl Plan {
         Self { widths, links: LinksUp { radix: tree.radix, used, ..LinksUp::default() } }
     }
 
-    /// Whether the widths alone say what is used.
+    /// Whether the links in use follow from the widths alone.
     pub fn is_plain(&self, tree: &Tree) -> bool {
         self.links.used == Self::plain(tree, self.widths).links.used
     }
 }
 
 impl Tree {
-    /// The number of ways to choose links up on so many levels.
+    /// Number of ways to choose links up on this number of levels.
     fn choices(&self, levels: usize) -> usize {
         (self.radix as usize).pow(levels as u32)
     }
@@ -72,8 +73,8 @@ impl Tree {
         (0..self.levels).map(|level| vec![0; self.choices(level)]).collect()
     }
 
-    /// After each choice that is used and leads to no link up that is, uses the cheapest ones, the first of equal ones, as
-    /// many as the width of their level. `cost`: of the choices up to this level, by their number.
+    /// Completes each used choice that leads to no used link up: uses the cheapest links up (the first of equal ones),
+    /// in the number given by the width of their level. `cost`: of the choices up to this level, by their number.
     fn fill(&self, used: &mut [Vec<Ups>], widths: Widths, cost: impl Fn(usize, usize) -> u64) {
         let mut below = vec![0];
         for (level, used) in used.iter_mut().enumerate() {
@@ -91,7 +92,7 @@ impl Tree {
         }
     }
 
-    /// Uses a choice up to `level`.
+    /// Marks a choice up to `level` as used.
     fn add(&self, used: &mut [Vec<Ups>], level: usize, number: usize) {
         for (l, used) in used.iter_mut().enumerate().take(level + 1) {
             let (below, up) = (number % self.choices(l), number / self.choices(l) % self.radix as usize);
@@ -110,7 +111,7 @@ impl Tree {
         for (&lower, &ups) in failed {
             let level = (lower >> LEVEL) as usize;
             let number = choices_below(lower, level, self.radix);
-            // so many leaves are below its lower end
+            // number of leaves below its lower end
             numbers_of(ups).for_each(|up| {
                 costs[level][number + up as usize * self.choices(level)] += self.choices(level) as u64;
             });
@@ -134,7 +135,7 @@ impl Tree {
         (0..self.choices(level + 1))
             .filter(|&number| self.is_used(used, level, number))
             .for_each(|number| taken[number / 64] |= 1 << (number % 64));
-        // by the part of the tree below the common ancestors, and the child of these: what leaves reach
+        // by the part of the tree below the common ancestors, and their child: the leaves that can be reached
         let mut parts: BTreeMap<u64, BTreeSet<(u8, Reach)>> = BTreeMap::new();
         for &leaf in &self.leaves {
             let part = leaf >> (8 * (level + 1));
@@ -159,7 +160,7 @@ impl Tree {
         missing
     }
 
-    /// The choices up to `level` over whose whole links a leaf is reached.
+    /// The choices up to `level` from which a leaf is reached over working links.
     fn reach(&self, leaf: u64, level: usize, failed: &Failed) -> Reach {
         let all = self.choices(level + 1);
         let mut reach = vec![u64::MAX; all.div_ceil(64)];

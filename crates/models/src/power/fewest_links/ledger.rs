@@ -7,9 +7,9 @@ use weft_api::base::kept::Kept;
 /// Flits of one channel since the run began (modulo 2^32).
 #[derive(Debug, Clone, Copy, Default, Kept)]
 pub(super) struct Around {
-    /// Whose direct way it is, but which take a detour.
+    /// Flits for which this is the direct link, but which take a detour.
     pub avoided: u32,
-    /// Which take it for a hop of a detour.
+    /// Flits that take it as a hop of a detour.
     pub taken: u32,
     vcs: VcsAround,
 }
@@ -23,7 +23,7 @@ pub(super) struct Ledger {
     /// All packets have one flit.
     #[kept(fixed)]
     single: bool,
-    /// Which direct links longer packets leave out.
+    /// The direct links that longer packets leave out.
     detours: Detours,
 }
 

@@ -1,18 +1,18 @@
 //! The fewest links of a subnetwork that carry a matrix of traffic.
 //!
-//! A set of links has to keep the star around the hub. It carries the traffic if flits meet, on average, queues no longer than on
-//! a channel used as much as the mark, and no channel is above the middle between the mark and 1. A pair of members with a
-//! link uses that link up to the mark; what is more, and all flits of a pair without a link, divide evenly among all
-//! members that have links to both. Where no member has, the link has to take all.
-//! Sets are searched in families: the links of the first k members by rank are on, then those between members that are
-//! not the hub go, the least used first, of equal ones so that every member loses about as many. The smallest set that this
-//! finds for any k is the plan. Few members with many links are best where little is sent, sets in which all members have equally many
-//! links where much is (each channel is used alike then, which is what the lower bound asks for).
+//! A set of links has to keep the star around the hub. It carries the traffic if flits meet, on average, queues no
+//! longer than on a channel used as much as the mark, and no channel is above the middle between the mark and 1. A pair
+//! of members with a link uses that link up to the mark; what is more, and all flits of a pair without a link, divide
+//! evenly among all members that have links to both. Where no member has, the link has to take all. Sets are searched
+//! in families: the links of the first k members by rank are on, then those between members that are not the hub go,
+//! the least used first, of equal ones so that every member loses about as many. The smallest set that this finds for
+//! any k is the plan. Few members with many links are best where little is sent, sets in which all members have equally
+//! many links where much is (each channel is used alike then, which is what the lower bound requests).
 
 /// Members of a subnetwork that each has a link to: a word per member.
 pub(super) type Links = Vec<u64>;
 
-/// Times that links are let go in bulk.
+/// Number of rounds in which links are removed in bulk.
 const ROUNDS: usize = 6;
 /// Steps of utilisation that count as equal.
 const STEPS: f64 = 20.0;
@@ -23,7 +23,7 @@ pub(super) struct Traffic<'a> {
     pub sent: &'a [f64],
     pub members: usize,
     pub hub: usize,
-    /// Utilisation of a channel on which flits would wait as long as they may on average.
+    /// Utilisation of a channel at which the mean wait reaches its limit.
     pub mark: f64,
 }
 
@@ -44,7 +44,7 @@ impl Traffic<'_> {
         best
     }
 
-    /// Whether these links carry the traffic. `used` gets how much of each channel is used.
+    /// Whether these links carry the traffic. Writes the utilisation of each channel into `used`.
     pub fn fits(&self, links: &Links, used: &mut Vec<f64>) -> bool {
         self.spread(links, used);
         let most = self.mark.midpoint(1.0);
@@ -60,7 +60,7 @@ impl Traffic<'_> {
         waiting * (1.0 - self.mark) <= flits
     }
 
-    /// Fills in how much of each channel is used.
+    /// Writes the utilisation of each channel.
     fn spread(&self, links: &Links, used: &mut Vec<f64>) {
         let n = self.members;
         used.clear();
@@ -106,7 +106,7 @@ impl Traffic<'_> {
         links
     }
 
-    /// Lets go what is not needed.
+    /// Removes links that are not needed.
     fn prune(&self, links: &mut Links, used: &mut Vec<f64>) {
         for _ in 0..ROUNDS {
             let order = self.least_used_first(links, used);
@@ -158,7 +158,7 @@ pub(super) fn count(links: &Links) -> u32 {
     links.iter().map(|row| row.count_ones()).sum::<u32>() / 2
 }
 
-/// Takes a link in, or out.
+/// Adds a link, or removes it.
 pub(super) fn flip(links: &mut Links, (a, b): (usize, usize), on: bool) {
     for (from, to) in [(a, b), (b, a)] {
         links[from] = links[from] & !(1 << to) | u64::from(on) << to;
@@ -221,7 +221,7 @@ mod tests {
     fn a_lower_mark_never_has_fewer_links_for_the_same_traffic() {
         for members in [5, 8, 16] {
             for load in [0.05, 0.2, 0.4, 0.6] {
-                // as much to each member, and between nothing and twice as much
+                // equal traffic to each member, and random traffic between 0 and twice as much
                 let draw = |place: usize| 2.0 * mix(1, members as u64, place as u64) as f64 / u64::MAX as f64;
                 let drawn = uniform(members, load).iter().enumerate().map(|(place, sent)| sent * draw(place)).collect();
                 for sent in [uniform(members, load), drawn] {

@@ -13,20 +13,23 @@ use weft_api::state::LinkState;
 /// Weight of the last deactivation epoch in the mean matrix, where packets have one flit and come at random, and at least.
 const NEW: f64 = 0.25;
 const LEAST: f64 = 1.0 / 16.0;
-/// Weight of the last activation epoch in what is usual.
+/// Weight of the last activation epoch in the usual traffic.
 const LATEST: f64 = 0.1;
-/// A squared change counts for the variance with at most so many times what is usual, so that a change of the load is no burst.
+/// Limit of a squared change in the variance, as a multiple of the usual one, so that a change of the load does not
+/// count as a burst.
 const OUTLIER: f64 = 10.0;
-/// Cycles that a packet of one flit takes for its path, about: what longer packets wait is set against their own flits, too.
+/// Approximate cycles of a path for a packet of one flit. The wait of longer packets is compared with this time plus
+/// their flits.
 const FLIGHT: f64 = 32.0;
-/// Traffic surges if an epoch brings so many standard deviations, and at least this share, more than usual.
+/// Traffic surges if an epoch exceeds the usual traffic by this number of standard deviations, and by at least this
+/// share.
 const SURGE: f64 = 4.0;
 const SURGE_SHARE: f64 = 0.05;
-/// In a surge, traffic is taken for so many times what is sent: sources may wait for links.
+/// Factor by which traffic is assumed to exceed the sent flits in a surge, because sources may wait for links.
 const MORE: f64 = 1.25;
-/// Links that are on may stay if packets wait at most so many times as long as they may after a change.
+/// Present links may stay if packets wait at most this factor longer than allowed after a change.
 const LOOSE: f64 = 1.1;
-/// A plan is worth a change if it saves this share of all links.
+/// Share of all links that a plan must save to be worth a change.
 const WORTH: f64 = 0.01;
 
 #[derive(Debug, Kept)]
@@ -43,7 +46,7 @@ pub struct Planner {
 /// A subnetwork: the links between routers that are all neighbours.
 #[derive(Debug, Kept)]
 pub struct Line {
-    /// Which one of its routers, and how many these are.
+    /// Number of this subnetwork, and of its routers.
     #[kept(fixed)]
     d: usize,
     #[kept(fixed)]
@@ -55,24 +58,25 @@ pub struct Line {
     on: Links,
     #[kept(fixed)]
     wake: u64,
-    /// Target of the present change: these wake, until `until`, before others drain.
+    /// Target of the present change. These links wake until cycle `until`, before others drain.
     plan: Links,
     until: Option<u64>,
     draining: Links,
     /// \[from\]\[to\]: counters of the channels at the end of the last activation epoch.
     #[kept(each)]
     counts: Vec<Counts>,
-    /// \[from\]\[to\]: what members sent each other, as a share of a channel: in the last activation epoch, added up over the
-    /// activation epochs of this deactivation epoch, and the mean over the last deactivation epochs, if there is one.
+    /// \[from\]\[to\]: traffic between members, as a share of a channel. There are three: of the last activation epoch,
+    /// summed over the activation epochs of this deactivation epoch, and the mean over the last deactivation epochs, if
+    /// any.
     latest: Vec<f64>,
     pub gathered: Vec<f64>,
     mean: Vec<f64>,
-    /// What all members sent each other, as a share of a channel: in the last activation epoch, and in one on average; the
+    /// Traffic between all members, as a share of a channel: in the last activation epoch, and on average; and the
     /// variance between two such epochs.
     total: f64,
     pub usual: f64,
     pub variance: f64,
-    /// Traffic surged in this deactivation epoch, by more than bursts explain.
+    /// Whether traffic surged in this deactivation epoch by more than bursts explain.
     surged: bool,
 }
 
@@ -111,7 +115,7 @@ impl Overseer for Planner {
             if line.until.is_some() {
                 continue;
             }
-            // what was sent before a surge says nothing of what will be: then no link goes
+            // the traffic before a surge does not predict the traffic after it, so no link is removed then
             if surges || long && line.surged {
                 line.grow(policy, network, now);
             } else if long {
@@ -178,8 +182,8 @@ impl Line {
         self.channels[from * self.members + to]
     }
 
-    /// Sees what was sent in the activation epoch that ends. Returns whether links are to be added for it: in a surge, and as
-    /// long as no deactivation epoch has ended.
+    /// Reads the traffic of the activation epoch that ends. Returns whether links are to be added for it: in a surge,
+    /// and as long as no deactivation epoch has ended.
     fn measure(&mut self, network: &mut dyn Network, epoch: u64) -> bool {
         for pair in self.pairs() {
             let place = pair.0 * self.members + pair.1;
@@ -208,29 +212,30 @@ impl Line {
         surges || begins
     }
 
-    /// Whether so much `more` than is usual is no chance.
+    /// Whether the excess `more` over the usual traffic is too large to be chance.
     fn is_surge(&self, more: f64, usual: f64) -> bool {
         more > SURGE * self.variance.sqrt() && more > SURGE_SHARE * usual
     }
 
-    /// How many flits come together, about: what an epoch brings varies so many times as much as if packets of one flit came at
-    /// random. Up to twice as much may be chance.
+    /// Approximate size of bursts: the variance of the traffic of an epoch, compared with random packets of one flit. A
+    /// factor up to 2 may be chance.
     pub fn burst(&self, epoch: u64) -> f64 {
         let dispersion = if self.usual > 0.0 { self.variance * epoch as f64 / self.usual } else { 0.0 };
         (0.5 * dispersion).max(1.0)
     }
 
-    /// The utilisation at which packets wait as long, set against the time that they take without waiting, as packets of
-    /// one flit do at the high-water mark; `loose`: so many times as long.
+    /// The utilisation at which packets wait as long, relative to their time without waiting, as packets of one flit at
+    /// the high-water mark. `loose`: a factor by which they may wait longer.
     pub fn mark(&self, policy: &Runtime, loose: f64) -> f64 {
         let burst = self.burst(policy.epoch);
         let waiting = loose * policy.high_water / (1.0 - policy.high_water) * (FLIGHT + burst) / (FLIGHT + 1.0) / burst;
         waiting / (1.0 + waiting)
     }
 
-    /// The matrix of the deactivation epoch that ends goes into the mean. If it brought much more than the mean, the mean
-    /// begins anew: links for some of the traffic would be too few for all of it. The more flits come together, the less an
-    /// epoch says, and the more it takes: long packets last for several activation epochs, of which each then brings more.
+    /// Adds the matrix of the deactivation epoch that ends to the mean. If its traffic is much more than the mean, the
+    /// mean begins again, because links for a part of the traffic would be too few for all of it. The larger the
+    /// bursts, the less weight an epoch has, and the larger the excess must be: long packets last for several
+    /// activation epochs.
     fn end_matrix(&mut self, policy: &Runtime) {
         let share = 1.0 / policy.ratio as f64;
         let burst = self.burst(policy.epoch);
@@ -270,8 +275,8 @@ impl Line {
         self.begin(policy, network, plan, now);
     }
 
-    /// If the links that are on are too few for the traffic of the last activation epoch, and more, adds those that it needs
-    /// and those that still drain.
+    /// If the present links are too few for the traffic of the last activation epoch plus a reserve, adds the missing
+    /// ones and those that still drain.
     fn grow(&mut self, policy: &Runtime, network: &mut dyn Network, now: u64) {
         let sent: Vec<f64> = self.latest.iter().map(|sent| (sent * MORE).max(0.0)).collect();
         let traffic = self.traffic(policy, &sent, self.mark(policy, 1.0));
@@ -288,7 +293,8 @@ impl Line {
         Traffic { sent, members: self.members, hub: usize::from(policy.hub), mark }
     }
 
-    /// Begins to change the links to those of the plan. Those of them that drain are on at once; others that drain go on.
+    /// Begins to change the links to those of the plan. Those of them that drain are on at once; others that drain
+    /// continue.
     fn begin(&mut self, policy: &Runtime, network: &mut dyn Network, plan: Links, now: u64) {
         if plan == self.on {
             return;
@@ -306,7 +312,7 @@ impl Line {
         self.until = Some(now.saturating_add(self.wake));
     }
 
-    /// The links that wake are on. Those that the plan does not have drain from now on.
+    /// Called when the waking links are on. Links outside the plan drain from now on.
     fn finish_waking(&mut self, policy: &Runtime, network: &mut dyn Network, now: u64) {
         self.until = None;
         for link in missing(&self.on, &self.plan) {
@@ -324,7 +330,7 @@ impl Line {
         self.on.clone_from(&self.plan);
     }
 
-    /// Links that drain go dark if no packet is on them.
+    /// Makes draining links dark if no packet is on them.
     fn finish_draining(&mut self, network: &mut dyn Network, now: u64) {
         let none = vec![0; self.members];
         for link in missing(&none, &self.draining) {
@@ -343,7 +349,7 @@ impl Line {
         }
     }
 
-    /// All members know from now on whether packets may take the link.
+    /// Publishes to all members whether packets may take the link.
     fn tell(&self, policy: &Runtime, network: &mut dyn Network, (a, b): (usize, usize), active: bool) {
         for member in 0..self.members {
             let own = self.channels[member * self.members + member];

@@ -8,7 +8,7 @@ use weft_api::state::rate::Rate;
 use weft_topology::{Peer, Port};
 use weft_units::{Bits, Refusal};
 
-/// A size, or the break-even point of waiting for the change and of staying.
+/// A size, or the break-even point between changing to the full rate and staying at the lower one.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum SwitchAt {
     BreakEven,

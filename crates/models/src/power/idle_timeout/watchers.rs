@@ -25,7 +25,7 @@ impl Policy for Times {
 enum Low {
     /// It is closed, and opens for the first packet.
     Rests,
-    /// It is open, and looks at the flits that wait for it.
+    /// It is open, and checks the flits that wait for it.
     Carries,
     /// It is closed until its packets have left, and then changes.
     Drains,
@@ -40,7 +40,8 @@ struct Watchers {
     times: Arc<Times>,
     #[kept(fixed)]
     managed: Vec<usize>,
-    /// For each channel the flits that must wait for it before it leaves the mode `to`; 0: the first packet brings it back.
+    /// For each channel the number of flits that must wait for it before it leaves the mode `to`; 0: the first packet
+    /// makes it return.
     #[kept(fixed)]
     switch_at: Vec<u32>,
     #[kept(each)]
@@ -57,7 +58,7 @@ impl Agents for Watchers {
     }
 
     fn wanted(&mut self, o: usize, channels: &mut dyn Channels) {
-        // a channel on its way down must get there first; its timer wakes it then
+        // a channel that goes down must be down before it wakes; its timer then wakes it
         if channels.state(o) != self.times.to || self.low[o] != Low::Rests {
             return;
         }
@@ -117,13 +118,14 @@ impl Watchers {
         }
     }
 
-    /// The channel goes down if its last flit left `idle` cycles ago; otherwise this looks again as soon as that can be
-    /// true.
+    /// Lets the channel go down if its last flit left `idle` cycles ago. Otherwise sets a timer for the first cycle in
+    /// which that can be true.
     fn look_at_idle(&mut self, o: usize, channels: &mut dyn Channels) {
         let (now, idle, free_for) = (channels.now(), self.times.idle, channels.free_for(o));
         let held = channels.is_held(o) || channels.is_wanted(o);
         if held || free_for < 0 {
-            // it is busy until now at least (a packet holds or wants it), or until the flits that wait for it have left
+            // the channel is busy at least until now (a packet holds or requests it), or until the flits that wait for
+            // it have left
             let busy_until = now + u64::from(held).max(OFF.flits_leave_in(channels, o));
             channels.set_timer(o, busy_until + idle);
         } else if (free_for as u64) < idle {
@@ -140,7 +142,8 @@ impl Watchers {
         }
     }
 
-    /// The first packet that wants a channel in the mode `to` begins its change, or enough flits that wait for it.
+    /// Begins the change of a channel in the mode `to` for the first packet that requests it, or when enough flits wait
+    /// for it.
     fn rise(&mut self, o: usize, channels: &mut dyn Channels) {
         if self.times.changes.stop_up() {
             channels.enter(o, LinkState::Waking);
@@ -151,7 +154,8 @@ impl Watchers {
         channels.set_timer(o, channels.now() + self.times.transition);
     }
 
-    /// Begins the change if enough flits wait; rests if none does. Otherwise this looks again as soon as enough can wait.
+    /// Begins the change if enough flits wait, and rests if none waits. Otherwise sets a timer for the first cycle in
+    /// which enough can wait.
     fn look_at_queue(&mut self, o: usize, channels: &mut dyn Channels) {
         let (now, enough) = (channels.now(), self.switch_at[o]);
         let queued = channels.queued(o, enough);
@@ -171,18 +175,18 @@ impl Watchers {
         }
     }
 
-    /// Packets still hold a channel that is to change, or their flits have not left.
+    /// Handles a channel that is to change, while packets still hold it or their flits have not left.
     fn look_at_packets(&mut self, o: usize, channels: &mut dyn Channels) {
         if !channels.is_held(o) {
             return self.begin_change(o, channels);
         }
-        // worms that hold channels could wait for each other without end: those that wait for this one go on
+        // worms that hold channels could wait for each other without end: those that wait for this one continue
         self.low[o] = Low::Carries;
         OFF.open(channels, o);
         channels.set_timer(o, channels.now() + self.times.idle);
     }
 
-    /// No packet holds the channel: it changes as soon as its last flit has left.
+    /// Called when no packet holds the channel any more. It changes as soon as its last flit has left.
     fn begin_change(&mut self, o: usize, channels: &mut dyn Channels) {
         match OFF.flits_leave_in(channels, o) {
             0 => self.rise(o, channels),

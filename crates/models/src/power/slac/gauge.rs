@@ -1,5 +1,5 @@
-//! The agents of SLaC: they count in each block how full the input buffers have been, and how many packets are under
-//! way. The sequencer reads these counts.
+//! The agents of SLaC: they count in each block how full the input buffers have been, and how many packets are in
+//! flight. The sequencer reads these counts.
 
 use weft_api::agents::{Agents, Arrivals, BlockSite, ChannelSite, Departures, Probes};
 use weft_api::base::kept::Kept;
@@ -10,8 +10,8 @@ use weft_topology::Peer;
 #[derive(Debug, Clone, Copy, Default, Kept)]
 struct Buffer {
     flits: u64,
-    /// First cycles in which flits were gone minus cycles in which flits came (modulo 2^64): with `flits * now` the
-    /// integral.
+    /// Sum over flits of the first cycle after their departure, minus the sum of their arrival cycles (modulo 2^64).
+    /// With `flits * now` it gives the integral.
     moment: u64,
     /// The integral at the last reading.
     read: u64,
@@ -28,7 +28,7 @@ pub struct Gauge {
     #[kept(fixed)]
     inputs: Vec<(usize, u32, u32)>,
     /// Packets that were pinned in this block minus packets delivered in it, by the number of stages that they are
-    /// pinned to. Summed over all blocks this is the number under way. Place 0 counts packets that were never pinned,
+    /// pinned to. Summed over all blocks this is the number in flight. Place 0 counts packets that were never pinned,
     /// as they cross no link.
     #[kept(each)]
     pinned: Vec<i64>,
@@ -106,8 +106,8 @@ impl Gauge {
         buffer.moment = buffer.moment.wrapping_sub(now);
     }
 
-    /// A flit leaves in cycle `now`, of which it still occupies its place: one that crosses the router in the cycle in
-    /// which it came was there for one cycle.
+    /// Counts a flit that leaves in cycle `now` and occupies its place during this cycle. So a flit that crosses the
+    /// router in the cycle of its arrival was there for one cycle.
     #[inline(always)]
     pub fn leave(&mut self, input: usize, now: u64) {
         let buffer = &mut self.buffers[input];

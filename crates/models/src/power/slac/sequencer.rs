@@ -15,11 +15,11 @@ pub struct Sequencer {
     /// Channels of every stage.
     #[kept(fixed)]
     pub stages: Vec<Vec<u32>>,
-    /// The routers that asked for stages 2, 3 and so on, up to a stage that is warming; `None` for a stage that was on
+    /// The routers that requested stages 2, 3 and so on, up to a stage that is warming; `None` for a stage that was on
     /// from the beginning.
     pub asked: Vec<Option<u32>>,
     pub change: Option<Change>,
-    /// No decision is taken before this cycle.
+    /// First cycle of the next decision.
     pub rests_until: u64,
     /// End of the present averaging window.
     pub window_end: u64,
@@ -44,7 +44,7 @@ impl Overseer for Sequencer {
         }
     }
 
-    /// Acts before cycle `now`, if it is time to.
+    /// Acts before cycle `now`, if it is due.
     fn act(&mut self, network: &mut dyn Network, now: u64) {
         if now < self.next() {
             return;
@@ -69,7 +69,7 @@ impl Overseer for Sequencer {
         }
     }
 
-    /// It rests while all buffers are empty and have been so for a window, unless a stage can go for that.
+    /// The sequencer rests while all buffers have been empty for a window, unless a stage can go off for that.
     fn rests(&self, network: &mut dyn Network) -> Option<u64> {
         let may_release = self.policy.release == Release::BelowLow && !self.asked.is_empty();
         let is_calm = self.change.is_none() && self.used.iter().all(|&used| used == 0.0) && !may_release;
@@ -102,7 +102,7 @@ impl Sequencer {
         }
     }
 
-    /// The change is complete: packets that start from now on find all stages on that were asked for.
+    /// Called when the change is complete. Packets that start from now on find all requested stages on.
     fn settle(&mut self, network: &mut dyn Network, now: u64) {
         self.change = None;
         self.rests_until = now + self.policy.times.averaging;
@@ -119,7 +119,7 @@ impl Sequencer {
 
     /// Warms or drains a stage, if some router requests it.
     pub fn decide(&mut self, network: &mut dyn Network, now: u64) {
-        // of equal ones the lowest, whatever the blocks
+        // the lowest of equal ones, independent of blocks
         let fullest = (0..self.used.len()).rev().max_by(|&a, &b| self.used[a].total_cmp(&self.used[b])).unwrap_or(0);
         if self.used[fullest] > self.policy.high {
             if self.asked.len() + 1 < self.stages.len() {
@@ -156,7 +156,7 @@ impl Sequencer {
         }
     }
 
-    /// Whether no packet is under way that may need the stage, and all credits of its channels are home.
+    /// Whether no packet is in flight that may need the stage, and all credits of its channels are home.
     fn is_drained(&self, network: &mut dyn Network, stage: usize) -> bool {
         // packets that need the stage with index `stage` are pinned to more stages than that
         let pinned: i64 = (0..network.blocks()).map(|block| gauge(network, block).pinned_to(stage + 1)).sum();

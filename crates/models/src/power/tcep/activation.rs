@@ -23,8 +23,8 @@ impl Team {
         let outputs = self.rules.managed.iter().flat_map(|&d| self.outputs(r, d));
         let asked: Vec<usize> = outputs.filter(|&o| self.links[o].activate.is_some()).collect();
         let epoch = self.epochs(channels, r) as u32;
-        // by draw, if packets have no path: routers that wait for each other's links would refuse each other for ever
-        // if the same link always came first
+        // at random, if packets have no path: routers that wait for each other's links would refuse each other for ever
+        // if the same link were always first
         let place = |value: u32, id: u32| match value {
             CUT => channels.draw(id, epoch, 0x7d),
             _ => u64::from(id),
@@ -37,7 +37,7 @@ impl Team {
             .filter(|&(best, _)| own.is_none_or(|(_, value)| best > (value, Reverse(place(value, self.routers[r].id)))))
             .map(|(_, o)| o);
         let chosen = crossing.or(best);
-        // the own request is sent after the answers, because an answer voids what its sender has asked for before
+        // the own request is sent after the answers, because an answer voids what its sender has requested before
         let mut wish = None;
         for o in asked {
             let Some(ask) = self.links[o].activate.take() else { continue };
@@ -76,14 +76,14 @@ impl Team {
         }
     }
 
-    /// Asks the router behind output `o` to activate the link.
+    /// Requests the router behind output `o` to activate the link.
     pub(super) fn ask(&mut self, channels: &mut dyn Channels, r: usize, o: usize, value: u32) {
         self.links[o].end.asked = Some(Want::Activate);
         self.routers[r].activating = Some((o, value));
         self.say(channels, o, Message { kind: Kind::Activate, value, ..Message::default() });
     }
 
-    /// Asks for a link that this router needs. Returns whether it has asked.
+    /// Requests a link that this router needs. Returns whether it made a request.
     pub(super) fn ask_to_activate(&mut self, channels: &mut dyn Channels, r: usize) -> bool {
         if self.routers[r].activating.is_some() {
             return false;
@@ -96,9 +96,9 @@ impl Team {
     }
 
     /// The link to request: the value of the request, the tie-breaker of equal values, and the output. Links that
-    /// waiting packets need come first, then links of stars. Then comes the link with the highest virtual utilisation, in
-    /// those subnetworks in which detours crowd a link. Among equal links, the one after the link that was refused
-    /// last: the other end of that link may itself wait for long.
+    /// waiting packets need come first, then links of stars. Then comes the link with the highest virtual utilisation,
+    /// in those subnetworks in which detours crowd a link. Among equal links, the one after the link that was refused
+    /// last: the other end of that link may itself have to wait for a long time.
     pub(super) fn most_needed(&self, channels: &dyn Channels, r: usize) -> Option<(u32, Reverse<usize>, usize)> {
         let turn = |o: usize, c: u8| match self.routers[r].refused {
             Some(last) => (o + PORTS - 1 - last) % PORTS,
@@ -137,8 +137,8 @@ impl Team {
             && (crowded(gained.sent, gained.sent_around) || crowded(gained.came, gained.came_around))
     }
 
-    /// A packet does not take the direct link, that of output `direct`, but a detour over a link above the high-water
-    /// mark.
+    /// Notes that a packet does not take the direct link of output `direct`, but a detour over a link above the
+    /// high-water mark.
     pub(super) fn note_crowd(&mut self, now: u64, direct: usize) {
         let (d, _, to) = self.ends(direct);
         let crowded = Crowded { at: now, net: d as u8, to };

@@ -27,10 +27,11 @@ pub(super) struct LinkAgent {
     pub end: End,
     /// Faults that keep it broken at present: of the link itself and of the routers at its ends.
     pub faults: u8,
-    /// How often it has broken. The ends put this number into their messages, so that those from before a fault are
-    /// void.
+    /// Number of its faults so far. The ends put this number into their messages, so that messages from before a fault
+    /// are void.
     pub era: u8,
-    /// It was on when it broke, in a run in which links are never switched off: it is to go on again.
+    /// Whether it was on when it broke, in a run in which links are never switched off. Then it goes on again after the
+    /// repair.
     pub returns: bool,
     /// First cycle in which its side channel can deliver another packet.
     pub side_free: u64,
@@ -62,8 +63,8 @@ impl LinkAgent {
     }
 }
 
-/// A packet to member `to` of subnetwork `net` took a detour, in cycle `at`, over a link above the high-water mark.
-/// That is a reason to request another path to that member.
+/// Note that a packet to member `to` of subnetwork `net` took a detour, in cycle `at`, over a link above the high-water
+/// mark. This is a reason to request another path to that member.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Value)]
 pub(super) struct Crowded {
     pub at: u64,
@@ -77,7 +78,7 @@ pub(super) struct RouterAgent {
     /// The cycle in which its first activation epoch ends.
     #[kept(fixed)]
     pub first_end: u64,
-    /// A physical transition (waking, going off) has begun in this epoch.
+    /// Whether a physical transition (waking, going off) has begun in this epoch.
     pub moved: bool,
     /// Its own request to activate a link that has no answer yet: the output, and the value of the request.
     pub activating: Option<(usize, u32)>,
@@ -89,7 +90,7 @@ pub(super) struct RouterAgent {
     pub latest: [Option<usize>; 8],
     /// For each subnetwork the member that is to become the hub.
     pub next_hub: [Option<u8>; 8],
-    /// For each subnetwork the cycle in which the present hub announced itself (low 32 bits), and which member it is.
+    /// For each subnetwork the cycle in which the present hub announced itself (low 32 bits), and its member number.
     pub crowned: [(u32, u8); 8],
     /// The first such packet of this epoch.
     pub crowded: Option<Crowded>,
@@ -122,7 +123,7 @@ pub(super) struct Team {
     /// Links or routers fail in this run.
     #[kept(fixed)]
     pub faults: bool,
-    /// Links that have not failed, as far as each router has heard; empty if none fail in this run.
+    /// Links that have not failed, as far as each router knows; empty if none fail in this run.
     pub healthy: Views,
     /// All packets have one flit.
     #[kept(fixed)]
@@ -169,7 +170,7 @@ impl Team {
 
     // ---- places -----------------------------------------------------------------------------------------------------
 
-    /// Which member of subnetwork `d` router `r` is.
+    /// Member number of router `r` in subnetwork `d`.
     pub(super) fn member(&self, r: usize, d: usize) -> u8 {
         self.rules.nets.member(self.routers[r].coords, d)
     }
@@ -227,7 +228,7 @@ impl Team {
         self.rules.config.high_water * self.rules.epoch as f64 * channels.bandwidth(o)
     }
 
-    /// Whether the link of output `o` is off and could be activated: it has not failed, and was not asked for yet.
+    /// Whether the link of output `o` is off and could be activated: it has not failed, and was not requested yet.
     pub(super) fn is_off(&self, o: usize) -> bool {
         let link = &self.links[o];
         link.end.state == LinkState::Off && link.end.asked.is_none() && !link.is_broken()

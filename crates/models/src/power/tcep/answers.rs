@@ -7,7 +7,7 @@ use super::message::{Kind, Message};
 use weft_api::agents::Channels;
 
 impl Team {
-    /// A control packet has come to the router that it was sent to.
+    /// Handles a control packet that has come to its receiver.
     pub(super) fn take(&mut self, channels: &mut dyn Channels, r: usize, m: Message) {
         let d = usize::from(m.net);
         let o = self.output(r, d, m.from);
@@ -46,8 +46,8 @@ impl Team {
         }
     }
 
-    /// The other end of the link of output `o` has answered: the own request is settled. An answer also voids what its
-    /// sender had asked for before (see `link.rs`).
+    /// Handles the answer of the other end of the link of output `o`, which settles the own request. An answer also
+    /// voids what its sender had requested before (see `link.rs`).
     pub(super) fn settle_request(&mut self, r: usize, o: usize) {
         let link = &mut self.links[o];
         (link.activate, link.deactivate) = (link.activate.filter(|ask| ask.yours.is_some()), None);
@@ -56,7 +56,8 @@ impl Team {
         agent.deactivating = agent.deactivating.filter(|&asked| asked != o);
     }
 
-    /// The other end agrees to the own request. The agent carries it out, or withdraws if it no longer can.
+    /// Handles the agreement of the other end to the own request. The agent carries the request out, or withdraws if it
+    /// no longer can.
     fn acked(&mut self, channels: &mut dyn Channels, r: usize, o: usize) {
         let can = match self.links[o].end.asked {
             Some(Want::Activate) => !self.routers[r].moved,
@@ -70,7 +71,8 @@ impl Team {
         }
     }
 
-    /// Tells the far end of the link of output `o`. `flag`: the answer is to a request of kind `ActivateYours`.
+    /// Sends a message to the far end of the link of output `o`. `flag`: the answer is to a request of kind
+    /// `ActivateYours`.
     pub(super) fn answer(&mut self, channels: &mut dyn Channels, o: usize, say: Say, flag: bool) {
         let kind = match say {
             Say::Ack => Kind::Ack,
@@ -90,7 +92,7 @@ impl Team {
         self.send(channels, r, Message { net: d as u8, from: own, to: c, about, ..message });
     }
 
-    /// Router `r` receives the state of a link of another member: active or not.
+    /// Stores at router `r` the received state of a link of another member: active or not.
     fn hear(&mut self, channels: &mut dyn Channels, r: usize, m: Message) {
         if self.is_news(r, m) {
             channels.views_mut().set(&self.rules.nets, r, usize::from(m.net), (m.from, m.about), m.flag);

@@ -11,7 +11,7 @@ use weft_api::state::LinkState;
 const DRAIN_LOOK: u64 = 4;
 
 impl Team {
-    /// The timer of output `o` has ended: a link that wakes is awake, one that drains may be drained.
+    /// Called when the timer of output `o` has ended. A waking link is now awake, and a draining link may be drained.
     pub(super) fn look(&mut self, channels: &mut dyn Channels, o: usize) {
         let end = &mut self.links[o].end;
         match end.state {
@@ -33,7 +33,7 @@ impl Team {
         self.follow(channels, self.router(o), o);
     }
 
-    /// The channel of output `o` follows the state of its end of the link.
+    /// Sets the channel of output `o` to the state of its end of the link.
     pub(super) fn follow(&mut self, channels: &mut dyn Channels, r: usize, o: usize) {
         let (now, state, before) = (channels.now(), self.links[o].end.state, channels.state(o));
         if state == before {
@@ -81,7 +81,7 @@ impl Team {
         }
     }
 
-    /// Tells all other members whether the link to member `about` is active (`State`) or broken (`Fault`).
+    /// Notifies all other members whether the link to member `about` is active (`State`) or broken (`Fault`).
     pub(super) fn spread(
         &mut self,
         channels: &mut dyn Channels,

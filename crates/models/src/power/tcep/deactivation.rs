@@ -9,8 +9,8 @@ use weft_api::agents::Channels;
 use weft_api::state::LinkState;
 
 impl Team {
-    /// A shadow link whose time is over begins to drain, and then goes off. That is a physical transition, so it begins
-    /// only if no other has begun in this epoch.
+    /// Lets a shadow link whose time is over drain and then go off. This is a physical transition, so it begins only if
+    /// no other has begun in this epoch.
     pub(super) fn let_go(&mut self, channels: &mut dyn Channels, r: usize) {
         if self.routers[r].moved || self.routers[r].activating.is_some() {
             return;
@@ -26,7 +26,8 @@ impl Team {
     }
 
     /// Agrees to the request for the best link that may go, and refuses the others. It does so even if a request of its
-    /// own has no answer yet: if that one is agreed to as well, it withdraws. Returns whether there were any requests.
+    /// own has no answer yet: if the other end also agrees to that one, it withdraws. Returns whether there were any
+    /// requests.
     pub(super) fn judge_deactivations(&mut self, channels: &mut dyn Channels, r: usize, activates: bool) -> bool {
         let crossing = self.cross(r, Want::Deactivate);
         let outputs = self.rules.managed.iter().flat_map(|&d| self.outputs(r, d));
@@ -49,7 +50,7 @@ impl Team {
         true
     }
 
-    /// Asks for the best link that may go.
+    /// Requests the best link that may go off.
     pub(super) fn ask_to_deactivate(&mut self, channels: &mut dyn Channels, r: usize) {
         if self.routers[r].deactivating.is_some() || self.has_shadow(r) {
             return;

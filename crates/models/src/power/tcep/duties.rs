@@ -14,7 +14,7 @@ impl Agents for Team {
         Probes { arrivals: true, departures: !self.single, ..Probes::default() }
     }
 
-    /// The first epochs begin.
+    /// Begins the first epochs.
     fn start(&mut self, channels: &mut dyn Channels) {
         for (r, router) in self.routers.iter_mut().enumerate() {
             router.first_end = match self.rules.config.phase {
@@ -123,7 +123,7 @@ impl Agents for Team {
 }
 
 impl Team {
-    /// A flit takes a detour in place of the direct link of output `direct`.
+    /// Counts a flit that takes a detour in place of the direct link of output `direct`.
     #[inline(always)]
     fn leaves_out(&mut self, direct: usize) {
         let link = &mut self.links[direct];

@@ -7,7 +7,7 @@ use weft_api::agents::Channels;
 use weft_api::state::LinkState;
 
 impl Team {
-    /// An activation epoch of router `r` ends.
+    /// Called when an activation epoch of router `r` ends.
     pub(super) fn end_epoch(&mut self, channels: &mut dyn Channels, r: usize) {
         self.routers[r].moved = false;
         let long = self.epochs(channels, r).is_multiple_of(self.rules.ratio);
@@ -27,8 +27,9 @@ impl Team {
         self.begin_epoch(channels, r, long);
     }
 
-    /// Whether ends of epochs change nothing at router `r` as long as no packet moves. Nothing is asked or under way, nothing was sent
-    /// in this deactivation epoch, and no link can go or is needed. With faults, or a hub that moves, something may change.
+    /// Whether ends of epochs change nothing at router `r` as long as no packet moves. No request is open or in flight,
+    /// nothing was sent in this deactivation epoch, and no link can go off or is needed. With faults, or with a hub
+    /// that moves, the answer is no.
     pub(super) fn has_nothing_to_do(&self, channels: &dyn Channels, r: usize) -> bool {
         let config = &self.rules.config;
         let asks = |agent: &RouterAgent| agent.activating.is_some() || agent.deactivating.is_some();
@@ -42,7 +43,8 @@ impl Team {
             && (!config.deactivate || self.candidates(channels, r).is_empty())
     }
 
-    /// Whether the link of output `o` is on or off, nothing is asked about it, and its counters are those of the last epochs.
+    /// Whether the link of output `o` is on or off, no request about it is open, and its counters are those of the last
+    /// epochs.
     fn is_still(&self, channels: &dyn Channels, o: usize) -> bool {
         let (link, counts) = (&self.links[o], self.counts(channels, o));
         let is_counted = [link.short, link.long] == [counts; 2] && [link.virtually, link.around] == [0; 2];
@@ -69,8 +71,8 @@ impl Team {
         self.routers[r].crowded = None;
     }
 
-    /// If both ends of a link have asked each other for the same, they agree: the request of one end is void, and that
-    /// of the other is answered. Returns the output if this end is the one that answers.
+    /// If both ends of a link have made the same request, they agree: the request of one end is void, and that of the
+    /// other is answered. Returns the output if this end is the one that answers.
     pub(super) fn cross(&mut self, r: usize, want: Want) -> Option<usize> {
         let asked = match want {
             Want::Activate => self.routers[r].activating.map(|(o, _)| o),

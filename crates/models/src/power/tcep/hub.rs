@@ -7,8 +7,8 @@ use weft_api::agents::Channels;
 use weft_api::state::LinkState;
 
 impl Team {
-    /// When it is time, the next member is to become the hub: from now on links of its star stay on, or are asked for.
-    /// Once the star is complete, the member announces itself.
+    /// When it is due, begins to make the next member the hub: from now on links of its star stay on or are requested.
+    /// When the star is complete, the member announces itself.
     pub(super) fn rotate(&mut self, channels: &mut dyn Channels, r: usize) {
         let rules = self.rules.clone();
         let every = u64::from(rules.config.rotate_hub);
@@ -52,7 +52,7 @@ impl Team {
         self.hub_is(channels, r, d, (value, own));
     }
 
-    /// A member has announced that it is the hub.
+    /// Handles the announcement of a member that it is the hub.
     pub(super) fn hear_of_hub(&mut self, channels: &mut dyn Channels, r: usize, m: Message) {
         let d = usize::from(m.net);
         if (m.value, m.from) >= self.routers[r].crowned[d] {

@@ -21,7 +21,7 @@ pub(crate) enum Want {
 pub(crate) enum Say {
     Ack,
     Nack,
-    /// The sender withdraws: undo what was agreed.
+    /// The sender withdraws: the agreement is undone.
     Withdraw,
     Reactivate,
     /// Drained, or awake.
@@ -58,13 +58,13 @@ impl End {
         self.state == if want == Want::Activate { LinkState::Off } else { LinkState::On }
     }
 
-    /// Begins what was agreed.
+    /// Begins the agreed change.
     fn begin(&mut self, want: Want) {
         self.asked = None;
         self.enter(if want == Want::Activate { LinkState::Waking } else { LinkState::Shadow });
     }
 
-    /// Both ends have asked for the same: the request of the lower end is void, and that of the higher end is answered.
+    /// Both ends have requested the same: the request of the lower end is void, and that of the higher end is answered.
     /// Returns whether the void one is that of the other end.
     pub fn crossed(&mut self, want: Want, lower: bool) -> bool {
         let crossed = self.asked == Some(want);
@@ -84,8 +84,8 @@ impl End {
         }
     }
 
-    /// The other end agrees. `can`: this end can still do it. Returns the requested change, if it begins now, or else
-    /// the message to send.
+    /// Handles the agreement of the other end. `can`: this end can still make the change. Returns the requested change,
+    /// if it begins now, or else the message to send.
     pub fn acked(&mut self, can: bool) -> Result<Option<Want>, Say> {
         let Some(want) = self.asked.take() else { return Ok(None) };
         if can && self.fits(want) {
@@ -96,12 +96,12 @@ impl End {
         }
     }
 
-    /// The other end refuses.
+    /// Handles a refusal by the other end.
     pub fn nacked(&mut self) {
         self.asked = None;
     }
 
-    /// The other end withdraws the request that this end has agreed to.
+    /// Handles the withdrawal by the other end of the request that this end has agreed to.
     pub fn withdrawn(&mut self) {
         match self.state {
             LinkState::Waking => self.enter(LinkState::Off),
@@ -110,20 +110,20 @@ impl End {
         }
     }
 
-    /// Whether this end can still take the link back by itself: the link is not dark before this end has said that it
-    /// is drained.
+    /// Whether this end can still make the link active again by itself: the link is not dark before this end has
+    /// reported that it is drained.
     pub fn can_return(&self) -> bool {
         self.state == LinkState::Shadow || self.state == LinkState::Draining && !self.ready && !self.alone
     }
 
-    /// This end wants its link back at once.
+    /// Makes the link active again at once, at the request of this end.
     pub fn reactivate(&mut self) -> Say {
         debug_assert!(self.can_return());
         self.enter(LinkState::On);
         Say::Reactivate
     }
 
-    /// The other end has taken the link back.
+    /// Called when the other end has made the link active again.
     pub fn reactivated(&mut self) {
         debug_assert_ne!(self.state, LinkState::Off, "a link is dark only when no end can take it back");
         if matches!(self.state, LinkState::Shadow | LinkState::Draining) {
@@ -131,13 +131,13 @@ impl End {
         }
     }
 
-    /// No packet has taken the shadow link back in time.
+    /// Called when no packet has used the shadow link in time.
     pub fn expire(&mut self) {
         debug_assert_eq!(self.state, LinkState::Shadow);
         self.enter(LinkState::Draining);
     }
 
-    /// The link fails: agreements are void, and this end goes dark as soon as it has drained.
+    /// Handles a failure of the link: agreements are void, and this end goes dark as soon as it has drained.
     pub fn fail(&mut self) {
         let dark = matches!(self.state, LinkState::Off | LinkState::Waking);
         *self = Self::new(if dark { LinkState::Off } else { LinkState::Draining });
@@ -149,15 +149,15 @@ impl End {
         self.alone
     }
 
-    /// This end is drained, or awake.
+    /// Called when this end is drained, or awake.
     pub fn done(&mut self) -> Say {
         self.ready = true;
         self.settle();
         Say::Ready
     }
 
-    /// The other end is drained, or awake. Returns the answer of this end: if this end was awake first, the other may
-    /// have missed its message.
+    /// Handles the report that the other end is drained, or awake. Returns the answer of this end: if this end was
+    /// awake first, the other may have missed its message.
     pub fn peer_done(&mut self) -> Option<Say> {
         // in other states the message is about something that was withdrawn or taken back, or that has not begun here
         if matches!(self.state, LinkState::Shadow | LinkState::Draining | LinkState::Waking) {
@@ -179,7 +179,7 @@ impl End {
         }
     }
 
-    /// Whether flits may be on their way from this end.
+    /// Whether flits from this end may be in flight.
     #[cfg(test)]
     fn may_send(&self) -> bool {
         match self.state {

@@ -1,11 +1,11 @@
-//! A test that explores every state that two ends of a link can reach, with every message that can be under way between
+//! A test that explores every state that two ends of a link can reach, with every message that can be in flight between
 //! them.
 //!
 //! Messages keep their order on each path (over the hub, on the side channel), and the side channel is the faster one.
 //! Epochs are far longer than any path: a message sent at the end of an epoch has arrived by the end of the next epoch,
 //! and one sent in between by the end of the epoch after that, by the epochs of the sender as well as of the receiver.
 //! An end that refuses may request the same link in the same cycle, on behalf of a third router, after its answer. A
-//! fault meets both ends at once, and messages under way are then void.
+//! fault meets both ends at once, and messages in flight are then void.
 
 use super::{End, Say, Want};
 use crate::power::LinkState;
@@ -17,8 +17,7 @@ enum Word {
     Say(Say),
 }
 
-/// A message on its way, and whether it must have arrived by the next end of an epoch of its sender, and of its
-/// receiver.
+/// A message in flight, and whether it must arrive before the next end of an epoch of its sender, and of its receiver.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct Letter {
     word: Word,
@@ -54,7 +53,7 @@ impl World {
         self.post.iter().all(Vec::is_empty) && self.inbox == [None; 2]
     }
 
-    /// Every world that can follow.
+    /// Every possible next world (state of both ends and of all messages).
     fn next(&self) -> Vec<Self> {
         let mut all = vec![self.fail_or_return()];
         for end in 0..2 {
@@ -146,7 +145,7 @@ impl World {
                 let say = judged.ends[end].judge(want, agree);
                 judged.send_now(1 - end, Word::Say(say));
                 if say == Say::Nack {
-                    judged.ask(end, all); // for the sake of a third router, in the same cycle
+                    judged.ask(end, all); // for a third router, in the same cycle
                 }
                 all.push(judged);
             }
@@ -178,7 +177,7 @@ impl World {
 
     /// Fault of this world, if it has any.
     fn fault(&self) -> Option<&'static str> {
-        // messages that were under way at a fault still arrive
+        // messages that were in flight at a fault still arrive
         let blind = |(from, to): (usize, usize)| {
             self.ends[from].may_send() && !self.ends[from].alone && !self.ends[to].is_lit()
         };
@@ -265,7 +264,7 @@ impl Atlas {
 fn no_order_of_messages_makes_the_ends_disagree_or_send_into_the_dark() {
     let atlas = Atlas::explore();
     assert!(atlas.worlds.len() > 500, "only {} worlds", atlas.worlds.len());
-    // nothing is ever stuck
+    // no state is ever stuck
     for (k, state) in [LinkState::On, LinkState::Off].into_iter().enumerate() {
         if let Some(stuck) = atlas.stuck(k) {
             panic!("can't come to rest in {state:?}:\n{}", atlas.way_to(stuck).join("\n"));

@@ -30,7 +30,7 @@ pub(crate) enum Kind {
     Hub,
     /// My link to member `about` has failed, or returned.
     Fault,
-    /// My end of the link between us is drained, or awake: said on the side channel, not in a packet.
+    /// My end of the link between us is drained, or awake: sent on the side channel, not in a packet.
     Ready,
 }
 
@@ -57,7 +57,7 @@ pub(crate) struct Message {
     pub net: u8,
     pub from: u8,
     pub to: u8,
-    /// A member. In messages between the ends of a link: how often the link has failed before.
+    /// A member. In messages between the ends of a link: number of earlier failures of the link.
     pub about: u8,
     /// `State`: active. `Fault`: broken. `Ack`, `Nack`: the request was `ActivateYours`.
     pub flag: bool,
@@ -81,7 +81,7 @@ impl Message {
 }
 
 impl Team {
-    /// A router sends a packet of its own. A router that has failed sends nothing, and is sent nothing.
+    /// Sends a packet of a router. A failed router neither sends nor receives packets.
     pub(super) fn send(&mut self, channels: &mut dyn Channels, r: usize, message: Message) {
         if self.is_mute(channels, r, message) {
             return;
@@ -110,16 +110,16 @@ impl Team {
         }
     }
 
-    /// The packet leaves router `r` for the next one.
+    /// Sends the packet from router `r` to the next one.
     fn forward(&mut self, channels: &mut dyn Channels, r: usize, message: Message, frame: Frame) {
         if channels.is_dead(r) {
-            return self.tell(channels, r, message, frame); // it was under way when the router failed
+            return self.tell(channels, r, message, frame); // it was in flight when the router failed
         }
         if self.is_mute(channels, r, message) {
             return;
         }
         let Some(o) = self.way(channels, r, message) else {
-            // the router is cut off for the moment: no link leads on
+            // the router is cut off for the moment: it has no active link
             if let Some(o) = self.side_channel(channels, r, message) {
                 let at = channels.now() + channels.credit_latency(o);
                 // one per cycle, so that they keep their order
@@ -157,13 +157,13 @@ impl Team {
         Some(self.output(r, d, next))
     }
 
-    /// The output whose side channel carries a packet for which no link leads on.
+    /// The output whose side channel carries a packet without any active link.
     fn side_channel(&self, channels: &dyn Channels, r: usize, message: Message) -> Option<usize> {
         let d = usize::from(message.net);
         self.spare_way(channels, r, d, message.to).map(|next| self.output(r, d, next))
     }
 
-    /// An end says on the side channel of the link that it is drained or awake.
+    /// Sends on the side channel of the link that this end is drained or awake.
     pub(super) fn say_ready(&mut self, channels: &mut dyn Channels, o: usize) {
         let at = channels.now() + channels.credit_latency(o);
         let message = Message { kind: Kind::Ready, about: self.links[o].era, ..Message::default() };
@@ -184,14 +184,14 @@ impl Team {
         }
     }
 
-    /// Another router receives the message without a packet.
+    /// Delivers the message to another router without a packet.
     fn tell(&mut self, channels: &mut dyn Channels, r: usize, message: Message, frame: Frame) {
         let d = usize::from(message.net);
         let router = self.rules.nets.router(self.routers[r].id, d, self.member(r, d), message.to);
         channels.tell(router, self.rules.nets.classes[d], frame);
     }
 
-    /// A packet, or a message on a side channel, has come.
+    /// Handles a packet, or a message on a side channel, that has come.
     pub(super) fn hear_from(&mut self, channels: &mut dyn Channels, Arrival { port, wire, frame }: Arrival) {
         let (o, message) = (port as usize, Message::of(frame.body));
         let r = self.router(o);

@@ -67,26 +67,26 @@ impl Meters {
         Counts { sent, sent_around, came, came_around }
     }
 
-    /// A flit of a long packet leaves on VC `vc`; a head says whether its packet is on a detour.
+    /// Counts a flit of a long packet that leaves on VC `vc`. Its head has reported whether the packet is on a detour.
     pub fn sent(&mut self, port: usize, vc: usize, around: Option<bool>) {
         let meter = &mut self.0[port];
         meter.sent_around += u32::from(meter.out_around.flit(vc, around));
     }
 
-    /// A packet of one flit chooses a detour over this port, or a control flit leaves.
+    /// Counts a packet of one flit that chooses a detour over this port, or a control flit that leaves.
     pub fn sent_one_around(&mut self, port: usize) {
         self.0[port].sent_around += 1;
     }
 
-    /// A packet of one flit that had chosen a detour over this port takes another path. Returns the flits that are
-    /// left.
+    /// Removes a packet of one flit that had chosen a detour over this port and takes another path. Returns the flits
+    /// that are left.
     pub fn not_around(&mut self, port: usize) -> u32 {
         let meter = &mut self.0[port];
         meter.sent_around = meter.sent_around.wrapping_sub(1);
         meter.sent_around
     }
 
-    /// Packets of one flit have come: the port of each, and whether it is on a detour.
+    /// Counts packets of one flit that have come: the port of each, and whether it is on a detour.
     #[inline(always)]
     pub fn came_single(&mut self, packets: impl Iterator<Item = (usize, bool)>) {
         let meters = &mut self.0[..];
@@ -97,7 +97,7 @@ impl Meters {
         }
     }
 
-    /// A flit of a long packet has come on VC `vc`.
+    /// Counts a flit of a long packet that has come on VC `vc`.
     pub fn came(&mut self, port: usize, vc: usize, around: Option<bool>) {
         let meter = &mut self.0[port];
         meter.came += 1;

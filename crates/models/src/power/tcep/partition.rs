@@ -11,11 +11,11 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Which form of Algorithm 1 runs.
+/// Form of Algorithm 1.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Algorithm {
-    /// The budget is what the inner links have left below the high-water mark; it may suffice with link 0 alone.
+    /// The budget is the capacity of the inner links left below the high-water mark. Link 0 alone may be enough.
     #[default]
     Corrected,
     /// The rule as the paper prints it.
@@ -23,7 +23,7 @@ pub enum Algorithm {
 }
 
 impl Algorithm {
-    /// How many of the active links are inner; they are in ascending order, the link toward the hub first.
+    /// Number of inner links among the active ones, which are in ascending order, the link toward the hub first.
     /// `utilisation` of each is a share of its bandwidth.
     pub(crate) fn boundary(self, utilisation: &[f64], high_water: f64) -> usize {
         let Some((&first, others)) = utilisation.split_first() else { return 0 };

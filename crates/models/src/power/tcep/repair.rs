@@ -11,7 +11,7 @@ use weft_api::state::LinkState;
 impl Team {
     // ---- faults -----------------------------------------------------------------------------------------------------
 
-    /// An end of a link fails or returns.
+    /// Called when an end of a link fails or returns.
     #[cold]
     pub(super) fn notice(&mut self, channels: &mut dyn Channels, fault: Breakage) {
         let o = fault.channel as usize;
@@ -81,7 +81,7 @@ impl Team {
         }
     }
 
-    /// Router `r` is notified that a link has failed, or returned.
+    /// Called when router `r` is notified that a link has failed or returned.
     pub(super) fn hear_of_fault(&mut self, channels: &mut dyn Channels, r: usize, m: Message) {
         let (d, link) = (usize::from(m.net), (m.from, m.about));
         let known = self.stamps[r * self.rules.nets.pairs() + self.rules.nets.pair(d, m.from, m.about)];
@@ -102,7 +102,7 @@ impl Team {
     /// Members of subnetwork `d` whose routers have failed: each other member sees that at its own link.
     pub(super) fn dead_members(&self, channels: &dyn Channels, r: usize, d: usize) -> u64 {
         if channels.is_dead(r) {
-            return 0; // it sees nothing
+            return 0; // a failed router sees nothing
         }
         let dead = self.outputs(r, d).filter(|&o| channels.dead_ends(o) > 0);
         dead.fold(0, |mask, o| mask | 1 << self.ends(o).2)
@@ -178,7 +178,7 @@ impl Team {
         self.parked(channels, r, d).filter_map(|to| self.over(channels, r, d, to)).fold(0, |mask, c| mask | 1 << c)
     }
 
-    /// If a packet would go over another member whose link to the target is off, this asks that member to activate it.
+    /// If a packet would go over another member whose link to the target is off, requests that member to activate it.
     pub(super) fn ask_for_a_way(&mut self, channels: &mut dyn Channels, r: usize) -> bool {
         let rules = self.rules.clone();
         for &d in &rules.managed {
@@ -209,7 +209,7 @@ impl Team {
         channels.is_dead(r) || channels.dead_ends(to()) > 0
     }
 
-    /// Tells a router that has returned what it has missed about the links of router `r`, and which member is the hub.
+    /// Sends a returned router the states of the links of router `r` that it has missed, and the number of the hub.
     pub(super) fn tell_what_is(&mut self, channels: &mut dyn Channels, r: usize, (d, own, to): (usize, u8, u8)) {
         let value = channels.now() as u32;
         let link = Message { net: d as u8, from: own, to, value, ..Message::default() };

@@ -33,8 +33,9 @@ impl Team {
         self.counts(channels, o).since(self.links[o].long).load(self.rules.config.utilisation)
     }
 
-    /// The links of router `r` that may go, best first: the least traffic that other links would have to carry, then
-    /// the least traffic, then the member furthest from the hub.
+    /// The links of router `r` that may go off, best first. The order is by the traffic that other links would have to
+    /// carry, then by the traffic of the link (least first), then by distance of the member from the hub (furthest
+    /// first).
     pub(super) fn candidates(&self, channels: &dyn Channels, r: usize) -> Vec<usize> {
         let mut all = Vec::new();
         for &d in self.rules.managed.iter().filter(|&&d| self.has_whole_hub(channels, r, d)) {
@@ -90,8 +91,8 @@ impl Team {
         self.outputs(r, d).next().map_or(1.0, |o| channels.bandwidth(o))
     }
 
-    /// What router `r` itself sends to another member of a subnetwork, on average, as a share of a link: directly over the
-    /// deactivation epoch, or by a detour over the last activation epoch.
+    /// Mean traffic that router `r` itself sends to another member of a subnetwork, as a share of a link: directly over
+    /// the deactivation epoch, or by a detour over the last activation epoch.
     fn demand(&self, channels: &dyn Channels, r: usize, d: usize, links: &[Link]) -> f64 {
         let direct = links.iter().map(|link| {
             let gained = self.counts(channels, link.output).since(self.links[link.output].long);

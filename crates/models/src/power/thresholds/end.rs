@@ -8,7 +8,7 @@
 
 use weft_api::base::kept::Value;
 
-/// Wish of an end after a window.
+/// The change that an end requests after a window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Value)]
 pub(crate) enum Wish {
     Stay,
@@ -19,21 +19,21 @@ pub(crate) enum Wish {
 /// Messages of an end to the other end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Say {
-    // the leader
-    /// Close what is above the lower level, and drain it.
+    // sent by the leader
+    /// Close the links above the lower level, and drain them.
     Drain,
-    /// Open it again.
+    /// Open them again.
     Return,
-    /// The two ends have drained: it goes down.
+    /// Both ends have drained: the links go down.
     Lower,
-    /// It comes up.
+    /// The links come up.
     Raise,
-    // the other end
+    // sent by the other end
     Wish(Wish),
     Drained,
     Returned,
     Lowered,
-    // both
+    // sent by both ends
     Raised,
 }
 
@@ -67,12 +67,12 @@ impl Say {
 pub(crate) enum Deed {
     /// Links above the lower level take no more packets.
     Close,
-    /// It takes packets again.
+    /// They take packets again.
     Reopen,
-    /// It begins to go down, or to come up.
+    /// They begin to go down, or to come up.
     BeginLower,
     BeginRaise,
-    /// It is down, or up.
+    /// They are down, or up.
     EndLower,
     EndRaise,
 }
@@ -98,7 +98,7 @@ impl Reply {
     }
 }
 
-/// The levels, 1 to `top`, and by how many an end moves at once.
+/// The levels, 1 to `top`, and the number of levels by which an end moves at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Ladder {
     pub top: u16,
@@ -133,7 +133,7 @@ pub(crate) struct End {
     pub phase: Phase,
     /// The level at which it rests, or from which it moves.
     pub level: u16,
-    /// This end has done its part of the phase; and the other one has said that it has.
+    /// Whether this end has done its part of the phase, and whether the other one has reported the same.
     pub is_done: bool,
     other_is_done: bool,
     /// Number of members that the end that does not lead has last requested at this level.
@@ -145,7 +145,7 @@ impl End {
         Self { leads, phase: Phase::Rests, level, is_done: false, other_is_done: false, wish: Wish::Stay }
     }
 
-    /// Whether it would say nothing to a window without traffic, at the lowest level.
+    /// Whether it would send no message after a window without traffic, at the lowest level.
     pub fn is_settled(&self) -> bool {
         self.phase == Phase::Rests && self.level == 1 && self.wish == Wish::Stay
     }
@@ -158,7 +158,7 @@ impl End {
         (self.phase, self.level) = (Phase::Rests, level);
     }
 
-    /// A window has ended, in which this end has measured its own direction.
+    /// Called when a window has ended, in which this end has measured its own direction.
     pub fn measured(&mut self, wish: Wish, ladder: Ladder) -> Reply {
         match self.phase {
             Phase::Rests if self.leads => self.decide(wish, ladder),
@@ -177,7 +177,7 @@ impl End {
         }
     }
 
-    /// The leader decides at the end of its window: up if either direction asks, down if both agree.
+    /// The leader decides at the end of its window: up if either direction requests it, down if both agree.
     fn decide(&mut self, own: Wish, ladder: Ladder) -> Reply {
         match (own, self.wish) {
             (Wish::More, _) | (_, Wish::More) if self.level < ladder.top => self.raise(),
@@ -207,7 +207,7 @@ impl End {
         Reply::both(Deed::Reopen, Say::Return)
     }
 
-    /// This end has drained.
+    /// Called when this end has drained.
     pub fn drained(&mut self) -> Reply {
         debug_assert!(self.phase == Phase::Drains && !self.is_done);
         self.is_done = true;
@@ -222,7 +222,7 @@ impl End {
         Reply::both(Deed::BeginLower, Say::Lower)
     }
 
-    /// Changed links are down or up.
+    /// Called when changed links are down or up.
     pub fn moved(&mut self, ladder: Ladder) -> Reply {
         debug_assert!(matches!(self.phase, Phase::Lowers | Phase::Raises) && !self.is_done);
         self.is_done = true;
@@ -253,7 +253,7 @@ impl End {
         Reply::deed(Deed::EndRaise)
     }
 
-    /// A message of the other end has come.
+    /// Handles a message of the other end.
     pub fn heard(&mut self, say: Say, ladder: Ladder) -> Reply {
         if self.leads { self.hears_answer(say, ladder) } else { self.hears_command(say, ladder) }
     }
@@ -287,7 +287,7 @@ impl End {
                 self.other_is_done = true;
                 self.open_if_both_are_up(ladder)
             }
-            // out of date: said before the last command came
+            // out of date: sent before the last command came
             (Phase::Drains | Phase::Returns | Phase::Lowers | Phase::Raises, Say::Wish(_))
             | (Phase::Returns, Say::Drained) => Reply::default(),
             (phase, say) => unreachable!("{say:?} comes to the leader in the phase {phase:?}"),

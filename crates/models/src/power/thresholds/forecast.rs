@@ -8,31 +8,32 @@ use super::end::{Ladder, Wish};
 use super::rule::Rule;
 use weft_api::base::kept::Value;
 
-/// Windows by which two intervals that count as even differ at most, and by which a burst may be late.
+/// Tolerance [windows]: the most by which two equal intervals differ, and by which a burst may be late.
 const ALIKE: u64 = 2;
 
-/// The bursts of a direction so far.
+/// Bursts of a direction up to now.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Value)]
 pub(crate) struct Forecast {
-    /// The cycle in which the last burst began, once there was one.
+    /// The cycle in which the last burst began, if there was one.
     began: Option<u64>,
-    /// Between the last two; 0 before there are two.
+    /// Interval between the last two bursts; 0 before there are two.
     interval: u64,
-    /// The last two intervals were alike.
+    /// Whether the last two intervals were equal.
     is_even: bool,
-    /// The last window was part of a burst.
+    /// Whether the last window was part of a burst.
     in_burst: bool,
     /// Members that the last burst needed.
     members: u16,
 }
 
 impl Forecast {
-    /// Whether a burst is expected or under way. Then a silent window may change the next decision.
+    /// Whether a burst is expected or in flight. Then a silent window may change the next decision.
     pub fn expects(&self) -> bool {
         self.is_even || self.in_burst
     }
 
-    /// A window has ended in cycle `now`, in which the direction sent as much as this many members carry.
+    /// Called when a window has ended in cycle `now`, in which the direction sent as much as this number of members
+    /// carries.
     pub fn saw(&mut self, now: u64, carried: f64, rule: &Rule) {
         let needed = rule.members_for(carried);
         if needed > 1 && !self.in_burst {
@@ -51,7 +52,7 @@ impl Forecast {
         }
     }
 
-    /// When the next burst is expected.
+    /// The cycle in which the next burst is expected.
     fn due(&self) -> u64 {
         self.began.unwrap_or(0).saturating_add(self.interval)
     }
@@ -118,7 +119,7 @@ mod tests {
         assert!((0..140).all(|k| (wishes[k as usize] == Wish::More) == is_burst(k)));
     }
 
-    /// The direction waits two windows for a burst that does not come, then it goes by its utilisation again.
+    /// The direction waits two windows for a burst that does not come, then it follows its utilisation again.
     #[test]
     fn a_burst_that_does_not_come_ends_the_forecast() {
         let is_burst = |k: u64| k < 60 && k % 20 >= 17;

@@ -1,12 +1,13 @@
-//! A test that explores every state that two ends can reach, with every message that can be under way between them.
+//! A test that explores every state that two ends can reach, with every message that can be in flight between them.
 //!
 //! Messages keep their order. Windows, drains and changes end at any time. An end measures no window while three of its
-//! messages are under way: the following end may change its request any number of times.
+//! messages are in flight: the following end may change its request any number of times.
 
 use super::{Deed, End, Ladder, Phase, Reply, Say, Wish};
 use std::collections::{HashMap, VecDeque};
 
-/// An end, and what its channels do: how far up packets are let in, how far up some may be under way, and how far up it receives.
+/// An end and the levels of its channels: up to which they take packets, up to which packets may be in flight, and up
+/// to which they receive.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct Side {
     end: End,
@@ -45,7 +46,7 @@ impl World {
         world
     }
 
-    /// Every world that can follow.
+    /// Every possible next world.
     fn next(&self, ladder: Ladder) -> Vec<Self> {
         let mut all = Vec::new();
         for at in 0..2 {
@@ -123,7 +124,7 @@ fn no_order_of_messages_makes_the_ends_disagree_or_send_into_the_dark() {
         let ladder = Ladder { top, step };
         let (worlds, before) = explore(ladder);
         assert!(worlds.len() > 200, "only {} worlds", worlds.len());
-        // every level that a step leads to is reached, and from every world there is a way to it: nothing is ever stuck
+        // every level that a step leads to is reached, and can be reached from every world: no world is ever stuck
         let levels: Vec<u16> = std::iter::successors(Some(top), |&n| (n > 1).then(|| ladder.below(n))).collect();
         for level in levels {
             let rest = worlds.iter().position(|world| world.rests() && world.sides[0].end.level == level);

@@ -33,7 +33,7 @@ impl Ethernet {
     }
 }
 
-/// Whose utilisation counts.
+/// The utilisation that counts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Per {
@@ -121,11 +121,11 @@ impl Asked<'_> {
 }
 
 impl Rule {
-    /// Refuses thresholds between which links of a constant load go up and down for ever. `capacities`: of each level, from 1 up.
-    /// `level`: a level in words.
+    /// Refuses thresholds with which links go up and down for ever under a constant load. `capacities`: of each level,
+    /// from 1 up. `level`: a level in words.
     pub fn check_rest(&self, path: &str, capacities: &[f64], level: impl Fn(usize) -> String) -> Result<(), Refusal> {
         let ladder = self.ladder(capacities.len() as u16);
-        // the drop after which the share of what is left grows most
+        // the drop after which the share of the remaining links grows most
         let drops = (2..=ladder.top).map(|from| (usize::from(from), usize::from(ladder.below(from))));
         let left = |&(from, to): &(usize, usize)| capacities[to - 1] / capacities[from - 1];
         let Some((from, to)) = drops.min_by(|a, b| left(a).total_cmp(&left(b))) else { return Ok(()) };
@@ -158,7 +158,7 @@ impl Rule {
         Ladder { top, step: self.step }
     }
 
-    /// Level that a direction needs that was used by this share.
+    /// Level that a direction with this utilisation needs.
     pub fn wish(&self, utilisation: f64) -> Wish {
         if utilisation > self.u_on {
             Wish::More
@@ -169,7 +169,7 @@ impl Rule {
         }
     }
 
-    /// A step takes a window of the end that leads after one of the other end, and a change.
+    /// A step takes a window of the leading end after one of the other end, and a change.
     pub fn settles_in(&self) -> u64 {
         self.window.saturating_mul(2).saturating_add(self.wake.max(self.sleep))
     }
@@ -197,7 +197,7 @@ mod tests {
         Rule { window: 10, wake: 1, sleep: 1, u_on, u_off, step }
     }
 
-    /// Where a load that flows evenly moves a level in 100 windows; `None` if it has not come to rest by then.
+    /// The level to which an even load moves in 100 windows; `None` if it has not come to rest by then.
     fn rest(rule: Rule, capacities: &[f64], load: f64) -> Option<u16> {
         let ladder = rule.ladder(capacities.len() as u16);
         let next = |level: u16| match rule.wish(load / capacities[usize::from(level) - 1]) {

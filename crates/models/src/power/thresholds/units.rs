@@ -17,11 +17,12 @@ use weft_topology::Peer;
 pub(crate) trait Levels: Debug + Send + Sync {
     /// The highest level of a unit of this many links.
     fn top(&self, links: usize) -> u16;
-    /// How many of its links carry packets at this level.
+    /// Number of its links that carry packets at this level.
     fn carrying(&self, level: u16, links: usize) -> usize;
-    /// The unit's channels do this, between two levels: `moved.start` is the lower one, `moved.end` the higher one.
+    /// Carries out an action on the unit's channels between two levels: `moved.start` is the lower one, `moved.end` the
+    /// higher one.
     fn act(&self, deed: Deed, moved: Range<u16>, unit: &[usize], channels: &mut dyn Channels);
-    /// Whether what is above the lower level has drained.
+    /// Whether the links above the lower level have drained.
     fn is_drained(&self, moved: Range<u16>, unit: &[usize], channels: &dyn Channels) -> bool;
 }
 
@@ -42,13 +43,13 @@ struct Unit {
     window_ends: u64,
     #[kept(each)]
     counted: Vec<u32>,
-    /// Of each channel: faults that break it now, its own and those of the routers at its ends.
+    /// For each channel: number of faults that break it now, its own and those of the routers at its ends.
     #[kept(each)]
     faults: Vec<u8>,
 }
 
 impl Unit {
-    /// Of the first `carrying` links those that are whole, with their counts.
+    /// The working links among the first `carrying`, with their counts.
     fn whole(&self, carrying: usize) -> impl Iterator<Item = (&usize, &u32)> {
         let links = self.channels.iter().zip(&self.counted).zip(&self.faults).take(carrying);
         links.filter(|&(_, &faults)| faults == 0).map(|(link, _)| link)
@@ -61,7 +62,7 @@ pub(crate) struct By {
     pub per: Per,
     /// Each link is a unit, instead of each trunk.
     pub alone: bool,
-    /// Bursts that come at even intervals are foreseen.
+    /// Whether bursts that come at even intervals are forecast.
     pub foresees: bool,
 }
 
@@ -109,7 +110,7 @@ impl Units {
         Self { rule, by, levels, of, units }
     }
 
-    /// Lets the unit of this channel do its work.
+    /// Calls `of` for the unit of this channel.
     fn with(&mut self, o: usize, channels: &mut dyn Channels, does: impl FnOnce(&mut Work)) {
         let Some(unit) = self.of.get(o).copied().flatten() else { return };
         let unit = &mut self.units[unit as usize];
@@ -149,7 +150,7 @@ impl Agents for Units {
     }
 }
 
-/// An end of a unit at work.
+/// An end of a unit and the channels of its block, during a call.
 struct Work<'a> {
     rule: &'a Rule,
     by: By,
@@ -178,7 +179,7 @@ impl Work<'_> {
         self.apply(|end, ladder| end.heard(say, ladder));
     }
 
-    /// Something happens to the end. Does what follows.
+    /// Handles an event of the end, and carries out its reaction.
     fn apply(&mut self, event: impl FnOnce(&mut End, Ladder) -> Reply) {
         let Unit { ladder, end, .. } = &mut *self.unit;
         let (level, before) = (end.level, end.phase);
@@ -235,7 +236,7 @@ impl Work<'_> {
         if end.phase == Phase::Drains { ladder.below(end.level) } else { end.level }
     }
 
-    /// Whether this direction needs more or fewer links, after a window. Where no link is whole, no level would carry more.
+    /// Whether this direction needs more or fewer links, after a window. If no link works, no level would carry more.
     fn wish(&mut self) -> Wish {
         if self.unit.whole(usize::MAX).next().is_none() {
             return Wish::Stay;
@@ -255,14 +256,14 @@ impl Work<'_> {
         forecast.wish(own, now, level, (*ladder, rule))
     }
 
-    /// Whether some link of the next lower level is whole.
+    /// Whether some link of the next lower level works.
     fn has_whole_below(&self) -> bool {
         let Unit { channels, ladder, .. } = &*self.unit;
         self.unit.whole(self.levels.carrying(ladder.below(self.open_level()), channels.len())).next().is_some()
     }
 
-    /// Flits of the window, divided by the flits that whole open links could have carried. It is that of all these links, or that of the
-    /// busiest one. Infinite if no open link is whole, so that others wake.
+    /// Flits of the window, divided by the flits that working open links could have carried. It is that of all these
+    /// links, or that of the busiest one. Infinite if no open link works, so that others wake.
     fn utilisation(&self) -> f64 {
         let open = || self.unit.whole(self.levels.carrying(self.open_level(), self.unit.channels.len()));
         let of = |(&o, &counted): (&usize, &u32)| {
@@ -281,7 +282,8 @@ impl Work<'_> {
         }
     }
 
-    /// Goes on when what is to go down has drained. Otherwise it looks again when the next credit can have returned.
+    /// Continues when the links that go down have drained. Otherwise sets a timer for the cycle in which the next
+    /// credit can have returned.
     fn look_at_drain(&mut self) {
         let Unit { end, ladder, channels, window_ends, .. } = &*self.unit;
         if end.phase != Phase::Drains {
@@ -301,7 +303,7 @@ impl Work<'_> {
         }
     }
 
-    /// Sends a message on the side channel of the first link that is whole.
+    /// Sends a message on the side channel of the first working link.
     fn signal(&mut self, say: Say) {
         let o = self.unit.whole(usize::MAX).next().map_or(self.unit.channels[0], |(&o, _)| o);
         let at = self.channels.now() + self.channels.credit_latency(o);

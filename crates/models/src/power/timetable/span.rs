@@ -19,7 +19,7 @@ pub struct Span {
 }
 
 impl Span {
-    /// Refuses what is no row of a timetable. `at`: path of a key of the row.
+    /// Refuses invalid rows of a timetable. `at`: path of a key of the row.
     pub fn of_row(
         from: Duration,
         until: Duration,
@@ -63,7 +63,7 @@ impl Span {
 
     /// Whether the two overlap, or one begins as the other ends, in any period.
     pub fn meets(&self, other: &Self, period: Option<Cycles>) -> bool {
-        // both begin in one period and are shorter: a neighbouring period is as far as they reach
+        // both begin in one period and are shorter than it, so they reach at most into a neighbouring period
         let meet = |a: &Self, b: &Self, later: Cycles| {
             a.from.saturating_add(later) <= b.until && b.from <= a.until.saturating_add(later)
         };

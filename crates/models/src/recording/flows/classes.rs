@@ -88,7 +88,7 @@ pub struct Classes {
 }
 
 impl Classes {
-    /// Refuses at `path` (of the list) what names no terminals, and classes without packets.
+    /// Refuses, at `path` (of the list), sets without terminals and classes without packets.
     pub fn new(classes: &[FlowClass], network: &NetworkSite, path: &str) -> Result<Self, Refusal> {
         if !(1..=MOST).contains(&classes.len()) {
             let what = format!("{} classes of flows; a run tells 1 to {MOST} apart", classes.len());

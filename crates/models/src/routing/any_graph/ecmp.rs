@@ -117,7 +117,7 @@ impl Routing for Runtime {
         packet.lane -= u8::from(self.rule == ClassRule::HopIndex);
     }
 
-    /// There are too many flows to follow each: the check takes all shortest paths together.
+    /// There are too many flows to follow each, so the check takes all shortest paths at the same time.
     fn proof(&self) -> Proof<'_> {
         let all = Proof::TurnsTo {
             destinations: self.distances.wiring.hosts().collect(),

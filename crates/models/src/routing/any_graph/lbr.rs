@@ -80,12 +80,12 @@ pub struct Lbr {
     /// The sensor of the queue of an output.
     #[serde(default = "window")]
     pub sensor: Sensor,
-    /// Which paths a packet chooses among.
+    /// The paths among which a packet chooses.
     #[serde(default)]
     pub candidates: Candidates,
 }
 
-/// Which paths a packet chooses among.
+/// The paths among which a packet chooses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Candidates {
@@ -107,7 +107,7 @@ impl Default for Candidates {
     }
 }
 
-/// Flits on the way are no queue: by `used_credits` packets leave minimal paths on which nothing waits.
+/// Flits in flight are not a queue: with `used_credits` packets would leave minimal paths on which no flit waits.
 fn window() -> Sensor {
     Sensor::HistoryWindow
 }
@@ -206,7 +206,7 @@ impl RoutingModel for Lbr {
 }
 
 impl Runtime {
-    /// Whether a packet that is not at its destination has still to draw its path.
+    /// Whether a packet that is not at its destination must still draw its path.
     #[inline(always)]
     fn is_undecided(&self, packet: &Packet) -> bool {
         match &self.paths {

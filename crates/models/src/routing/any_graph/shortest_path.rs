@@ -36,7 +36,7 @@ use weft_units::Refusal;
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ShortestPath {
-    /// Which of the next hops of shortest paths.
+    /// Rule by which one of the next hops of shortest paths is taken.
     #[serde(default)]
     pub choice: Among,
     /// The length of a path.

@@ -276,8 +276,8 @@ impl Routing for Runtime {
         Step::named(self, at, packet, seed)
     }
 
-    /// The same table where its paths are whole. A router whose path is broken sends to the nearest one that still has a
-    /// path, on the class that its entry has.
+    /// The same table for all unbroken paths. A router whose path is broken sends to the nearest router that still has
+    /// a path, on the class of its entry.
     fn rebuild(&self, left: &Graph) -> Result<Box<dyn AnyRouting>, Refusal> {
         let wiring = Wiring::of(left);
         let mut hops = vec![None; self.hops.len()];
@@ -297,7 +297,7 @@ impl Runtime {
         self.wiring.peers(router)[hop.port as usize].map(|next| (hop, next))
     }
 
-    /// Enters the hops of all routers toward `dest` into `hops`, where `wiring` is what is left of the network.
+    /// Enters the hops of all routers toward `dest` into `hops`. `wiring` is the network without its failed links.
     fn mend_paths(&self, wiring: &Wiring, dest: u32, hops: &mut [Option<Entry>]) {
         let old = |router: u32| self.hops[self.wiring.place(router, dest)];
         let mut senders: Vec<Vec<u32>> = vec![Vec::new(); wiring.routers() as usize];

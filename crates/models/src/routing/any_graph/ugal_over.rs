@@ -49,12 +49,12 @@ pub struct UgalOver {
     pub sensor: Sensor,
 }
 
-/// Ours: two more flits on the minimal path are no reason to leave it.
+/// Our choice: two more flits on the minimal path are not a reason to leave it.
 fn two() -> Flits {
     Flits(2)
 }
 
-/// Flits on the way are no queue: by `used_credits` packets leave minimal paths on which nothing waits.
+/// Flits in flight are not a queue: with `used_credits` packets would leave minimal paths on which no flit waits.
 fn window() -> Sensor {
     Sensor::HistoryWindow
 }
@@ -95,7 +95,7 @@ impl RoutingModel for UgalOver {
 }
 
 impl Runtime {
-    /// Whether the packet has still to choose its path by the queues of the router where it is.
+    /// Whether the packet must still choose its path by the queues of its present router.
     #[inline(always)]
     fn asks(at: u64, packet: &Packet) -> bool {
         packet.phase == 0 && packet.flags & DETOUR == 0 && at != packet.dest
@@ -117,7 +117,7 @@ impl Runtime {
         self.distance(at, mid) + self.distance(mid, dest)
     }
 
-    /// The first hops of a path that is decided, of so many links in all.
+    /// The first hops of a decided path with this number of links.
     fn ways(&self, at: u64, packet: &Packet, hops: u32, bias: i32, seed: u64) -> Vec<Step> {
         let mut ways = self.legs.steps(at, packet, seed);
         ways.iter_mut().for_each(|way| way.cost = Some(Cost { at, port: way.hop.port, hops, bias }));

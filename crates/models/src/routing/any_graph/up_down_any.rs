@@ -37,7 +37,7 @@ use weft_units::Refusal;
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct UpDownAny {
-    /// Which of the next hops of shortest legal paths.
+    /// Rule by which one of the next hops of shortest legal paths is taken.
     #[serde(default)]
     pub choice: Among,
 }

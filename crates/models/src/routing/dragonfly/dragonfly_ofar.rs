@@ -16,14 +16,15 @@
 //! (kind, `rings`, `directions`, `vcs`, `exits`, `from_sources`), `injection` (`bubble` \[packets\], `escape_occupancy`
 //! \[share of a buffer\]: FOGSim's control of congestion at the base and by the escape network).
 //! # Guarantees
-//! At most one global misroute per packet and one local misroute per group: at most 8 hops outside the ring (l l g l l g l l)
-//! before the first escape, and after each of at most `exits` departures from the ring. A packet that has left the ring so
-//! often stays in it until its destination router. Every run is held to the limit of hops that follows (`most_hops`). All
-//! VCs outside the ring serve all packets. Every packet between routers may escape; a ring keeps a bubble.
-//! Where a power policy tells which links of a group are on (`gated.rs`), a head whose direct link is not on goes over another
-//! router that has links to both ends: its local misroute in that group. If the second link has gone off meanwhile it goes on
-//! over the hub, once; then only the ring is left. So it crosses at most 11 links outside the ring (l l l g l l l g l l l). Local
-//! misroutes use links that are on. A ring needs all its links on: a policy that switches links of an embedded ring is refused.
+//! At most one global misroute per packet and one local misroute per group: at most 8 hops outside the ring (l l g l l
+//! g l l) before the first escape, and after each of at most `exits` departures from the ring. A packet that has left
+//! the ring so often stays in it until its destination router. Every run is held to the limit of hops that follows
+//! (`most_hops`). All VCs outside the ring serve all packets. Every packet between routers may escape; a ring keeps a
+//! bubble. Where a power policy tells which links of a group are on (`gated.rs`), a head whose direct link is not on
+//! goes over another router that has links to both ends: its local misroute in that group. If the second link has gone
+//! off meanwhile it continues over the hub, once; then only the ring is left. So it crosses at most 11 links outside
+//! the ring (l l l g l l l g l l l). Local misroutes use links that are on. A ring needs all its links on: a policy
+//! that switches links of an embedded ring is refused.
 //! # Not modelled
 //! The output VC with the most credits: VCs with room take turns. Thresholds of single VCs. Trunks.
 //! # Validation
@@ -60,7 +61,7 @@ pub struct DragonflyOfar {
     /// Whether packets also take local detours, once in each group (OFAR); without them it is OFAR-L.
     #[serde(default = "yes")]
     pub local_misrouting: bool,
-    /// When a head looks for a detour.
+    /// Condition under which a head looks for a detour.
     #[serde(default)]
     pub trigger: Trigger,
     /// Th_min: a head looks for a detour only if its minimal output is at least so full, 0 to 1 [share of a buffer].
@@ -72,7 +73,7 @@ pub struct DragonflyOfar {
     /// Measure of both thresholds: the occupancy of an output.
     #[serde(default)]
     pub occupancy: Occupancy,
-    /// Which global link a detour takes.
+    /// The global link that a detour takes.
     #[serde(default)]
     pub global_misrouting: GlobalMisrouting,
     /// The escape ring.
@@ -83,7 +84,7 @@ pub struct DragonflyOfar {
     pub injection: Injection,
 }
 
-/// Which global link a detour takes.
+/// The global link that a detour takes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum GlobalMisrouting {
@@ -116,7 +117,7 @@ pub struct Runtime {
     /// First local port, and how many local ports follow each other; the same for global ports.
     local: (u16, u16),
     global: (u16, u16),
-    /// By direction of the rings, by router: whether the next hop leads to another group.
+    /// By direction of the rings and by router: whether the next hop leads to another group.
     leaves_group: Vec<Vec<bool>>,
     nets: Subnets,
     /// The power policy tells which links of the groups are on, and packets go round the others.
@@ -202,7 +203,7 @@ const EMBEDDED: &str =
 const PHYSICAL: &str = r#"{"dragonfly": {"routers_per_group": 4, "terminals_per_router": 2, "global_links_per_router": 2,
                                         "escape_rings": 1}}"#;
 
-// State of a packet beside its ring: these bits of `phase`.
+// State of a packet other than its ring: these bits of `phase`.
 /// It has taken its global misroute.
 const GLOBAL_DONE: u8 = 1;
 /// It has taken a local misroute in this group.
@@ -236,7 +237,7 @@ impl Runtime {
         packet.phase & LEFT_GROUP == 0 && group(at) != group(packet.dest)
     }
 
-    /// The packet takes a hop outside the ring.
+    /// Updates the packet for a hop outside the ring.
     fn takes(&self, at: u64, packet: &mut Packet, hop: Hop) {
         let misroutes = hop.port != self.minimal(at, packet).0.port;
         if misroutes {

@@ -49,12 +49,12 @@ pub struct DragonflyPar {
     pub sensor: Sensor,
 }
 
-/// Ours: two more flits on the minimal path are no reason to leave it.
+/// Our choice: two more flits on the minimal path are not a reason to leave it.
 fn two() -> Flits {
     Flits(2)
 }
 
-/// Flits on the way are no queue: by `used_credits` packets leave minimal paths on which nothing waits.
+/// Flits in flight are not a queue: with `used_credits` packets would leave minimal paths on which no flit waits.
 fn window() -> Sensor {
     Sensor::HistoryWindow
 }
@@ -95,7 +95,7 @@ impl RoutingModel for DragonflyPar {
 }
 
 impl Runtime {
-    /// Whether the packet is still to choose: it is in its source group and goes minimally so far.
+    /// Whether the packet must still choose: it is in its source group and has taken the minimal path so far.
     #[inline(always)]
     fn asks(&self, at: u64, packet: &Packet) -> bool {
         packet.flags & DETOUR == 0 && self.valiant.has_choice(at, packet.dest)
@@ -110,7 +110,7 @@ impl Runtime {
         Some(Hop { class: hop.class + later, ..hop })
     }
 
-    /// What the rest of the path is judged by: that over `mid`, or the minimal one.
+    /// The cost of the rest of the path, over `mid` or minimal.
     #[inline(always)]
     fn cost(&self, at: u64, hop: Hop, packet: &Packet, mid: Option<u64>, seed: u64) -> Cost {
         let hops = self.valiant.hops(at, packet, mid, seed);

@@ -64,17 +64,17 @@ pub struct DragonflyPb {
     /// Time from one post of the bits to the next [time], 1 cycle or more.
     #[serde(default = "a_cycle")]
     pub every: Time,
-    /// Time until the other routers of the group know of them [time], 1 cycle or more.
+    /// Time until the other routers of the group know the bits [time], 1 cycle or more.
     #[serde(default = "ten_cycles")]
     pub delay: Time,
 }
 
-/// How PB measures the congestion of an output.
+/// Measure of the congestion of an output in PB.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PbSensor {
-    /// Credits in use on the VCs of the class that the packet would take, as FOGSim's PB has it. Flits and credits under way
-    /// count as a queue.
+    /// Credits in use on the VCs of the class that the packet would take, as FOGSim's PB has it. Flits and credits in
+    /// flight count as a queue.
     ClassCredits,
     /// Credits in use on all VCs minus the flits that the link has taken during the last credit round trip.
     #[default]
@@ -149,7 +149,7 @@ impl RoutingModel for DragonflyPb {
 }
 
 impl Runtime {
-    /// Whether the packet has still to choose its path.
+    /// Whether the packet must still choose its path.
     #[inline(always)]
     fn asks(&self, at: u64, packet: &Packet) -> bool {
         let undecided = packet.phase == 0 && packet.flags & DETOUR == 0;
@@ -185,7 +185,8 @@ impl Runtime {
         (first..first + count).fold(0, |bits, port| bits | u32::from(queue(port) > limit) << (port - first))
     }
 
-    /// The hint where no queue can set a bit, whose buffers hold `room` flits: the best case is a full one beside empty ones.
+    /// The hint if no queue can set a bit. `room`: flits that the buffers hold; the best case is one full queue next to
+    /// empty ones.
     fn never_set(&self, room: u32) -> Option<Remark> {
         let (links, full) = (f64::from(self.global.1), f64::from(room));
         let (coefficient, Flits(margin)) = (self.config.coefficient, self.config.margin);

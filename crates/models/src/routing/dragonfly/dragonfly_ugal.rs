@@ -48,22 +48,22 @@ pub struct DragonflyUgal {
     /// The sensor of the congestion of an output.
     #[serde(default = "window")]
     pub sensor: Sensor,
-    /// Whose congestion is read.
+    /// The channel whose congestion is read.
     #[serde(default)]
     pub queues: Queues,
 }
 
-/// Ours. BookSim2 has 30, since it counts the credits under way on its links as a queue.
+/// Ours. BookSim2 has 30, since it counts the credits in flight on its links as a queue.
 fn two() -> Flits {
     Flits(2)
 }
 
-/// Flits on the way are no queue: by `used_credits` packets leave minimal paths on which nothing waits.
+/// Flits in flight are not a queue: with `used_credits` packets would leave minimal paths on which no flit waits.
 fn window() -> Sensor {
     Sensor::HistoryWindow
 }
 
-/// Whose congestion is read.
+/// The channel whose congestion is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Queues {
@@ -82,7 +82,7 @@ impl Default for Queues {
     }
 }
 
-/// How routers tell each other of their global channels.
+/// Times of the posts by which routers publish the congestion of their global channels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Posted {
@@ -140,7 +140,7 @@ impl RoutingModel for DragonflyUgal {
 }
 
 impl Runtime {
-    /// Whether the packet has still to choose its path by the queues of the router where it is.
+    /// Whether the packet must still choose its path by the queues of its present router.
     #[inline(always)]
     fn asks(&self, at: u64, packet: &Packet) -> bool {
         let undecided = packet.phase == 0 && packet.flags & DETOUR == 0;
@@ -292,7 +292,7 @@ mod tests {
     use weft_api::coordinates::of_all;
     use weft_topology::{Peer, TopologyConfig};
 
-    /// Routers on the rest of the way of a packet that leaves router `at` by a step.
+    /// Routers on the rest of the path of a packet that leaves router `at` by a step.
     fn hops(graph: &Graph, routing: &Runtime, at: u32, step: &Step) -> u32 {
         let (coords, mut packet, mut hop, mut at, mut made) = (of_all(graph), step.after, step.hop, at, 0);
         while let Peer::Router { router, .. } = graph.ports(at)[usize::from(hop.port)].peer {

@@ -5,11 +5,12 @@
 //! Valiant of FOGSim's later versions, `other_group_for_all` that of its first one.
 //! # Parameters
 //! intermediate: `group`, the first phase ends at the first router of a random group that is neither source nor
-//! destination group (traffic inside a group stays minimal); `other_group`, the same, but the group is any that is not the
-//! source's: a packet that draws that of its destination goes minimally; `other_group_for_all`, also inside a group, and from
-//! a router to itself; `router`, at a random router of the whole machine, which may lie in the source or destination group and
-//! may be the source or the destination itself. early_exit: whether a packet that comes to its destination router on the way
-//! to the intermediate ends there, as in CAMINOS; else it goes on to the intermediate and returns.
+//! destination group (traffic inside a group stays minimal); `other_group`, the same, but the group is any that is not
+//! the source's: a packet that draws that of its destination goes minimally; `other_group_for_all`, also inside a
+//! group, and from a router to itself; `router`, at a random router of the whole machine, which may lie in the source
+//! or destination group and may be the source or the destination itself. early_exit: whether a packet that comes to its
+//! destination router on the way to the intermediate ends there, as in CAMINOS; else it continues to the intermediate
+//! and returns.
 //! # Guarantees
 //! VC class rises along the path, so dependencies are acyclic; 3 (4) local and 2 global VC classes.
 //! # Not modelled
@@ -36,16 +37,16 @@ use weft_units::Refusal;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DragonflyValiant {
-    /// Where the first phase ends.
+    /// The router at which the first phase ends.
     #[serde(default)]
     pub intermediate: Intermediate,
-    /// Whether packets end at their destination router if they meet it on the way to the intermediate, without going on to that
-    /// and back. They meet it where the intermediate is a router, or paths inside a group leave it.
+    /// Whether packets end at their destination router if they meet it on the way to the intermediate, without going on
+    /// to that and back. They meet it where the intermediate is a router, or paths inside a group leave it.
     #[serde(default)]
     pub early_exit: bool,
 }
 
-/// Where the first phase ends.
+/// The router at which the first phase ends.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Intermediate {
@@ -150,8 +151,8 @@ impl Runtime {
         }
     }
 
-    /// Hops from `at` to `dest` over the intermediate `mid`. A packet that only has to enter the group of `mid` goes on from
-    /// the router where it enters it.
+    /// Hops from `at` to `dest` over the intermediate `mid`. A packet that only has to enter the group of `mid`
+    /// continues from the router where it enters it.
     pub(super) fn distance_over(&self, at: u64, mid: u64, dest: u64, packet: &Packet, seed: u64) -> u32 {
         match self.intermediate {
             Intermediate::Group | Intermediate::OtherGroup | Intermediate::OtherGroupForAll => {
@@ -163,7 +164,7 @@ impl Runtime {
         }
     }
 
-    /// Sends the packet over `mid`.
+    /// Sets `mid` as the intermediate of the packet.
     #[inline(always)]
     pub(super) fn detour(&self, packet: &mut Packet, mid: u64) {
         packet.target = mid;
@@ -186,8 +187,8 @@ impl Runtime {
     }
 }
 
-/// What the routings share that compare the minimal path with one over an intermediate (UGAL, PAR). `go` names the next hop
-/// of a packet that is decided; `mid` is the intermediate of a detour, and `None` on the minimal path.
+/// Common part of the routings that compare the minimal path with one over an intermediate (UGAL, PAR). `go` names the
+/// next hop of a packet that is decided; `mid` is the intermediate of a detour, and `None` on the minimal path.
 impl Runtime {
     /// Hops of the path from `at` to the destination of the packet.
     #[inline(always)]

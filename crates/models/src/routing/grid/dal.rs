@@ -54,12 +54,12 @@ pub struct Dal {
     pub sensor: Sensor,
 }
 
-/// Ours: two more flits on the minimal path are no reason to leave it.
+/// Our choice: two more flits on the minimal path are not a reason to leave it.
 fn two() -> Flits {
     Flits(2)
 }
 
-/// Flits on the way are no queue: by `used_credits` packets leave minimal paths on which nothing waits.
+/// Flits in flight are not a queue: with `used_credits` packets would leave minimal paths on which no flit waits.
 fn window() -> Sensor {
     Sensor::HistoryWindow
 }

@@ -37,7 +37,7 @@ use weft_units::Refusal;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DimensionOrder {
-    /// Torus: how packets that go round a ring are kept from waiting for each other.
+    /// Torus: the rule that keeps packets in a ring from waiting for each other.
     #[serde(default)]
     pub dateline: Dateline,
 }

@@ -12,14 +12,14 @@
 //! are `waiting`), `ring` (kind, `rings`, `directions`, `vcs`, `exits`, `from_sources`), `injection` (`bubble` \[packets\],
 //! `escape_occupancy` \[share of a buffer\]).
 //! # Guarantees
-//! Of the unaligned dimensions a packet prefers one at each router, by a hash. If that output is taken (`trigger`) or has no
-//! room, it takes the minimal hop of another one that is open; else, if it is taken and at least so full as Th_min, a hop to
-//! another router of an unaligned dimension in which it has made no detour so far, drawn among those that are open and at most
-//! so full as Th_non-min. Where no minimal output has room it enters the ring (from its source only with `from_sources`), or goes on in it. At most one detour per
-//! dimension and packet, so at most two hops per dimension outside the ring before the first escape; a packet that has left
-//! the ring `exits` times stays in it until its destination router. Every run is held to the limit of hops that follows
-//! (`most_hops`). All VCs outside the ring serve all packets, in no order. Every packet between routers may escape; a ring
-//! keeps a bubble.
+//! Of the unaligned dimensions a packet prefers one at each router, by a hash. If that output is taken (`trigger`) or
+//! has no room, it takes the minimal hop of another one that is open; else, if it is taken and at least so full as
+//! Th_min, a hop to another router of an unaligned dimension in which it has made no detour so far, drawn among those
+//! that are open and at most so full as Th_non-min. Where no minimal output has room it enters the ring (from its
+//! source only with `from_sources`), or continues in it. At most one detour per dimension and packet, so at most two
+//! hops per dimension outside the ring before the first escape; a packet that has left the ring `exits` times stays in
+//! it until its destination router. Every run is held to the limit of hops that follows (`most_hops`). All VCs outside
+//! the ring serve all packets, in no order. Every packet between routers may escape; a ring keeps a bubble.
 //!
 //! Under a policy that switches links of lines (`by_links.rs`), minimal hops and detours take only links that are on. Where all
 //! direct links are dark, a head takes a detour without a trigger, over a router with active links to both ends. The hub of each
@@ -60,7 +60,7 @@ use weft_units::Refusal;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HyperXOfar {
-    /// When a head looks for another output than the minimal one that it prefers.
+    /// Condition under which a head looks for an output other than its preferred minimal one.
     #[serde(default = "unavailable")]
     pub trigger: Trigger,
     /// Th_min: a head looks for a detour only if its minimal output is at least so full, 0 to 1 [share of a buffer].

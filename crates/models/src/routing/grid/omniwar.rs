@@ -58,12 +58,12 @@ pub struct OmniWar {
     pub sensor: Sensor,
 }
 
-/// Ours, as in `dal`: two more flits on the minimal path are no reason to leave it.
+/// Our choice, as in `dal`: two more flits on the minimal path are not a reason to leave it.
 fn two() -> Flits {
     Flits(2)
 }
 
-/// Flits on the way are no queue: by `used_credits` packets leave minimal paths on which nothing waits.
+/// Flits in flight are not a queue: with `used_credits` packets would leave minimal paths on which no flit waits.
 fn window() -> Sensor {
     Sensor::HistoryWindow
 }
@@ -149,7 +149,7 @@ impl Runtime {
     }
 }
 
-/// The packet remembers that it takes this hop.
+/// Stores in the packet that it takes this hop.
 fn take(packet: &mut Packet, candidate: Candidate) {
     packet.lane += 1;
     packet.dim = if candidate.is_detour { candidate.d as u8 + 1 } else { 0 };

@@ -55,7 +55,7 @@ fn two() -> Flits {
     Flits(2)
 }
 
-/// Flits on the way are no queue: by `used_credits` packets leave minimal paths on which nothing waits.
+/// Flits in flight are not a queue: with `used_credits` packets would leave minimal paths on which no flit waits.
 fn window() -> Sensor {
     Sensor::HistoryWindow
 }
@@ -67,8 +67,8 @@ pub struct Runtime {
     groups: Option<Groups>,
     threshold: i32,
     sensor: Sensor,
-    /// The policy that says which links are on, and the link classes that it manages; set while `weft check` works out
-    /// paths under it.
+    /// The policy that decides which links are on, and the link classes that it manages; set while `weft check`
+    /// computes paths under it.
     begins: Option<(Arc<dyn Policy>, Vec<bool>)>,
 }
 
@@ -162,7 +162,7 @@ impl Runtime {
         if dark { self.over_hub(leg, here.table(), packet) } else { direct }
     }
 
-    /// Tells the power policy that the packet takes a detour, or a link that was about to go off.
+    /// Notifies the power policy that the packet takes a detour, or a link that was about to go off.
     #[inline(always)]
     fn tell<Q: View + ?Sized>(&self, leg: Leg, begins: bool, hop: Hop, here: &Q, packet: &Packet) {
         if packet.flags & AROUND != 0 {
@@ -196,8 +196,8 @@ impl Runtime {
         Hop { port: self.nets.port_to(leg.d, leg.own, c), class: leg.class }
     }
 
-    /// Whether packets may find the link between members `a` and `b` on. Any link, unless paths are worked out under a
-    /// policy.
+    /// Whether packets may find the link between members `a` and `b` on. True for every link unless `weft check`
+    /// assumes a power policy.
     fn is_on(&self, at: u64, leg: Leg, a: u8, b: u8) -> bool {
         let Some((policy, managed)) = &self.begins else { return true };
         let number = match &self.groups {
@@ -308,7 +308,7 @@ impl Routing for Runtime {
     }
 }
 
-/// The packet begins a detour with this hop.
+/// Updates the packet, which begins a detour with this hop.
 #[inline(always)]
 fn go_round(packet: &mut Packet, hop: Hop) -> Hop {
     packet.flags |= DETOUR | AROUND;
@@ -399,7 +399,8 @@ mod tests {
         Pal { threshold: Flits(2), sensor: Sensor::UsedCredits }.build(&graph).expect("a routing")
     }
 
-    /// Where a packet from member 1 to member 3 goes: direct link `state`, queue there `direct`, over the hub `around`.
+    /// The choice of a packet from member 1 to member 3. The direct link has state `state` and queue `direct`; the
+    /// queue over the hub is `around`.
     fn goes(state: LinkState, [direct, around]: [i32; 2], credits: u32) -> (u16, u8) {
         let pal = row_of_four();
         let mut views = Views::new(&pal.nets, 1, 0);

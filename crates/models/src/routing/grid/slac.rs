@@ -71,7 +71,7 @@ pub struct Runtime {
     /// The stages that are on for packets that are routed now: rows 0 to `stages - 1`. The overseer of the policy
     /// changes it between two cycles, when no router runs.
     stages: AtomicU8,
-    /// Stages go on and off, so a packet is pinned to the stages that are on when it starts.
+    /// Stages are switched on and off, so a packet is pinned to the stages that are on when it starts.
     switched: bool,
 }
 
@@ -183,7 +183,7 @@ impl Routing for Runtime {
         }
     }
 
-    /// The overseer says how many stages are on from now on.
+    /// Stores the number of stages that are on from now on, as published by the overseer.
     fn hear(&self, published: &Published) {
         match published {
             Published::Number(stages) => self.stages.store(*stages as u8, Relaxed),
@@ -211,7 +211,7 @@ impl Routing for Runtime {
         }
     }
 
-    /// Packets that are pinned to different numbers of stages are under way at the same time.
+    /// Packets that are pinned to different numbers of stages are in flight at the same time.
     fn proof(&self) -> Proof<'_> {
         Proof::Together(self.every_stage().map(|routing| Box::new(routing) as Box<dyn AnyRouting>).collect())
     }

@@ -38,7 +38,7 @@ pub struct Ugal {
     /// The sensor of the congestion of an output.
     #[serde(default = "window")]
     pub sensor: Sensor,
-    /// Where the intermediate router is drawn from.
+    /// The set of routers from which the intermediate is drawn.
     #[serde(default)]
     pub intermediate: Intermediate,
 }
@@ -48,12 +48,12 @@ fn two() -> Flits {
     Flits(2)
 }
 
-/// Flits on the way are no queue: by `used_credits` packets leave minimal paths on which nothing waits.
+/// Flits in flight are not a queue: with `used_credits` packets would leave minimal paths on which no flit waits.
 fn window() -> Sensor {
     Sensor::HistoryWindow
 }
 
-/// Where the intermediate router is drawn from.
+/// The set of routers from which the intermediate is drawn.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Intermediate {
@@ -99,7 +99,7 @@ impl RoutingModel for Ugal {
 }
 
 impl Runtime {
-    /// Whether the packet has still to choose its path by the queues of the router where it is.
+    /// Whether the packet must still choose its path by the queues of its present router.
     #[inline(always)]
     fn asks(at: u64, packet: &Packet) -> bool {
         packet.phase == 0 && packet.flags & DETOUR == 0 && at != packet.dest
@@ -122,7 +122,7 @@ impl Runtime {
         mid
     }
 
-    /// The first hop of a path that is decided, of so many hops in all.
+    /// The first hop of a decided path with this number of hops.
     fn way(&self, at: u64, mut after: Packet, hops: u32, bias: i32, seed: u64) -> Option<Step> {
         let hop = self.valiant.next(at, &mut after, seed)?;
         Some(Step { hop, after, cost: Some(Cost { at, port: hop.port, hops, bias }) })

@@ -70,7 +70,7 @@ impl Runtime {
         Self { classes: same_classes(graph, 2 * per_phase), grid, per_phase }
     }
 
-    /// Sends the packet over the router at `mid`.
+    /// Sets the router at `mid` as the intermediate of the packet.
     #[inline(always)]
     pub(super) fn detour(&self, packet: &mut Packet, mid: u64) {
         packet.target = mid;

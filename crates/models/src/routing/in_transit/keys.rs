@@ -10,9 +10,10 @@ use weft_units::Refusal;
 pub enum Injection {
     /// Nothing.
     Free {},
-    /// The buffer behind the first hop must have room for so many packets more than the one that enters it.
+    /// Number of packets for which the buffer behind the first hop must have room, in addition to the one that enters
+    /// it.
     Bubble { packets: u32 },
-    /// Some escape VC of the router must be at most so full, 0 to 1 [share of a buffer].
+    /// Highest occupancy that some escape VC of the router may have, 0 to 1 [share of a buffer].
     EscapeOccupancy { most: f64 },
 }
 
@@ -22,7 +23,7 @@ impl Default for Injection {
     }
 }
 
-/// When a head looks for a detour.
+/// Condition under which a head looks for a detour.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Trigger {
@@ -42,8 +43,8 @@ pub enum Trigger {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Occupancy {
-    /// Used credits of the VC that has the most credits, as a share of its buffer (the paper). Flits on the link and credits on
-    /// their way back count, too: a long link that nobody waits for looks full.
+    /// Used credits of the VC that has the most credits, as a share of its buffer (the paper). Flits on the link and
+    /// credits on their way back count, too: a long link for which no flit waits looks full.
     #[default]
     Credits,
     /// Flits that wait, as a share of the buffers of all VCs of the link: used credits less the flits that the link has taken
@@ -71,7 +72,7 @@ impl Default for MostOccupancy {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RingConfig {
-    /// Where it is. Default: physical where the topology has such rings, else embedded.
+    /// Kind of ring. Default: physical if the topology has such rings, else embedded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<RingKind>,
     /// Embedded rings without a common link, 1 or more.
@@ -96,7 +97,7 @@ pub struct RingConfig {
     pub from_sources: bool,
 }
 
-/// Where an escape ring is.
+/// Kinds of escape rings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RingKind {

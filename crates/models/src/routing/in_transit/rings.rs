@@ -29,7 +29,7 @@ pub struct Rings {
 }
 
 impl Rings {
-    /// `path`: where a scenario has this configuration. `single`: the one embedded ring, if more are not asked for.
+    /// `path`: where a scenario has this configuration. `single`: the one embedded ring, if more are not requested.
     pub fn of(
         graph: &Graph,
         config: &RingConfig,
@@ -101,7 +101,7 @@ impl Rings {
         self.directions.iter().map(|direction| &direction.ports[..])
     }
 
-    /// The hop on which a packet goes on in the direction that it is in.
+    /// The hop on which a packet continues in the direction that it is in.
     pub fn onward(&self, router: usize, packet: &Packet) -> Hop {
         let port = self.directions[usize::from(packet.dim - IN_RING)].ports[router];
         Hop { port, class: self.moving_on }
@@ -112,7 +112,7 @@ impl Rings {
         self.directions.iter().map(move |direction| Hop { port: direction.ports[router], class: self.moving_on })
     }
 
-    /// How many rings there are.
+    /// Number of rings.
     pub fn count(&self) -> u32 {
         self.places.len() as u32
     }

@@ -5,8 +5,8 @@ use weft_api::routing::Routing;
 use weft_api::state::{Packet, RouteState};
 use weft_topology::{Graph, Peer};
 
-/// Follows a packet through all that it may do, in rings too, to its destination. Returns the longest way [links]; packets
-/// that may wander for ever are found.
+/// Follows a packet through all its possible choices, also in rings, to its destination. Returns the longest way
+/// [links]; packets that may wander for ever are found.
 fn longest_from(
     (graph, routing, coords): (&Graph, &dyn Routing, &[u64]),
     at: u32,
@@ -35,7 +35,7 @@ fn longest_from(
     longest
 }
 
-/// The longest way [links] of packets to router `to`, from any router, with all that they may do.
+/// The longest path [links] of packets to router `to`, from any router, over all their possible choices.
 pub fn longest_way((graph, routing, coords): (&Graph, &dyn Routing, &[u64]), to: u32) -> u32 {
     let dest = coords[to as usize];
     let packet = Packet { dest, target: dest, ..Packet::default() };

@@ -52,7 +52,7 @@ use weft_units::Refusal;
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FlexMinimal {
-    /// Which of the shortest paths.
+    /// Rule by which one of the shortest paths is taken.
     #[serde(default)]
     pub paths: Paths,
     /// Links that a packet may cross beyond the longest shortest path because others have failed; each needs a VC class.
@@ -60,7 +60,7 @@ pub struct FlexMinimal {
     pub detours: u8,
 }
 
-/// Which of the shortest paths.
+/// Rule by which one of the shortest paths is taken.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Paths {
@@ -71,7 +71,7 @@ pub enum Paths {
     Printed,
 }
 
-/// Phase of a packet that has met a broken link; its `target` is the router where that was the last time.
+/// Phase of a packet that has met a broken link; its `target` is the router where it last met one.
 const MET_BROKEN: u8 = 1;
 
 /// Most kinds of first hops: up or down, along x or y, to the coordinate of the destination or to another one.
@@ -83,12 +83,12 @@ pub struct Runtime {
     /// Links of the longest path, and so VC classes.
     most_hops: u8,
     crossed: CrossedLayers,
-    /// Coordinates with x in byte 0, y in byte 1 and the layer in byte 2 say how routers lie to each other. By layer
-    /// further up * 4 + whether y differs * 2 + whether x does: the hops that a packet may take.
+    /// Coordinates: x in byte 0, y in byte 1, the layer in byte 2. The table has the hops that a packet may take,
+    /// indexed by layers further up * 4 + (y differs) * 2 + (x differs).
     first_hops: Arc<[FirstHops]>,
 }
 
-/// The hops to routers that lie alike.
+/// The hops to routers in the same relative position.
 #[derive(Debug, Clone, Copy, Default)]
 struct FirstHops {
     kinds: [Kind; MAX_KINDS],
@@ -102,7 +102,7 @@ struct Kind {
     first_port: u16,
     /// Bits of the axis in the coordinates.
     shift: u8,
-    /// To the coordinate of the destination; else to any other.
+    /// Whether it leads to the coordinate of the destination, or to any other.
     arrives: bool,
     /// Routers to which it leads; 0 behind the last kind.
     count: u32,
@@ -216,7 +216,7 @@ fn is_printed(hop: &Crossing, offset: Offset) -> bool {
 }
 
 impl Runtime {
-    /// How the destination of a packet at `at` lies.
+    /// Relative position of the destination of a packet at `at`.
     #[inline(always)]
     fn offset(&self, at: u64, dest: u64) -> Offset {
         let differ = at ^ dest;

@@ -19,11 +19,12 @@
 //! leads from a link up to a link of the level above or to a link down, or from a link down to one of the level below;
 //! acyclic.
 //!
-//! Faults: the path down has no other hop, so a head that meets a broken link there is discarded. On the way up `adaptive`
-//! takes another link at the router where one has failed, without regard to what is broken further on; the others, whose
-//! paths are drawn or computed ahead, discard the packet. Under a policy that switches links level by level each ascent
-//! avoids the links up from which no whole path leads on, on both sides of the tree, as soon as the policy has heard of
-//! the fault, and loses only packets that were past their choice, or for which no path is on.
+//! Faults: the path down has no other hop, so a head that meets a broken link there is discarded. On the way up
+//! `adaptive` takes another link at the router where one has failed, without regard to what is broken further on; the
+//! others, whose paths are drawn or computed ahead, discard the packet. Under a policy that switches links level by
+//! level each ascent avoids the links up from which no whole path leads on, on both sides of the tree, as soon as the
+//! policy has been notified of the fault, and loses only packets that were past their choice, or for which no path is
+//! on.
 //! # Not modelled
 //! Links up that are chosen again while the packet waits; widths of a level that differ from router to router.
 //! # Validation
@@ -52,7 +53,7 @@ use weft_units::Refusal;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct UpDown {
-    /// How the link up is chosen.
+    /// Rule by which the link up is chosen.
     #[serde(default)]
     pub ascent: Ascent,
     /// The sensor of the congestion of an output (`adaptive`).
@@ -60,7 +61,7 @@ pub struct UpDown {
     pub sensor: Sensor,
 }
 
-/// All links up are minimal, so flits under way cause no detour. A count of them spreads packets over the links.
+/// All links up are minimal, so flits in flight cause no detour. A count of them spreads packets over the links.
 fn credits() -> Sensor {
     Sensor::UsedCredits
 }
@@ -71,7 +72,7 @@ impl Default for UpDown {
     }
 }
 
-/// How the link up is chosen.
+/// Rule by which the link up is chosen.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Ascent {
@@ -103,10 +104,11 @@ pub struct Runtime {
     coords: Vec<u64>,
 }
 
-/// Which links up may be taken. The overseer of the policy changes it between two cycles, when no router runs.
+/// The links up that may be taken. The overseer of the policy changes them between two cycles, when no router runs.
 #[derive(Debug)]
 struct LinksInUse {
-    /// How many links up each level uses, the first ones; [`LinksInUse::BY_ROUTER`] if that differs from router to router.
+    /// Number of links up that each level uses (the first ones); [`LinksInUse::BY_ROUTER`] if that differs from router
+    /// to router.
     widths: AtomicU64,
     /// Then these.
     links: RwLock<Arc<LinksUp>>,
@@ -197,7 +199,7 @@ impl Runtime {
         Hop { port: (self.down[(at >> LEVEL) as usize] + up) as u16, class: 0 }
     }
 
-    /// Whether the packet has still to choose a link up at this router.
+    /// Whether the packet must still choose a link up at this router.
     fn asks(&self, at: u64, packet: &Packet) -> bool {
         self.at_head && !is_above(at, packet.dest)
     }
@@ -211,7 +213,7 @@ impl Runtime {
             .map_or(self.up[level as usize], |in_use| Widths(in_use.widths.load(Relaxed)).of(level as usize))
     }
 
-    /// As `at_head`, where some links have failed: by the same rule among those links up that lead on.
+    /// The same as `at_head` after faults: by the same rule, among the links up that lead to the destination.
     #[cold]
     fn among_whole<Q: View + ?Sized>(&self, at: u64, here: &Q, packet: &Packet, seed: u64) -> u32 {
         let links = self.links_up(at, packet);
@@ -232,7 +234,7 @@ impl Runtime {
         }
     }
 
-    /// The link up from `level` that a packet takes if it has not to read queues, of the first `width`.
+    /// The link up from `level`, among the first `width`, of a packet that need not read queues.
     #[inline(always)]
     fn link(&self, level: u32, width: u32, packet: &Packet, seed: u64) -> u32 {
         // digit i of the terminal in byte i
@@ -245,8 +247,8 @@ impl Runtime {
         }
     }
 
-    /// The packet takes link up `up` of a router of `level`: where links are switched it keeps its choices, so that the
-    /// policy knows which links it needs.
+    /// Notes that the packet takes link up `up` of a router of `level`. If links are switched, the packet stores its
+    /// choices, so that the policy knows which links it needs.
     #[inline(always)]
     fn keep(&self, packet: &mut Packet, level: u32, up: u32) {
         if self.in_use.is_some() {
@@ -402,7 +404,7 @@ impl Routing for Runtime {
         "one of the links up in use, at random or by a digit of the destination"
     }
 
-    /// The overseer says which links up are used from now on.
+    /// Stores the links up that are used from now on, as published by the overseer.
     fn hear(&self, published: &Published) {
         let Some(in_use) = &self.in_use else { return };
         match published {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BinaryHeap};
 use std::fmt::Debug;
 use weft_api::base::kept::{Kept, Reader, Unreadable, Value, Writer};
 
-/// An item of an [`Agenda`]. The one with the least key is the greatest, as the heap wants it.
+/// An item of an [`Agenda`]. The item with the least key compares as the greatest, as the heap requires.
 #[derive(Debug, Clone, Copy)]
 struct Item<K, T> {
     key: K,
@@ -51,7 +51,7 @@ impl<K: Ord + Copy, T: Copy> Agenda<K, T> {
         self.0.peek().map(|first| first.key)
     }
 
-    /// Takes out the item with the least key.
+    /// Removes the item with the least key.
     #[inline]
     pub fn pop(&mut self) -> Option<(K, T)> {
         self.0.pop().map(|Item { key, item }| (key, item))

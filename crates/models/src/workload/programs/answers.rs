@@ -18,7 +18,7 @@ pub struct Ended {
     pub has_ended: bool,
 }
 
-/// A collective under way.
+/// A collective in flight.
 #[derive(Debug, Clone, Copy, Value)]
 struct Call {
     /// Cycle of the first begin and of the last end so far.
@@ -69,7 +69,7 @@ impl Kept for Flows {
 pub struct Shared {
     /// Time of messages, from the end of the part of the sender until the last packet has arrived [cycles].
     flows: Flows,
-    /// Calls under way. The key is the number of the communicator, and of the collective in it.
+    /// Calls in flight. The key is the number of the communicator, and of the collective in it.
     under_way: BTreeMap<(u32, u32), Call>,
     /// By operation, bytes (`None`: the blocks differ) and ranks.
     calls: BTreeMap<(&'static str, Option<u64>, u32), Calls>,

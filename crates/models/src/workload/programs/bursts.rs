@@ -21,7 +21,7 @@ pub struct Lent {
 }
 
 impl Lent {
-    /// `packets` packets like this one, which has been given.
+    /// A burst of `packets` packets like this one, which was created.
     pub fn of(packet: &NewPacket, packets: u64) -> Self {
         let &NewPacket { to, flits, created, tag, .. } = packet;
         Self { packets, since: created, to, tag, flits }
@@ -36,7 +36,7 @@ impl Lent {
     }
 }
 
-/// A message that an interface receives, if it has taken one over.
+/// A message that an interface receives without its node, if any.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Value)]
 pub struct Incoming {
     /// Packets that have not arrived; 0: no message.
@@ -48,18 +48,19 @@ pub struct Incoming {
     tag: u32,
 }
 
-/// How an interface receives a packet.
+/// The ways in which an interface receives a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Received {
-    /// It is of another message than that which the interface has taken over.
+    /// The packet belongs to another message than the one that the interface receives.
     Other,
     Part,
-    /// It is the last one of the message. The cycle of the last arrival, and the number of its packet.
+    /// The packet is the last one of the message: the cycle of the last arrival, and the number of its packet.
     Last(u64, u32),
 }
 
 impl Incoming {
-    /// The interface has taken a message over. Packet `number` of it has arrived in cycle `now`, and `left` packets have not.
+    /// Starts to receive a message without the node. Its packet `number` has arrived in cycle `now`, and `left` packets
+    /// have not.
     pub fn of((from, tag): (u32, u32), left: u64, (now, number): (u64, u32)) -> Self {
         Self { left, latest: (now, number), from, tag }
     }
@@ -68,7 +69,7 @@ impl Incoming {
         self.left == 0
     }
 
-    /// Packet `number` from terminal `from` has arrived in cycle `now`.
+    /// Called when packet `number` from terminal `from` has arrived in cycle `now`.
     #[inline]
     pub fn receive(&mut self, (from, tag): (u32, u32), (now, number): (u64, u32)) -> Received {
         if self.left == 0 || (self.from, self.tag) != (from, tag) {

@@ -1,4 +1,4 @@
-//! The messages under way, as both ends know them, and the packets that the interface of a node has to send.
+//! The messages in flight, as both ends know them, and the packets that the interface of a node has to send.
 
 use std::collections::BTreeMap;
 use weft_api::activity::{self, Cause};
@@ -158,7 +158,8 @@ impl Message {
 /// A number that no message has.
 const NONE: u32 = u32::MAX;
 
-/// The messages under way of a node, by number: a table with open addressing, which is at most half full. A message is at the place of its hash or behind it.
+/// The messages in flight of a node, by number: a table with open addressing, which is at most half full. A message is
+/// at the place of its hash or behind it.
 #[derive(Debug)]
 pub struct Outbox {
     next: u32,
@@ -173,7 +174,7 @@ impl Outbox {
         Self { next: 0, numbers: vec![NONE; 4], messages: vec![Message::default(); 4], count: 0 }
     }
 
-    /// Whether no message is under way.
+    /// Whether no message is in flight.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
@@ -183,7 +184,7 @@ impl Outbox {
         self.next
     }
 
-    /// Numbers a message. The number of one that is under way is not given again.
+    /// Numbers a message. The number of one that is in flight is not given again.
     pub fn add(&mut self, message: Message) -> u32 {
         assert!(self.count < NUMBERS as usize, "a node has 16 million messages under way, the most that it can number");
         let mut number = self.next;

@@ -22,7 +22,7 @@ use weft_api::workload::{Amount, Backlog, Counts, NOT_DUE, NewPacket};
 use weft_programs::form::Kind;
 use weft_programs::rank::{OpId, Ready};
 
-/// An event of a node that no packet causes. Events of one cycle come in this order.
+/// An event of a node that no packet causes. Events of one cycle are handled in this order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Event {
     /// A note of an interface arrives.
@@ -31,7 +31,7 @@ enum Event {
     Local,
     /// An interface gets a message, or the request for one.
     Handed,
-    /// A processor of a rank ends what it does.
+    /// A processor of a rank ends its task.
     End,
 }
 
@@ -102,13 +102,13 @@ impl Node {
         self.rails[rail].source = source;
     }
 
-    /// When something happens by itself next.
+    /// The cycle of the next event without a packet.
     pub fn next_time(&self, site: &Site) -> u64 {
         let next = || self.next_event().map_or(NOT_DUE, |(at, _)| at);
         if self.has_begun { next() } else { site.start }
     }
 
-    /// The loop has called the source of interface `own`. Returns when that is due.
+    /// Called after the loop has called the source of interface `own`. Returns the cycle in which that is due.
     pub fn own_due(&mut self, own: usize, now: u64) -> u64 {
         self.rails[own].due = self.rails[own].next(now).unwrap_or(NOT_DUE);
         self.rails[own].due
@@ -193,12 +193,12 @@ impl Node {
         self.packets
     }
 
-    /// Whether it does nothing more before a packet comes.
+    /// Whether it has no event before a packet comes.
     pub fn is_at_rest(&self) -> bool {
         self.has_begun && self.next_event().is_none() && self.rails.iter().all(Rail::is_at_rest)
     }
 
-    /// The next thing that happens by itself, and its cycle.
+    /// The next event without a packet, and its cycle.
     fn next_event(&self) -> Option<(u64, Event)> {
         let note = self.notes.first().map(|note| (note.at, Event::Note));
         let local = self.local.first().map(|(at, _)| (at, Event::Local));
@@ -230,7 +230,7 @@ impl Node {
         }
     }
 
-    /// An interface reports an event of cycle `now`.
+    /// Handles the report of an interface about an event of cycle `now`.
     fn report(&mut self, site: &Site, now: u64, (rail, report, handle): (u32, Report, Handle), cause: Cause) {
         let note = Note { at: now + site.host_cycles, rail, report, node: handle.node, number: handle.number };
         if site.host_cycles > 0 || report == Report::Left {
@@ -240,7 +240,7 @@ impl Node {
         }
     }
 
-    /// The node reads a note.
+    /// Handles a note.
     fn read(&mut self, site: &Site, note: &Note, cause: Cause, now: u64) {
         match note.report {
             Report::Left => self.has_left(site, note.number, cause, now),
@@ -259,7 +259,7 @@ impl Node {
         }
     }
 
-    /// A processor ends what it does.
+    /// Handles the end of a processor's task.
     fn end(&mut self, site: &Site, at: u64) {
         let Some(((_, r, place), task)) = self.ends.pop() else { return };
         let (r, place) = (r as usize, place as usize);
@@ -284,7 +284,7 @@ impl Node {
         self.settle(site, r, at, Some((place, exact)));
     }
 
-    /// A rank has done its part in a send: the message is on its way.
+    /// Called when a rank has done its part in a send. The message is then in flight.
     fn depart(&mut self, site: &Site, r: usize, send: &Ready, now: u64) {
         let me = self.rank_number(site, r);
         let (bytes, to) = (send.op.size(), send.op.peer().expect("a send names its receiver"));
@@ -322,7 +322,7 @@ impl Node {
         }
     }
 
-    /// A processor hands a message, or the request for one, to the interfaces.
+    /// Passes a message, or the request for one, from a processor to the interfaces.
     fn hand_over(&mut self, site: &Site, first: u32, outgoing: Outgoing) {
         if site.injection_fs == 0 {
             return self.send(site, first, outgoing);
@@ -344,7 +344,7 @@ impl Node {
         }
     }
 
-    /// Hands the data of a message to the interfaces that send it, beginning with `first`.
+    /// Passes the data of a message to the interfaces that send it, beginning with `first`.
     fn send_data(&mut self, site: &Site, first: u32, data: Outgoing) {
         for (rail, flits) in site.rails.shares(first, data.flits, site.packet_flits) {
             self.give(site, rail, Outgoing { flits, ..data });
@@ -355,7 +355,7 @@ impl Node {
         site.spread.first(self.me) + r as u32
     }
 
-    /// A message between two ranks of the node arrives.
+    /// Handles the arrival of a message between two ranks of the node.
     fn arrive_local(&mut self, site: &Site, now: u64) {
         let Some(((_, number), to)) = self.local.pop() else { return };
         let handle = Handle { node: self.me, number };
@@ -364,7 +364,7 @@ impl Node {
         self.settle(site, site.place(to), now, None);
     }
 
-    /// All data of an eager message have arrived, or the request of another one: a processor takes it in.
+    /// Called when all data of an eager message have arrived, or the request of another one. A processor receives it.
     fn complete(&mut self, site: &Site, handle: Handle, r: usize, cause: Cause, now: u64) {
         let message = *lock(&site.outboxes[handle.node as usize]).message(handle.number);
         if !message.is_rendezvous {
@@ -375,7 +375,7 @@ impl Node {
         rank.processor(message.cpu).waiting.push_back(Task::TakeIn(handle));
     }
 
-    /// A rank has taken a message in: it is matched, or waits for a receive.
+    /// Called when a rank has received a message. It is matched, or waits for a receive.
     fn take_in(&mut self, site: &Site, r: usize, handle: Handle, now: u64) {
         let key = lock(&site.outboxes[handle.node as usize]).message(handle.number).key();
         match self.ranks[r].machine().arrive(key, handle) {
@@ -384,7 +384,7 @@ impl Node {
         }
     }
 
-    /// A receive has its message, or may have its data.
+    /// Called when a receive has its message, or may get its data.
     fn matched(&mut self, site: &Site, r: usize, handle: Handle, receive: u64, now: u64) {
         let mut outbox = lock(&site.outboxes[handle.node as usize]);
         let message = outbox.message(handle.number);
@@ -401,15 +401,15 @@ impl Node {
         self.ranks[r].receive(receive, bytes);
     }
 
-    /// A packet has come that ends a transfer: all earlier events of the node come before it. The events of a divided node have been
-    /// handled already (`Sources::exchange`).
+    /// Called for a packet that ends a transfer. All earlier events of the node are handled before it. The events of a
+    /// divided node have been handled already (`Sources::exchange`).
     fn catch_up(&mut self, site: &Site, now: u64) {
         if !self.is_divided {
             self.advance(site, now);
         }
     }
 
-    /// The last packet of a message's data has come. `last`: the cycle and the packet of the last arrival.
+    /// Called when the last packet of a message's data has come. `last`: the cycle and the packet of the last arrival.
     pub fn deliver_last(&mut self, site: &Site, handle: Handle, last: (u64, (u32, u32)), now: u64) {
         self.catch_up(site, now);
         let message = *lock(&site.outboxes[handle.node as usize]).message(handle.number);
@@ -422,7 +422,7 @@ impl Node {
         self.report(site, last, (site.rail_of(packet.0), report, handle), cause);
     }
 
-    /// A request has come for this node, or the answer to one.
+    /// Called when a request for this node has come, or the answer to one.
     pub fn deliver_control(&mut self, site: &Site, packet: &Packet, now: u64) {
         self.catch_up(site, now);
         self.packets[1] += 1;
@@ -438,7 +438,7 @@ impl Node {
         self.report(site, now, (rail, report, Handle { node, number }), cause);
     }
 
-    /// All data of a rendezvous have arrived.
+    /// Called when all data of a rendezvous have arrived.
     fn fill(&mut self, site: &Site, handle: Handle, cause: Cause, now: u64) {
         let message = lock(&site.outboxes[handle.node as usize]).received(handle.number);
         lock(&site.shared).flow(message.arrival(now));
@@ -466,7 +466,8 @@ impl Node {
         Some((NewPacket { to, flits: flits as u16, created: since, tag, counts: Counts::IfCreatedInWindow }, is_last))
     }
 
-    /// The tail of the packet that interface `rail` gave last is on its link in cycle `now`. It was the last one of a message.
+    /// Called when the tail of the packet that interface `rail` gave last is on its link in cycle `now`. It was the
+    /// last one of a message.
     pub fn sent(&mut self, site: &Site, rail: usize, now: u64) {
         if let Some(InHand { number, cause }) = self.rails[rail].in_hand.take() {
             let handle = Handle { node: self.me, number };
@@ -474,7 +475,8 @@ impl Node {
         }
     }
 
-    /// An interface has sent its last packet of a message. When all interfaces have, there is room for another message.
+    /// Called when an interface has sent its last packet of a message. When all interfaces have, there is room for
+    /// another message.
     fn has_left(&mut self, site: &Site, number: u32, cause: Cause, now: u64) {
         let Some(message) = lock(&site.outboxes[self.me as usize]).sent(number) else { return };
         self.accepted -= 1;
@@ -507,8 +509,8 @@ impl Node {
 }
 
 impl Node {
-    /// Rank `r` begins all that is ready in cycle `now`. `ended`: the processor that has just ended something, and the exact
-    /// time of that.
+    /// Begins all operations of rank `r` that are ready in cycle `now`. `ended`: the processor that has just ended a
+    /// task, and the exact time.
     fn settle(&mut self, site: &Site, r: usize, now: u64, ended: Option<(usize, u128)>) {
         loop {
             while !self.ranks[r].ready.is_empty() {
@@ -531,7 +533,7 @@ impl Node {
         rank.end_if_done(site, now);
     }
 
-    /// An operation may start. A receive does at once; others wait for their processor.
+    /// Called when an operation may start. A receive starts at once; others wait for their processor.
     fn admit(&mut self, site: &Site, r: usize, ready: &Ready, now: u64) {
         let rank = &mut self.ranks[r];
         match ready.op.kind() {
@@ -548,7 +550,7 @@ impl Node {
         }
     }
 
-    /// A processor that is free begins the first thing that it may. Returns whether it did.
+    /// Lets a free processor begin its first possible task. Returns whether it did.
     fn begin_task(&mut self, site: &Site, (r, place): (usize, usize), now: u64, exact: Option<u128>) -> bool {
         let has_room = self.accepted < site.accepted;
         let me = self.rank_number(site, r);
@@ -584,7 +586,8 @@ impl Node {
 }
 
 impl Rank {
-    /// The first thing that a processor may begin: its place, and the operation, if it is one. A send needs room in the interface.
+    /// The first possible task of a processor: its place, and the operation, if it is one. A send needs room in the
+    /// interface.
     fn first_task(&mut self, place: usize, has_room: bool) -> Option<(usize, Task, Option<Ready>)> {
         for nth in 0..self.processors[place].waiting.len() {
             let task = self.processors[place].waiting[nth];
@@ -599,14 +602,14 @@ impl Rank {
         None
     }
 
-    /// A receive has its message.
+    /// Called when a receive has its message.
     fn receive(&mut self, receive: u64, bytes: u64) {
         self.count.received += 1;
         self.count.received_bytes += bytes;
         self.finish(receive);
     }
 
-    /// A message has come that no receive waits for: a rank that was done is so no longer.
+    /// Called for a message without a waiting receive. A rank that was done is then not done any more.
     fn reopen(&mut self, site: &Site) {
         if std::mem::take(&mut self.has_ended) {
             site.open.fetch_add(1, Relaxed);

@@ -52,16 +52,17 @@ pub struct Rail {
     /// Requests and answers to requests go before data.
     control: VecDeque<Outgoing>,
     data: VecDeque<Outgoing>,
-    /// What the node has given to it and it does not have yet, by the cycle in which it will.
+    /// Items that the node has given to it and that have not reached it yet, by the cycle in which they will.
     coming: BTreeMap<(u64, (Part, u32, u32)), Outgoing>,
-    /// The packet that it sends, if that is the last one of a message: of other packets nothing is done when they have left.
+    /// The packet that it sends, if that is the last one of a message; other packets cause no action when they have
+    /// left.
     pub in_hand: Option<InHand>,
     /// Cycle in which the loop will next request a packet from it, as stored in the loop.
     pub due: u64,
     /// The number of its source in its block.
     #[kept(fixed)]
     pub source: u32,
-    /// It sends packets without its node. No checkpoint has such packets.
+    /// Whether it sends packets without its node. No checkpoint has such packets.
     #[kept(scratch)]
     pub is_lent: bool,
 }
@@ -98,7 +99,7 @@ impl Rail {
         self.queue().front_mut()
     }
 
-    /// Whether no packet goes before those of the data at the front.
+    /// Whether no packet has priority over those of the data at the front.
     pub fn may_lend(&self) -> bool {
         self.control.is_empty() && self.coming.is_empty()
     }
@@ -122,7 +123,7 @@ impl Rail {
         self.queue().pop_front();
     }
 
-    /// When it has a packet to send, `now` or later.
+    /// The cycle in which it has a packet to send, `now` or later.
     pub fn next(&self, now: u64) -> Option<u64> {
         if !self.control.is_empty() || !self.data.is_empty() {
             return Some(now);

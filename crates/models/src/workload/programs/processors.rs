@@ -8,7 +8,7 @@ use weft_api::base::kept::{Kept, Reader, Unreadable, Value, Writer};
 use weft_programs::form::InMemory;
 use weft_programs::rank::{Machine, OpId, Ready};
 
-/// A thing that occupies a processor.
+/// A task that occupies a processor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Value)]
 pub enum Task {
     /// A computation, or the part of the sender in a send.
@@ -48,7 +48,8 @@ pub struct Count {
     /// Time of processors in computations, and in messages.
     pub compute_fs: u128,
     pub overhead_fs: u128,
-    /// Cycles in which no processor was busy: while the message under way for which the rank waited was in transfer, and others.
+    /// Cycles in which no processor was busy: while the message in flight for which the rank waited was in transfer,
+    /// and others.
     pub transfer: u64,
     pub wait: u64,
     /// Cycles in which some processor computed.
@@ -77,7 +78,7 @@ pub struct Rank {
     /// Processors that are busy, and those of them that compute.
     pub busy: u32,
     computing: u32,
-    /// Since when the rank is in its state.
+    /// The cycle since which the rank is in its state.
     since: u64,
     /// The transfer that ended last, and the cycle of its end.
     heard: Option<(u64, Cause)>,
@@ -110,7 +111,7 @@ impl Rank {
         &mut self.operations.0
     }
 
-    /// An operation has finished.
+    /// Called when an operation has finished.
     pub fn finish(&mut self, id: u64) {
         self.operations.0.finish(OpId::from_bits(id), &mut self.ready);
     }
@@ -121,7 +122,7 @@ impl Rank {
         &mut self.processors[place]
     }
 
-    /// A processor begins a task in cycle `now`, or ends it.
+    /// Called when a processor begins a task in cycle `now`, or ends it.
     pub fn turn(&mut self, site: &Site, now: u64, begins: bool, computes: bool) {
         let before = self.busy_state();
         let count = |count: u32| if begins { count + 1 } else { count - 1 };
@@ -143,7 +144,7 @@ impl Rank {
         }
     }
 
-    /// A transfer for which the rank may wait ends in cycle `now`.
+    /// Called when a transfer for which the rank may wait ends in cycle `now`.
     pub fn hear(&mut self, now: u64, cause: Cause) {
         self.heard = Some((now, cause));
     }

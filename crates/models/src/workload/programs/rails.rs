@@ -7,11 +7,12 @@ use weft_api::base::hash::{below, hash};
 /// Purpose of the hashes that choose interfaces.
 const RAIL: u64 = 0x7261_696c;
 
-/// Which interface of a node sends a message. Its packets go to the interface of the same number at the other node.
+/// Rule by which an interface of a node sends a message. Its packets go to the interface of the same number at the
+/// other node.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RailChoice {
-    /// The packets of a message go over all interfaces in turn. The first interface is that after the one before.
+    /// The packets of a message use all interfaces round robin. The first interface is the one after the last used one.
     #[default]
     Striping,
     /// A hash of the sender and of the number of its message.

@@ -1,5 +1,5 @@
-//! The state that all nodes of a program share: its parameters in cycles and flits, the messages under way, and the counts of all ranks
-//! together.
+//! The state that all nodes of a program share: its parameters in cycles and flits, the messages in flight, and the
+//! counts of all ranks together.
 
 use super::answers::Shared;
 use super::compute::Compute;
@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use weft_api::activity::Wanted;
 
-/// How the ranks are divided among the nodes. The ranks of a node follow each other.
+/// The division of the ranks among the nodes. The ranks of a node have consecutive numbers.
 #[derive(Debug)]
 pub enum Spread {
     /// This number at each node; the last node may have fewer.
@@ -77,7 +77,8 @@ pub struct Site {
     /// Between ranks of a node: latency \[fs\], and bits per second (0: no limit).
     pub local_fs: u128,
     pub local_bits_per_second: u128,
-    /// The messages under way of each node. Who holds the lock of a node may lock an outbox, never the other way round.
+    /// The messages in flight of each node. Code that holds the lock of a node may lock an outbox, never the other way
+    /// round.
     pub outboxes: Vec<Mutex<Outbox>>,
     pub shared: Mutex<Shared>,
     /// The activity that recordings can use.
@@ -85,7 +86,7 @@ pub struct Site {
     /// Ranks that have not ended, and the cycle in which the last one did.
     pub open: AtomicU64,
     pub last: AtomicU64,
-    /// All ranks have ended, and no message was left that could open one again.
+    /// Whether all ranks have ended, and no message was left that could make one active again.
     pub is_over: AtomicBool,
 }
 
@@ -95,7 +96,8 @@ pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Site {
-    /// Whether all ranks have ended and all messages were received. Otherwise a message without a receive is still to open its receiver.
+    /// Whether all ranks have ended and all messages were received. Otherwise a message without a receive can still
+    /// make its receiver active.
     pub fn is_over(&self) -> bool {
         let are_received = || self.outboxes.iter().all(|outbox| lock(outbox).is_empty());
         let is_over = self.is_over.load(Relaxed) || self.open.load(Relaxed) == 0 && are_received();

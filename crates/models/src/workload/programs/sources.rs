@@ -118,7 +118,7 @@ impl Nodes {
         nodes.filter(|&node| node < self.all.nodes.len())
     }
 
-    /// Whether this block keeps what is counted of all ranks together: the block of the first node does.
+    /// Whether this block keeps the counts of all ranks: the block of the first node does.
     fn keeps_shared(&self) -> bool {
         self.sources.iter().any(|of| (of.node, of.rail) == (0, 0))
     }
@@ -184,7 +184,7 @@ impl Sources for Nodes {
 
     fn sent(&mut self, source: usize, due: &mut u64, now: u64) {
         if !std::mem::take(&mut self.ends_message[source]) {
-            // nothing has changed at the node since it gave the packet, or it has said so
+            // nothing has changed at the node since it gave the packet, or the node has reported the change
             return;
         }
         let next = self.with(source, now, |site, node, rail| node.sent(site, rail, now));
@@ -195,7 +195,7 @@ impl Sources for Nodes {
         let (part, number) = Part::of(packet.tag);
         let next = match part {
             Part::Data => {
-                // the node has nothing to do before the last packet of a message
+                // the node has no event before the last packet of a message
                 let last = match self.incoming[source].receive((packet.src, packet.tag), (now, packet.seq)) {
                     Received::Part => return,
                     Received::Last(at, seq) => (at, (packet.src, seq)),

@@ -82,7 +82,7 @@ pub enum Processors {
     /// Field 5: those that it had.
     #[default]
     Allocated,
-    /// Field 8: those that it asked for.
+    /// Field 8: those that it requested.
     Requested,
 }
 
@@ -93,7 +93,7 @@ pub enum Length {
     /// Field 4: that of the recorded run.
     #[default]
     RunTime,
-    /// Field 9: the one that the user asked for.
+    /// Field 9: the one that the user requested.
     RequestedTime,
     /// The length that the program itself has.
     Own,

@@ -159,9 +159,10 @@ fn from_router_0(mut order: Vec<u32>) -> Vec<u32> {
     order
 }
 
-/// A way round a grid, if the lines of its first dimension close. Given a way round the dimensions below, c_0, c_1, ..., the
-/// next dimension repeats c_1 and what follows to and fro, once for each coordinate, and returns over c_0. After an even
-/// number of rounds the last router is a c_1, after an odd number the last one of the way: both are neighbours of c_0.
+/// A way round a grid, if the lines of its first dimension close. Let c_0, c_1, ... be a ring of the lower dimensions.
+/// For each coordinate of the next dimension the ring visits c_1, c_2, ... once, forward and backward by turns. It
+/// returns over c_0. After an even number of rounds the last router is a c_1, after an odd number the last one of the
+/// way: both are neighbours of c_0.
 fn around(grid: &Grid) -> Option<Vec<u32>> {
     let mut order = vec![0];
     let mut stride = 1;

@@ -1,4 +1,4 @@
-//! Tests that a routing is refused whose packets can't rely on its rings. What the message says to do then passes.
+//! Tests that a routing is refused if its packets cannot rely on its rings, and that the remedy in the message passes.
 
 use crate::network::assemble;
 use crate::network::spec::Spec;
@@ -26,7 +26,7 @@ struct Toy {
     without: Option<(u64, u8)>,
     /// The router at which hops on the class that moves on lead elsewhere.
     astray: Option<u64>,
-    /// Packets that have come to their router go on.
+    /// Packets that have come to their router continue.
     passes: bool,
 }
 
@@ -100,7 +100,7 @@ fn loaded(spec: &Spec, toy: &Toy) -> Result<(), Refusal> {
     assemble::net_with(spec, Arc::new(toy.clone()), assemble::jobs).map(|_| ())
 }
 
-/// Refused with this reason; another routing, as the help says, is not.
+/// Checks the refusal with this reason, and that another routing, as proposed by the help, passes.
 #[track_caller]
 fn refused(toy: &Toy, because: &str) {
     let spec = spec();
@@ -113,7 +113,7 @@ fn refused(toy: &Toy, because: &str) {
 #[test]
 fn packets_that_may_always_go_round_the_ring_are_safe() {
     assert_eq!(loaded(&spec(), &whole()), Ok(()));
-    // the ring alone does not make them safe: their hops outside are all on one class
+    // the ring alone does not make these packets safe: their hops outside are all on one class
     let every_state = Toy { rings: Vec::new(), ..whole() };
     refused(&every_state, "does not let a packet to router 0 enter a ring at router ");
 }

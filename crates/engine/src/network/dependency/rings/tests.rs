@@ -75,7 +75,7 @@ fn a_ring_that_packets_enter_and_then_move_on_in_is_no_cycle() {
 #[test]
 fn a_ring_whose_hops_are_on_the_wrong_class_is_a_cycle() {
     let cycle_of = |length: u32| Err(format!("channel dependencies have a cycle of {length}"));
-    // new packets move on instead of entering, so the ring fills up
+    // new packets use the class for moving on instead of entering, so the ring fills up
     assert_eq!(check_round(Round { classes: [0, 0], ..ROUND }), cycle_of(4));
     // packets inside the ring enter it again, for which they need more room than the bubble
     assert_eq!(check_round(Round { classes: [1, 1], ..ROUND }), cycle_of(4));

@@ -64,7 +64,7 @@ fn where_no_tree_is_whole_others_join_the_leaves_that_it_does_not() {
     assert_eq!(used([1, 1], &cut_off), [vec![1], vec![1, 0]]);
 }
 
-/// Whether a packet gets from leaf to leaf over links up that are used and whole, by all paths.
+/// Whether all paths of a packet from leaf to leaf lead over links up that are used and work.
 fn joined(links: &LinksUp, from: u64, to: u64) -> bool {
     let mut at = vec![from];
     loop {
@@ -113,7 +113,7 @@ fn all_leaves_that_can_be_joined_are_and_packets_are_led_there() {
         for (&from, &to) in tree.leaves.iter().flat_map(|from| tree.leaves.iter().map(move |to| (from, to))) {
             let expected = joined(&all, from, to);
             assert_eq!(joined(&links, from, to), expected, "{round}: {from:x} to {to:x} of {links:?}");
-            // the choices of a packet never end where it does not get on
+            // the choices of a packet never end at a router without a further link
             let mut at = from;
             while expected && !weft_api::coordinates::is_above(at, to) {
                 let choices: Vec<u32> = numbers_of(links.choices(at, to)).collect();

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-/// The channels that the paths of one layer depend on.
+/// The dependencies between channels that the paths of one layer cause.
 #[derive(Debug)]
 struct Layer {
     /// Place of each channel in the order.
@@ -24,7 +24,7 @@ impl Layer {
         }
     }
 
-    /// Adds the dependencies of a path, unless they close a cycle; says whether it did.
+    /// Adds the dependencies of a path, unless they close a cycle. Returns whether they were added.
     fn add(&mut self, path: &[u32]) -> bool {
         let mut added: Vec<(u32, u32)> = Vec::new();
         for turn in path.windows(2) {
@@ -143,7 +143,7 @@ mod tests {
         }
         assert_eq!(layers.first_fit(&[3, 0], 1), None);
         assert_eq!(layers.first_fit(&[3, 0], 2), Some(1));
-        // of a path that is refused nothing is left: 0 after 2 is fine in the second layer, which knows 3 before 0 only
+        // a refused path leaves no dependency: 0 after 2 is allowed in the second layer, which has only 3 before 0
         assert_eq!(layers.first_fit(&[0, 2, 3, 0], 2), None);
         assert_eq!(layers.first_fit(&[0, 2], 1), Some(0));
         assert_eq!(layers.moved(&[0, 1], 0), 1);

@@ -20,7 +20,7 @@ pub struct Drawn {
     anew: Anew,
 }
 
-/// When other intermediates are drawn. If a leg also draws its path, each packet draws its own.
+/// Times at which other intermediates are drawn. If a leg also draws its path, each packet draws its own.
 #[derive(Debug, Clone, Copy)]
 pub enum Anew {
     /// Each packet draws its path.
@@ -111,7 +111,7 @@ impl Drawn {
         [Self::minimal(packet)].into_iter().chain(over).flat_map(|sent| self.legs.steps(at, &sent, seed)).collect()
     }
 
-    /// How likely one of `ways` is if all paths of a packet are equally likely, compared with the others.
+    /// Relative probability of one of `ways` if all paths of a packet are equally likely.
     pub fn weight(&self, at: u64, packet: &Packet, way: &Step, seed: u64) -> f64 {
         let others = (self.legs.mids.len() - 2) as f64;
         let (sent, weight) = match way.after.flags & DETOUR {

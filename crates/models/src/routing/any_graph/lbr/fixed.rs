@@ -92,7 +92,7 @@ pub fn table_bytes(hosts: u64, of_pair: u64, links: u64) -> u64 {
     hosts.saturating_mul(hosts).saturating_mul(of_pair).saturating_mul((links + 1) * BYTES)
 }
 
-/// How the paths are found.
+/// Data for the search of the paths.
 pub struct Search<'a> {
     pub graph: &'a Graph,
     pub leg: &'a dyn AnyRouting,
@@ -100,7 +100,7 @@ pub struct Search<'a> {
     coords: Vec<u64>,
     /// Paths over an intermediate.
     detours: usize,
-    /// Which of the possible draws.
+    /// Number of the random draw.
     draw: u64,
 }
 

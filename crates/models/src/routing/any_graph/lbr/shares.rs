@@ -13,7 +13,7 @@ pub const MOST: usize = 16;
 #[derive(Debug, Clone, Copy)]
 pub struct Shares<'a> {
     queues: &'a [u32],
-    /// A bit for each path that gets flits, and how many these are.
+    /// A bit for each path that gets flits, and the number of these paths.
     in_use: u32,
     count: u64,
     /// Level up to which these paths are filled, times their number [flits].

@@ -8,11 +8,11 @@ use weft_api::state::Packet;
 /// A kind of detour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// Over a global link of this router.
+    /// A detour over a global link of this router.
     Global,
     /// The same, behind a local hop that was taken for it.
     MandatoryGlobal,
-    /// Over a local link, in the source group to take a global link there.
+    /// A detour over a local link; in the source group, to take a global link there.
     Local,
 }
 
@@ -36,7 +36,7 @@ impl Runtime {
         self.in_transit.may_take(self.router(at), here, packet, hop).then_some(hop)
     }
 
-    /// The hop that a head requests if no rule keeps it at its source.
+    /// The hop that a head requests if no rule delays it at its source.
     #[inline(always)]
     fn wish<Q: View + ?Sized>(&self, at: u64, here: &Q, packet: &Packet, turn: u32) -> Option<Hop> {
         let (minimal, is_global) = self.minimal(at, packet);
@@ -51,7 +51,7 @@ impl Runtime {
         self.detour(at, here, packet, turn, (minimal, is_global, looks))
     }
 
-    /// A detour, if one is allowed and open; else the ring, if there is no room on the way; else the minimal hop.
+    /// A detour, if one is allowed and open; else the ring, if the minimal hop has no room; else the minimal hop.
     #[inline(never)]
     fn detour<Q: View + ?Sized>(
         &self,
@@ -123,7 +123,7 @@ impl Runtime {
             let (global, local) = (Some(Kind::Global), (!has(LOCAL_DONE)).then_some(Kind::Local));
             return match (self.config.global_misrouting, has(FROM_LOCAL)) {
                 (GlobalMisrouting::SourceRouter, true) => [None, None],
-                // its local hop was one round a link that is off
+                // its local hop was a detour around a link that is off
                 _ if local.is_none() => [global, None],
                 (GlobalMisrouting::Mixed | GlobalMisrouting::SourceRouter, false)
                 | (GlobalMisrouting::CurrentRouter, _) => [global, None],

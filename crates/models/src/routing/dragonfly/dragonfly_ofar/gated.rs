@@ -1,9 +1,9 @@
 //! Local links that are off, under a power policy that tells which links of a group are on.
 //!
 //! A head whose direct link is not on goes over another router of the group that has active links to both ends (TCEP,
-//! Section IV-E). If the second of these links has gone off meanwhile, it goes on over the hub, once; then only the ring is
-//! left, so that the length of every path has a limit whatever the policy does. A shadow link is taken back if no way round
-//! it has room.
+//! Section IV-E). If the second of these links has gone off meanwhile, it continues over the hub, once; then only the
+//! ring is left, so that the length of every path has a limit whatever the policy does. A shadow link is taken back if
+//! no way round it has room.
 
 use super::decide::Kind;
 use super::{DragonflyOfar, LOCAL_DONE, MUST_GLOBAL, Runtime};
@@ -20,7 +20,7 @@ pub(super) const BY_FORCE: u8 = 32;
 /// `Packet::phase`: it has taken a second hop in this group that does not lead to where it leaves the group.
 pub(super) const TWICE_DONE: u8 = 64;
 
-/// The links that are on while `weft check` works out paths under a policy.
+/// The links that are on while `weft check` computes paths under a policy.
 #[derive(Debug, Clone)]
 pub(super) struct FirstLinks {
     policy: Arc<dyn Policy>,
@@ -37,7 +37,7 @@ struct Direct {
 }
 
 impl Runtime {
-    /// Whether a head goes round its direct link, which is not on.
+    /// Whether a head takes a detour around its direct link, which is not on.
     #[inline(always)]
     pub(super) fn goes_round<Q: View + ?Sized>(
         &self,
@@ -100,7 +100,7 @@ impl Runtime {
         }
         let (router, to) = (self.router(at), self.router(packet.dest));
         let escape = self.in_transit.escape((router, to), here, packet, random);
-        // a packet at its source waits, unless nothing is left to wait for
+        // a packet at its source waits, unless no output can become free
         escape
             .or_else(|| Some(hops.clone().next().unwrap_or_else(|| self.in_transit.rings.enter(0, router, to, false))))
     }
@@ -200,8 +200,8 @@ impl Runtime {
         self.first.take().is_some_and(|first| first.policy.fills_up())
     }
 
-    /// Whether packets may find the link between two members of the group on. Any link, unless paths are worked out under a
-    /// policy.
+    /// Whether packets may find the link between two members of the group on. True for every link unless `weft check`
+    /// assumes a power policy.
     fn may_be_on(&self, at: u64, a: u8, b: u8) -> bool {
         let Some(FirstLinks { policy, managed }) = &self.first else { return true };
         let [a, b] = [a, b].map(|c| group(at) * self.groups.per_group + u32::from(c));
@@ -241,7 +241,7 @@ impl Runtime {
         }
         let last = self.in_transit.rings.enter(0, self.router(at), self.router(packet.dest), false);
         if direct.is_some() && !has_left_source(packet) && !steps.iter().any(|step| step.hop == last) {
-            steps.push(step(last, 2, false)); // where nothing that is on leads on
+            steps.push(step(last, 2, false)); // if no link that is on leads further
         }
         steps
     }

@@ -24,8 +24,8 @@ impl Runtime {
         self.grid.differences(at, packet.dest).find(|d| packet.dim >> d & 1 != 0)
     }
 
-    /// The VC class of the next hop. Only where the hub has moved while the packet was on its way to it, the packet may need
-    /// more hops than there are classes.
+    /// The VC class of the next hop. The packet needs more hops than there are classes only if the hub has moved while
+    /// the packet was on its way to it.
     fn class_of(&self, packet: &Packet) -> u8 {
         packet.lane.min(self.hops - 1)
     }
@@ -68,8 +68,8 @@ impl Runtime {
         Choice { port, detour: 0, note: HopNote::ContinuesDetour }
     }
 
-    /// The best hop of a packet that is on no detour. Minimal hops are candidates where the direct link is on. Each dimension
-    /// adds a detour over one member, drawn among those with active links to both ends.
+    /// The best hop of a packet that is not on a detour. Minimal hops are candidates if the direct link is on. Each
+    /// dimension adds a detour over one member, drawn among those with active links to both ends.
     fn best_by_links<Q: View + ?Sized>(
         &self,
         lines: &Lines,

@@ -13,7 +13,8 @@ fn routing(parameters: &str, graph: &Graph) -> Runtime {
     serde_json::from_str::<HyperXOfar>(parameters).unwrap().build(graph).unwrap()
 }
 
-/// Follows a packet through all that it may do outside of rings; returns the most hops that it takes, and the most detours.
+/// Follows a packet through all its possible choices outside of rings; returns the most hops that it takes, and the
+/// most detours.
 fn follow(graph: &Graph, routing: &Runtime, at: u32, packet: Packet) -> (u32, u32) {
     let coords = of_all(graph);
     let here = coords[at as usize];

@@ -1,4 +1,4 @@
-//! Every pair of routers with every number of stages and every choice of the row, against the rule written out anew.
+//! Every pair of routers with every number of stages and every choice of the row, against the rule written out again.
 
 use super::{Runtime, Slac, Via};
 use crate::routing::{Hop, Routing, RoutingModel, View};
@@ -73,7 +73,7 @@ impl View for NoQueues {
     }
 }
 
-/// A hop: the router that it leads to and its link class.
+/// A hop: the router to which it leads, and its link class.
 type Step = (u32, u8);
 
 /// The hops of a packet, which makes its first decision with `head`.

@@ -113,7 +113,7 @@ fn a_head_goes_round_a_link_that_is_not_on() {
     let (_, routing) = of("{}");
     let begins = HopNote::BeginsDetour { direct: routing.groups.first_local() + 2 };
     for state in [LinkState::Off, LinkState::Waking, LinkState::Draining, LinkState::Shadow] {
-        // over the hub where it is the only way, else over any router with links to both
+        // over the hub if it is the only way, else over any router with links to both
         let here = router(&routing, state, &[(1, 2)]);
         assert_eq!(goes(&routing, &here, packet(0)), (Some(0), begins), "{state:?}");
         let here = router(&routing, state, &[(2, 3)]);
@@ -216,8 +216,9 @@ fn outside_the_ring_a_packet_crosses_11_links_at_most() {
     assert_eq!((4..12).map(to).max(), Some(11));
 }
 
-/// What each trigger makes of a minimal output that is busy, and of one that is full: on over it, or over another router of
-/// the group. With the trigger `granted` a full one leaves the ring only, as nobody was granted it.
+/// The reaction of each trigger to a minimal output that is busy, and to one that is full: the packet takes it, or goes
+/// over another router of the group. With the trigger `granted` a full one leaves the ring only, because no head was
+/// granted it.
 #[test]
 fn a_full_output_and_a_busy_one_pull_other_triggers() {
     let way = |trigger: &str, room: bool| {
