@@ -70,6 +70,13 @@ pub struct Job {
     pub missing_packets: Option<f64>,
     /// `None` of a job that sends a load.
     pub batch_packets: Option<f64>,
+    pub batch_delivered_packets: Option<f64>,
+    /// `None` of a job that runs no program.
+    pub ranks: Option<f64>,
+    pub ended_ranks: Option<f64>,
+    /// `None` of a job that is no queue of programs.
+    pub queue_programs: Option<f64>,
+    pub queue_ended_programs: Option<f64>,
 }
 
 /// Buffers shorter than the round trip of a credit.
@@ -227,7 +234,12 @@ impl Facts {
 
     /// This number of flits of the results as the scenario writes it.
     pub(crate) fn written_flits(&self, flits: f64) -> f64 {
-        flits * self.grain().and_then(|warning| warning.grain_flits).unwrap_or(1.0)
+        flits * self.grain_flits()
+    }
+
+    /// Flits of the scenario in a flit of the results.
+    pub(crate) fn grain_flits(&self) -> f64 {
+        self.grain().and_then(|warning| warning.grain_flits).unwrap_or(1.0)
     }
 
     /// The warning that says that the scenario has a `grain`.
@@ -279,6 +291,11 @@ impl Job {
             accepted_load: job.number("accepted_load"),
             missing_packets: job.number("missing_packets"),
             batch_packets: job.number("batch_packets"),
+            batch_delivered_packets: job.number("batch_delivered_packets"),
+            ranks: job.number("ranks"),
+            ended_ranks: job.number("ended_ranks"),
+            queue_programs: job.number("queue_programs"),
+            queue_ended_programs: job.number("queue_ended_programs"),
         }
     }
 }

@@ -10,6 +10,8 @@ const SAME_WORK: f64 = 0.03;
 pub const CARRIED: f64 = 0.97;
 /// A share of the bandwidth that is 1 up to rounding.
 const ROUNDING: f64 = 1e-9;
+/// The ending of a run that was cut off.
+const NOT_COMPLETE: &str = "not_complete";
 
 /// The keys of three kinds of warnings. A warm-up is short, or it reached its limit, or a time is too short for bursts or no whole
 /// number of periods.
@@ -26,15 +28,19 @@ impl Facts {
     /// All flaws of a point, the worst first; empty for a sound point.
     pub fn flaws(&self) -> Vec<&'static Kind> {
         let packets = self.packets.unwrap_or(0.0);
+        let is_cut = self.ending == NOT_COMPLETE;
+        // packets are not the answer of a run that is to end by itself
+        let needs_packets = !self.is_program && !is_cut;
         let found = [
             self.is_stalled(),
             self.ending == "interrupted",
             self.saturated == Some(true),
             self.phases.iter().any(|phase| phase.place.as_ref().is_some_and(|place| place.own_saturated == Some(true))),
+            is_cut,
             self.is_dropping(),
-            self.packets == Some(0.0) && !self.is_program,
+            self.packets == Some(0.0) && needs_packets,
             self.saturated.is_none(),
-            packets > 0.0 && packets < FEWEST_PACKETS && !self.is_program,
+            packets > 0.0 && packets < FEWEST_PACKETS && needs_packets,
             self.below_path_bound == Some(false),
             self.power_settled == Some(false) || self.short_warmup().is_some(),
             self.without_replies().is_some(),
@@ -206,11 +212,13 @@ pub fn mark(flaws: &[&Kind], lost: bool) -> &'static str {
     }
 }
 
-/// The sign in place of a latency that has no limit (`stall`, `sat`), or else the mark of the point.
+/// The sign in place of a latency that has no limit (`stall`, `sat`), or of the numbers of a run that was cut off (`cut`). Otherwise the mark
+/// of the point.
 pub fn sign(flaws: &[&Kind]) -> &'static str {
     match is_over(flaws) {
         true if flaws[0].group == Group::Stalled => "stall",
         true => "sat",
+        false if has_only(flaws, Group::NotComplete) => "cut",
         false => mark(flaws, true),
     }
 }

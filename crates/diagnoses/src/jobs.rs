@@ -1,7 +1,7 @@
 //! Judgements on the jobs of a point: a job may be sound next to one that the network does not carry.
 //!
-//! A point in which any job is saturated ends with its window and is not drained. A job that accepts its load has a latency all the same.
-//! Only its packets in flight at the end of the window are missing.
+//! A point in which any job is saturated or cut off ends with its window and is not drained. A job that accepts its load, or is complete,
+//! has a latency all the same. Only its packets in flight at the end of the window are missing.
 
 use crate::backlog::CHANCE;
 use crate::facts::{Facts, Job};
@@ -10,9 +10,19 @@ use crate::kinds::{self, ENDED, NEXT_TO_MARK};
 use crate::words;
 
 impl Job {
-    /// True if the network carries a job: a complete batch, or a load of which 97 % is accepted, up to chance.
+    /// True of a batch or a program that is not complete.
+    pub(crate) fn is_open(&self) -> bool {
+        self.has_end() && self.completion_cycles.is_none()
+    }
+
+    /// True if the job ends by itself: a batch, a program or a queue of programs.
+    fn has_end(&self) -> bool {
+        [self.batch_packets, self.ranks, self.queue_programs].iter().any(Option::is_some)
+    }
+
+    /// True if the network carries a job: a complete batch or program, or a load of which 97 % is accepted, up to chance.
     fn is_carried(&self) -> bool {
-        if self.batch_packets.is_some() {
+        if self.has_end() {
             return self.completion_cycles.is_some();
         }
         let positive = |value: Option<f64>| value.filter(|&value| value != 0.0);
@@ -28,7 +38,8 @@ impl Facts {
     pub fn job_signs(&self) -> Vec<&'static str> {
         let flaws = self.flaws();
         let whole = sign(&flaws);
-        let is_sound = |job: &Job| whole == ENDED[0].sign && self.jobs.len() > 1 && job.is_carried();
+        let is_of_job = [&ENDED[0], &ENDED[2]].iter().any(|mark| mark.sign == whole);
+        let is_sound = |job: &Job| is_of_job && self.jobs.len() > 1 && job.is_carried();
         let beside = |job: &Job| if positive_missing(job) { NEXT_TO_MARK.sign } else { "" };
         self.jobs.iter().map(|job| if is_sound(job) { beside(job) } else { whole }).collect()
     }
@@ -36,12 +47,16 @@ impl Facts {
     /// Flaws of each job as text; `None` for a sound job.
     pub fn job_reasons(&self) -> Vec<Option<String>> {
         let flaws = self.flaws();
-        let is_saturated = matches!(flaws[..], [only] if only.is(&kinds::SATURATED));
+        let next_to = match flaws[..] {
+            [only] if only.is(&kinds::SATURATED) => Some(words::NEXT_TO_SATURATED),
+            [only] if only.is(&kinds::NOT_COMPLETE) => Some(words::NEXT_TO_CUT),
+            _ => None,
+        };
         let why = (!flaws.is_empty()).then(|| words::reason(&flaws));
         let is_ended = |sign: &str| ENDED.iter().any(|mark| mark.sign == sign);
-        let reason = |sign: &str| match is_saturated && !is_ended(sign) {
-            true => Some(words::NEXT_TO_SATURATED.to_owned()),
-            false => why.clone(),
+        let reason = |sign: &str| match next_to {
+            Some(words) if !is_ended(sign) => Some(words.to_owned()),
+            _ => why.clone(),
         };
         self.job_signs().into_iter().map(reason).collect()
     }

@@ -10,6 +10,8 @@ pub enum Group {
     Interrupted,
     /// The latency has no limit, because the load is too much.
     Overloaded,
+    /// The run was cut off before its answer, which is a time.
+    NotComplete,
     Dropping,
     Empty,
     Unjudged,
@@ -60,6 +62,13 @@ weft_units::codes! {
         means: "The network does not carry the load in one phase of it. The mean over the window has no limit, either.",
         computed: "A phase is judged as a point is, by its second half (see `saturated`).",
         helps: "Lower the load of that phase, or take another network or routing.";
+    NOT_COMPLETE_CODE = "not_complete", Flaw,
+        means: "The longest window has ended the run before its batches or programs were complete. There is no time of completion and no run time, \
+                and all other numbers are of the part of the run before the cut.",
+        computed: "A batch or a program is not complete after `measure.stop.complete.max_window`, and its packets can still move. The numbers \
+                   are the ranks, programs or packets of these jobs, and those that ended before the cut.",
+        helps: "Write a longer `measure.stop.complete.max_window`. The remedy has the number. It limits the run and costs nothing: the window ends \
+                with the last batch and program.";
     PACKETS_DROPPED_CODE = "packets_dropped", Flaw,
         means: "Packets were lost because a link or router had failed. Latencies are those of the packets that arrived.",
         computed: "Dropped packets > 0. In comparisons a loss of up to 3 % counts as the same delivered work.",
@@ -150,6 +159,12 @@ pub static INTERRUPTED: Kind =
 pub static SATURATED: Kind = too_much(&SATURATED_CODE, Group::Overloaded, "saturated");
 pub static SATURATED_IN_A_PHASE: Kind =
     too_much(&SATURATED_IN_A_PHASE_CODE, Group::Overloaded, "saturated in a phase of the load");
+pub static NOT_COMPLETE: Kind = kind(
+    &NOT_COMPLETE_CODE,
+    Group::NotComplete,
+    "not complete (cut off at the end of the longest window)",
+    "write a longer `measure.stop.complete.max_window`",
+);
 pub static PACKETS_DROPPED: Kind = kind(
     &PACKETS_DROPPED_CODE,
     Group::Dropping,
@@ -211,11 +226,12 @@ pub static PART_OF_PERIOD: Kind = kind(
 );
 
 /// All flaws, the worst first.
-pub static KINDS: [&Kind; 17] = [
+pub static KINDS: [&Kind; 18] = [
     &STALLED,
     &INTERRUPTED,
     &SATURATED,
     &SATURATED_IN_A_PHASE,
+    &NOT_COMPLETE,
     &PACKETS_DROPPED,
     &NO_PACKET,
     &NOT_JUDGED,
@@ -242,20 +258,21 @@ impl Kind {
     }
 }
 
-/// The signs in place of a latency that has no limit.
-pub static ENDED: [Mark; 2] = [
+/// The signs in place of a latency that has no limit, or of a time that a run did not reach.
+pub static ENDED: [Mark; 3] = [
     Mark { sign: "sat", meaning: "saturated, the latency has no limit" },
     Mark { sign: "stall", meaning: "packets wait for each other for ever" },
+    Mark { sign: "cut", meaning: "cut off at the longest window, before its batches or programs were complete" },
 ];
 pub static DROPPING_MARK: Mark = Mark { sign: "#", meaning: "packets were dropped, and the number is of the others" };
 pub static UNSETTLED_MARK: Mark = Mark { sign: "~", meaning: "measured before it had settled" };
 pub static UNJUDGED_MARK: Mark = Mark { sign: "?", meaning: "too short to tell whether it is saturated" };
 pub static FEW_MARK: Mark = Mark { sign: "*", meaning: "fewer than 30 packets" };
 pub static PERIOD_MARK: Mark = Mark { sign: "^", meaning: "measured over a part of a period of the policy" };
-/// Behind numbers of a sound job of a saturated point.
+/// Behind numbers of a sound job of a point that is saturated or cut off.
 pub static NEXT_TO_MARK: Mark = Mark {
     sign: "+",
-    meaning: "another job is saturated, so packets that were on their way at the end of the window are not in it",
+    meaning: "another job is saturated or cut off, so packets that were on their way at the end of the window are not in it",
 };
 /// The signs behind a number of a point that has a flaw, though it is not overloaded.
 pub static MARKS: [&Mark; 5] = [&DROPPING_MARK, &UNSETTLED_MARK, &UNJUDGED_MARK, &FEW_MARK, &PERIOD_MARK];

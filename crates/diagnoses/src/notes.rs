@@ -69,9 +69,10 @@ fn of(kind: &Kind, what: String) -> Note {
 type Topic = fn(&Facts, longest: f64) -> Vec<Note>;
 
 /// The topics by name.
-pub const TOPICS: [(&str, Topic); 16] = [
+pub const TOPICS: [(&str, Topic); 17] = [
     ("not_judged", |facts, _| not_judged(facts)),
     ("part_of_period", |facts, _| partial(facts)),
+    ("not_complete", |facts, _| not_complete(facts)),
     ("no_packet", |facts, _| no_packet(facts)),
     ("short_window", |facts, _| short_window(facts)),
     ("silent_jobs", |facts, _| silent_jobs(facts)),
@@ -146,9 +147,19 @@ fn partial(facts: &Facts) -> Vec<Note> {
     }
 }
 
+/// A run that was cut off, and how much of its jobs had ended.
+fn not_complete(facts: &Facts) -> Vec<Note> {
+    let text = || {
+        let open = facts.jobs.iter().filter(|job| job.is_open());
+        let most = facts.span(facts.window_cycles.unwrap_or(0.0));
+        words::not_complete(open, most, &facts.to_complete().text)
+    };
+    facts.has(&kinds::NOT_COMPLETE).then(|| of(&kinds::NOT_COMPLETE, text())).into_iter().collect()
+}
+
 fn no_packet(facts: &Facts) -> Vec<Note> {
     let is_silent = facts.offered_load.unwrap_or(0.0) == 0.0;
-    (facts.packets == Some(0.0)).then(|| of(&kinds::NO_PACKET, words::no_packet(is_silent))).into_iter().collect()
+    facts.has(&kinds::NO_PACKET).then(|| of(&kinds::NO_PACKET, words::no_packet(is_silent))).into_iter().collect()
 }
 
 /// A window in which few packets, or hardly any latency of one, fit.

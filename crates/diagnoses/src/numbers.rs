@@ -1,7 +1,7 @@
 //! The numbers by which each flaw is decided, as data.
 
 use crate::backlog::Backlog;
-use crate::facts::Facts;
+use crate::facts::{Facts, Job};
 use crate::kinds::{self, FEWEST_PACKETS, Group, Kind};
 use serde_json::{Map, Value, json};
 
@@ -14,6 +14,7 @@ impl Facts {
             Group::Stalled | Group::Interrupted | Group::Period => known(self.lasted()),
             Group::Overloaded if kind.is(&kinds::SATURATED_IN_A_PHASE) => known([("phase", self.saturated_phase())]),
             Group::Overloaded | Group::Unjudged => known(self.loads()),
+            Group::NotComplete => known(self.progress()),
             Group::Dropping => {
                 known([("dropped_packets", self.dropped_packets), ("dropped_share", Some(self.dropped_share()))])
             }
@@ -59,6 +60,22 @@ impl Facts {
 
     fn lasted(&self) -> [Named; 2] {
         [("warmup_cycles", self.warmup_cycles), ("window_cycles", self.window_cycles)]
+    }
+
+    /// The longest window, and how much of the jobs that are not complete has ended.
+    fn progress(&self) -> impl Iterator<Item = Named> {
+        let open: Vec<&Job> = self.jobs.iter().filter(|job| job.is_open()).collect();
+        let sum = |of: fn(&Job) -> Option<f64>| open.iter().filter_map(|job| of(job)).reduce(|a, b| a + b);
+        let sums = [
+            ("ended_ranks", sum(|job| job.ended_ranks)),
+            ("ranks", sum(|job| job.ranks)),
+            ("ended_programs", sum(|job| job.queue_ended_programs)),
+            ("programs", sum(|job| job.queue_programs)),
+            ("batch_delivered_packets", sum(|job| job.batch_delivered_packets)),
+            ("batch_packets", sum(|job| job.batch_packets)),
+        ];
+        let jobs = [("open_jobs", Some(open.len() as f64)), ("max_window_cycles", self.window_cycles)];
+        jobs.into_iter().chain(sums)
     }
 
     pub(crate) fn loads(&self) -> [Named; 2] {

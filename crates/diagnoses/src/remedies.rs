@@ -1,7 +1,7 @@
 //! Decides which settings let Weft rank a point with a flaw, with numbers.
 
 use crate::backlog::{Backlog, CHANCE};
-use crate::facts::{EngineWarning, Facts, Place};
+use crate::facts::{EngineWarning, Facts, Job, Place};
 use crate::flaws::{LIMIT, TOO_SHORT, WARMUP, WITHOUT_REPLIES};
 use crate::format::rounded_up;
 use crate::kinds::{self, FEWEST_PACKETS, Group, Kind};
@@ -18,6 +18,8 @@ const PATIENCE: f64 = 50.0;
 pub(crate) const BELOW_BOUND: f64 = 0.95;
 /// The longest window that a scenario may have \[cycles\].
 const LONGEST: f64 = (1u64 << 48) as f64;
+/// The longest window of programs by default \[cycles of the scenario\].
+const LONGEST_PROGRAM: f64 = 1e11;
 /// The warning about a window, or about a warm-up, whose remedy proposes another load as well.
 const OF_LOAD: &str = "few_packets";
 /// At a load that leaves 5 % of the capacity a backlog is gone after 20 times the wait in it. An automatic warm-up has to see twice
@@ -34,6 +36,7 @@ impl Facts {
                 self.policy_warning().map(|warning| words::policy_or(&warning.path, &warning.help, kind.help))
             }
             Group::Unjudged | Group::Period => self.warnings_of(&TOO_SHORT).next().map(of_engine),
+            Group::NotComplete => Some(self.to_complete()),
             Group::Few => Some(self.more_packets()),
             Group::Empty if self.is_silent() => Some(self.any_packet()),
             Group::Empty | Group::Stalled | Group::Interrupted | Group::Dropping => None,
@@ -270,6 +273,23 @@ impl Facts {
             Some(window) => words::window(self.span(times * window)),
             None => words::longer_times(times, self.is_phase()),
         }
+    }
+
+    /// A longest window in which all batches and programs are complete.
+    ///
+    /// Batches get twice the time in which the packets until now would all be delivered. The packets that a program will send are not
+    /// known. It gets the default, which costs nothing: the window ends with the program.
+    pub(crate) fn to_complete(&self) -> Remedy {
+        let window = self.window_cycles.unwrap_or(0.0);
+        let longest = LONGEST_PROGRAM / self.grain_flits();
+        let times = |job: &Job| {
+            let delivered = job.batch_delivered_packets.filter(|&delivered| delivered > 0.0)?;
+            Some(2.0 * job.batch_packets? / delivered)
+        };
+        let enough = |job: &Job| times(job).map_or(longest, |times| times * window);
+        let open = self.jobs.iter().filter(|job| job.is_open());
+        let most = open.map(enough).fold(LONGER * window, f64::max);
+        words::longer_run_to_end(self.span(rounded_up(most).min(LONGEST / self.grain_flits())))
     }
 
     /// A window with twice the packets that a mean needs, or a load that gives them.

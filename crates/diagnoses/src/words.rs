@@ -9,6 +9,7 @@ use crate::remedies::BELOW_BOUND;
 use crate::verdict::Remedy;
 
 pub(crate) const WINDOW: &str = "measure.window";
+const MAX_WINDOW: &str = "measure.stop.complete.max_window";
 const NEAR: &str = "near the capacity queues hardly ever drain";
 
 /// A setting in a sentence.
@@ -182,6 +183,7 @@ pub fn reason(flaws: &[&Kind]) -> String {
 
 /// Verdict on a job.
 pub(crate) const NEXT_TO_SATURATED: &str = "sound, next to a saturated job";
+pub(crate) const NEXT_TO_CUT: &str = "sound, next to a job that was cut off";
 
 pub(crate) fn not_judged(why: &str) -> String {
     format!("not judged: {why}")
@@ -193,6 +195,27 @@ pub(crate) fn may_be_saturated(facts: &Facts) -> String {
 
 pub(crate) fn part_of_period(why: &str) -> String {
     format!("part of a period: {why}")
+}
+
+/// A job that was cut off, and how much of it had ended.
+fn open_job(job: &Job) -> String {
+    let parts = [
+        (job.queue_ended_programs, job.queue_programs, "programs had ended"),
+        (job.ended_ranks, job.ranks, "ranks had ended"),
+        (job.batch_delivered_packets, job.batch_packets, "packets of the batch were delivered"),
+    ];
+    let part = parts.into_iter().find_map(|(done, of, words)| Some(format!("{} of {} {words}", done?, of?)));
+    format!("job {}: {}", job.name, part.unwrap_or_else(|| "not complete".to_owned()))
+}
+
+pub(crate) fn not_complete<'a>(jobs: impl Iterator<Item = &'a Job>, most: Span, remedy: &str) -> String {
+    let jobs: Vec<String> = jobs.map(open_job).collect();
+    format!("not complete: cut off after {} ({}); {remedy}", most.words(), jobs.join("; "))
+}
+
+pub(crate) fn longer_run_to_end(most: Span) -> Remedy {
+    let text = format!("write {} or more: the window ends with the last batch and program", setting(MAX_WINDOW, most));
+    Remedy::new(text).with(MAX_WINDOW, most.to_string())
 }
 
 pub(crate) fn no_packet(is_silent: bool) -> String {

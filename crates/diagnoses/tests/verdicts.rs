@@ -28,6 +28,8 @@ fn each_flaw_is_found_and_marked() {
     let cases = [
         (json!({"ending": "stalled"}), "stalled", "stall"),
         (json!({"ending": "interrupted"}), "interrupted", ""),
+        (json!({"ending": "not_complete"}), "not_complete", "cut"),
+        (json!({"ending": "not_complete", "packets": 9}), "not_complete", "cut"),
         (json!({"saturated": true}), "saturated", "sat"),
         (json!({"phases": phase}), "saturated_in_a_phase", "sat"),
         (json!({"dropped_packets": 5}), "packets_dropped", "#"),
@@ -63,6 +65,27 @@ fn ranks_are_the_order_of_the_kinds() {
     assert!(KINDS.iter().enumerate().all(|(rank, kind)| kind.rank() == rank));
     let worst_first = point(json!({"whole_periods": false, "saturated": true, "packets": 3}));
     assert_eq!(codes(&worst_first), ["saturated", "too_few_packets", "part_of_period"]);
+}
+
+#[test]
+fn a_run_that_was_cut_off_has_the_remedy_of_a_longer_one() {
+    let cut = |jobs: Value| point(json!({"ending": "not_complete", "jobs": jobs})).diagnoses().swap_remove(0);
+    let limit = |jobs: Value| cut(jobs).remedy.settings["measure.stop.complete.max_window"].clone();
+    let batch = |delivered: u64| json!({"job": "a", "batch_packets": 100, "batch_delivered_packets": delivered});
+    // 2 x 1000 cycles x 100 / delivered, and at least 4 times the window; two digits
+    assert_eq!([30, 90].map(|delivered| limit(json!([batch(delivered)]))), ["6700cycles", "4000cycles"]);
+    assert_eq!(limit(json!([batch(0)])), "100000000000cycles", "nothing says how long it takes");
+    let program = json!({"job": "b", "ranks": 8, "ended_ranks": 3, "completion_cycles": null});
+    let done = json!({"job": "c", "ranks": 4, "ended_ranks": 4, "completion_cycles": 77});
+    let both = cut(json!([batch(30), program, done]));
+    assert_eq!(both.remedy.settings["measure.stop.complete.max_window"], "100000000000cycles");
+    let numbers = json!({
+        "open_jobs": 2, "max_window_cycles": 1000, "ranks": 8, "ended_ranks": 3, "batch_packets": 100, "batch_delivered_packets": 30,
+    });
+    assert_eq!(Value::Object(both.numbers), numbers);
+    let also_saturated = point(json!({"ending": "not_complete", "saturated": true}));
+    assert_eq!(codes(&also_saturated), ["saturated", "not_complete"]);
+    assert_eq!(flaws::sign(&also_saturated.flaws()), "sat");
 }
 
 fn settings(of: &[(&str, &str)]) -> Map<String, Value> {

@@ -3,7 +3,7 @@
 use crate::common::*;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use weft_engine::outcome::{Ending, JobOutcome, Measured};
+use weft_engine::outcome::{Ending, JobOutcome, Measured, Saturation};
 use weft_engine::power::{LinkState, Modes};
 use weft_engine::spec::FlowControl::VirtualCutThrough;
 use weft_engine::spec::{Execution, Job, LoadPhase, Stop};
@@ -193,8 +193,8 @@ fn a_batch_completes_when_the_last_packet_is_delivered() {
     // a batch that the window is too short for
     spec.traffic.jobs[0].batch = Some(vec![20_000; 2]);
     let out = run(&spec);
-    assert_eq!((out.ending.clone(), out.window), (Ending::Saturated, 10_000));
-    assert_eq!(out.jobs[0].batch.expect("a batch").completed, None);
+    assert_eq!((out.ending.clone(), out.window), (Ending::NotComplete, 10_000));
+    assert_eq!((out.saturated, out.jobs[0].batch.expect("a batch").completed), (Saturation::No, None));
 }
 
 // ---- request and reply ----------------------------------------------------------------------------------------------

@@ -128,7 +128,7 @@ fn latencies(spec: &Spec, outcome: &Outcome) -> Option<Warning> {
             "the latencies had not settled when the warm-up ended at its limit, after {at}: the point is saturated, and at a \
              load that the network can't carry they grow without end"
         ),
-        Ending::Drained | Ending::Stalled(_) | Ending::Interrupted => format!(
+        Ending::Drained | Ending::NotComplete | Ending::Stalled(_) | Ending::Interrupted => format!(
             "the latencies had not settled when the warm-up ended at its limit, after {at}: their means over 500 cycles each \
              still changed more than they scatter"
         ),
@@ -136,7 +136,7 @@ fn latencies(spec: &Spec, outcome: &Outcome) -> Option<Warning> {
     let longer = spec.phases.warmup.saturating_mul(4);
     let help = match outcome.ending {
         Ending::Saturated => "look at its accepted load only, or write a lower load".to_owned(),
-        Ending::Drained | Ending::Stalled(_) | Ending::Interrupted => {
+        Ending::Drained | Ending::NotComplete | Ending::Stalled(_) | Ending::Interrupted => {
             format!("write a longer limit, such as `measure.warmup_limit: {longer}cycles`")
         }
     };

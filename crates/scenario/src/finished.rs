@@ -95,7 +95,7 @@ impl Finished {
         summary.insert("latency_histogram".to_owned(), json!(pairs(&outcome.latency)));
         let stall = match &outcome.ending {
             Ending::Stalled(stall) => Some(stall),
-            Ending::Drained | Ending::Saturated | Ending::Interrupted => None,
+            Ending::Drained | Ending::Saturated | Ending::NotComplete | Ending::Interrupted => None,
         };
         summary.extend(stall.into_iter().flat_map(|stall| of_stall(stall, &spec.graph)));
         if let Some(groups) = &point.scenario.power.groups {

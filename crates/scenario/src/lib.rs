@@ -97,6 +97,9 @@ pub use workload::{BatchSize, JobConfig, Phase, TerminalLoad, Traffic};
 
 /// Version of the meaning of results. It is a part of the hash, so results of another model are never taken for these.
 ///
+/// 28: a run that `measure.stop.complete.max_window` ends before its batches or programs are complete ends as `not_complete`. It ended as
+/// `saturated`. A program has `ranks` and `ended_ranks`.
+///
 /// 27: `dragonfly_ugal` with `queues: global` read the wrong queues where routers of a group have different numbers of ports. Trunks of escape
 /// rings make such groups.
 ///
@@ -144,4 +147,4 @@ pub use workload::{BatchSize, JobConfig, Phase, TerminalLoad, Traffic};
 /// state, control packets and faults, and `history_window` counts what the link has taken, not what has crossed the switch:
 /// numbers of runs with that sensor change. 4 adds keys to 3 (times, bits, references of energy, mean powers, states of links
 /// over time) and changes no number.
-pub const RESULT_MODEL_VERSION: u32 = 27;
+pub const RESULT_MODEL_VERSION: u32 = 28;

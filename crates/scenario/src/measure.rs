@@ -119,8 +119,8 @@ pub struct Confidence {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Complete {
-    /// The longest window [time]; a run that takes longer ends as saturated. The window ends with the last delivery, at
-    /// the next multiple of 32 cycles.
+    /// The longest window [time]; a run that takes longer is cut off, and has no time of completion. The window ends with the
+    /// last delivery, at the next multiple of 32 cycles.
     #[serde(default = "a_million_cycles")]
     pub max_window: Time,
 }

@@ -198,9 +198,11 @@ def _legend(compared: Comparison, half: str = "+-") -> list[str]:
 
 def _value(value: float | None, ending: str, digits: int) -> str:
     from weft.results import quantities as q
+    from weft.results import soundness
     from weft.text.columns import number
 
-    short = {q.STALLED: "stall", q.SATURATED: "sat", "": "-"}[ending]
+    signs = {q.STALLED: soundness.STALLED_SIGN, q.SATURATED: soundness.SATURATED_SIGN}
+    short = (signs | {q.NOT_COMPLETE: soundness.CUT_SIGN, "": "-"})[ending]
     return short if value is None else number(value, digits)
 
 

@@ -258,7 +258,7 @@ def _naming(part: Chosen, point: int) -> str | None:
 def _ending(summary: Mapping[str, Any]) -> str:
     """End of a point, or its missing data, if that limits the meaning of its numbers."""
     if summary[q.ENDING.column] != q.DRAINED:
-        return str(summary[q.ENDING.column])
+        return str(summary[q.ENDING.column]).replace("_", " ")
     return {
         "": "",
         soundness.DROPPING_MARK: "packets dropped",

@@ -110,7 +110,8 @@ def _of_jobs(spot: Spot, wanted: Sequence[str]) -> list[tuple[Spot, list[list[in
         if kept is None:
             what = f"{spot.name} of {spot.results.root}: an older Weft kept no latencies by job"
             raise ResultsError.saying(what, f"run it again: {spot.results.command or 'its scenario'} --force")
-        ending = " (saturated)" if signs[name] in soundness.ENDED else ""
+        words = "cut off" if signs[name] == soundness.CUT_SIGN else "saturated"
+        ending = f" ({words})" if signs[name] in soundness.ENDED else ""
         label = ", ".join(filter(None, [spot.place, name]))
         curves.append((replace(spot, label=label + ending), kept))
     return curves

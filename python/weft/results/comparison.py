@@ -254,11 +254,16 @@ def compare(a: Chosen, b: Chosen, on: Sequence[str] | None = None) -> Comparison
 
 
 def ending(summaries: Iterable[dict[str, Any]]) -> str:
-    """The worst ending of some runs: ``stalled``, ``saturated`` (also in a phase) or, if all is well, nothing."""
+    """The worst ending of some runs, or nothing if all is well.
+
+    It is ``stalled``, ``saturated`` (also in a phase) or ``not_complete``.
+    """
     runs = list(summaries)
     if any(each[q.ENDING.column] == q.STALLED for each in runs):
         return q.STALLED
-    return q.SATURATED if any(map(soundness.is_over, runs)) else ""
+    if any(map(soundness.is_over, runs)):
+        return q.SATURATED
+    return q.NOT_COMPLETE if any(each[q.ENDING.column] == q.NOT_COMPLETE for each in runs) else ""
 
 
 def _keys(a: Chosen, b: Chosen) -> list[str]:

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from weft.errors import ResultsError
-from weft.results.quantities import ENDING
+from weft.results import soundness
+from weft.results.quantities import ENDING, NOT_COMPLETE
 from weft.text.columns import columns
 from weft.text.si import si
 
@@ -189,6 +190,8 @@ def flaw(summary: Mapping[str, Any], states: pl.DataFrame) -> tuple[str, str] | 
     if not summary["rank_states_complete"]:
         return "the record of ranks ends before the run", "raise measure.rank_states.max_spans and run the point again"
     if any(job.get("run_time_cycles", 0) is None for job in summary["jobs"]):
+        if summary[ENDING.column] == NOT_COMPLETE:
+            return "a program did not end: the run was cut off", soundness.remedy(summary)
         how = summary[ENDING.column]
         return f"a program did not end: the run {how}", "give it time with measure.stop.complete.max_window"
     return None

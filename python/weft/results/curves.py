@@ -33,14 +33,15 @@ class Curve:
     label : str
         What distinguishes this series from the others; empty if it is the only one.
     frame : polars.DataFrame
-        Rows in the order of load. Columns: ``load`` (as set) [flits/terminal/cycle], ``part`` (name of the results)
-        and ``points`` (rows there, one of each distinct run), ``saturated`` (all the time or in a phase), ``stalled``,
-        ``failing`` (links or routers fail), ``dropping`` (packets), ``unsettled``, ``unjudged``, ``few`` (packets) and
-        ``partial`` (of a period of the policy; true if any seed was), ``closed_loop`` (the load follows the network),
-        ``phase_loads`` (of the measured phases, as words; null if the load does not change), ``flaw`` (the worst of
+        Rows in the order of load. Columns: ``load`` (as set) [flits/terminal/cycle], ``part`` (name of the results) and
+        ``points`` (rows there, one of each distinct run), ``saturated`` (all the time or in a phase), ``stalled``,
+        ``cut`` (off before its batches or programs were complete; then latencies are null), ``failing`` (links or
+        routers fail), ``dropping`` (packets), ``unsettled``, ``unjudged``, ``few`` (packets) and ``partial`` (of a
+        period of the policy; true if any seed was), ``closed_loop`` (the load follows the network), ``phase_loads`` (of
+        the measured phases, as words; null if the load does not change), ``flaw`` (the worst of
         `weft.results.soundness`; empty for a sound point), the numbers of the summary as means over seeds (null where
-        nothing was measured; what links cost that are always on is null where links fail, too), and the numbers of
-        each run with the ending ``_runs``.
+        nothing was measured; what links cost that are always on is null where links fail, too), and the numbers of each
+        run with the ending ``_runs``.
     """
 
     label: str
@@ -108,7 +109,7 @@ def overlay(parts: Sequence[Chosen]) -> list[Panel]:
     rows = distinct.group_by("panel", "series", "load", maintain_order=True).agg(
         pl.col("part", "phase_loads").first(),
         pl.col("points"),
-        pl.col("saturated", "stalled", "failing", "dropping", "unsettled", "unjudged", "few", "partial").any(),
+        pl.col("saturated", "stalled", "cut", "failing", "dropping", "unsettled", "unjudged", "few", "partial").any(),
         pl.col("closed_loop").all(),
         pl.col("flaw").sort_by("flaw_rank").first(),
         pl.col("flaw_rank").min(),
@@ -162,7 +163,7 @@ def _rows(part: Chosen, paths: Iterable[str]) -> pl.DataFrame:
     twins = [si_units.derived(summary) for summary in summaries]
     columns = dict.fromkeys(column for each in twins for column in each)
     rate = (pl.col("link_transitions") / pl.col("window_seconds")).alias(q.TRANSITIONS.column)
-    return frame.with_columns(
+    frame = frame.with_columns(
         *(pl.Series(path, [label(part.value(point, path), path) for point in part.points]) for path in others),
         *models,
         pl.Series("hash", hashes),
@@ -171,6 +172,7 @@ def _rows(part: Chosen, paths: Iterable[str]) -> pl.DataFrame:
         load.alias("load"),
         pl.lit(part.name).alias("part"),
         pl.Series("saturated", [verdict.is_over for verdict in verdicts]),
+        pl.Series("cut", [verdict.sign == soundness.CUT_SIGN for verdict in verdicts]),
         pl.Series("closed_loop", [bool(summary.get("closed_loop")) for summary in summaries]),
         pl.Series("unjudged", [verdict.is_unjudged for verdict in verdicts]),
         failing,
@@ -185,6 +187,9 @@ def _rows(part: Chosen, paths: Iterable[str]) -> pl.DataFrame:
         # the reference counts links that failed as on: their missing power is no saving
         *(pl.when(~failing).then(pl.col(column)).alias(column) for column in always_on),
     )
+    # the packets that a cut-off run did not deliver have the longest latencies
+    latencies = [column for column in frame.columns if column.startswith(soundness.LATENCIES)]
+    return frame.with_columns(pl.when(~pl.col("cut")).then(pl.col(column)).alias(column) for column in latencies)
 
 
 def _of_phases(summary: Mapping[str, Any]) -> str | None:

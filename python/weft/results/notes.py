@@ -68,8 +68,16 @@ def _of(results: ResultSet, *topics: str) -> list[str]:
 
 
 def unmeasured(results: ResultSet) -> list[str]:
-    """Points, jobs and phases of which the window holds no packet, each kind with the reason; no line if none is."""
-    topics = ("no_packet", "short_window", "silent_jobs", "silent_phases", "overloaded_phases", "late_phases")
+    """Points that were cut off, and points, jobs and phases of which the window holds no packet, with the reasons."""
+    topics = (
+        "not_complete",
+        "no_packet",
+        "short_window",
+        "silent_jobs",
+        "silent_phases",
+        "overloaded_phases",
+        "late_phases",
+    )
     return _of(results, *topics)
 
 

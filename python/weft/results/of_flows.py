@@ -13,9 +13,9 @@ from weft.results import soundness
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-# Behind latencies of flows of a saturated point.
+# Behind latencies of flows of a point that is saturated or cut off.
 DELIVERED_MARK = "@"
-DELIVERED = "of the packets that were delivered: the point is saturated, at least for a while"
+DELIVERED = "of the packets that were delivered: the point is saturated, at least for a while, or cut off"
 MEANINGS = soundness.ENDED | soundness.MARKS | {DELIVERED_MARK: DELIVERED}
 _LATENCIES = ("packet_latency_", "network_latency_")
 

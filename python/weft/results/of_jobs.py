@@ -1,7 +1,7 @@
 """Whether the numbers of one job of a point hold: a job may be sound next to one that the network does not carry.
 
-A point in which any job is saturated ends with its window and is not drained. A job that accepts its load
-has a latency all the same. Only its packets in flight at the end of the window are missing.
+A point in which any job is saturated or cut off ends with its window and is not drained. A job that accepts its load,
+or is complete, has a latency all the same. Only its packets in flight at the end of the window are missing.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     Summary = Mapping[str, Any]
 
-# Behind numbers of a sound job of a saturated point.
+# Behind numbers of a sound job of a point that is saturated or cut off.
 NEXT_TO_MARK, NEXT_TO = _engine.NEXT_TO_MARK
 # Signs of jobs: words in place of a latency, and marks behind a number.
 MEANINGS = soundness.ENDED | soundness.MARKS | {NEXT_TO_MARK: NEXT_TO}

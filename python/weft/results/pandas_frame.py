@@ -32,7 +32,7 @@ _UNITS = [
         (r"set_aside_tokens.*", "tokens"),
         (r"set_aside_queues_.*|ideal_queues", "queues"),
         (r"set_aside_unserved_heads", "packets"),
-        (r"(.*_)?(terminals|channels|routers|bits|bytes|messages|programs|lines)", ""),
+        (r"(.*_)?(terminals|channels|routers|bits|bytes|messages|programs|ranks|lines)", ""),
         (r".*_per_bit_pj", "pJ/bit"),
         (r".*_fj", "fJ"),
         (r".*_j", "J"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from weft.results import job_table, of_jobs
+from weft.results import job_table, of_jobs, soundness
 from weft.text.si import si
 
 if TYPE_CHECKING:
@@ -40,11 +40,15 @@ def lines(results: ResultSet) -> list[str]:
         "flow: times from the start of a message to its arrival; energy of the network up to the end of the run; "
         "-: the program did not end"
     )
+    signs = {sign for summary in results.summaries for sign in of_jobs.signs(summary)}
+    text += "".join(f"; {sign}: {meaning}" for sign, meaning in soundness.ENDED.items() if sign in signs)
     return [results.title, "", text, *job_table.lines(results, is_program, _HEAD, _cells)]
 
 
 def _cells(summary: Mapping[str, Any], job: Mapping[str, Any]) -> list[str]:
     times = [si(_seconds(summary, job.get(column)), "s", 4) for column in (RUN_TIME, _EXPOSED, *_FLOWS)]
+    if job.get(RUN_TIME) is None and (sign := soundness.sign(summary)) in soundness.ENDED:
+        times[0] = sign
     counted = [f"{job['messages']:.0f}", si(job["message_bytes"], "B")]
     energy = si(summary.get("energy_total_j"), "J") if job.get(RUN_TIME) is not None else "-"
     return [*times[:2], *counted, *times[2:], energy]

@@ -119,4 +119,4 @@ ENERGIES = (
 )
 
 # Values of `ENDING` that tables and plots treat apart; `weft._engine.ENDINGS` has all.
-DRAINED, SATURATED, STALLED = "drained", "saturated", "stalled"
+DRAINED, SATURATED, STALLED, NOT_COMPLETE = "drained", "saturated", "stalled", "not_complete"

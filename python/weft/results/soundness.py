@@ -56,15 +56,16 @@ LESS_ACCEPTED = {*OVERLOADED, DROPPING}
 WARMUP = "measure.warmup"
 
 # Signs behind a number of a point that is not sound, though not overloaded, and in place of a latency that has no
-# limit, with their meanings.
+# limit or of a time that a run did not reach, with their meanings.
 MARKS, ENDED = _engine.marks()
+SATURATED_SIGN, STALLED_SIGN, CUT_SIGN = ENDED
 DROPPING_MARK, UNSETTLED_MARK, UNJUDGED_MARK, FEW_MARK, PERIOD_MARK = MARKS
 # The mark after the energy of points and phases that accept less than they are offered.
 OVERLOADED_MARK = "!"
 OVERLOADED_MEANING = "per bit of what is accepted, which is less than was offered"
 # Columns whose numbers have a mark, beside those of latencies.
 _MARKED = {q.ACCEPTED.column, q.ACCEPTED_GBPS.column, q.ENERGY.column, q.POWER.column}
-_LATENCIES = ("packet_latency_", "network_latency_")
+LATENCIES = ("packet_latency_", "network_latency_")
 # Facts that a phase takes from its point.
 _OF_POINT = (
     *(q.ENDING.column, "warnings", "warmup_settled", "warmup_cycles", "power_settled"),
@@ -226,14 +227,15 @@ def mark_without_drops(summary: Mapping[str, Any]) -> str:
 
 def marks_of(column: str) -> list[str]:
     """The marks that may follow the numbers of a column."""
-    marked = column in _MARKED or column.startswith(_LATENCIES)
+    marked = column in _MARKED or column.startswith(LATENCIES)
     return [*(MARKS if marked else ()), *([OVERLOADED_MARK] if column == q.ENERGY.column else ())]
 
 
 def sign(summary: Mapping[str, Any]) -> str:
     """The word in place of a latency that has no limit (``stall``, ``sat``), or else the mark of the point.
 
-    A point that is saturated in a phase of its load has no limit, either.
+    It is ``cut`` if a run was cut off before its batches or programs were complete. A point that is saturated in a
+    phase of its load has no limit, either.
     """
     return verdict(summary).sign
 

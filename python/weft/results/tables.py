@@ -72,7 +72,8 @@ def loads(results: ResultSet, *, width: int = 100, units: str = si_units.CYCLES)
     marks = _meaning({_mark(row) for curve in curves for row in curve.frame.iter_rows(named=True)})
     over = any(map(_has_overloaded, curves))
     overloaded = f"; {_OVERLOADED}: {soundness.OVERLOADED_MEANING}" if over else ""
-    limit = f"{_meaning(['sat']).lstrip('; ')}{stall}{marks}{overloaded}"
+    cut = _meaning([soundness.CUT_SIGN]) if _any(curves, "cut") else ""
+    limit = f"{_meaning(['sat']).lstrip('; ')}{stall}{cut}{marks}{overloaded}"
     begun = " at the begin of the run: it changes in phases" if any(curve.changes for curve in curves) else ""
     replies = " of requests; what is accepted counts replies as well" if _have_replies(results) else ""
     lines = [f"{shown} over load as set{begun} [{q.OFFERED.unit}]{replies}; {limit}"]
@@ -353,5 +354,7 @@ def _cell(row: dict[str, float | bool | None] | None, quantity: Quantity, *, mar
         if mark == " " and over and quantity is q.ENERGY:
             mark = _OVERLOADED
     if quantity in (q.LATENCY, q.LATENCY_US) and over:
-        return ("stall" if row["stalled"] else "sat") + mark
+        return (soundness.STALLED_SIGN if row["stalled"] else soundness.SATURATED_SIGN) + mark
+    if quantity in (q.LATENCY, q.LATENCY_US) and row["cut"]:
+        return soundness.CUT_SIGN + mark
     return number(row.get(quantity.column), quantity.digits) + mark

@@ -71,7 +71,7 @@ class SweepStatus:
     unlisted : int
         Points in the folder that the sweep no longer has.
     endings : dict
-        Finished points by ending: ``drained``, ``saturated``, ``stalled``.
+        Finished points by ending: ``drained``, ``saturated``, ``not_complete``, ``stalled``.
     result_model : int
         Version of the results that this Weft reads; points of others are damaged.
     point_seconds_mean : float or None

@@ -140,7 +140,7 @@ impl Simulation {
         let phases = closed.last.map_or_else(Vec::new, |last| self.phases(spec, &last, drained, waiting));
         let in_doubt = |phase: &PhaseOutcome| phase.saturated.filter(|saturation| saturation.known().is_none());
         let saturated = match &ending {
-            Ending::Drained => phases.iter().find_map(in_doubt).unwrap_or(judged),
+            Ending::Drained | Ending::NotComplete => phases.iter().find_map(in_doubt).unwrap_or(judged),
             Ending::Saturated => Saturation::Yes,
             Ending::Stalled(_) | Ending::Interrupted => Saturation::No,
         };
@@ -260,7 +260,7 @@ impl Simulation {
         let limit = start + spec.phases.window;
         while !self.is_complete(self.now) {
             if self.now >= limit {
-                return Some(Ending::Saturated);
+                return Some(Ending::NotComplete);
             }
             if let Some(stall) = self.halted() {
                 return Some(Ending::Stalled(stall));
@@ -515,7 +515,7 @@ impl Simulation {
     /// If a run did not drain, looks for packets that can never move.
     fn explain(&self, ending: Ending) -> Ending {
         match ending {
-            Ending::Saturated => stall::find(self).map_or(Ending::Saturated, Ending::Stalled),
+            Ending::Saturated | Ending::NotComplete => stall::find(self).map_or(ending, Ending::Stalled),
             Ending::Drained | Ending::Stalled(_) | Ending::Interrupted => ending,
         }
     }

@@ -50,6 +50,8 @@ weft_units::words! {
         /// The network cannot carry the offered load. In the second half of the window it accepts less than 97 %, and
         /// less than chance explains; or the packets of the window were not delivered within the drain limit.
         Saturated = "saturated",
+        /// A batch or a program was not complete at the end of the longest window.
+        NotComplete = "not_complete",
         /// Packets wait for each other for ever.
         Stalled(Stall) = "stalled",
         /// The caller stopped the run.

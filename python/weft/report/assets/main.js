@@ -64,7 +64,7 @@ function showPoints() {
   ]);
   tableRows = sortable(byId("point-table"), top, rows, { onRow: (point) => { choosePoint(point); byId("point").scrollIntoView(); } });
   const used = new Set(rows.flat().map((cell) => cell?.mark));
-  byId("point-words").textContent = [endless("saturated"), endless("stalled"), ...meanings(used).map((words) => `${words}.`)].filter(Boolean).join(" ");
+  byId("point-words").textContent = [...Object.keys(ENDLESS).map(endless), ...meanings(used).map((words) => `${words}.`)].filter(Boolean).join(" ");
   const select = byId("point-select");
   select.append(...report.points.words.map((textContent, value) => element("option", { value, textContent })));
   select.addEventListener("change", () => choosePoint(Number(select.value)));
@@ -76,12 +76,15 @@ function showPoints() {
 const ENDLESS = {
   saturated: { mark: "sat", words: "saturated, the latency has no limit" },
   stalled: { mark: "stall", words: "packets wait for each other for ever" },
+  not_complete: { mark: "cut", words: "cut off at the longest window, before its batches or programs were complete" },
 };
 
-// Why the latency of a point has no limit: a key of ENDLESS, or null.
+// Why the latency of a point has no limit or is not known: a key of ENDLESS, or null.
 function whyEndless(point) {
-  if (valueOf("ending", point) === "stalled") return "stalled";
-  return valueOf("saturated", point) ? "saturated" : null;
+  const ending = valueOf("ending", point);
+  if (ending === "stalled") return ending;
+  if (valueOf("saturated", point)) return "saturated";
+  return ending === "not_complete" ? ending : null;
 }
 
 function endless(why) {

@@ -6,6 +6,7 @@ use super::site::{Site, lock};
 use hdrhistogram::Histogram;
 use std::collections::BTreeMap;
 use std::sync::Mutex;
+use std::sync::atomic::Ordering::Relaxed;
 use weft_api::activity::{self, Activity, Log, Span, Wanted};
 use weft_api::base::kept::{Kept, Reader, Unreadable, Value, Writer};
 use weft_api::recording::{Column, Table};
@@ -223,6 +224,8 @@ pub fn figures(site: &Site, nodes: &[Mutex<Node>], finish: Option<u64>) -> Vec<(
         ("run_time_cycles", finish.map(|finish| (finish - site.start) as f64)),
         ("messages", Some(messages as f64)),
         ("message_bytes", Some(bytes as f64)),
+        ("ranks", Some(f64::from(site.ranks))),
+        ("ended_ranks", Some(f64::from(site.ranks) - site.open.load(Relaxed) as f64)),
         ("exposed_mean_cycles", finish.map(|_| exposed_mean)),
         ("exposed_max_cycles", finish.and(exposed.iter().max().map(|&cycles| cycles as f64))),
         ("flow_completion_mean_cycles", flows.map(Histogram::mean)),
