@@ -155,7 +155,16 @@ def test_wrong_files_are_refused_with_place_and_remedy(tmp_path: Path, capsys: p
 def test_a_program_that_can_not_finish_names_who_waits(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "stuck.goal"
     file.write_text("num_ranks 2\nrank 0 {\nsend 8b to 1 tag 1\n}\nrank 1 {\nrecv 8b from 0 tag 2\n}\n")
-    shown = _refused(capsys, "loggops", file)
+    assert main(["trace", "loggops", str(file), "--json"]) == 4
+    captured = capsys.readouterr()
+    waits = {"rank": 1, "finished": 0, "of": 1, "receives": [{"operation": 0, "source": 0, "tag": 2}]}
+    waits["messages"] = [{"source": 0, "tag": 1, "bytes": 8}]
+    assert json.loads(captured.out) == {"stuck_ranks": 1, "waiting": [waits]}
+    assert main(["trace", "loggops", str(file)]) == 4
+    shown = capsys.readouterr().err
+    assert shown.count("error: ") == 1
+    assert main(["trace", "cut", str(file), "--to", "1us", "--out", str(tmp_path / "part.goal")]) == 4
+    assert capsys.readouterr().err == shown
     assert "rank 1 has finished 0 of 1 operations; operation 0 waits for a message from 0 with tag 2" in shown
     assert "no receive takes 8 bytes from 0 with tag 1" in shown
     facts = _json(capsys, "info", file)

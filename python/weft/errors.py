@@ -6,7 +6,7 @@ import errno
 import os
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -85,6 +85,27 @@ class PeerError(WeftError):
 
 class ProgramError(WeftError):
     """A program of messages that can't be read or can't run."""
+
+
+class StuckError(ProgramError):
+    """A program of messages whose ranks wait for ever.
+
+    Attributes
+    ----------
+    stuck : dict
+        ``stuck_ranks``, and ``waiting``: the first of them. Each has ``rank`` and the ``finished`` operations ``of``
+        all. Its ``receives`` have no message (``operation``, ``source``, ``tag``; ``None``: any source or tag). Its
+        ``messages`` have no receive (``source``, ``tag``, ``bytes``).
+    """
+
+    stuck: dict[str, Any]
+
+    @classmethod
+    def of(cls, what: str, help: str, stuck: dict[str, Any]) -> Self:
+        """The error of a program, with its ranks that wait as words and as data."""
+        found = cls.saying(what, help, "the program")
+        found.stuck = stuck
+        return found
 
 
 class WriteError(WeftError):

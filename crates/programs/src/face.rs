@@ -76,13 +76,6 @@ fn unreadable(problem: &serde_json::Error) -> Refusal {
     Refusal::new("the parameters", what, help)
 }
 
-fn refusal(failure: Failure) -> Refusal {
-    match failure {
-        Failure::Refused(refusal) => refusal,
-        Failure::Stuck(stuck) => Refusal::new("the program", stuck.to_string(), stuck.help()),
-    }
-}
-
 /// Reads a program in any format.
 pub fn read(file: &str, bytes: &[u8]) -> Result<Program, Refusal> {
     readers::of(bytes).read(file, bytes)
@@ -122,15 +115,15 @@ pub fn write(program: &Program, format: &str, rules: &Rules) -> Result<Vec<u8>, 
 
 /// The finish time of a program: `finish_ns` (last rank) and its `last_rank`, `ranks` (finish and compute time of each
 /// \[ns\]), `messages`, `bytes`, `rendezvous`, `operations`, `cross_cpu`.
-pub fn finish(program: &Program, rules: &Arc<Rules>, with: &LogGops) -> Result<Value, Refusal> {
+pub fn finish(program: &Program, rules: &Arc<Rules>, with: &LogGops) -> Result<Value, Failure> {
     if let Some(NodeTimes { ranks, interfaces, by_destination, latency, gap_per_byte }) = with.node {
         let of = (ranks, interfaces, by_destination);
         let (nodes, at) = Nodes::new(with.times(), with.eager, of, (latency, gap_per_byte))?;
-        let answer = loggops::run_on(nodes, program, rules, at).map_err(refusal)?;
+        let answer = loggops::run_on(nodes, program, rules, at)?;
         return Ok(as_json(&answer, &at));
     }
     let at = with.parameters()?;
-    let answer = loggops::run(program, rules, at).map_err(refusal)?;
+    let answer = loggops::run(program, rules, at)?;
     Ok(as_json(&answer, &at))
 }
 
@@ -150,9 +143,9 @@ fn as_json(answer: &Answer, at: &Parameters) -> Value {
 
 /// The operations of a program without collectives that start within a window of time ("1ms" to "2ms"). Also returns how
 /// many ends of messages lost the other one.
-pub fn cut(program: &Program, with: &LogGops, begin: &str, end: &str) -> Result<(Program, u64), Refusal> {
+pub fn cut(program: &Program, with: &LogGops, begin: &str, end: &str) -> Result<(Program, u64), Failure> {
     let window = Window { from_ns: nanoseconds("the begin", begin)?, to_ns: nanoseconds("the end", end)? };
-    transform::cut(program, with.parameters()?, window).map_err(refusal)
+    transform::cut(program, with.parameters()?, window)
 }
 
 fn nanoseconds(path: &str, text: &str) -> Result<f64, Refusal> {

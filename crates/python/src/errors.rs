@@ -1,9 +1,11 @@
 //! Diagnostics as the exceptions of `weft.errors`.
 
+use crate::value::to_python;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError};
 use pyo3::prelude::*;
 use std::cell::Cell;
 use std::io;
+use weft_programs::loggops::Failure;
 use weft_scenario::Diagnostic;
 use weft_units::Refusal;
 
@@ -41,6 +43,18 @@ pub fn program_error(py: Python<'_>, refusal: &Refusal) -> PyErr {
         .import("weft.errors")
         .and_then(|module| module.getattr("ProgramError"))
         .and_then(|class| class.call_method1("saying", (&refusal.what, &refusal.help, &refusal.path)));
+    raised.map_or_else(|broken| broken, PyErr::from_value)
+}
+
+/// A `weft.errors.StuckError` with the ranks that wait as data, or the error of a refusal.
+pub fn program_failure(py: Python<'_>, failure: &Failure) -> PyErr {
+    let stuck = match failure {
+        Failure::Refused(refusal) => return program_error(py, refusal),
+        Failure::Stuck(stuck) => stuck,
+    };
+    let raised = py.import("weft.errors").and_then(|module| module.getattr("StuckError")).and_then(|class| {
+        class.call_method1("of", (stuck.to_string(), stuck.help(), to_python(py, &stuck.as_json())?))
+    });
     raised.map_or_else(|broken| broken, PyErr::from_value)
 }
 

@@ -138,7 +138,7 @@ impl Program {
     /// Finish times on an ideal network, by parameters in JSON.
     fn loggops<'py>(&self, py: Python<'py>, parameters: &str) -> PyResult<Bound<'py, PyAny>> {
         let answer = py.detach(|| face::finish(&self.inner, &self.rules, &face::LogGops::from_json(parameters)?));
-        value::to_python(py, &answer.map_err(|refusal| errors::program_error(py, &refusal))?)
+        value::to_python(py, &answer.map_err(|failure| errors::program_failure(py, &failure))?)
     }
 
     /// The bytes of a file in a format, collectives as messages.
@@ -150,7 +150,7 @@ impl Program {
     /// The part that starts within a window of time, and how many ends of messages lost the other one.
     fn cut(&self, py: Python<'_>, parameters: &str, begin: &str, end: &str) -> PyResult<(Program, u64)> {
         let part = py.detach(|| face::cut(&self.flat()?, &face::LogGops::from_json(parameters)?, begin, end));
-        let (inner, halves) = part.map_err(|refusal| errors::program_error(py, &refusal))?;
+        let (inner, halves) = part.map_err(|failure| errors::program_failure(py, &failure))?;
         Ok((Program::of(inner), halves))
     }
 

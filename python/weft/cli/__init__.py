@@ -12,7 +12,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from weft.cli import commands, warned
-from weft.errors import WeftError, WriteError, reason
+from weft.errors import StuckError, WeftError, WriteError, reason
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 DONE, FAILED, BAD_INPUT, STALLED, INTERRUPTED = 0, 1, 2, 4, 130
 EXIT_STATUS = (
     f"{DONE} done (saturation is a result), {FAILED} a row of `weft validate` failed, {BAD_INPUT} bad input or a file "
-    f"that can't be written, {STALLED} a network got stuck, {INTERRUPTED} interrupted"
+    f"that can't be written, {STALLED} a network or a program got stuck, {INTERRUPTED} interrupted"
 )
 
 
@@ -63,7 +63,7 @@ def _status(arguments: Sequence[str]) -> int:
 def _refused(problem: WeftError) -> int:
     """Print an error; returns the exit status."""
     print(problem.text, file=sys.stderr)
-    return BAD_INPUT
+    return STALLED if isinstance(problem, StuckError) else BAD_INPUT
 
 
 def _parser(wanted: str | None) -> argparse.ArgumentParser:

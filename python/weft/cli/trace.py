@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from weft.cli import DONE, arguments
-from weft.errors import ProgramError
+from weft.errors import ProgramError, StuckError
 from weft.text.si import si
 
 if TYPE_CHECKING:
@@ -183,7 +183,13 @@ def _add_loggops(kinds: Commands) -> None:
 
 
 def _loggops(options: argparse.Namespace) -> int:
-    answer = _read(options).loggops(_parameters(options))
+    program, parameters = _read(options), _parameters(options)
+    try:
+        answer = program.loggops(parameters)
+    except StuckError as problem:
+        if options.json:
+            print(json.dumps(problem.stuck, indent=1))
+        raise
     if options.json:
         print(json.dumps(answer, indent=1))
         return DONE

@@ -2,22 +2,38 @@
 
 use crate::form::Cursor;
 use crate::rank::{Key, Machine};
+use serde::Serialize;
+use serde_json::{Value, json};
 use std::fmt;
 
 /// How many ranks and operations are named.
 const NAMED: usize = 8;
 
+/// A receive without a message: the operation (`None`: of a collective), source and tag (`None`: any).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Receive {
+    pub operation: Option<u32>,
+    pub source: Option<u32>,
+    pub tag: Option<u32>,
+}
+
+/// A message that no receive takes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Unreceived {
+    pub source: u32,
+    pub tag: Option<u32>,
+    pub bytes: u64,
+}
+
 /// A rank that has not finished.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Waiting {
     pub rank: u32,
     /// Operations of the program that have finished, and how many there are.
     pub finished: u32,
     pub of: u32,
-    /// Receives without a message: the operation (`None`: of a collective), source and tag (`None`: any).
-    pub receives: Vec<(Option<u32>, Option<u32>, Option<u32>)>,
-    /// Messages that no receive takes: source, tag, bytes.
-    pub messages: Vec<(u32, Option<u32>, u64)>,
+    pub receives: Vec<Receive>,
+    pub messages: Vec<Unreceived>,
 }
 
 /// A program that can't go on, or whose messages nobody received. Ranks that wait, the first of them in full.
@@ -42,13 +58,26 @@ impl Stuck {
             let (finished, of) = machine.progress();
             let named = |number: u32| (number != u32::MAX).then_some(number);
             let receives = machine.waiting().into_iter().take(NAMED);
-            let receives = receives.map(|(Key { source, tag, .. }, id)| (id.in_program(), named(source), named(tag)));
+            let receives = receives.map(|(Key { source, tag, .. }, id)| Receive {
+                operation: id.in_program(),
+                source: named(source),
+                tag: named(tag),
+            });
             let messages = machine.unexpected().into_iter().take(NAMED);
-            let messages = messages.map(|(key, message)| (key.source, named(key.tag), size(message)));
+            let messages = messages.map(|(key, message)| Unreceived {
+                source: key.source,
+                tag: named(key.tag),
+                bytes: size(message),
+            });
             let (receives, messages) = (receives.collect(), messages.collect());
             stuck.waiting.push(Waiting { rank: rank as u32, finished, of, receives, messages });
         }
         (stuck.ranks > 0).then_some(stuck)
+    }
+
+    /// The same as data: how many ranks wait, and the first of them.
+    pub fn as_json(&self) -> Value {
+        json!({"stuck_ranks": self.ranks, "waiting": self.waiting})
     }
 
     /// The remedy.
@@ -62,11 +91,11 @@ impl fmt::Display for Waiting {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         let any = |number: Option<u32>| number.map_or("any".to_owned(), |number| number.to_string());
         write!(f, "rank {} has finished {} of {} operations", self.rank, self.finished, self.of)?;
-        for &(op, source, tag) in &self.receives {
-            let op = op.map_or("a receive of a collective".to_owned(), |op| format!("operation {op}"));
+        for &Receive { operation, source, tag } in &self.receives {
+            let op = operation.map_or("a receive of a collective".to_owned(), |op| format!("operation {op}"));
             write!(f, "; {op} waits for a message from {} with tag {}", any(source), any(tag))?;
         }
-        for &(source, tag, bytes) in &self.messages {
+        for &Unreceived { source, tag, bytes } in &self.messages {
             write!(f, "; no receive takes {bytes} bytes from {source} with tag {}", any(tag))?;
         }
         Ok(())
