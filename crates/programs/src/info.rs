@@ -20,6 +20,7 @@ type Channel = (u32, u32, u32, Option<u32>);
 /// - `sizes`: pairs of a power of 2 and the number of messages of at least that size [bytes].
 /// - `cpus`, `nics`: processors and interfaces of a rank. `pairs`: pairs of a sender and another rank that receives.
 /// - `to_itself`: messages that a rank sends to itself.
+/// - `short_receives`: messages that are larger than their receives; null if there are none.
 /// - `unmatched`: the first channels with different numbers of sends and receives. Empty if a receive has a wildcard.
 pub fn info(program: &Program) -> Value {
     let mut kinds: BTreeMap<&str, u64> = BTreeMap::new();
@@ -73,6 +74,7 @@ pub fn info(program: &Program) -> Value {
         "messages": kinds.get("send").copied().unwrap_or(0), "bytes": number(bytes), "compute_ns": number(compute),
         "collectives": collectives, "sizes": sizes.into_iter().map(|(size, count)| json!([size, count])).collect::<Vec<_>>(),
         "cpus": cpus, "nics": nics, "pairs": pairs.len(), "to_itself": to_itself, "wildcards": wild, "unmatched": unmatched,
+        "short_receives": program.short_receives(),
     })
 }
 

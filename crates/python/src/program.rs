@@ -135,6 +135,11 @@ impl Program {
         value::to_python(py, &serde_json::json!(self.notes))
     }
 
+    /// A sentence and a remedy on messages that are larger than their receives; `None` if there are none.
+    fn short_receives(&self, py: Python<'_>) -> Option<(String, &'static str)> {
+        py.detach(|| self.inner.short_receives()).map(|short| (short.to_string(), short.help()))
+    }
+
     /// Finish times on an ideal network, by parameters in JSON.
     fn loggops<'py>(&self, py: Python<'py>, parameters: &str) -> PyResult<Bound<'py, PyAny>> {
         let answer = py.detach(|| face::finish(&self.inner, &self.rules, &face::LogGops::from_json(parameters)?));

@@ -49,6 +49,11 @@ impl InputFile {
         &self.name
     }
 
+    /// Digest of its content.
+    pub fn digest(&self) -> &str {
+        &self.digest
+    }
+
     /// Its ending in lower case, without the dot; empty if it has none.
     pub fn extension(&self) -> String {
         Path::new(&self.name).extension().map(|end| end.to_string_lossy().to_lowercase()).unwrap_or_default()

@@ -251,6 +251,8 @@ def _read(options: argparse.Namespace) -> _engine.Program:
     program = program_files.program(options.file, options.clock)
     for note in program.assumptions():
         print(f"assumed: {note['count']} {note['what']}", file=sys.stderr)
+    if short := program.short_receives():
+        print(f"warning: {options.file}: {short[0]}\n  = help: {short[1]}", file=sys.stderr)
     return program
 
 

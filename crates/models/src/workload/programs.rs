@@ -48,6 +48,7 @@ mod node;
 mod notes;
 mod processors;
 mod rails;
+mod short_receives;
 mod site;
 mod sources;
 
@@ -76,7 +77,7 @@ use weft_programs::generators::{GeneratorConfig, ProgramFile};
 use weft_programs::loggops::{Parameters, Stuck};
 use weft_programs::rank::Machine;
 use weft_programs::readers;
-use weft_units::{Bandwidth, Cycles, InputFile, MAX_CYCLES, Refusal, Time};
+use weft_units::{Bandwidth, Cycles, InputFile, MAX_CYCLES, Refusal, Remark, Time};
 
 /// The ranks of a program compute and send each other messages. Rank 0 is at the first node of the job.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -465,6 +466,14 @@ impl WorkloadModel for Programs {
         self.check_planes(site)?;
         self.nodes(site, program.len())?;
         Ok(())
+    }
+
+    fn remarks(&self, site: &JobSite) -> Result<Vec<Remark>, Refusal> {
+        let path = format!("{}.workload.programs", site.path);
+        self.file
+            .iter()
+            .filter_map(|file| short_receives::remark(file, &path, || Ok(self.make(&path)?.0)).transpose())
+            .collect()
     }
 
     fn wakes_others(&self) -> bool {

@@ -6,6 +6,7 @@ mod cursor;
 mod op;
 mod ops;
 mod program;
+mod short_receives;
 
 pub use calls::{Calls, Request};
 pub(crate) use check::Checked;
@@ -13,3 +14,4 @@ pub use cursor::{Cursor, InMemory};
 pub use op::{Kind, Op, Operation, When};
 pub use ops::{Draft, Ops};
 pub use program::{Comm, Program, RankProgram};
+pub use short_receives::ShortReceives;
