@@ -101,9 +101,9 @@ class StuckError(ProgramError):
     stuck: dict[str, Any]
 
     @classmethod
-    def of(cls, what: str, help: str, stuck: dict[str, Any]) -> Self:
+    def of(cls, what: str, help: str, stuck: dict[str, Any], place: str = "the program") -> Self:
         """The error of a program, with its ranks that wait as words and as data."""
-        found = cls.saying(what, help, "the program")
+        found = cls.saying(what, help, place)
         found.stuck = stuck
         return found
 

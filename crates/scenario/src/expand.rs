@@ -311,8 +311,13 @@ fn point(root: &Node, axes: &[Axis], index: usize, files: &mut Files) -> Result<
     Ok(Point::new(coordinates, (scenario, resolved), inputs, warnings, Arc::new(tree)))
 }
 
-/// Deserialises a checked tree; an error is shown at its value.
+/// Deserialises a checked tree of a scenario; an error is shown at its value.
 pub(crate) fn typed<T: DeserializeOwned>(tree: &Node) -> Result<T, Diagnostic> {
+    typed_as(tree, Schema::root())
+}
+
+/// Deserialises a checked tree, which `schema` describes.
+pub(crate) fn typed_as<T: DeserializeOwned>(tree: &Node, root: Schema) -> Result<T, Diagnostic> {
     use serde_path_to_error::Segment;
     serde_path_to_error::deserialize(tree.value()).map_err(|error| {
         let segments = error.path().iter().filter_map(|segment| match segment {
@@ -327,17 +332,23 @@ pub(crate) fn typed<T: DeserializeOwned>(tree: &Node) -> Result<T, Diagnostic> {
         let found = path::find(tree, &path);
         let part = part_of_percent(what, found.node);
         let what = in_words(what, Some(found.node).filter(|_| found.whole));
-        let (mut schema, mut about) = (Some(Schema::root()), "");
+        let (mut schema, mut about) = (Some(root), "");
         for name in path.split('.') {
             schema = schema.and_then(|schema| schema.child(name));
             // the expected type of an element is that of the list
-            about = schema.and_then(|schema| schema.description()).unwrap_or(about);
+            let above = if name.parse::<usize>().is_ok() { about } else { "" };
+            about = schema.and_then(|schema| schema.description()).unwrap_or(above);
         }
         let several = schema.and_then(|schema| path::instead_of_list(found.node, &schema, &path));
         let several = several.filter(|_| found.whole && help.is_empty());
         let help = match part {
             Some(part) => format!("write {part}: {about}"),
             None => several.unwrap_or_else(|| if help.is_empty() { about } else { help }.to_owned()),
+        };
+        // a key without a description
+        let help = match what.strip_prefix("expected ").and_then(|what| what.split_once(", found ")) {
+            Some((expected, _)) if help.is_empty() => format!("write {expected}"),
+            _ => help,
         };
         explain(tree, &[], &Refusal::new(path, what, help))
     })

@@ -6,9 +6,12 @@ use crate::diagnostic::nearest;
 use schemars::{JsonSchema, schema_for};
 use serde_json::{Map, Value, json};
 use std::sync::LazyLock;
+use weft_programs::generators::ProgramFile;
 use weft_units::InputFile;
 
 static TYPES: LazyLock<Value> = LazyLock::new(|| schema_for!(Scenario).to_value());
+/// Its references are those of [`TYPES`], which has the same types below.
+static PROGRAM_FILE: LazyLock<Value> = LazyLock::new(|| schema_for!(ProgramFile).to_value());
 
 /// A place in the schema, with references followed.
 #[derive(Debug, Clone, Copy)]
@@ -33,6 +36,11 @@ pub(crate) enum View {
 impl Schema {
     pub fn root() -> Self {
         Self(&TYPES)
+    }
+
+    /// A file with the parameters of a program.
+    pub fn program_file() -> Self {
+        Self(&PROGRAM_FILE)
     }
 
     /// Whether a time is allowed here.

@@ -110,6 +110,10 @@ def _add_make(kinds: Commands) -> None:
 def _make(options: argparse.Namespace) -> int:
     from weft.programs import facts, program_files
 
+    if Path(options.file).suffix not in program_files.PARAMETERS:
+        what = f"{options.file} has no parameters, of which a program can be made"
+        remedy = "name a file .yaml with parameters; `weft trace info` and `weft trace convert` take a program"
+        raise ProgramError.saying(what, remedy)
     program = _read(options)
     arithmetic = program.arithmetic()
     print(json.dumps(arithmetic, indent=1) if options.json else "\n".join(facts.arithmetic(arithmetic)))

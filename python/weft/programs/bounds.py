@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from weft import _engine
+from weft.errors import StuckError
 from weft.programs import program_files
 from weft.text.columns import columns
 from weft.text.labels import label
@@ -43,6 +44,8 @@ _LEAST_SCALE = 1e-6
 MOST_OPERATIONS = 3_000_000
 # Time of the executor per operation [s]: 91 million in 130 s, on a machine with two busy cores.
 _SECONDS_PER_OPERATION = 1.4e-6
+# The executor of LogGOPS counts no longer times of a message: 2^40 ns [s].
+_LONGEST = 1099.0
 # A number of messages that the executor of LogGOPS never reaches.
 _ALWAYS_EAGER = (1 << 63) - 1
 BOUNDS = {
@@ -114,7 +117,7 @@ def of_point(point: Point, *, estimate: bool = False) -> list[Bounds]:
 
     Raises
     ------
-    ProgramError
+    StuckError
         If a program that is executed can't finish on any network: a rank waits for a message that nobody sends.
     """
     facts = point.imply()
@@ -156,7 +159,12 @@ def _of_job(point: Point, facts: Mapping[str, Any], of: _Job, *, estimate: bool)
     if estimate or sum(operations) <= MOST_OPERATIONS:
         least = max(scale, _LEAST_SCALE)
         rails = _Rails.of(point.resolved, config)
-        ideal = _loggops(program, latency, cycle / rate / parts.together, (bits, rails, interfaces), least) * least
+        try:
+            scaled = _loggops(program, latency, cycle / rate / parts.together, (bits, rails, interfaces), least)
+        except StuckError as problem:
+            place = f"the program of job {job}"
+            raise StuckError.of(problem.what, problem.help, problem.stuck, place) from problem
+        ideal = None if scaled is None else scaled * least
     compute = np.array(computed) * 1e-9 * scale * _least_factor(config)
     busiest = max(max(flits.sum(axis=0).max(), flits.sum(axis=1).max()) for flits in parts.of_interfaces)
     channels = [_channels(*each, cycle) for each in zip(alone, parts.on_network, strict=True)]
@@ -297,12 +305,16 @@ def _program(config: Mapping[str, Any], inputs: Mapping[str, bytes]) -> Program:
     return _engine.make_program(_MODEL, json.dumps(parts))
 
 
-def _loggops(program: Program, latency: float, flit: float, of: _Nodes, scale: float) -> float:
+def _loggops(program: Program, latency: float, flit: float, of: _Nodes, scale: float) -> float | None:
     """The time of the executor [s], with all times divided by ``scale``, the factor of computations.
+
+    ``None`` if one of its times is longer than the executor counts.
 
     It gets mean latency and time of a flit [s], and the nodes. Interfaces that send a message together are one.
     """
     bits, rails, interfaces = of
+    if max(latency, interfaces["overhead_seconds"], interfaces["local_latency_seconds"]) / scale > _LONGEST:
+        return None
     overhead, local = interfaces["overhead_seconds"], interfaces["local_bits_per_second"]
     parameters = {
         "L": _time(max(0.0, latency - flit) / scale),
@@ -384,6 +396,8 @@ def lines(bounds: Sequence[Bounds]) -> list[str]:
 
 def _skipped(bounds: Bounds) -> str:
     """Why a program has no estimate, and the command that makes it."""
+    if bounds.operations <= MOST_OPERATIONS:
+        return "not made: times of its messages are above 2^40 ns, the longest that the executor counts"
     count, seconds = f"{bounds.operations:,}", si(bounds.operations * _SECONDS_PER_OPERATION, "s", 2)
     return (
         f"not made: {count} operations take about {seconds}; `weft check FILE --estimate` makes it, and "

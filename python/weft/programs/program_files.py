@@ -10,7 +10,8 @@ from weft.errors import ProgramError, ScenarioError
 from weft.programs import otf2_archive, traces
 from weft.results.store import replaced
 
-_PARAMETERS = (".yaml", ".yml")
+# Endings of a file with the parameters of a program.
+PARAMETERS = (".yaml", ".yml")
 
 
 def program(file: str, clock: str | None = None) -> _engine.Program:
@@ -36,7 +37,7 @@ def program(file: str, clock: str | None = None) -> _engine.Program:
     ScenarioError
         If parameters in YAML are wrong.
     """
-    if Path(file).suffix in _PARAMETERS:
+    if Path(file).suffix in PARAMETERS:
         _without_clock(file, clock)
         return _made(file, _engine.read(file))
     try:
@@ -80,7 +81,7 @@ def attached(name: str, content: bytes) -> _engine.Program:
     ProgramError
         If it is no program, with the place and the remedy.
     """
-    if Path(name).suffix in _PARAMETERS:
+    if Path(name).suffix in PARAMETERS:
         return _engine.make_program(name, content.decode(errors="surrogateescape"))
     return _engine.read_program(name, traces.unpacked(name, content))
 
@@ -140,9 +141,8 @@ def placement(path: Path) -> list[int]:
     try:
         words = path.read_text(encoding="utf-8").split()
     except (OSError, UnicodeError) as problem:
-        raise ProgramError.saying(
-            f"{path} can't be read: {problem}", "name a file with a node for each rank"
-        ) from problem
+        why = (problem.strerror if isinstance(problem, OSError) else "") or "it is no text"
+        raise ProgramError.saying(f"{path} can't be read: {why}", "name a file with a node for each rank") from problem
     for place, word in enumerate(words):
         if not word.isdecimal() or int(word) >= (1 << 32) - 1:
             what = f"word {place + 1}, {word!r}, is no node"

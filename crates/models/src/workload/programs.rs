@@ -198,7 +198,10 @@ impl Programs {
             (Some(file), None) => {
                 let rules = self.collectives.build("collectives").map_err(within)?;
                 let at_file = |refusal: Refusal| {
-                    let what = format!("{}: {}: {}", file.name(), refusal.path, refusal.what);
+                    // a reader names the file and the line, a check the rank
+                    let is_named = refusal.path.starts_with(file.name());
+                    let place = if is_named { String::new() } else { format!("{}: ", file.name()) };
+                    let what = format!("{place}{}: {}", refusal.path, refusal.what);
                     Refusal::new(format!("{path}.file"), what, refusal.help)
                 };
                 let program = readers::of(file.bytes()).read(file.name(), file.bytes()).map_err(at_file)?;
@@ -461,6 +464,14 @@ impl WorkloadModel for Programs {
             return Err(site.refusal("packet", what, "write one length, such as 16flits"));
         }
         let path = format!("{}.workload.programs", site.path);
+        if self.local_bandwidth.is_some() && self.local_bits_per_second((site.cycle_fs, site.flit_bits)) == 0 {
+            let what = "messages between ranks of a node would never arrive".into();
+            return Err(site.refusal(
+                "workload.programs.local_bandwidth",
+                what,
+                "write a bandwidth such as 900Gb/s, or leave it out: then it has no limit",
+            ));
+        }
         compute::check(self.compute_scale, self.jitter.as_ref(), &path)?;
         let (program, _) = self.make(&path)?;
         self.check_planes(site)?;

@@ -31,6 +31,9 @@ fn one() -> u32 {
     1
 }
 
+/// The most ranks that a remedy proposes.
+const MOST_RANKS: u64 = 1 << 16;
+
 /// Communicators of a rank, by the number that its operations use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Group {
@@ -59,6 +62,27 @@ pub struct Place {
     pub pipeline: u32,
 }
 
+/// Refuses degrees of which one is 0, at `path` of its key, and those that do not multiply to `ranks`, at `of_product`.
+pub fn check_product(degrees: &[(&str, u32)], ranks: u32, path: &str, of_product: &str) -> Result<(), Refusal> {
+    if let Some((name, _)) = degrees.iter().find(|(_, degree)| *degree == 0) {
+        return Err(of_zero(path, name));
+    }
+    let product = degrees.iter().try_fold(1u64, |all, &(_, degree)| all.checked_mul(degree.into()));
+    if product == Some(ranks.into()) {
+        return Ok(());
+    }
+    let factors: Vec<String> = degrees.iter().map(|(name, degree)| format!("{name} {degree}")).collect();
+    let shown = product.map_or("more than 2^64".to_owned(), |product| product.to_string());
+    let what = format!("{} = {shown} ranks, not {ranks}", factors.join(" x "));
+    let other = product.filter(|&product| product <= MOST_RANKS).map(|product| format!(", or `ranks: {product}`"));
+    let help = format!("write degrees whose product is {ranks}{}", other.unwrap_or_default());
+    Err(Refusal::new(of_product, what, help))
+}
+
+fn of_zero(path: &str, name: &str) -> Refusal {
+    Refusal::new(format!("{path}.{name}"), "a degree of 0 leaves no ranks", "write 1 for what is not divided")
+}
+
 impl Degrees {
     /// Ranks: T C D P.
     pub fn ranks(&self) -> u64 {
@@ -73,17 +97,10 @@ impl Degrees {
     /// Refuses degrees that do not multiply to `ranks`, and experts that do not divide a stage.
     pub fn check(&self, ranks: u32, path: &str) -> Result<(), Refusal> {
         let Self { tensor, context, data, pipeline, expert } = *self;
-        if [tensor, context, data, pipeline, expert].contains(&0) {
-            return Err(Refusal::new(path, "a degree is 0", "write 1 for what is not divided"));
-        }
-        let product =
-            [tensor, context, data, pipeline].into_iter().try_fold(1u64, |all, degree| all.checked_mul(degree.into()));
-        if product != Some(ranks.into()) {
-            let product = product.map_or("more than 2^64".to_owned(), |product| product.to_string());
-            let what = format!(
-                "tensor {tensor} x context {context} x data {data} x pipeline {pipeline} = {product} ranks, not {ranks}"
-            );
-            return Err(Refusal::new(path, what, "write degrees whose product is `ranks`"));
+        let degrees = [("tensor", tensor), ("context", context), ("data", data), ("pipeline", pipeline)];
+        check_product(&degrees, ranks, path, path)?;
+        if expert == 0 {
+            return Err(of_zero(path, "expert"));
         }
         if !self.stage().is_multiple_of(expert) {
             let what = format!("expert {expert} does not divide the {} ranks of a stage", self.stage());
@@ -178,7 +195,10 @@ mod tests {
     fn degrees_that_do_not_multiply_to_the_ranks_are_refused_with_the_product() {
         let degrees = Degrees { tensor: 8, context: 1, data: 32, pipeline: 4, expert: 1 };
         assert!(degrees.check(1024, "degrees").is_ok());
+        let none = Degrees { data: 0, ..degrees }.check(1024, "degrees").unwrap_err();
+        assert_eq!((none.path.as_str(), none.help.as_str()), ("degrees.data", "write 1 for what is not divided"));
         let refused = degrees.check(1000, "degrees").unwrap_err();
+        assert_eq!(refused.help, "write degrees whose product is 1000, or `ranks: 1024`");
         assert_eq!(refused.what, "tensor 8 x context 1 x data 32 x pipeline 4 = 1024 ranks, not 1000");
         assert!(Degrees { expert: 3, ..degrees }.check(1024, "degrees").is_err());
         assert!(Degrees { tensor: 1 << 31, data: 1 << 31, pipeline: 4, ..degrees }.check(1024, "degrees").is_err());

@@ -6,6 +6,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weft_units::Refusal;
 
+/// More parameters of all layers are refused: sizes in bytes must fit into 64 bits.
+const MOST_PARAMETERS: f64 = (1u64 << 50) as f64;
+
 /// A decoder-only transformer with SwiGLU feed-forward layers and grouped key-value heads.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -126,8 +129,18 @@ impl Model {
         for (name, number) in numbers {
             if number == 0 || number > 1 << 20 {
                 let what = format!("{number} is not from 1 to 2^20");
-                return Err(Refusal::new(format!("{path}.{name}"), what, "write the number of the model"));
+                return Err(Refusal::new(
+                    format!("{path}.{name}"),
+                    what,
+                    "write a number from 1 to 1048576, that of the model",
+                ));
             }
+        }
+        let (fixed, experts) = self.layer();
+        let parameters = f64::from(self.layers) * (fixed as f64 + experts as f64);
+        if parameters > MOST_PARAMETERS {
+            let what = format!("the layers have {parameters:.2e} parameters, more than 2^50");
+            return Err(Refusal::new(path, what, "write smaller numbers"));
         }
         if !self.hidden.is_multiple_of(self.heads) || !self.heads.is_multiple_of(self.kv_heads()) {
             let (heads, kv_heads) = (self.heads, self.kv_heads());

@@ -3,7 +3,7 @@
 use super::op::{Kind, Op, Operation};
 use super::ops::Ops;
 use super::program::{Program, RankProgram};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use weft_units::Refusal;
 
@@ -11,8 +11,9 @@ impl Program {
     /// Refuses unknown ranks and communicators, and collectives that differ between ranks.
     pub fn check(&self) -> Result<(), Refusal> {
         let mut checked = Checked::default();
+        let mut members = HashSet::new();
         for (rank, of) in self.ranks.iter().enumerate() {
-            check_comms(self, rank, of)?;
+            check_comms(self, rank, of, &mut members)?;
             if !checked.is_new(of) {
                 continue;
             }
@@ -105,11 +106,19 @@ fn different(rank: usize, other: usize, comm: u32, place: usize, own: Option<&Ca
     )
 }
 
-fn check_comms(program: &Program, rank: usize, of: &RankProgram) -> Result<(), Refusal> {
+/// `known`: lists of members that were looked at. All members of a large communicator share one.
+fn check_comms(
+    program: &Program,
+    rank: usize,
+    of: &RankProgram,
+    known: &mut HashSet<*const [u32]>,
+) -> Result<(), Refusal> {
     let ranks = program.len();
     for (place, comm) in of.comms.iter().enumerate() {
         let path = format!("rank {rank}, communicator {}", place + 1);
-        if let Some(&outside) = comm.members.iter().find(|&&member| member >= ranks) {
+        let is_new = known.insert(Arc::as_ptr(&comm.members));
+        let outside = if is_new { comm.members.iter().find(|&&member| member >= ranks) } else { None };
+        if let Some(outside) = outside {
             let what =
                 format!("rank {outside} is a member, and the program has ranks 0 to {}", ranks.saturating_sub(1));
             return Err(Refusal::new(path, what, "name ranks of the program"));
@@ -188,6 +197,28 @@ mod tests {
     fn a_collective_that_one_rank_leaves_out_is_refused() {
         let refused = program(&[Op::collective(Operation::Barrier, 0, 0, 0)]).check().unwrap_err();
         assert!(refused.what.contains("is none here and barrier of 0 bytes with root 0 at rank 0"), "{}", refused.what);
+    }
+
+    /// Each rank for itself would compare 4 x 10^10 members.
+    #[test]
+    fn members_that_ranks_share_are_looked_at_once() {
+        let members: Arc<[u32]> = (0..200_000).collect();
+        let calls = Calls::default().finish();
+        let rank = |me: u32| {
+            let mut rank = RankProgram::new(calls.clone());
+            rank.comms.push(Comm { number: 1, members: Arc::clone(&members), me });
+            rank
+        };
+        let mut program = Program { ranks: (0..200_000).map(rank).collect() };
+        assert!(program.check().is_ok());
+        program.ranks.pop();
+        assert!(
+            program
+                .check()
+                .unwrap_err()
+                .what
+                .contains("rank 199999 is a member, and the program has ranks 0 to 199998")
+        );
     }
 
     #[test]

@@ -21,7 +21,7 @@
 //! `programs/tests/programs.rs`: sizes and times of a 70-billion model on 2 accelerators.
 
 use super::{Generates, Line, Made, not_too_many, within};
-use crate::ai::degrees::{Degrees, Group};
+use crate::ai::degrees::{Degrees, Group, check_product};
 use crate::ai::model::{Accelerator, Model};
 use crate::form::{Calls, Op, Operation, Ops, Program, RankProgram};
 use schemars::JsonSchema;
@@ -89,8 +89,8 @@ impl InferenceStep {
     fn check(&self, path: &str) -> Result<(), Refusal> {
         self.model.check(&format!("{path}.model"))?;
         within(path, "ranks", self.ranks.into(), 1, 1 << 16)?;
-        let degrees = Degrees { tensor: self.tensor, context: 1, data: 1, pipeline: self.pipeline, expert: 1 };
-        degrees.check(self.ranks, path)?;
+        let degrees = [("tensor", self.tensor), ("pipeline", self.pipeline)];
+        check_product(&degrees, self.ranks, path, &format!("{path}.ranks"))?;
         within(path, "prompts", self.prompts, 1, 1 << 20)?;
         within(path, "prompt", self.prompt, 1, 1 << 22)?;
         within(path, "decode", self.decode.into(), 0, 1 << 20)?;

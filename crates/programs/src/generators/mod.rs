@@ -102,8 +102,9 @@ impl ProgramFile {
     pub fn make(&self) -> Result<(Made, Rules), Refusal> {
         let rules = self.collectives.build("collectives")?;
         let made = self.program.model().make(&format!("program.{}", self.program.name()))?;
-        made.program.check()?;
-        rules.check(&made.program)?;
+        let of_program = |Refusal { path, what, help }| Refusal::new("program", format!("{path}: {what}"), help);
+        made.program.check().map_err(of_program)?;
+        rules.check(&made.program).map_err(of_program)?;
         Ok((made, rules))
     }
 }

@@ -214,7 +214,8 @@ impl TrainingStep {
                 "{} sequences are no whole number of {per_step} (micro_batch {} x data {data})",
                 self.batch, self.micro_batch
             );
-            return refuse("batch", what, "write a multiple");
+            let more = self.batch.next_multiple_of(per_step);
+            return refuse("batch", what, &format!("write a multiple of {per_step}, such as {more}"));
         }
         if !self.model.layers.is_multiple_of(pipeline * self.parts) {
             let what =
@@ -238,7 +239,7 @@ impl TrainingStep {
         if let Some(experts) = self.model.experts {
             if experts.count % u64::from(expert) != 0 {
                 let what = format!("expert {expert} does not divide the {} experts", experts.count);
-                return refuse("degrees.expert", what, "write a divisor");
+                return refuse("degrees.expert", what, "write a divisor of the experts");
             }
             if tensor > 1 && !self.sequence_parallel {
                 return refuse(

@@ -6,6 +6,9 @@ use rand_pcg::rand_core::{Rng, SeedableRng};
 use std::collections::HashMap;
 use weft_units::Refusal;
 
+/// Most ranks and operations that copies may have together: they take 60 bytes each, so that this many take 6 GB.
+const MOST: u64 = 100_000_000;
+
 /// Which node each rank is on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Placement {
@@ -61,7 +64,11 @@ pub fn place(program: &Program, placement: &Placement, nodes: Option<u32>) -> Re
     // far more nodes than ranks would need memory for nothing
     if u64::from(count) > 64 * u64::from(program.len()) + 65_536 {
         let what = format!("{count} nodes for {} ranks are mostly idle", program.len());
-        return Err(Refusal::new("the placement", what, "number the nodes without large gaps"));
+        let help = match nodes {
+            Some(_) => "ask for fewer nodes",
+            None => "number the nodes without large gaps",
+        };
+        return Err(Refusal::new("the placement", what, help));
     }
     let mut on_node: Vec<Vec<u32>> = vec![Vec::new(); count as usize];
     (0..).zip(&places).for_each(|(rank, &node)| on_node[node as usize].push(rank));
@@ -130,6 +137,13 @@ pub fn tile(program: &Program, copies: u32) -> Result<Program, Refusal> {
     if copies == 0 || ranks.checked_mul(copies).is_none_or(|all| all == u32::MAX) {
         let what = format!("{copies} copies of {ranks} ranks are no program of 1 to 2^32 - 2 ranks");
         return Err(Refusal::new("the tiling", what, "write 1 or more copies, and fewer for a larger program"));
+    }
+    let parts = program.ops() + u64::from(ranks);
+    if parts * u64::from(copies) > MOST {
+        let what =
+            format!("{copies} copies of {ranks} ranks and their operations are {} parts", parts * u64::from(copies));
+        let help = format!("write {} copies or fewer: {MOST} parts are the most", MOST / parts);
+        return Err(Refusal::new("the tiling", what, help));
     }
     let copy = |copy: u32| {
         program.ranks.iter().map(move |of| {
