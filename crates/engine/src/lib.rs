@@ -62,8 +62,8 @@ pub fn resume<'a>(
     progress: &dyn Progress,
     checkpoint: impl AsRef<[u8]> + 'a,
 ) -> Result<Outcome, Refusal> {
-    let bounds = run::course::bounds_of(checkpoint.as_ref(), &spec.graph)?;
-    let simulation = Simulation::divided(spec, how, bounds)?;
+    let division = run::course::division_of(checkpoint.as_ref(), &spec.graph)?;
+    let simulation = Simulation::divided(spec, how, division)?;
     finish(spec, simulation, progress, Some(Box::new(checkpoint)))
 }
 

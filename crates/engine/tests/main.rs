@@ -17,6 +17,7 @@ mod congestion;
 mod conservation;
 mod deadlock_free;
 mod determinism;
+mod division;
 mod elastic_tree;
 mod escape_rings;
 mod evener;

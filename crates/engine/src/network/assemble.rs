@@ -11,6 +11,7 @@ use crate::network::routing::routing;
 use crate::network::set_aside;
 use crate::network::spec::{Job, LinkClass, Spec};
 pub(crate) use builder::{Builder, blocks};
+pub(crate) use division::Division;
 pub(crate) use partition::{notes_after, partition, partition_by, usual_blocks};
 use std::sync::Arc;
 use weft_api::activity::Wanted;
@@ -31,6 +32,7 @@ use weft_units::Refusal;
 
 mod agents;
 mod builder;
+mod division;
 mod parameters;
 mod partition;
 mod rules;

@@ -2,9 +2,9 @@
 //!
 //! Before a run only ports can be counted. Traffic may use a part of them: a job runs on some of the nodes, or a hot spot draws the
 //! packets. So the first cycles of a run on several threads are a trial. If one thread has many more flit-hops than the mean, the run
-//! begins again, with bounds that share the flit-hops counted by router. No clock is read, and no result depends on the bounds.
+//! begins again, with blocks that share the flit-hops counted by router. No clock is read, and no result depends on the blocks.
 
-use crate::network::assemble;
+use crate::network::assemble::{self, Division};
 use crate::network::scaling::{Shares, units};
 use crate::network::simulation::Simulation;
 use crate::network::spec::Spec;
@@ -23,7 +23,7 @@ const FEWEST_HOPS: u64 = 4;
 /// Cycles in which an idle port costs as much as a flit-hop.
 const IDLE_CYCLES: u64 = 1024;
 
-/// Share by which other bounds must reduce the work of the busiest thread, so that a new start pays.
+/// By how much the busiest thread must have more than it would have with other blocks, as a share, so that to begin again pays.
 const WORTH: f64 = 0.1;
 
 /// The result of a trial.
@@ -33,8 +33,8 @@ pub(crate) enum Trial {
     TooEarly,
     /// The blocks may stay as they are.
     Even,
-    /// Threads share the flit-hops more evenly with these bounds.
-    Uneven(Vec<u32>),
+    /// Threads share the flit-hops more evenly with these blocks.
+    Uneven(Division),
 }
 
 impl Simulation {
@@ -47,24 +47,28 @@ impl Simulation {
         if self.now < TRIAL || self.flit_hops() < fewest {
             return Trial::TooEarly;
         }
-        self.evener_bounds(spec).map_or(Trial::Even, Trial::Uneven)
+        self.evener_division(spec).map_or(Trial::Even, Trial::Uneven)
     }
 
-    /// Bounds by which the busiest thread would have had fewer flit-hops; `None` if none would have saved [`WORTH`].
-    pub(crate) fn evener_bounds(&self, spec: &Spec) -> Option<Vec<u32>> {
+    /// Blocks with which the busiest thread would have had fewer flit-hops; `None` if none would have saved [`WORTH`].
+    pub(crate) fn evener_division(&self, spec: &Spec) -> Option<Division> {
         let by_router = self.hops_by_router(spec);
-        let work = by_router.iter().zip(0..).map(|(hops, router)| {
-            let ports = u64::from(spec.graph.port_base(router + 1) - spec.graph.port_base(router));
-            hops * IDLE_CYCLES + ports * self.now
-        });
-        let bounds = assemble::partition_by(spec, self.blocks.len(), self.net.needs.reads_group, work.collect());
-        let imbalance = |bounds: &[u32]| {
-            let of_block = |both: &[u32]| by_router[both[0] as usize..both[1] as usize].iter().sum();
-            let hops: Vec<u64> = bounds.windows(2).map(of_block).collect();
+        let work: Vec<u64> = by_router
+            .iter()
+            .zip(0..)
+            .map(|(hops, router)| {
+                let ports = u64::from(spec.graph.port_base(router + 1) - spec.graph.port_base(router));
+                hops * IDLE_CYCLES + ports * self.now
+            })
+            .collect();
+        let other = assemble::partition_by(spec, self.blocks.len(), self.net.needs.reads_group, &work);
+        let imbalance = |division: &Division| {
+            let of_block = |b: usize| division.routers(b).iter().map(|&router| by_router[router as usize]).sum();
+            let hops: Vec<u64> = (0..division.blocks()).map(of_block).collect();
             Shares::of(&hops, self.threads(), units(&spec.graph)).imbalance()
         };
-        let (now, then) = (imbalance(&self.bounds)?, imbalance(&bounds)?);
-        (now + 1.0 > (then + 1.0) * (1.0 + WORTH)).then_some(bounds)
+        let (now, then) = (imbalance(&self.division)?, imbalance(&other)?);
+        (now + 1.0 > (then + 1.0) * (1.0 + WORTH)).then_some(other)
     }
 
     /// Flits that each router has sent.

@@ -135,8 +135,8 @@ impl Blocks {
     fn of(spec: &Spec, how: Execution) -> Self {
         let graph = &*spec.graph;
         let wanted = if how.blocks == 0 { usual_blocks(graph, how.threads) } else { how.blocks };
-        let bounds = partition(spec, wanted, false);
-        let block = |router: u32| bounds.partition_point(|&first| first <= router);
+        let division = partition(spec, wanted, false);
+        let block = |router: u32| division.block(router);
         let (mut cuts, mut window) = (0, u64::MAX);
         for link in graph.links().filter(|link| block(link.ends[0].0) != block(link.ends[1].0)) {
             cuts += 2;
@@ -145,10 +145,10 @@ impl Blocks {
                 window = window.min(latency + spec.router.delay).min(credit_latency.max(1));
             }
         }
-        let count = bounds.len() as u64 - 1;
+        let count = division.blocks() as u64;
         let threads = (how.threads as u64).clamp(1, count) as f64;
         let copies = 1.0 + 2.0 * (1.0 - 1.0 / threads);
-        let window = window.min(notes_after(spec, &bounds).unwrap_or(u64::MAX));
+        let window = window.min(notes_after(spec, &division).unwrap_or(u64::MAX));
         Self { count, cuts, window: if cuts > 0 { window } else { 0 }, copies }
     }
 }

@@ -42,11 +42,14 @@ pub(super) fn first_links(graph: &Graph) -> Vec<u32> {
 /// The row of each channel of a block; `None` for a port without a link. `first_links`: of the network.
 pub(super) fn of_block(block: &dyn AnyBlock, first_links: &[u32]) -> Vec<Option<u32>> {
     let links = first_links[first_links.len() - 1];
-    let mut next = block.places().next().map_or(0, |router| first_links[router.id as usize]);
+    let (mut router, mut next) = (u32::MAX, 0);
     let row = |out: Output<'_>| match out.kind {
         ChannelEnd::Unused => None,
         ChannelEnd::Injection => Some(links + block.interfaces().terminals[out.router as usize].id),
         ChannelEnd::Local | ChannelEnd::Remote | ChannelEnd::Ejection => {
+            if router != out.router {
+                (router, next) = (out.router, first_links[block.router(out.router as usize).id as usize]);
+            }
             next += 1;
             Some(next - 1)
         }

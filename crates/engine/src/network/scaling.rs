@@ -52,8 +52,8 @@ impl Shares {
         let how = Execution::new(threads, 0);
         let mut simulation = Simulation::new(spec, how)?;
         simulation.advance(cycles.min(TRIAL));
-        if let Some(bounds) = simulation.evener_bounds(spec) {
-            simulation = Simulation::divided(spec, how, bounds)?;
+        if let Some(division) = simulation.evener_division(spec) {
+            simulation = Simulation::divided(spec, how, division)?;
         }
         simulation.advance(cycles);
         let hops: Vec<u64> = simulation.hops_by_block().collect();

@@ -1,6 +1,6 @@
 //! A network that can be advanced: its blocks run window by window, on one or more threads.
 
-use crate::network::assemble;
+use crate::network::assemble::{self, Division};
 use crate::network::bundles::SleepAccounts;
 use crate::network::idle::Idle;
 use crate::network::load_readings::LoadReadings;
@@ -43,12 +43,11 @@ pub struct Simulation {
     /// Skips cycles in which nothing is in flight.
     pub(crate) idle: Idle,
     pub(crate) now: u64,
-    /// The first router of each block, and the end of the last block.
-    pub(crate) bounds: Vec<u32>,
-    /// The way in which this run is executed.
+    pub(crate) division: Division,
+    /// How this run is executed.
     how: Execution,
-    /// First channel of each block in the order of the graph, and the end of the last block.
-    first: Vec<u32>,
+    /// The block of each channel in the order of the graph, and its number there. Empty without an overseer.
+    places: Vec<(u32, u32)>,
     overseer: Option<Box<dyn Overseer>>,
     /// Cycles before which the overseer is notified of links that have failed or returned, the last first.
     faults: Vec<u64>,
@@ -60,8 +59,8 @@ pub struct Simulation {
     pub(crate) bundles: SleepAccounts,
 }
 
-/// Bounds of the blocks that `how` requests, or else of the number that suits the size of the network.
-fn usual_bounds(spec: &Spec, how: Execution, net: &Net) -> Vec<u32> {
+/// The blocks that `how` requests, or else as many as suit the size of the network.
+fn usual_division(spec: &Spec, how: Execution, net: &Net) -> Division {
     let wanted = if how.blocks == 0 { assemble::usual_blocks(&spec.graph, how.threads) } else { how.blocks };
     assemble::partition(spec, wanted, net.needs.reads_group)
 }
@@ -74,30 +73,29 @@ impl Simulation {
     /// The same with records for at least this number of ports and VCs. No result depends on it.
     pub fn of_width(spec: &Spec, how: Execution, width: Width) -> Result<Self, Refusal> {
         let net = assemble::net(spec)?;
-        let bounds = usual_bounds(spec, how, &net);
-        Self::of(net, spec, how, width, bounds)
+        let division = usual_division(spec, how, &net);
+        Self::of(net, spec, how, width, division)
     }
 
-    /// The same, divided into the blocks that these bounds give: see [`assemble::partition`]. They depend only on the
-    /// spec.
-    pub(crate) fn divided(spec: &Spec, how: Execution, bounds: Vec<u32>) -> Result<Self, Refusal> {
-        Self::of(assemble::net(spec)?, spec, how, spec.width(), bounds)
+    /// The same, divided into these blocks. They depend on nothing but a run of the same spec.
+    pub(crate) fn divided(spec: &Spec, how: Execution, division: Division) -> Result<Self, Refusal> {
+        Self::of(assemble::net(spec)?, spec, how, spec.width(), division)
     }
 
-    /// The same network before its first cycle, divided by other bounds. It stays on the cores of this one.
-    pub(crate) fn divided_anew(self, spec: &Spec, bounds: Vec<u32>) -> Self {
+    /// The same network before its first cycle, divided into other blocks. It stays on the cores of this one.
+    pub(crate) fn divided_anew(self, spec: &Spec, division: Division) -> Self {
         let (how, cores) = (self.how, self.cores.clone());
-        drop(self); // so that only one network takes memory at a time
-        let anew = Self::divided(spec, how, bounds).expect("this spec has been assembled before");
+        drop(self); // so that no two networks take memory
+        let anew = Self::divided(spec, how, division).expect("this spec has been assembled before");
         Self { cores, ..anew }
     }
 
     /// The simulation of a network whose shared part is built.
-    fn of(mut net: Net, spec: &Spec, how: Execution, width: Width, bounds: Vec<u32>) -> Result<Self, Refusal> {
+    fn of(mut net: Net, spec: &Spec, how: Execution, width: Width, division: Division) -> Result<Self, Refusal> {
         net.keep_shortcuts(how.shortcuts);
         let policy = policy::build(spec)?;
         let allocator = spec.router.allocator.give_to(Compile::of(&net, width));
-        Ok(Self::of_parts(spec, how, net, (&*policy, &allocator), bounds))
+        Ok(Self::of_parts(spec, how, net, (&*policy, &allocator), division))
     }
 
     /// A simulation with these models in place of the spec's models.
@@ -109,8 +107,8 @@ impl Simulation {
         policy: &dyn Policy,
         allocator: &AnyAllocator,
     ) -> Self {
-        let bounds = usual_bounds(spec, how, &net);
-        Self::of_parts(spec, how, net, (policy, allocator), bounds)
+        let division = usual_division(spec, how, &net);
+        Self::of_parts(spec, how, net, (policy, allocator), division)
     }
 
     fn of_parts(
@@ -118,12 +116,12 @@ impl Simulation {
         how: Execution,
         mut net: Net,
         (policy, allocator): (&dyn Policy, &AnyAllocator),
-        bounds: Vec<u32>,
+        division: Division,
     ) -> Self {
-        net.notes_after = assemble::notes_after(spec, &bounds);
-        let blocks = assemble::blocks(spec, &net, policy, allocator, &bounds);
+        net.notes_after = assemble::notes_after(spec, &division);
+        let blocks = assemble::blocks(spec, &net, policy, allocator, &division);
         let overseer = policy::with_site(spec, |site| policy.overseer(site));
-        let first = bounds.iter().map(|&router| spec.graph.port_base(router)).collect();
+        let places = if overseer.is_some() { division.channels(&spec.graph) } else { Vec::new() };
         let window = window(&net, &blocks);
         let threads = how.threads.clamp(1, blocks.len());
         let post = Post::new(&blocks, threads);
@@ -132,8 +130,8 @@ impl Simulation {
         let readings = LoadReadings::new(&net.times.changes, &spec.phases, net.times.landing, net.times.policy_repeats);
         let bundles = SleepAccounts::new(spec);
         let may_repeat = overseer.is_none() && blocks.iter().all(|block| block.shortcuts().profile().has(Kind::Steady));
-        let places = blocks.iter().map(|block| 2 * block.outputs() + block.interfaces().terminals.len());
-        let idle = Idle::new(places.sum());
+        let looks = blocks.iter().map(|block| 2 * block.outputs() + block.interfaces().terminals.len());
+        let idle = Idle::new(looks.sum());
         Self {
             net,
             blocks,
@@ -144,9 +142,9 @@ impl Simulation {
             steady: Steady::new(may_repeat),
             idle,
             now: 0,
-            bounds,
+            division,
             how,
-            first,
+            places,
             faults: if overseer.is_some() { rebuild::changes(spec).into_iter().rev().collect() } else { Vec::new() },
             overseer,
             tables,
@@ -227,7 +225,7 @@ impl Simulation {
 
     /// The whole network, as an overseer sees it.
     pub(crate) fn whole(&mut self) -> Whole<'_> {
-        Whole { net: &mut self.net, blocks: &mut self.blocks, first: &self.first, published: &mut self.published }
+        Whole { net: &mut self.net, blocks: &mut self.blocks, places: &self.places, published: &mut self.published }
     }
 
     #[cfg(test)]

@@ -9,17 +9,17 @@ use weft_kernel::net::Net;
 pub(crate) struct Whole<'a> {
     pub net: &'a mut Net,
     pub blocks: &'a mut [Box<dyn AnyBlock>],
-    /// First channel of each block, and the end of the last block.
-    pub first: &'a [u32],
-    /// The data that was published last.
+    /// The block of each channel, and its number there.
+    pub places: &'a [(u32, u32)],
+    /// What was published last.
     pub published: &'a mut Option<Published>,
 }
 
 impl Whole<'_> {
     /// The block of a channel, and its number there.
     fn place(&self, channel: u32) -> (usize, usize) {
-        let block = self.first.partition_point(|&first| first <= channel) - 1;
-        (block, (channel - self.first[block]) as usize)
+        let (block, o) = self.places[channel as usize];
+        (block as usize, o as usize)
     }
 }
 

@@ -1,6 +1,7 @@
 //! The course of a run: its present phase and its results so far. A phase can be entered again after a checkpoint, so
 //! all state that it keeps between two advances is here.
 
+use crate::network::assemble::Division;
 use crate::network::load_readings::{Carried, Reading};
 use crate::network::simulation::Simulation;
 use crate::network::spec::Spec;
@@ -27,9 +28,9 @@ pub(crate) struct Course<'a> {
     /// The spec, until the trial has measured how evenly threads share the work (`network/evener.rs`).
     #[kept(scratch)]
     pub trial: Option<&'a Spec>,
-    /// Bounds of blocks for a new start of the run.
+    /// Blocks with which the run is to begin again.
     #[kept(scratch)]
-    pub bounds: Option<Vec<u32>>,
+    pub division: Option<Division>,
     /// The run was asked to stop, and a checkpoint is made first.
     #[kept(scratch)]
     pub stops: bool,
@@ -94,7 +95,7 @@ impl<'a> Course<'a> {
             look: look(&spec.graph),
             limit: phases.stall_limit,
             trial: None,
-            bounds: None,
+            division: None,
             stops: false,
             expected: phases.warmup + phases.window,
             last_moves: 0,
@@ -135,14 +136,14 @@ impl Simulation {
     /// The checkpoint of a run in its present state.
     pub(crate) fn checkpoint(&self, course: &Course) -> Vec<u8> {
         let mut bytes = Writer::new();
-        self.bounds.keep(&mut bytes);
+        self.division.keep(&mut bytes);
         course.keep(&mut bytes);
         self.keep(&mut bytes);
         bytes
     }
 
-    /// Continues the run of the checkpoint, and returns the results. `self` is a freshly assembled network of the same
-    /// spec, divided as given by [`bounds_of`].
+    /// Goes on with the run of the checkpoint, and returns the results. This is a freshly assembled network of the same
+    /// spec, divided as [`division_of`] says.
     pub(crate) fn resume(
         mut self,
         spec: &Spec,
@@ -150,7 +151,7 @@ impl Simulation {
         checkpoint: Bytes<'_>,
     ) -> Result<Outcome, Refusal> {
         let (mut reader, mut course) = (Reader::new((*checkpoint).as_ref()), Course::new(spec, progress));
-        let read = Vec::<u32>::read(&mut reader)
+        let read = Division::read(&spec.graph, &mut reader)
             .and_then(|_| course.restore(&mut reader))
             .and_then(|()| self.restore(&mut reader))
             .and_then(|()| reader.end());
@@ -171,13 +172,9 @@ fn look(graph: &Graph) -> u64 {
     (PORT_CYCLES / u64::from(graph.port_base(graph.routers())).max(1)).clamp(LEAST, MOST)
 }
 
-/// The blocks of the network of a checkpoint: the first router of each, and the end of the last.
-pub(crate) fn bounds_of(checkpoint: &[u8], graph: &Graph) -> Result<Vec<u32>, Refusal> {
-    let bounds = Vec::<u32>::read(&mut Reader::new(checkpoint)).map_err(unreadable)?;
-    let is_right = bounds.first() == Some(&0)
-        && bounds.last() == Some(&graph.routers())
-        && bounds.is_sorted_by(|before, after| before < after);
-    if is_right { Ok(bounds) } else { Err(unreadable(Unreadable)) }
+/// The blocks into which the network of a checkpoint was divided.
+pub(crate) fn division_of(checkpoint: &[u8], graph: &Graph) -> Result<Division, Refusal> {
+    Division::read(graph, &mut Reader::new(checkpoint)).map_err(unreadable)
 }
 
 fn unreadable(_: Unreadable) -> Refusal {

@@ -109,8 +109,8 @@ impl Simulation {
         if course.begun.is_none() {
             ending = self.warm_up(spec, &mut course);
             course.trial = None;
-            if let Some(bounds) = course.bounds {
-                return self.divided_anew(spec, bounds).go_on(spec, Course::new(spec, course.progress));
+            if let Some(division) = course.division {
+                return self.divided_anew(spec, division).go_on(spec, Course::new(spec, course.progress));
             }
             course.begun = Some(self.open_window(spec));
         }
@@ -323,8 +323,8 @@ impl Simulation {
                 match self.trial(spec) {
                     Trial::TooEarly => {}
                     Trial::Even => course.trial = None,
-                    Trial::Uneven(bounds) => {
-                        course.bounds = Some(bounds);
+                    Trial::Uneven(division) => {
+                        course.division = Some(division);
                         return Some(Ending::Interrupted);
                     }
                 }

@@ -225,6 +225,7 @@ fn channels(blocks: &[Box<dyn AnyBlock>], graph: &Graph, closed: &[Vec<Account>]
             }
         }
     }
+    channels.sort_unstable_by_key(|c| (c.from, c.from_port));
     injections.sort_by_key(|c| c.from_port);
     channels.extend(injections);
     channels

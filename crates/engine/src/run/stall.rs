@@ -47,9 +47,10 @@ pub(crate) fn find(simulation: &Simulation) -> Option<Stall> {
         }
         moving.iter().for_each(|q| _ = stuck.remove(q));
     }
-    let mut path = vec![*stuck.iter().min()?];
+    let mut path = vec![*stuck.iter().min_by_key(|&&q| map.order(q))?];
     let (from, last) = loop {
-        let Some(next) = map.waits_for(path[path.len() - 1])?.into_iter().filter(|d| stuck.contains(d)).min() else {
+        let others = map.waits_for(path[path.len() - 1])?.into_iter().filter(|d| stuck.contains(d));
+        let Some(next) = others.min_by_key(|&q| map.order(q)) else {
             break (0, None);
         };
         if let Some(from) = path.iter().position(|&p| p == next) {
@@ -71,6 +72,12 @@ impl<'a> Map<'a> {
             records.flits.for_each(|f| _ = flits.insert((b, (f.to >> 4) as usize, (f.to & 15) as usize)));
         }
         Self { net, blocks, now, policy_rests, credits, flits }
+    }
+
+    /// The order of queues, which does not depend on the blocks.
+    fn order(&self, q: Queue) -> (u32, u16, u8) {
+        let outcome::Queue { router, port, vc } = self.place(q);
+        (router, port, vc)
     }
 
     fn queues(&self) -> impl Iterator<Item = Queue> + '_ {

@@ -61,7 +61,8 @@ impl Recording for RouterSleep {
     }
 
     fn table(&self, parts: Vec<Routers>, run: &Recorded) -> Table {
-        let routers: Vec<_> = parts.into_iter().flat_map(|part| part.routers).collect();
+        let mut routers: Vec<_> = parts.into_iter().flat_map(|part| part.routers).collect();
+        routers.sort_unstable_by_key(|router| router.id);
         let counts = |of: fn(&Router) -> u64| Column::Counts(routers.iter().map(of).collect());
         let share = |router: &Router| router.asleep as f64 / run.window.max(1) as f64;
         Table::whole([

@@ -2,6 +2,7 @@
 
 use super::builder::Builder;
 use crate::network::failures::{Fault, OwnEnd};
+use std::sync::Arc;
 use weft_api::agents::{BlockSite, ChannelSite, RouterSite};
 use weft_api::state::{ChannelEnd, LinkState};
 use weft_api::subnetworks::Views;
@@ -21,9 +22,8 @@ impl Builder<'_> {
         }
         let events = (0..).zip(ports).flat_map(|(channel, port)| {
             let from = routers[port.router as usize].id;
-            let number = (self.spec.graph.port_base(routers[0].id) + channel - self.spec.graph.port_base(from)) as u16;
-            // the router at the far end; a link to a terminal fails with its own router, unless the policy itself
-            // replaces failed links
+            let number = (channel - self.division.base(from)) as u16;
+            // the router at the far end; a link to a terminal fails with its own router, unless the policy takes care of links itself
             let to = match port.far {
                 Far::Here { router, .. } | Far::Away { router, .. } => Some(router),
                 Far::Terminal(_) => (self.net.faults.repair != Repair::ByPolicy).then_some(from),
@@ -46,15 +46,10 @@ impl Builder<'_> {
 
     /// The block as the service for control packets sees it. `queue`: most packets that may wait for one link.
     fn place(&self, queue: u64) -> Place {
-        let graph = &*self.spec.graph;
-        let place = |r: u32| {
-            let number = self.bounds.partition_point(|&first| first <= r) - 1;
-            (number as u32, graph.port_base(r) - graph.port_base(self.bounds[number]))
-        };
         let longest = self.net.links.iter().map(|l| 2 * l.latency + l.credit_latency + u64::from(l.capacity)).max();
         Place {
             block: self.b as u32,
-            places: (0..graph.routers()).map(place).collect(),
+            places: Arc::clone(self.division.places()),
             horizon: self.net.router.after_grant + 80 + queue + longest.unwrap_or(0),
         }
     }
@@ -78,8 +73,7 @@ impl Builder<'_> {
         // agents have entries only for the channels that they manage, so other networks need no memory for them
         let injection = |out: Output<'_>| {
             let id = block.interfaces().terminals[out.router as usize].id;
-            let (router, _) = self.spec.graph.terminal_at(id);
-            let router = router - block.router(0).id;
+            let router = self.division.number(self.spec.graph.terminal_at(id).0);
             let port = Port { peer: Peer::Terminal(id), class: out.class };
             channel((Output { router, ..out }, (&port, Trunk::at(&[], 0, 0))))
         };

@@ -1,5 +1,6 @@
 //! Describes the blocks of a network, from which the kernel builds them.
 
+use super::division::Division;
 use super::parameters;
 use crate::network::bundles::Members;
 use crate::network::episodes;
@@ -28,17 +29,17 @@ use weft_kernel::shortcuts::profile::Kind;
 use weft_kernel::tally::Tally;
 use weft_topology::{Peer, Trunk};
 
-/// Builds the blocks. `bounds` is the result of [`partition`](super::partition()).
+/// Builds the blocks.
 pub(crate) fn blocks(
     spec: &Spec,
     net: &Net,
     policy: &dyn Policy,
     allocator: &AnyAllocator,
-    bounds: &[u32],
+    division: &Division,
 ) -> Vec<Box<dyn AnyBlock>> {
     let (recordings, members) = (&Setting::new(spec), &Members::new(spec));
-    let builder = |b| Builder { spec, net, policy, allocator, recordings, members, bounds, b };
-    (0..bounds.len() - 1).map(|b| builder(b).build()).collect()
+    let builder = |b| Builder { spec, net, policy, allocator, recordings, members, division, b };
+    (0..division.blocks()).map(|b| builder(b).build()).collect()
 }
 
 pub(crate) struct Builder<'a> {
@@ -48,16 +49,14 @@ pub(crate) struct Builder<'a> {
     pub allocator: &'a AnyAllocator,
     pub recordings: &'a Option<Setting>,
     pub members: &'a Option<Members>,
-    pub bounds: &'a [u32],
+    pub division: &'a Division,
     pub b: usize,
 }
 
 impl Builder<'_> {
     fn build(&self) -> Box<dyn AnyBlock> {
-        let (graph, first) = (&*self.spec.graph, self.bounds[self.b]);
-        let here = first..self.bounds[self.b + 1];
-        let base = graph.port_base(first);
-        let routers: Vec<_> = here.map(|id| views::Place { id, base: graph.port_base(id) - base }).collect();
+        let here = self.division.routers(self.b).iter();
+        let routers: Vec<_> = here.map(|&id| views::Place { id, base: self.division.base(id) }).collect();
         let ports = self.ports(&routers);
         let mut terminals = self.terminals(&ports);
         let sources = match &self.net.interface {
@@ -87,11 +86,10 @@ impl Builder<'_> {
             Peer::Unused => Far::Nowhere,
             Peer::Terminal(t) => Far::Terminal(t),
             Peer::Router { router, port } => {
-                let block = self.bounds.partition_point(|&r| r <= router) - 1;
-                let port = graph.port_base(router) + u32::from(port) - graph.port_base(self.bounds[block]);
-                match block == self.b {
+                let (block, port) = (self.division.block(router), self.division.base(router) + u32::from(port));
+                match block as usize == self.b {
                     true => Far::Here { port, router },
-                    false => Far::Away { cut: Cut { block: block as u32, port }, router },
+                    false => Far::Away { cut: Cut { block, port }, router },
                 }
             }
         };
@@ -229,13 +227,13 @@ impl Builder<'_> {
             return Vec::new();
         }
         let ports = |r: u32| (0..graph.ports(r).len()).map(move |port| graph.trunk(r, port as u16));
-        (self.bounds[self.b]..self.bounds[self.b + 1]).flat_map(ports).collect()
+        self.division.routers(self.b).iter().copied().flat_map(ports).collect()
     }
 
     /// Mail for every block, with memory for the items that can be sent to it in one window.
     fn outbox(&self, ports: &[Port]) -> Vec<Mail> {
         let net = self.net;
-        let blocks = self.bounds.len() - 1;
+        let blocks = self.division.blocks();
         let mut channels = vec![0; blocks];
         for port in ports {
             if let Far::Away { cut, .. } = port.far {

@@ -1,50 +1,59 @@
 //! Divides the routers into blocks.
 
+use super::division::{Division, Order};
 use crate::network::jobs::Job;
 use crate::network::spec::Spec;
 use crate::network::transit::packets_under_way;
 use weft_api::routing::Needs;
 use weft_api::state::Packet;
-use weft_topology::Graph;
+use weft_topology::{Graph, Link};
 use weft_units::Refusal;
 
-/// The first router of every block, and the end of the last block. It depends only on the spec and the number of
-/// blocks. `whole_groups`: routers read the queues of their group, so each group must lie in one block, and there can't
-/// be more blocks than groups.
+/// The routers of every block. It depends on nothing but the spec and the number of blocks.
+/// `whole_groups`: routers read the queues of their group, so each group must lie in one block, and there can't be more blocks than
+/// groups.
 ///
-/// Blocks have about equal work, estimated from the ports of their routers and the terminals of programs ([`work`]).
-pub(crate) fn partition(spec: &Spec, blocks: usize, whole_groups: bool) -> Vec<u32> {
-    partition_by(spec, blocks, whole_groups, work(spec))
+/// Blocks have about as much work each, as far as the ports of their routers and the terminals of programs tell ([`work`]).
+pub(crate) fn partition(spec: &Spec, blocks: usize, whole_groups: bool) -> Division {
+    partition_by(spec, blocks, whole_groups, &work(spec))
 }
 
 /// The same by the work of each router.
+pub(crate) fn partition_by(spec: &Spec, blocks: usize, whole_groups: bool, work: &[u64]) -> Division {
+    let order = Order::of(&spec.graph, blocks);
+    order.divide(&spec.graph, &bounds_in(&order, spec, blocks, whole_groups, work))
+}
+
+/// Where each block begins in the order, and the end of the last block.
 ///
-/// A unit (a row, a group) stays whole if there are enough units for all blocks. Units are split if whole ones leave
-/// more than [`IDLE_SHARE`] idle, and the split costs nothing. It costs nothing if links inside of a unit are as long
-/// as those between units, because blocks then wait for each other no more often.
-pub(crate) fn partition_by(spec: &Spec, blocks: usize, whole_groups: bool, work: Vec<u64>) -> Vec<u32> {
+/// A unit (a row, a group) stays whole if there are enough units for all blocks.
+/// Units are split if whole ones leave more than [`IDLE_SHARE`] idle, and the split costs nothing. It costs nothing where links inside of
+/// a unit are as long as those between units: then blocks wait for each other no more often.
+fn bounds_in(order: &Order, spec: &Spec, blocks: usize, whole_groups: bool, work: &[u64]) -> Vec<u32> {
     let graph = &*spec.graph;
-    let grain = graph.grain();
-    let units = graph.routers().div_ceil(grain);
+    let units = order.units.len() as u32 - 1;
     let blocks = (blocks.min(MAX_BLOCKS) as u32).clamp(1, if whole_groups { units } else { graph.routers() });
-    let work = before(work);
-    let whole = bounds(&work, blocks.min(units), grain);
-    let is_too_uneven = || blocks > units || uneven(&work, &whole) > IDLE_SHARE && !is_closer_inside(spec, grain);
-    let bounds = if whole_groups || grain == 1 || !is_too_uneven() { whole } else { bounds(&work, blocks, 1) };
-    let step = if whole_groups { grain } else { 1 };
+    let work = before(order.routers.iter().map(|&router| work[router as usize]));
+    let whole = bounds(&work, blocks.min(units), &order.units);
+    let is_too_uneven =
+        || blocks > units || uneven(&work, &whole) > IDLE_SHARE && !is_closer_inside(spec, &order.unit_of());
+    let single: Vec<u32> = (0..=graph.routers()).collect();
+    let steps = if whole_groups { &order.units } else { &single };
+    let may_split = !whole_groups && units < graph.routers();
+    let bounds = if may_split && is_too_uneven() { bounds(&work, blocks, &single) } else { whole };
     let jobs = &spec.traffic.jobs;
-    let whole = with_whole_nodes(spec, jobs.iter(), bounds.clone(), step);
+    let whole = with_whole_nodes(spec, jobs.iter(), bounds.clone(), (order, steps));
     if whole.len() == bounds.len() {
         return whole;
     }
     let with_notes_at_once = jobs.iter().filter(|job| job.workload.model().notes_after(spec.cycle_fs).is_none());
-    with_whole_nodes(spec, with_notes_at_once, bounds, step)
+    with_whole_nodes(spec, with_notes_at_once, bounds, (order, steps))
 }
 
 /// Cycles after which terminals of a node act on each other: the least over the jobs of which a node is divided among these blocks.
 /// `None`: no node is divided.
-pub(crate) fn notes_after(spec: &Spec, bounds: &[u32]) -> Option<u64> {
-    let block = |terminal: u32| bounds.partition_point(|&first| first <= spec.graph.terminal_at(terminal).0);
+pub(crate) fn notes_after(spec: &Spec, division: &Division) -> Option<u64> {
+    let block = |terminal: u32| division.block(spec.graph.terminal_at(terminal).0);
     let is_divided = |node: &[u32]| node.iter().any(|&terminal| block(terminal) != block(node[0]));
     let jobs = spec.traffic.jobs.iter().filter(|job| nodes(spec, job).any(is_divided));
     jobs.filter_map(|job| job.workload.model().notes_after(spec.cycle_fs)).min()
@@ -56,15 +65,19 @@ fn nodes<'a>(spec: &Spec, job: &'a Job) -> impl Iterator<Item = &'a [u32]> {
     job.terminals.chunks(together.max(1)).filter(move |_| together > 1)
 }
 
-/// Moves bounds, by `step` routers at a time, to places that divide no node of these jobs. There are fewer blocks if there are fewer
-/// such places.
-fn with_whole_nodes<'a>(spec: &Spec, jobs: impl Iterator<Item = &'a Job>, mut bounds: Vec<u32>, step: u32) -> Vec<u32> {
-    let graph = &*spec.graph;
-    // by router: nodes that begin before it and end there or later
-    let mut divided = vec![0i32; graph.routers() as usize + 1];
+/// Moves bounds down to `steps` that divide no node of these jobs. There are fewer blocks if there are fewer such steps.
+fn with_whole_nodes<'a>(
+    spec: &Spec,
+    jobs: impl Iterator<Item = &'a Job>,
+    mut bounds: Vec<u32>,
+    (order, steps): (&Order, &[u32]),
+) -> Vec<u32> {
+    let place_of = order.place_of();
+    // by place in the order: nodes that begin before it and end there or later
+    let mut divided = vec![0i32; place_of.len() + 1];
     for node in jobs.flat_map(|job| nodes(spec, job)) {
-        let routers = node.iter().map(|&terminal| graph.terminal_at(terminal).0);
-        let (least, most) = routers.fold((u32::MAX, 0), |(least, most), r| (least.min(r), most.max(r)));
+        let places = node.iter().map(|&terminal| place_of[spec.graph.terminal_at(terminal).0 as usize]);
+        let (least, most) = places.fold((u32::MAX, 0), |(least, most), at| (least.min(at), most.max(at)));
         divided[least as usize + 1] += 1;
         divided[most as usize + 1] -= 1;
     }
@@ -74,9 +87,9 @@ fn with_whole_nodes<'a>(spec: &Spec, jobs: impl Iterator<Item = &'a Job>, mut bo
         *node = open;
     });
     for bound in &mut bounds {
-        while divided[*bound as usize] > 0 {
-            *bound -= step.min(*bound);
-        }
+        let least = steps.partition_point(|step| step < bound);
+        let free = steps[..=least].iter().rev().find(|&&step| divided[step as usize] == 0);
+        *bound = *free.unwrap_or(&0);
     }
     bounds.dedup();
     bounds
@@ -99,41 +112,30 @@ fn work(spec: &Spec) -> Vec<u64> {
 }
 
 /// The work of all routers before each router, and before the end.
-fn before(work: Vec<u64>) -> Vec<u64> {
+fn before(work: impl Iterator<Item = u64>) -> Vec<u64> {
     let sum = |sum: &mut u64, own: u64| {
         *sum += own;
         Some(*sum)
     };
-    std::iter::once(0).chain(work.into_iter().scan(0, sum)).collect()
+    std::iter::once(0).chain(work.scan(0, sum)).collect()
 }
 
 /// Share by which the largest block may exceed the mean before units are split.
 const IDLE_SHARE: f64 = 0.05;
 
-/// Bounds of `blocks` blocks, at multiples of `grain`, with about as much work each. `work`: that before each router and before the end.
-fn bounds(work: &[u64], blocks: u32, grain: u32) -> Vec<u32> {
-    let routers = work.len() as u32 - 1;
-    let (units, all) = (routers.div_ceil(grain), work[routers as usize]);
-    let work_before = |unit: u32| work[(unit * grain).min(routers) as usize];
+/// Bounds of `blocks` blocks, at the begins of `units`, with about as much work each. `work`: that before each router and before the end.
+fn bounds(work: &[u64], blocks: u32, units: &[u32]) -> Vec<u32> {
+    let (count, all) = (units.len() as u32 - 1, work[work.len() - 1]);
     let mut bounds = vec![0];
     for b in 1..blocks {
         let due = u64::from(b) * all / u64::from(blocks);
-        // the last unit that begins no later; each block has at least one
-        let unit = partition_point(units, |unit| work_before(unit) <= due).saturating_sub(1);
-        bounds.push(unit.clamp(bounds[b as usize - 1] + 1, units - (blocks - b)));
+        // the last unit that begins no later; each block has one at least
+        let unit =
+            units[..count as usize].partition_point(|&first| work[first as usize] <= due).saturating_sub(1) as u32;
+        bounds.push(unit.clamp(bounds[b as usize - 1] + 1, count - (blocks - b)));
     }
-    bounds.push(units);
-    bounds.into_iter().map(|unit| (unit * grain).min(routers)).collect()
-}
-
-/// The first number below `end` of which `holds` is not true; it is true of all before it.
-fn partition_point(end: u32, holds: impl Fn(u32) -> bool) -> u32 {
-    let (mut low, mut high) = (0, end);
-    while low < high {
-        let middle = low + (high - low) / 2;
-        if holds(middle) { low = middle + 1 } else { high = middle }
-    }
-    low
+    bounds.push(count);
+    bounds.into_iter().map(|unit| units[unit as usize]).collect()
 }
 
 /// The work of the largest block over the mean of all, less 1: the share of the time for which the others wait.
@@ -146,13 +148,14 @@ fn uneven(work: &[u64], bounds: &[u32]) -> f64 {
 
 /// Whether some link between routers of one unit is shorter than all between units: to cut it would shorten the windows in which
 /// blocks run alone.
-fn is_closer_inside(spec: &Spec, grain: u32) -> bool {
+fn is_closer_inside(spec: &Spec, unit_of: &[u32]) -> bool {
     let alone = |class: u8| {
         let link = &spec.links[usize::from(class)];
         (link.latency + spec.router.delay).min(link.credit_latency + spec.router.credit_delay)
     };
     let shortest = |inside: bool| {
-        let links = spec.graph.links().filter(|link| (link.ends[0].0 / grain == link.ends[1].0 / grain) == inside);
+        let is_inside = |link: &Link| unit_of[link.ends[0].0 as usize] == unit_of[link.ends[1].0 as usize];
+        let links = spec.graph.links().filter(|link| is_inside(link) == inside);
         links.map(|link| alone(link.class).min(alone(link.back))).min().unwrap_or(u64::MAX)
     };
     shortest(true) < shortest(false)
@@ -227,7 +230,7 @@ mod tests {
     fn a_routing_that_reads_its_group_is_refused_where_a_block_could_split_one() {
         let needs = Needs { reads_group: true, ..Needs::default() };
         assert_eq!(refuse_split_groups(&two_groups(false), &needs, "toy"), Ok(()));
-        assert_eq!(bounds(&[0, 3, 6, 9, 12], 2, 2), [0, 2, 4]);
+        assert_eq!(bounds(&[0, 3, 6, 9, 12], 2, &[0, 2, 4]), [0, 2, 4]);
         let refusal = refuse_split_groups(&two_groups(true), &needs, "toy").unwrap_err();
         assert!(refusal.what.contains("has no groups of equal size with consecutive router numbers"), "{refusal}");
         assert_eq!(refuse_split_groups(&two_groups(true), &Needs::default(), "toy"), Ok(()));
@@ -238,19 +241,35 @@ mod tests {
         Spec::new(&topology, serde_json::from_str(routing).expect("a routing")).expect("a spec")
     }
 
+    /// The first router of each block, and the end of the last one, of a network that is divided as it is numbered.
+    fn firsts(spec: &Spec, blocks: usize, whole_groups: bool) -> Vec<u32> {
+        let division = partition(spec, blocks, whole_groups);
+        let all: Vec<u32> = (0..division.blocks()).flat_map(|block| division.routers(block)).copied().collect();
+        assert!(all.iter().copied().eq(0..spec.graph.routers()), "{division:?}");
+        let firsts = (0..division.blocks()).map(|block| division.routers(block)[0]);
+        firsts.chain([spec.graph.routers()]).collect()
+    }
+
+    /// The work before each router, and the begins of units of `grain` routers.
+    fn work_and_units(spec: &Spec, grain: usize) -> (Vec<u64>, Vec<u32>) {
+        let routers = spec.graph.routers();
+        (before(work(spec).into_iter()), (0..routers).step_by(grain).chain([routers]).collect())
+    }
+
     #[test]
     fn rows_are_split_where_whole_ones_leave_threads_idle() {
         let spec = spec(r#"{"hyperx": {"widths": [22, 22], "terminals_per_router": 1}}"#, r#"{"dimension_order": {}}"#);
-        let work = before(work(&spec));
+        let (work, rows) = work_and_units(&spec, 22);
+        let (_, single) = work_and_units(&spec, 1);
         // 22 rows on 16 blocks: two rows where 22 / 16 = 1.375 are the mean
-        assert!((uneven(&work, &bounds(&work, 16, 22)) - (2.0 / 1.375 - 1.0)).abs() < 1e-9);
-        let split = partition(&spec, 16, false);
+        assert!((uneven(&work, &bounds(&work, 16, &rows)) - (2.0 / 1.375 - 1.0)).abs() < 1e-9);
+        let split = firsts(&spec, 16, false);
         // 31 routers where 484 / 16 = 30.25 are the mean
         assert!((uneven(&work, &split) - (31.0 / 30.25 - 1.0)).abs() < 1e-9, "{split:?}");
-        assert_eq!(partition(&spec, 11, false), bounds(&work, 11, 22), "two rows each");
-        assert_eq!(partition(&spec, 30, false), bounds(&work, 30, 1), "more blocks than rows");
-        assert_eq!(partition(&spec, 16, true), bounds(&work, 16, 22));
-        assert_eq!(partition(&spec, 100, true), bounds(&work, 22, 22), "no more blocks than groups");
+        assert_eq!(firsts(&spec, 11, false), bounds(&work, 11, &rows), "two rows each");
+        assert_eq!(firsts(&spec, 30, false), bounds(&work, 30, &single), "more blocks than rows");
+        assert_eq!(firsts(&spec, 16, true), bounds(&work, 16, &rows));
+        assert_eq!(firsts(&spec, 100, true), bounds(&work, 22, &rows), "no more blocks than groups");
     }
 
     #[test]
@@ -260,10 +279,11 @@ mod tests {
         let mut spec = spec(dragonfly, r#"{"dragonfly_minimal": {}}"#);
         (spec.links[1].latency, spec.links[2].latency) = (10, 100);
         (spec.links[1].credit_latency, spec.links[2].credit_latency) = (10, 100);
-        let work = before(work(&spec));
-        assert_eq!(partition(&spec, 4, false), bounds(&work, 4, 4), "9 groups");
+        let (work, groups) = work_and_units(&spec, 4);
+        let (_, single) = work_and_units(&spec, 1);
+        assert_eq!(firsts(&spec, 4, false), bounds(&work, 4, &groups), "9 groups");
         spec.links.iter_mut().for_each(|link| (link.latency, link.credit_latency) = (100, 100));
-        assert_eq!(partition(&spec, 4, false), bounds(&work, 4, 1), "9 routers each");
+        assert_eq!(firsts(&spec, 4, false), bounds(&work, 4, &single), "9 routers each");
     }
 
     #[test]
@@ -271,12 +291,13 @@ mod tests {
         // a fat tree as it is sold: its levels have routers of different sizes
         let spec = spec(r#"{"k_ary_n_tree": {"k": 4, "n": 3}}"#, r#"{"up_down": {}}"#);
         for blocks in 1..=spec.graph.routers() {
-            let bounds = partition(&spec, blocks as usize, false);
-            assert_eq!(
-                (bounds.len(), bounds[0], *bounds.last().unwrap()),
-                (blocks as usize + 1, 0, spec.graph.routers())
-            );
-            assert!(bounds.windows(2).all(|both| both[0] < both[1]), "{bounds:?}");
+            let division = partition(&spec, blocks as usize, false);
+            assert_eq!(division.blocks(), blocks as usize);
+            let mut all: Vec<u32> = (0..division.blocks()).flat_map(|b| division.routers(b)).copied().collect();
+            all.sort_unstable();
+            assert!(all.into_iter().eq(0..spec.graph.routers()), "{division:?}");
+            assert!((0..division.blocks()).all(|b| division.routers(b).is_sorted()), "{division:?}");
+            assert!((0..division.blocks()).all(|b| !division.routers(b).is_empty()), "{division:?}");
         }
         assert_eq!(
             (usual_blocks(&spec.graph, 0), usual_blocks(&spec.graph, 1), usual_blocks(&spec.graph, 5)),
@@ -284,17 +305,34 @@ mod tests {
         );
     }
 
-    /// All terminals of a fat tree are at its first routers. Two blocks share them, so that each has work to do for the ranks of a program.
     #[test]
-    fn terminals_of_a_program_are_divided_among_blocks() {
-        let mut spec = spec(r#"{"fat_tree": {"k": 4}}"#, r#"{"up_down": {}}"#);
-        // 20 routers of 4 ports, the first 8 with 2 terminals each: half of the ports is at router 10
-        assert_eq!(partition(&spec, 2, false), [0, 10, 20]);
-        let program = r#"{"collective": {"operation": "all_reduce", "ranks": 16, "bytes": "1KB"}}"#;
-        spec.traffic.jobs[0].workload =
+    fn terminals_of_a_program_count_as_work() {
+        let mut spec =
+            spec(r#"{"torus": {"widths": [4, 4], "terminals_per_router": 1}}"#, r#"{"dimension_order": {}}"#);
+        assert_eq!(firsts(&spec, 2, false), [0, 8, 16]);
+        let program = r#"{"collective": {"operation": "all_reduce", "ranks": 4, "bytes": "1KB"}}"#;
+        let job = &mut spec.traffic.jobs[0];
+        job.workload =
             serde_json::from_str(&format!(r#"{{"programs": {{"program": {program}}}}}"#)).expect("a workload");
-        // (8 x (4 + 2 x 16) + 12 x 4) / 2 = 168 of work, of which each of the first routers has 36
-        assert_eq!(partition(&spec, 2, false), [0, 4, 20]);
+        job.terminals.truncate(4);
+        // (4 x (5 + 16) + 12 x 5) / 2 = 72 of work, of which each of the first routers has 21
+        assert_eq!(firsts(&spec, 2, false), [0, 3, 16]);
+    }
+
+    /// Pods of 2 leaves and 2 routers above them, and 4 routers on top: each block gets every second pod, and half of the top.
+    #[test]
+    fn pods_of_a_tree_are_dealt_out_in_turns() {
+        let tree = spec(r#"{"fat_tree": {"k": 4}}"#, r#"{"up_down": {}}"#);
+        let two = partition(&tree, 2, false);
+        assert_eq!(two.routers(0), [0, 1, 4, 5, 8, 9, 12, 13, 16, 18]);
+        assert_eq!(two.routers(1), [2, 3, 6, 7, 10, 11, 14, 15, 17, 19]);
+        let eight = partition(&tree, 8, false);
+        let leaves = |b: usize| eight.routers(b).iter().filter(|&&router| router < 8).count();
+        assert_eq!((0..eight.blocks()).map(leaves).collect::<Vec<_>>(), [1; 8], "{eight:?}");
+        let planes = spec(r#"{"planes": {"count": 3, "of": {"fat_tree": {"k": 4}}}}"#, r#"{"up_down": {}}"#);
+        let two = partition(&planes, 2, false);
+        assert_eq!(two.routers(0)[..12], [0, 1, 2, 3, 4, 5, 12, 13, 14, 15, 16, 17]);
+        assert_eq!((two.routers(0).len(), two.routers(1).len()), (30, 30));
     }
 
     #[test]
@@ -305,8 +343,7 @@ mod tests {
             let program = r#"{"collective": {"operation": "all_reduce", "ranks": 4, "bytes": "1KB"}}"#;
             let workload = format!(r#"{{"programs": {{"program": {program}, "host_latency": "{host_latency}"}}}}"#);
             spec.traffic.jobs[0].workload = serde_json::from_str(&workload).expect("a workload");
-            let bounds = partition(&spec, 2, false);
-            (notes_after(&spec, &bounds), bounds)
+            (notes_after(&spec, &partition(&spec, 2, false)), firsts(&spec, 2, false))
         };
         // two routers: each node has a terminal at both
         let single = r#"{"single_router": {"terminals": 4}}"#;
@@ -326,8 +363,8 @@ mod tests {
         let program = r#"{"collective": {"operation": "all_reduce", "ranks": 6, "bytes": "1KB"}}"#;
         let workload = format!(r#"{{"programs": {{"program": {program}, "rails": 2}}}}"#);
         spec.traffic.jobs[0].workload = serde_json::from_str(&workload).expect("a workload");
-        assert_eq!(partition(&spec, 4, true), [0, 6, 12]);
-        assert_eq!(partition(&spec, 4, false), [0, 2, 6, 8, 12], "bounds at 0, 3, 6, 9 and 12, moved by a router");
+        assert_eq!(firsts(&spec, 4, true), [0, 6, 12]);
+        assert_eq!(firsts(&spec, 4, false), [0, 2, 6, 8, 12], "bounds at 0, 3, 6, 9 and 12, moved by a router");
     }
 
     /// Packets on long links fill a cache that the state of the ports does not fill.

@@ -1,6 +1,6 @@
 //! Tests with a workload that is in no registry: a terminal sends when something is delivered to it, and only then.
 
-use super::{Simulation, usual_bounds};
+use super::{Simulation, usual_division};
 use crate::network::assemble;
 use crate::network::routing::routing;
 use crate::network::spec::{Execution, Spec, Stop};
@@ -101,8 +101,8 @@ fn run_on(relay: Relay, how: Execution) -> Outcome {
     (spec.phases.warmup, spec.phases.window, spec.phases.stop) = (0, 100_000, Stop::Complete);
     let job = NetJob { workload: Arc::new(relay), classes: vec![0], hears_packets: true };
     let net = assemble::net_with(&spec, routing(&spec).unwrap().into(), |_| Ok(vec![job])).unwrap();
-    let bounds = usual_bounds(&spec, how, &net);
-    Simulation::of(net, &spec, how, spec.width(), bounds).unwrap().run(&spec, &())
+    let division = usual_division(&spec, how, &net);
+    Simulation::of(net, &spec, how, spec.width(), division).unwrap().run(&spec, &())
 }
 
 /// A token passes all terminals 5 times. Each sends in the cycle in which it gets the token, so the run takes exactly

@@ -1,0 +1,203 @@
+//! The routers of each block, and the order in which they are divided.
+//!
+//! Most networks are divided as their routers are numbered. A tree numbers its routers level by level, so that cuts between numbers
+//! would give one block all leaves and another all routers above them. So the subtrees below the top are dealt out to the
+//! blocks in turns, each with its share of the top. Ranks of a program that send at the same time are often neighbours, and then all
+//! blocks have work at the same time.
+
+use std::sync::Arc;
+use weft_api::base::kept::{Kept, Reader, Unreadable, Value, Writer};
+use weft_topology::{Graph, Levels, Structure, Tree};
+
+/// The routers of each block, in ascending order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Division {
+    /// The routers of the first block, then those of the next.
+    routers: Vec<u32>,
+    /// Where the routers of each block begin, and the end of the last block.
+    first: Vec<usize>,
+    /// The block of each router, and its first port among those of the block.
+    places: Arc<[(u32, u32)]>,
+}
+
+impl Division {
+    /// `block_of`: the block of each router. `None` if a block before the last one has no router.
+    fn of(graph: &Graph, block_of: &[u32]) -> Option<Self> {
+        let blocks = block_of.iter().max().map_or(0, |&last| last as usize + 1);
+        let (mut routers, mut first) = (vec![Vec::new(); blocks], vec![0]);
+        (0..).zip(block_of).for_each(|(router, &block)| routers[block as usize].push(router));
+        let mut places = vec![(0, 0); block_of.len()];
+        for (block, routers) in (0..).zip(&routers) {
+            let mut base = 0;
+            for &router in routers {
+                places[router as usize] = (block, base);
+                base += graph.ports(router).len() as u32;
+            }
+            first.push(first[block as usize] + routers.len());
+        }
+        let is_none_empty = routers.iter().all(|routers| !routers.is_empty());
+        is_none_empty.then(|| Self { routers: routers.concat(), first, places: places.into() })
+    }
+
+    pub fn blocks(&self) -> usize {
+        self.first.len() - 1
+    }
+
+    /// The routers of a block.
+    pub fn routers(&self, block: usize) -> &[u32] {
+        &self.routers[self.first[block]..self.first[block + 1]]
+    }
+
+    /// The number of a router among those of its block.
+    pub fn number(&self, router: u32) -> u32 {
+        let routers = self.routers(self.block(router) as usize);
+        routers.binary_search(&router).expect("a router of its block") as u32
+    }
+
+    /// The block of a router.
+    pub fn block(&self, router: u32) -> u32 {
+        self.places[router as usize].0
+    }
+
+    /// The first port of a router among those of its block.
+    pub fn base(&self, router: u32) -> u32 {
+        self.places[router as usize].1
+    }
+
+    /// The block of each router, and its first port there.
+    pub fn places(&self) -> &Arc<[(u32, u32)]> {
+        &self.places
+    }
+
+    /// The block of each channel that leaves a router, and its number there.
+    pub fn channels(&self, graph: &Graph) -> Vec<(u32, u32)> {
+        let of_router = |router: u32| {
+            (0..graph.ports(router).len() as u32).map(move |port| (self.block(router), self.base(router) + port))
+        };
+        (0..graph.routers()).flat_map(of_router).collect()
+    }
+
+    /// Writes it, so that [`Self::read`] finds it again.
+    pub fn keep(&self, to: &mut Writer) {
+        self.places.iter().map(|place| place.0).collect::<Vec<_>>().keep(to);
+    }
+
+    pub fn read(graph: &Graph, from: &mut Reader<'_>) -> Result<Self, Unreadable> {
+        let block_of = Vec::<u32>::read(from)?;
+        let is_right =
+            block_of.len() == graph.routers() as usize && block_of.iter().all(|&block| block < graph.routers());
+        if is_right { Self::of(graph, &block_of).ok_or(Unreadable) } else { Err(Unreadable) }
+    }
+}
+
+/// The routers of a network in the order in which blocks divide them.
+#[derive(Debug)]
+pub(super) struct Order {
+    pub routers: Vec<u32>,
+    /// Where the units begin which a block best has whole (rows, groups, subtrees), and the end.
+    pub units: Vec<u32>,
+}
+
+impl Order {
+    /// The order for this number of blocks.
+    pub fn of(graph: &Graph, blocks: usize) -> Self {
+        match graph.plane().structure() {
+            Structure {
+                levels: Some(levels @ Levels { tree: Some(tree), count, .. }),
+                grid: None,
+                groups: None,
+                crossed: None,
+                ..
+            } if *count > 1 => Self::of_tree(graph, (levels, tree), blocks as u64),
+            _ => {
+                let (routers, grain) = (graph.routers(), graph.grain());
+                let units = (0..routers).step_by(grain as usize).chain([routers]).collect();
+                Self { routers: (0..routers).collect(), units }
+            }
+        }
+    }
+
+    fn of_tree(graph: &Graph, (levels, tree): (&Levels, &Tree), blocks: u64) -> Self {
+        let (subtrees, planes) = (u64::from(tree.top()), graph.planes());
+        let turns = if blocks <= subtrees { blocks } else { 1 };
+        let mut places = Vec::with_capacity(levels.of_router.len());
+        let mut before = vec![0u64; levels.count as usize];
+        for (router, &level) in (0..).zip(&levels.of_router) {
+            let (position, size) = (before[level as usize], u64::from(levels.size(level)));
+            before[level as usize] += 1;
+            let subtree = position * subtrees / size;
+            // routers above each other come together
+            let share = (2 * position + 1) * u64::from(u32::MAX) / size;
+            places.push(((subtree % turns, subtree), share, level, router));
+        }
+        places.sort_unstable();
+        let mut units: Vec<u32> = (0..)
+            .zip(&places)
+            .filter(|&(at, place): &(u32, _)| at == 0 || place.0 != places[at as usize - 1].0)
+            .map(|(at, _)| at * planes)
+            .collect();
+        units.push(graph.routers());
+        let routers = places.iter().flat_map(|&(.., router)| (0..planes).map(move |plane| router * planes + plane));
+        Self { routers: routers.collect(), units }
+    }
+
+    /// The division at these places of the order: where each block begins, and the end of the last one.
+    pub fn divide(&self, graph: &Graph, bounds: &[u32]) -> Division {
+        let mut block_of = vec![0; self.routers.len()];
+        for (block, both) in (0..).zip(bounds.windows(2)) {
+            self.routers[both[0] as usize..both[1] as usize]
+                .iter()
+                .for_each(|&router| block_of[router as usize] = block);
+        }
+        Division::of(graph, &block_of).expect("each block has a router")
+    }
+
+    /// The place of each router in the order.
+    pub fn place_of(&self) -> Vec<u32> {
+        let mut place_of = vec![0; self.routers.len()];
+        (0..).zip(&self.routers).for_each(|(place, &router)| place_of[router as usize] = place);
+        place_of
+    }
+
+    /// The unit of each router.
+    pub fn unit_of(&self) -> Vec<u32> {
+        let mut unit_of = vec![0; self.routers.len()];
+        for (unit, both) in (0..).zip(self.units.windows(2)) {
+            self.routers[both[0] as usize..both[1] as usize].iter().for_each(|&router| unit_of[router as usize] = unit);
+        }
+        unit_of
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use weft_topology::TopologyConfig;
+
+    fn torus() -> Graph {
+        let topology = r#"{"torus": {"widths": [3, 2], "terminals_per_router": 1}}"#;
+        serde_json::from_str::<TopologyConfig>(topology).expect("a topology").build("").expect("a graph")
+    }
+
+    #[test]
+    fn a_division_is_read_as_it_was_kept() {
+        let graph = torus();
+        let division = Division::of(&graph, &[1, 0, 1, 0, 2, 1]).expect("three blocks");
+        assert_eq!((0..3).map(|b| division.routers(b)).collect::<Vec<_>>(), [&[1, 3][..], &[0, 2, 5], &[4]]);
+        let ports = graph.ports(0).len() as u32;
+        assert_eq!((division.block(5), division.base(5), division.number(5)), (1, 2 * ports, 2));
+        let mut bytes = Writer::new();
+        division.keep(&mut bytes);
+        assert_eq!(Division::read(&graph, &mut Reader::new(&bytes)), Ok(division));
+    }
+
+    #[test]
+    fn a_division_that_is_none_is_refused() {
+        let graph = torus();
+        for wrong in [&[0u32, 0, 0, 0, 0][..], &[0, 0, 0, 0, 0, 6], &[0, 0, 2, 0, 0, 0], &[]] {
+            let mut bytes = Writer::new();
+            wrong.to_vec().keep(&mut bytes);
+            assert!(Division::read(&graph, &mut Reader::new(&bytes)).is_err(), "{wrong:?}");
+        }
+    }
+}
