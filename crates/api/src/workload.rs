@@ -460,6 +460,11 @@ pub trait Sources: Kept + Debug + Send + Sync {
     /// `now` and before it requests a packet from a source. Then it asks which sources are due ([`Self::take_woken`]).
     fn act(&mut self, _now: u64) {}
 
+    /// Events that have happened at these sources by themselves so far. They estimate the work that no flit-hop shows.
+    fn acts(&self) -> u64 {
+        0
+    }
+
     /// Another source that the last call has made due, and the cycle; `None` after the last one ([`WorkloadModel::wakes_others`]). The cycle is
     /// earlier than the source was due. It is not before the cycle of the call, and after it in a call of `next` or `sent`.
     fn take_woken(&mut self) -> Option<(usize, u64)> {

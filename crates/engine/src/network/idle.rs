@@ -15,10 +15,13 @@ use weft_kernel::shortcuts::profile::Kind;
 const STRETCH: u64 = 1024;
 /// Terminals, timers and ports that a search reads in the time of one step of a quiet block.
 const LOOKS_PER_CYCLE: usize = 16;
-/// Flit-hops that take as long as to begin and end threads, and as the barrier at the end of a window.
-const HOPS_TO_BEGIN: u64 = 1024;
+/// Flit-hops that take as long as the begin and the end of an advance on threads that wait for it.
+const HOPS_TO_BEGIN: u64 = 64;
+/// Flit-hops that take as long as the barrier at the end of a window.
 const HOPS_PER_WINDOW: u64 = 16;
-/// Most idle cycles between two checks of the run [cycles].
+/// Flit-hops that take as long as an event of a source by itself.
+const HOPS_PER_ACT: u64 = 2;
+/// Most idle cycles between two looks after the run [cycles].
 const LONGEST_LOOK: u64 = 1 << 24;
 
 /// The cycle of the next search for idle time.
@@ -29,7 +32,7 @@ pub(crate) struct Idle {
     worth: u64,
     /// Cycles that were skipped so far.
     pub skipped: u64,
-    /// The flit-hops of the run before the last step of several blocks, and the windows of that step.
+    /// The work of the run before the last step of several blocks [flit-hops], and the windows of that step.
     last_step: Option<(u64, u64)>,
 }
 
@@ -39,12 +42,12 @@ impl Idle {
         Self { look_at: 0, worth: (places / LOOKS_PER_CYCLE) as u64, skipped: 0, last_step: None }
     }
 
-    /// Whether several threads take longer than one for the next windows, if these have as many flit-hops as the windows of the last step. `hops`: of
-    /// the run so far.
-    fn is_little_work(&mut self, hops: u64, windows: u64) -> bool {
+    /// Whether several threads take longer than one for the next windows, if these have as much work as the windows of the last step.
+    /// `work`: of the run so far. `None`: there was no step before.
+    fn is_little_work(&mut self, work: u64, windows: u64) -> Option<bool> {
         let little = HOPS_TO_BEGIN + windows * HOPS_PER_WINDOW;
-        let last = self.last_step.replace((hops, windows));
-        last.is_some_and(|(before, of)| hops.saturating_sub(before) * windows < little * of)
+        let last = self.last_step.replace((work, windows));
+        last.map(|(before, of)| work.saturating_sub(before) * windows < little * of)
     }
 }
 
@@ -103,8 +106,10 @@ impl Simulation {
     /// Runs the blocks to cycle `until` on this thread if several threads would take longer, else on all.
     pub(super) fn step_all(&mut self, until: u64) {
         let windows = (until - self.now).div_ceil(self.window);
-        let is_little = self.idle.is_little_work(self.flit_hops(), windows);
-        if is_little || self.are_quiet() && self.nothing_is_under_way() {
+        let sources = self.blocks.iter().flat_map(|block| &block.interfaces().sources);
+        let acts: u64 = sources.map(|sources| sources.all().acts()).sum();
+        let is_little = self.idle.is_little_work(self.flit_hops() + HOPS_PER_ACT * acts, windows);
+        if is_little.unwrap_or_else(|| self.are_quiet() && self.nothing_is_under_way()) {
             self.step_in_turn(until);
         } else {
             self.step_on_threads(until, windows);

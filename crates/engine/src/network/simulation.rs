@@ -8,7 +8,7 @@ use crate::network::policy;
 use crate::network::rebuild;
 use crate::network::spec::{Execution, Spec};
 use crate::network::steady::Steady;
-use crate::network::threads::{Post, Windows, advance_all};
+use crate::network::threads::{Crew, Post, Windows, advance_all};
 use crate::network::whole::Whole;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -34,6 +34,8 @@ pub struct Simulation {
     pub(crate) net: Net,
     pub(crate) blocks: Vec<Box<dyn AnyBlock>>,
     post: Post,
+    /// The other threads of the run, from its first advance on several threads on.
+    crew: Option<Crew>,
     /// The core of each thread; none if threads may move.
     cores: Vec<usize>,
     pub(super) window: u64,
@@ -136,6 +138,7 @@ impl Simulation {
             net,
             blocks,
             post,
+            crew: None,
             cores: Vec::new(),
             window,
             windows_done: 0,
@@ -266,7 +269,7 @@ impl Simulation {
     pub(super) fn step_on_threads(&mut self, until: u64, windows: u64) {
         let (net, now, done) = (&self.net, self.now, self.windows_done);
         let course = Windows { now, until, length: self.window, done };
-        advance_all(net, &mut self.blocks, (&self.post, &self.cores), course);
+        advance_all(net, &mut self.blocks, (&self.post, &mut self.crew), &self.cores, course);
         self.windows_done += windows;
     }
 

@@ -1,11 +1,15 @@
 //! Blocks run window by window, on one or more threads, and exchange mail at the ends of windows.
 //!
-//! A thread has a share of blocks that follow each other. A block takes the mail of all others at the same time, so the
-//! events of a cycle from many blocks are next to each other in its wheel. Mail from another thread is in a slot, so
-//! that its sender can continue.
+//! The threads of a run begin with its first advance on several threads. Between two advances they wait, because an advance may be a few
+//! cycles long. A thread has a share of blocks that follow each other. A block takes the mail of all others together: the events of a cycle, which
+//! come from many blocks, lie together in its wheel. Mail of another thread is in a slot, so that its sender can go on.
 
 use std::cell::UnsafeCell;
+use std::fmt;
 use std::panic::resume_unwind;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread::JoinHandle;
 use weft_api::base::barrier::{Barrier, Poison};
 use weft_api::base::cores::pin;
 use weft_kernel::block::Mail;
@@ -67,46 +71,165 @@ impl Post {
     }
 }
 
-/// Advances all blocks through the windows, each thread on the core with its number if there are cores. If a thread
-/// panics, the others stop at the end of their window, and the panic continues here.
+/// The threads of a run but the one that began it.
+#[derive(Debug)]
+pub(super) struct Crew {
+    common: Arc<Common>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+/// The state that the threads of a run share.
+struct Common {
+    barrier: Barrier,
+    /// Advances that have begun.
+    advances: AtomicUsize,
+    advance: UnsafeCell<Option<Advance>>,
+    /// The threads end.
+    is_over: AtomicBool,
+}
+
+/// An advance that all threads work at.
+#[derive(Clone, Copy)]
+struct Advance {
+    net: *const Net,
+    blocks: *mut Box<dyn AnyBlock>,
+    post: *const Post,
+    windows: Windows,
+}
+
+// SAFETY: the thread that began the run writes `advance` while all others wait for `advances` to grow. The pointers of an advance come from
+// references that `advance_all` holds until no thread uses them.
+unsafe impl Sync for Common {}
+// SAFETY: as above.
+unsafe impl Send for Common {}
+
+impl fmt::Debug for Common {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        to.debug_struct("Common").field("advances", &self.advances).finish_non_exhaustive()
+    }
+}
+
+/// Looks for the next advance before a thread sleeps. Most advances follow each other within some microseconds.
+const LOOKS: u32 = 4096;
+
+impl Common {
+    /// The next advance after this number of them; `None` if there is none.
+    fn next(&self, advances: usize) -> Option<Advance> {
+        let mut looks = 0;
+        while self.advances.load(Ordering::Acquire) == advances {
+            looks += 1;
+            if looks < LOOKS { std::hint::spin_loop() } else { std::thread::park() }
+        }
+        // SAFETY: it is written again after this thread has come to the end of this advance.
+        if self.is_over.load(Ordering::Acquire) { None } else { unsafe { *self.advance.get() } }
+    }
+
+    /// Thread `k` works at its share of each advance.
+    fn serve(&self, k: usize) {
+        let mut advances = 0;
+        while let Some(advance) = self.next(advances) {
+            advances += 1;
+            // SAFETY: `advance_all` holds these references until this thread has come to the last barrier, or has ended.
+            let (net, post) = unsafe { (&*advance.net, &*advance.post) };
+            let (first, end) = (k * post.share, ((k + 1) * post.share).min(post.blocks));
+            // SAFETY: as above, and no two threads have a block in common.
+            let mine = unsafe { std::slice::from_raw_parts_mut(advance.blocks.add(first), end - first) };
+            if !advance_share(net, (mine, first), post, advance.windows, &self.barrier) || !self.barrier.wait() {
+                return; // another thread has panicked
+            }
+        }
+    }
+}
+
+impl Crew {
+    /// Each thread stays on the core with its number if there are cores.
+    fn new(threads: usize, cores: &[usize]) -> Self {
+        let common = Arc::new(Common {
+            barrier: Barrier::new(threads),
+            advances: AtomicUsize::new(0),
+            advance: UnsafeCell::new(None),
+            is_over: AtomicBool::new(false),
+        });
+        let start = |k: usize| {
+            let (common, core) = (Arc::clone(&common), cores.get(k).copied());
+            std::thread::spawn(move || {
+                if let Some(core) = core {
+                    pin(core); // the run was refused if that was impossible when it began
+                }
+                common.serve(k);
+            })
+        };
+        let threads = (1..threads).map(start).collect();
+        Self { common, threads }
+    }
+
+    fn begin(&mut self, advance: Option<Advance>) {
+        // SAFETY: all threads wait, see `Common`.
+        unsafe { *self.common.advance.get() = advance };
+        self.common.advances.fetch_add(1, Ordering::Release);
+        self.threads.iter().for_each(|thread| thread.thread().unpark());
+    }
+
+    /// Waits until the threads have ended. Returns the first panic of one of them.
+    fn end(&mut self) -> Option<Box<dyn std::any::Any + Send>> {
+        let panics = self.threads.drain(..).filter_map(|thread| thread.join().err());
+        panics.reduce(|first, _| first)
+    }
+}
+
+impl Drop for Crew {
+    fn drop(&mut self) {
+        self.common.is_over.store(true, Ordering::Release);
+        self.begin(None);
+        self.end();
+    }
+}
+
+/// Advances all blocks through the windows, each thread on the core with its number if there are cores. If a thread panics,
+/// the others stop at the end of their window, and the panic goes on here.
 pub(super) fn advance_all(
     net: &Net,
     blocks: &mut [Box<dyn AnyBlock>],
-    (post, cores): (&Post, &[usize]),
+    (post, crew): (&Post, &mut Option<Crew>),
+    cores: &[usize],
     windows: Windows,
 ) {
-    let barrier = &Barrier::new(post.threads());
-    let mut shares = blocks.chunks_mut(post.share).enumerate();
-    let (_, mine) = shares.next().expect("at least one block");
     if post.slots.is_empty() {
-        return advance_share(net, (mine, 0), post, windows, barrier); // a scope of threads would allocate memory
+        advance_share(net, (blocks, 0), post, windows, &Barrier::new(1));
+        return;
     }
-    std::thread::scope(|scope| {
-        let _poison = Poison(barrier); // if the system refuses a thread, the running ones do not wait for it
-        let start = |(k, blocks)| {
-            scope.spawn(move || {
-                if let Some(&core) = cores.get(k) {
-                    pin(core); // the run was refused if that was impossible when it began
-                }
-                advance_share(net, (blocks, k * post.share), post, windows, barrier);
-            })
-        };
-        let others: Vec<_> = shares.map(start).collect();
-        advance_share(net, (mine, 0), post, windows, barrier);
-        if let Some(panic) = others.into_iter().find_map(|thread| thread.join().err()) {
-            resume_unwind(panic);
-        }
-    });
+    let crew = crew.get_or_insert_with(|| Crew::new(post.threads(), cores));
+    let blocks = blocks.as_mut_ptr();
+    crew.begin(Some(Advance { net, blocks, post, windows }));
+    let ended = EndsInPanic(crew);
+    let barrier = &ended.0.common.barrier;
+    // SAFETY: the first share belongs to this thread.
+    let mine = unsafe { std::slice::from_raw_parts_mut(blocks, post.share) };
+    let is_done = advance_share(net, (mine, 0), post, windows, barrier) && barrier.wait();
+    if !is_done && let Some(panic) = ended.0.end() {
+        resume_unwind(panic);
+    }
 }
 
-/// Advances the blocks of one thread, of which the first has number `first`.
+/// If this thread panics, it waits until the others have ended: they use data that the panic would free.
+struct EndsInPanic<'a>(&'a mut Crew);
+
+impl Drop for EndsInPanic<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.end();
+        }
+    }
+}
+
+/// Advances the blocks of one thread, of which the first has number `first`. Returns false if another thread has panicked.
 fn advance_share(
     net: &Net,
     (blocks, first): (&mut [Box<dyn AnyBlock>], usize),
     post: &Post,
     windows: Windows,
     barrier: &Barrier,
-) {
+) -> bool {
     let Windows { mut now, until, length, done } = windows;
     let _poison = Poison(barrier);
     let mine = first..first + blocks.len();
@@ -121,7 +244,7 @@ fn advance_share(
             }
         }
         if !barrier.wait() {
-            return; // another thread has panicked
+            return false;
         }
         for k in 0..blocks.len() {
             take_of_thread(net, blocks, k, first);
@@ -132,6 +255,7 @@ fn advance_share(
         }
         window += 1;
     }
+    true
 }
 
 /// Gives block `k` of a thread the mail of the other blocks of this thread, of which the first has number `first`.

@@ -207,8 +207,8 @@ impl Node {
         [note, local, handed, end].into_iter().flatten().min()
     }
 
-    /// Processes all events that are due up to cycle `now`, in their order.
-    pub fn advance(&mut self, site: &Site, now: u64) {
+    /// Processes all events that are due up to cycle `now`, in their order. Returns their number.
+    pub fn advance(&mut self, site: &Site, now: u64) -> u64 {
         if !self.has_begun && site.start <= now {
             self.has_begun = true;
             for r in 0..self.ranks.len() {
@@ -217,7 +217,9 @@ impl Node {
                 self.settle(site, r, site.start, None);
             }
         }
+        let mut events = 0;
         while let Some((at, event)) = self.next_event().filter(|&(at, _)| at <= now) {
+            events += 1;
             match event {
                 Event::Note => {
                     let (note, cause) = self.notes.pop().expect("the next event");
@@ -228,6 +230,7 @@ impl Node {
                 Event::End => self.end(site, at),
             }
         }
+        events
     }
 
     /// Handles the report of an interface about an event of cycle `now`.

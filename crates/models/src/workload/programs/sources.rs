@@ -35,6 +35,8 @@ pub struct Nodes {
     calendar: BinaryHeap<Reverse<(u64, u32)>>,
     /// Scratch: sources that the last call made due earlier, and when.
     woken: Vec<(usize, u64)>,
+    /// Events of its nodes so far.
+    acts: u64,
 }
 
 impl Nodes {
@@ -54,7 +56,7 @@ impl Nodes {
         let (ends_message, lent) = (vec![false; sources.len()], vec![Lent::default(); sources.len()]);
         let (incoming, divided) = (vec![Incoming::default(); sources.len()], here.into_iter().collect());
         let (calendar, woken) = (BinaryHeap::new(), Vec::new());
-        let mut nodes = Self { all, sources, ends_message, lent, incoming, divided, calendar, woken };
+        let mut nodes = Self { all, sources, ends_message, lent, incoming, divided, calendar, woken, acts: 0 };
         nodes.call_all();
         nodes
     }
@@ -226,7 +228,7 @@ impl Sources for Nodes {
         for (node, own) in &self.divided {
             let mut locked = lock(&self.all.nodes[*node as usize]);
             if own.contains(&0) && until > now {
-                locked.advance(site, until - 1);
+                self.acts += locked.advance(site, until - 1);
             }
             locked.wake_all(site, own, now, &mut Told { woken: &mut self.woken, lent: &mut self.lent });
             if own.contains(&0) {
@@ -240,7 +242,7 @@ impl Sources for Nodes {
     }
 
     fn act(&mut self, now: u64) {
-        let Self { all, calendar, woken, lent, .. } = self;
+        let Self { all, calendar, woken, lent, acts, .. } = self;
         while let Some(&Reverse((at, number))) = calendar.peek().filter(|first| first.0.0 <= now) {
             calendar.pop();
             let mut node = lock(&all.nodes[number as usize]);
@@ -250,11 +252,15 @@ impl Sources for Nodes {
             node.called_at = NOT_DUE;
             // a divided node acted at the begin of the window, and is called again at the begin of the next one
             if !node.is_divided {
-                node.advance(&all.site, now);
+                *acts += node.advance(&all.site, now);
                 node.wake_given(&all.site, now, &mut Told { woken, lent });
                 call(calendar, &all.site, (number, &mut node));
             }
         }
+    }
+
+    fn acts(&self) -> u64 {
+        self.acts
     }
 
     fn take_woken(&mut self) -> Option<(usize, u64)> {

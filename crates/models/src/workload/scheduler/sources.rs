@@ -250,6 +250,10 @@ impl Sources for Nodes {
         }
     }
 
+    fn acts(&self) -> u64 {
+        self.acting.iter().map(|&program| self.programs[program].all().acts()).sum()
+    }
+
     fn take_woken(&mut self) -> Option<(usize, u64)> {
         let called = self.called.as_slice();
         for &program in if called.is_empty() { &self.acting[..] } else { called } {
