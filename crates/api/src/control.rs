@@ -17,7 +17,7 @@ pub struct Frame {
     pub number: Option<u32>,
 }
 
-/// The way by which a frame arrived.
+/// The channel on which a frame arrived: the link, or the side channel.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Value)]
 pub enum Wire {
     /// The control packet takes the place of a flit on the link.

@@ -210,7 +210,7 @@ pub struct FaultRules {
     pub tables: Vec<Tables>,
     /// Cycles that a head without an escape waits (`broken.rs`).
     pub patience: u64,
-    /// If heads escape to a ring: the spans in which some part is broken, the earliest first. The ring counts as cut in
+    /// Spans in which some part is broken, the earliest first. They are kept if heads escape to a ring, which counts as cut in
     /// these spans.
     pub cut_rings: Vec<(u64, u64)>,
     /// Routers fail under a policy that replaces links, and heads may be discarded (`faults.rs`).

@@ -5,7 +5,7 @@ use weft_engine::Spec;
 use weft_engine::spec::LinkClass;
 use weft_topology::{Graph, Grid, Levels, Line, Peer, Structure};
 
-/// The places of the routers, and how many channels there are. Numbers of channels are those of the table of channels.
+/// The places of the routers, and how many channels there are. It counts channels as the table of channels does.
 pub(crate) fn network(name: &str, spec: &Spec) -> Value {
     let graph = &*spec.graph;
     let ports = (0..graph.routers()).flat_map(|router| graph.ports(router));

@@ -93,7 +93,7 @@ def figure(choice: Choice) -> Figure:
 
 
 def measured(spot: Spot) -> Tree:
-    """The ports of a point, and the flits that waited in them.
+    """The ports of the network in a run, and the flits that waited in them.
 
     Raises
     ------

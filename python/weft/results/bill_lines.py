@@ -1,4 +1,4 @@
-"""The bill of a year as lines of text, for a terminal."""
+"""Prints the energy bill of a year as lines of text."""
 
 from __future__ import annotations
 

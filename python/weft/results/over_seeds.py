@@ -58,7 +58,7 @@ def mean(group: Sequence[Record], column: str) -> Mean | None:
 
 
 def _numbers(group: Sequence[Record], column: str) -> list[Any]:
-    """The values of a column. Exact energies, which are texts, become numbers where runs differ."""
+    """The values of a column. Exact energies are strings. If they differ between runs, they become numbers."""
     values = [record.get(column) for record in group]
     if not column.endswith("_fj") or len(set(values)) == 1:
         return values

@@ -126,7 +126,7 @@ class UserFunction:
         self.fixed, self.takes = self._arguments(given, known, varying)
 
     def call(self, words: Callable[[], str], arguments: Mapping[str, Any]) -> Any:
-        """The result of a call, a list in place of a generator; `words` names the call in an error.
+        """Return the result of a call; a generator becomes a list. `words` gives the name of the call for an error.
 
         Raises
         ------

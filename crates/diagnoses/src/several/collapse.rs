@@ -48,7 +48,8 @@ pub struct Names<'a> {
     pub goes_off_idle: bool,
 }
 
-/// True if a point is overloaded although no channel is busy, because links were dark. `beside`: the same load where no link is switched.
+/// True if a point is overloaded although no channel is busy, because links were dark. `beside`: the point of the same load whose links are
+/// always on, if there is one.
 pub fn is_held_back(point: &Facts, links: Links, beside: Option<&Facts>) -> bool {
     let is_idle = links.dark != 0.0 && links.busiest < IDLE && point.is_over();
     is_idle && beside.map_or(links.dark >= DARK, |beside| beside.flaws().is_empty())

@@ -111,7 +111,7 @@ fn drawing(round: u64, among: &[&'static str]) -> Result<Drawing, Refusal> {
     weft_engine::check(&spec)?;
     let mut order: Vec<usize> = (0..FEATURES.len()).collect();
     (1..order.len()).for_each(|k| order.swap(k, draw.below(k + 1)));
-    // a network of few features uses most shortcuts
+    // The fewer features a network has, the more shortcuts it uses. So some rounds draw features less often.
     let rarer = draw.of(&[1, 2, 4]);
     let (mut has, mut refused) = (Vec::new(), Vec::new());
     for k in order {

@@ -57,7 +57,7 @@ pub trait AnyBlock: Any + Debug + Send + Kept {
     fn outbox_mut(&mut self) -> &mut [Mail];
     /// Takes the mail of another block.
     fn take(&mut self, net: &Net, mail: &mut Mail);
-    /// Enters the work that shortcuts have skipped into the records.
+    /// Adds the work that shortcuts have skipped to the records.
     fn settle(&mut self, net: &Net);
     /// Keeps 32-bit counters of cycles and flits readable. It must be called at least every 2^30 cycles.
     fn keep_counters(&mut self, now: u64);

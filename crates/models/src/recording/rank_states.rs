@@ -110,7 +110,7 @@ fn headings() -> Vec<Heading> {
             "peer",
             Kind::MaybeNumber,
             "",
-            "the other end of the message whose transfer ended the idle time; null for a busy rank, and where none ended it",
+            "the other end of the message whose transfer ended the idle time; null if the rank is busy, or if no message ended it",
         ),
         Heading::new(
             "origin",

@@ -148,7 +148,8 @@ impl Ring {
         Self { forward: vec![port; n], backward: vec![port + 1; n], place: (0..routers).collect() }
     }
 
-    /// The two ports of a router on that ring; `class` says of which link class a link is, from its first router.
+    /// The ports of a router to the next and to the previous router of the ring. `class`: the link class of the link from this router to
+    /// the next.
     pub(crate) fn wires(routers: u32, port: u16, router: u32, class: impl Fn(u32) -> u8) -> [Port; 2] {
         let (next, last) = ((router + 1) % routers, (router + routers - 1) % routers);
         let to = |router, port, class| Port { peer: Peer::Router { router, port }, class };

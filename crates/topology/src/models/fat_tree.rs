@@ -156,7 +156,7 @@ impl FatTree {
             (None, Some(radix)) => self.bought(radix, path),
             (Some(_), Some(_)) => {
                 let what = "both `k` and `radix` say how many ports a router has";
-                Err(Refusal::new(path, what, "leave k out: radix: 16 alone is the tree of k: 16"))
+                Err(Refusal::new(path, what, "leave k out: `radix: 16` alone builds the tree that `k: 16` does"))
             }
             (None, None) => {
                 let what = "nothing says how many ports a router has";

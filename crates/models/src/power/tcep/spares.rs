@@ -1,4 +1,4 @@
-//! Which links a router may let go, best first.
+//! Ranks the links that a router may switch off, the best first.
 //!
 //! # Source
 //! `outer`: Kim et al., "TCEP", ISCA 2018, Section IV-A, Algorithm 1. `even`: ours.

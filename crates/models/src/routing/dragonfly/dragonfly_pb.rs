@@ -161,7 +161,7 @@ impl Runtime {
         Cost { at, port: hop.port, hops: self.valiant.hops(at, packet, mid, seed), bias }
     }
 
-    /// As `cost`, for lists of steps: of equal costs the minimal path wins.
+    /// As `cost`, for decisions that list the steps of all paths. Of two paths of equal cost the minimal one wins.
     fn listed(&self, at: u64, hop: Hop, packet: &Packet, mid: Option<u64>, seed: u64) -> Cost {
         let cost = self.cost(at, hop, packet, mid, seed);
         Cost { bias: if mid.is_some() { cost.bias.max(1) } else { 0 }, ..cost }

@@ -64,7 +64,11 @@ fn records(program: &Program) -> Result<HashMap<Place, (Option<Place>, u64)>, Re
         let mut before: Vec<Option<u32>> = vec![None; of.ops.len()];
         for earlier in 0..of.ops.len() as u32 {
             if !of.ops.successors(earlier, When::Start).is_empty() {
-                return Err(refused(rank, earlier, "another operation follows its start, and VEF knows ends"));
+                return Err(refused(
+                    rank,
+                    earlier,
+                    "another operation depends on its start, and in VEF files all depend on ends",
+                ));
             }
             for &later in of.ops.successors(earlier, When::Finish) {
                 if before[later as usize].replace(earlier).is_some() {

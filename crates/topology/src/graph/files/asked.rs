@@ -54,7 +54,7 @@ pub struct LatencyFrom {
     /// Name of the attribute in the file.
     pub from: String,
     /// Unit of its numbers: a time (s, ms, us, ns, ps, cycles) or a length (km, m, cm, mm, mi, ft). A length is a latency of
-    /// 5 ns per metre, as light in a fibre has. Values such as `2us` or `3m` have a unit.
+    /// 5 ns per metre, as light in a fibre has. Leave it out if the values have their own unit, such as `2us` or `3m`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unit: Option<String>,
     /// Rounds up to a multiple of this time, and to whole cycles. Default: lengths are rounded up to whole cycles, and
