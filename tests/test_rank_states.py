@@ -234,7 +234,7 @@ def test_a_check_refuses_a_program_that_cannot_finish(tmp_path: Path, capsys: py
     file = tmp_path / "stuck.yaml"
     traffic = {"packet": "16flits", "workload": {"programs": {"file": "stuck.goal"}}}
     file.write_text(json.dumps(ring() | {"traffic": traffic}), encoding="utf-8")
-    assert main(["check", str(file)]) == 2
+    assert main(["check", str(file)]) == 4
     assert "waits for a message from 1 with tag 5" in capsys.readouterr().err
 
 

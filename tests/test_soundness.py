@@ -70,6 +70,7 @@ FLAWS: dict[str, dict[str, Any]] = {
     "saturated": {"saturated": True, "ending": "saturated"},
     "stalled": {"ending": "stalled"},
     "interrupted": {"ending": "interrupted"},
+    "not complete (cut off at the end of the longest window)": {"ending": "not_complete"},
     "saturated in a phase of the load": {"phases": [_phase(1, None), _phase(2, True)]},
     "without a measured packet": {"packets": 0},
     UNJUDGED: {"saturated": None},
@@ -236,6 +237,7 @@ def test_the_sign_of_a_point_is_that_of_every_table_and_figure(
         soundness.DROPPING.words: "#",
         "with fewer than 30 packets": "*",
         soundness.PART_OF_PERIOD.words: "^",
+        "not complete (cut off at the end of the longest window)": "cut",
         "stalled": "stall",
         "saturated": "sat",
     }
@@ -268,6 +270,7 @@ def test_the_sign_of_a_point_is_that_of_every_table_and_figure(
         "packets dropped)",
         "few packets)",
         "part of a period)",
+        "not complete)",
         "stalled)",
         "saturated)",
     ]
