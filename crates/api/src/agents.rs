@@ -344,8 +344,8 @@ pub trait Network {
     fn credits_are_home(&self, channel: u32) -> bool;
     /// Same as [`Channels::flits`].
     fn flits(&self, channel: u32) -> u32;
-    /// Flits per cycle that the channel can carry: its bandwidth, or the rate that the credits of the buffer at its far
-    /// end allow, if that is less.
+    /// Flits per cycle that the channel can carry. This is its bandwidth, or the rate by the credits of the buffer at its
+    /// far end if that is lower.
     fn throughput(&self, channel: u32) -> f64;
     /// Whether the link of the channel, or a router at its ends, has failed.
     fn is_broken(&self, channel: u32) -> bool;

@@ -40,8 +40,8 @@ impl LinkKnowledge {
 pub struct Offers {
     /// Data about links for routings.
     pub links: LinkKnowledge,
-    /// A packet that meets a link that is off waits until it is on again, because the link wakes for it or at a fixed
-    /// time: A routing that avoids links needs another policy.
+    /// A packet that meets a dark link waits until the link is on again. The link wakes for the packet, or at a fixed
+    /// time. A routing that avoids links needs another policy.
     pub packets_wait_for_links: bool,
     /// In every cycle some link to each neighbour carries packets: a member of each trunk stays on, or links stay on at
     /// a lower rate. So no packet waits for a link, and routings need no knowledge of links.
@@ -66,8 +66,8 @@ impl Offers {
         all_on: None,
     };
 
-    /// Whether a routing that can use any of these kinds of knowledge is compatible with the policy: the policy offers
-    /// one of them, or links never go off.
+    /// True if the policy goes with a routing that can use these kinds of knowledge. It does if the policy offers one of
+    /// them, or if links never go off.
     pub fn suit(&self, known: &[LinkKnowledge]) -> bool {
         known.contains(&self.links) || self.links == LinkKnowledge::Nothing && !self.packets_wait_for_links
     }

@@ -406,11 +406,11 @@ pub trait RoutingModel {
     /// Whether its heads take the links of subnetworks that a policy switches on in place of those that fail; then
     /// `aim` names the leg of each packet.
     const TAKES_REPLACEMENTS: bool = false;
-    /// Whether it can be one leg of a longer path, if its rings keep no bubble: it names every hop ahead, it reads of a
-    /// packet only `dest`, `dim`, `lane` and hashes, and writes only `dim` and `lane`, and needs no other notification.
-    /// (What it writes into other fields at a broken link is lost.) Where a leg begins `dim` is 0, and so is `lane`,
-    /// but in a second leg behind a first one that became longer as links failed: there it is the number of classes
-    /// taken so far. So a routing that rebuilds its paths counts classes in `lane`.
+    /// True if it can be one leg of a longer path, provided that its rings keep no bubble. Then it names every hop ahead.
+    /// Of a packet it reads only `dest`, `dim`, `lane` and hashes, and writes only `dim` and `lane`. It needs no other
+    /// notification. (Values that it writes into other fields at a broken link are lost.) `dim` and `lane` are 0 where a
+    /// leg begins. There is one exception: after a first leg that failures made longer, `lane` is the number of
+    /// classes taken so far. So a routing that rebuilds its paths counts classes in `lane`.
     const CAN_BE_A_LEG: bool = false;
     /// Whether long paths need no more VC classes than short ones: refusals of routings that need more propose it.
     const FEW_CLASSES: bool = false;

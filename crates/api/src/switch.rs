@@ -46,8 +46,8 @@ pub fn end_request<const W: usize, const V: usize>(
 }
 
 impl<const W: usize, const V: usize, S: SwitchStep> Ports<'_, W, V, S> {
-    /// One of the `heads` (VCs of input `i` that request this class of output `p`) takes one of the VCs in `room`; both
-    /// are chosen in turn. The request of the head ends. Returns the input VC and the output VC.
+    /// One of the `heads` takes one of the VCs in `room`. The head and the VC are chosen in turn. `heads` are the VCs of
+    /// input `i` that request this class of output `p`. The request of the head ends. Returns the input VC and the output VC.
     ///
     /// # Safety
     /// `p` and `i` are ports of the router, the output has this class, and `heads` names VCs of the input.

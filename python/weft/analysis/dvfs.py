@@ -12,8 +12,8 @@ Parameters: rates (shares of the full rate) and their relative powers. Guarantee
 that of the run. Not modelled: time and energy of changing a rate, the latency of slower links, and traffic that would
 have avoided a slower link. Validation: bills of hand-made channels, and of runs by channel and by sample.
 
-Only channels between routers are scaled, and only in the cycles in which they draw power: where a policy switches links
-off, those that stay on are scaled, by what they carry while they are not off. Runs whose policy slows links down are
+Only channels between routers are scaled, and only in the cycles in which they draw power. If a policy switches links
+off, the others are scaled by their traffic in the cycles in which they are on. Runs whose policy slows links down are
 refused, because their links would be scaled twice.
 """
 

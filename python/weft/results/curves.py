@@ -33,15 +33,18 @@ class Curve:
     label : str
         What distinguishes this series from the others; empty if it is the only one.
     frame : polars.DataFrame
-        Rows in the order of load. Columns: ``load`` (as set) [flits/terminal/cycle], ``part`` (name of the results) and
-        ``points`` (rows there, one of each distinct run), ``saturated`` (all the time or in a phase), ``stalled``,
-        ``cut`` (off before its batches or programs were complete; then latencies are null), ``failing`` (links or
-        routers fail), ``dropping`` (packets), ``unsettled``, ``unjudged``, ``few`` (packets) and ``partial`` (of a
-        period of the policy; true if any seed was), ``closed_loop`` (the load follows the network), ``phase_loads`` (of
-        the measured phases, as words; null if the load does not change), ``flaw`` (the worst of
-        `weft.results.soundness`; empty for a sound point), the numbers of the summary as means over seeds (null where
-        nothing was measured; what links cost that are always on is null where links fail, too), and the numbers of each
-        run with the ending ``_runs``.
+        Rows in the order of load. ``load`` is the load as set [flits/terminal/cycle]. ``part`` is the name of the
+        results. ``points`` has the rows there, one of each distinct run.
+
+        Yes or no, yes if it holds for any seed: ``saturated`` (all the time or in a phase), ``stalled``, ``cut`` (off
+        before its batches or programs were complete; then latencies are null), ``failing`` (links or routers fail),
+        ``dropping`` (packets), ``unsettled``, ``unjudged``, ``few`` (packets) and ``partial`` (of a period of the
+        policy).
+
+        ``closed_loop`` is true if the load follows the network. ``phase_loads`` has the loads of the measured phases as
+        words, null if the load does not change. ``flaw`` is the worst one of `weft.results.soundness`, empty for a
+        sound point. All other columns are numbers of the summary, as means over seeds. They are null where nothing was measured. The cost of links that are always on is also null
+        where links fail. The same names with the ending ``_runs`` have the numbers of each run.
     """
 
     label: str

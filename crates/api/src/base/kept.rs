@@ -1,8 +1,8 @@
 //! How the state of a run is written into a checkpoint and read back.
 //!
 //! [`Kept`] is for objects that the assembly of a network makes. They are restored in place into a freshly assembled
-//! network, which already has all data that follow from the scenario, and the reserved memory. [`Value`] is for objects
-//! that come and go during a run. Both are derived (`crates/derive`). Every field is kept, unless an attribute gives
+//! network. It already has the reserved memory and all data that follow from the scenario. [`Value`] is for objects
+//! that come and go during a run. Both traits are derived (`crates/derive`). Every field is kept, unless an attribute gives
 //! the reason why not.
 //!
 //! Whole numbers are written in groups of 7 bits, the lowest first (LEB128), floating-point numbers as their 8 bytes.

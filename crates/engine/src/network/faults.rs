@@ -139,8 +139,8 @@ impl Spec {
         Ok(())
     }
 
-    /// Refuses the fault of a link that does not exist, or that the policy does not replace; and any fault by which
-    /// packets are lost for which a job would wait.
+    /// Refuses the fault of a link that does not exist, or that the policy does not replace. Also refuses a fault that
+    /// loses packets if a job would wait for them.
     fn check_part(&self, nets: Option<&Subnets>, k: usize) -> Result<(), Refusal> {
         let what = self.faults[k].what;
         let name = |router| self.graph.router_name(router);

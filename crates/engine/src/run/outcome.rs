@@ -419,8 +419,8 @@ pub struct Outcome {
     pub network_latency: Histogram<u64>,
     /// Packets by number of hops (index = hops; 63 counts all longer ones).
     pub hop_counts: Vec<u64>,
-    /// The most links between routers that a packet has crossed, of those of the window that were delivered and of all
-    /// that are in flight at the end.
+    /// The most links between routers that a packet has crossed. It counts the delivered packets of the window, and all
+    /// packets in flight at the end.
     pub longest_path: u32,
     pub channels: Vec<ChannelCount>,
     /// For each of [`crate::Spec::bundles`], the cycles of the window in which all its channels were off.

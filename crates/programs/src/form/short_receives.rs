@@ -128,7 +128,7 @@ fn may_take(&(context, source, tag, _): &Wild, (from, _, of, with): Channel) -> 
     context == of && source.is_none_or(|source| source == from) && tag.is_none_or(|tag| tag == with)
 }
 
-/// The messages of a channel that do not fit. `others`: receives that may take them, too.
+/// The messages of a channel that do not fit. `others`: receives that may take these messages instead.
 fn too_large(
     (sender, receiver, _, tag): Channel,
     Sizes { mut sends, mut receives }: Sizes,

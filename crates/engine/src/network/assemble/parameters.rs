@@ -11,8 +11,8 @@ use weft_api::walk::Proof;
 use weft_kernel::parts::pace::Rates;
 use weft_units::{Cycles, Refusal};
 
-/// Flits that may wait for a link that carries less than one flit per cycle: one can cross the switch while another one
-/// waits, so that the link is never idle while it waits for a grant.
+/// Flits that may wait behind the switch for a slow link, which carries less than one flit per cycle. One flit crosses
+/// the switch while another one waits. So the link is never idle for want of a grant.
 const STAGED: u32 = 2;
 
 /// Longest delay of a link or a router [cycles]: the wheels need a slot for every cycle that an event can lie ahead.

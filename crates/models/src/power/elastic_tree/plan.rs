@@ -1,9 +1,8 @@
 //! Which links up are used at given widths: the first ones, and where some have failed those that join the most leaves.
 //!
-//! All pods use the same links up, so that what is used is a set of choices: the links up that packets have chosen from
-//! the leaves on. Each of them costs the leaves that its broken links cut off from it; of each choice the cheapest ones
-//! continue, as many as the width says. If two leaves are joined only by others, the first choice that joins them is
-//! used, too.
+//! All pods use the same links up. So a plan is a set of choices: the numbers of the links up, from the leaves on. The
+//! cost of a choice is the number of leaves that its broken links cut off. Each choice is extended by its cheapest links
+//! up, as many as the width of the level. If only other choices join two leaves, the first of those is used as well.
 
 use std::collections::{BTreeMap, BTreeSet};
 use weft_api::base::kept::Value;

@@ -2,12 +2,12 @@
 //!
 //! A set of links has to keep the star around the hub. It carries the traffic if flits meet, on average, queues no
 //! longer than on a channel used as much as the mark, and no channel is above the middle between the mark and 1. A pair
-//! of members with a link uses that link up to the mark; what is more, and all flits of a pair without a link, divide
-//! evenly among all members that have links to both. Where no member has, the link has to take all. Sets are searched
+//! of members with a link uses that link up to the mark. The rest of its flits, and all flits of a pair without a link,
+//! divide evenly among the members with links to both ends. If there is no such member, the link has to take all. Sets are searched
 //! in families: the links of the first k members by rank are on, then those between members that are not the hub go,
 //! the least used first, of equal ones so that every member loses about as many. The smallest set that this finds for
-//! any k is the plan. Few members with many links are best where little is sent, sets in which all members have equally
-//! many links where much is (each channel is used alike then, which is what the lower bound requests).
+//! any k is the plan. Little traffic needs few members with many links. Much traffic needs equally many links at all
+//! members: then all channels are used alike, as the lower bound asks.
 
 /// Members of a subnetwork that each has a link to: a word per member.
 pub(super) type Links = Vec<u64>;

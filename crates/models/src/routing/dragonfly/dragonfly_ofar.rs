@@ -20,8 +20,8 @@
 //! g l l) before the first escape, and after each of at most `exits` departures from the ring. A packet that has left
 //! the ring so often stays in it until its destination router. Every run is held to the limit of hops that follows
 //! (`most_hops`). All VCs outside the ring serve all packets. Every packet between routers may escape; a ring keeps a
-//! bubble. Where a power policy tells which links of a group are on (`gated.rs`), a head whose direct link is not on
-//! goes over another router that has links to both ends: its local misroute in that group. If the second link has gone
+//! bubble. A power policy may report the links of a group that are on (`gated.rs`). Then a head whose direct link is off
+//! goes over a router with links to both ends. That is its local misroute in this group. If the second link has gone
 //! off meanwhile it continues over the hub, once; then only the ring is left. So it crosses at most 11 links outside
 //! the ring (l l l g l l l g l l l). Local misroutes use links that are on. A ring needs all its links on: a policy
 //! that switches links of an embedded ring is refused.

@@ -44,7 +44,7 @@ pub enum Trigger {
 #[serde(rename_all = "snake_case")]
 pub enum Occupancy {
     /// Used credits of the VC that has the most credits, as a share of its buffer (the paper). Flits on the link and
-    /// credits on their way back count, too: a long link for which no flit waits looks full.
+    /// credits on their way back count as well: a long link for which no flit waits looks full.
     #[default]
     Credits,
     /// Flits that wait, as a share of the buffers of all VCs of the link: used credits less the flits that the link has taken

@@ -20,11 +20,10 @@
 //! acyclic.
 //!
 //! Faults: the path down has no other hop, so a head that meets a broken link there is discarded. On the way up
-//! `adaptive` takes another link at the router where one has failed, without regard to what is broken further on; the
-//! others, whose paths are drawn or computed ahead, discard the packet. Under a policy that switches links level by
-//! level each ascent avoids the links up from which no whole path leads on, on both sides of the tree, as soon as the
-//! policy has been notified of the fault, and loses only packets that were past their choice, or for which no path is
-//! on.
+//! `adaptive` takes another link at the router where one has failed. It disregards failures farther on. The other ascents
+//! draw or compute their paths ahead, and discard the packet. If a policy switches links level by level, each ascent
+//! avoids links up without a whole path behind them, on both sides of the tree. This begins when the policy has been
+//! notified of the fault. Then only packets are lost that were past their choice, or that have no path.
 //! # Not modelled
 //! Links up that are chosen again while the packet waits; widths of a level that differ from router to router.
 //! # Validation
