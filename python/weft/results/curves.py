@@ -43,8 +43,9 @@ class Curve:
 
         ``closed_loop`` is true if the load follows the network. ``phase_loads`` has the loads of the measured phases as
         words, null if the load does not change. ``flaw`` is the worst one of `weft.results.soundness`, empty for a
-        sound point. All other columns are numbers of the summary, as means over seeds. They are null where nothing was measured. The cost of links that are always on is also null
-        where links fail. The same names with the ending ``_runs`` have the numbers of each run.
+        sound point. All other columns are numbers of the summary, as means over seeds. They are null where nothing was
+        measured. The cost of links that are always on is also null where links fail. The same names with the ending
+        ``_runs`` have the numbers of each run.
     """
 
     label: str
