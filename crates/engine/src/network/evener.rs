@@ -23,7 +23,7 @@ const FEWEST_HOPS: u64 = 4;
 /// Cycles in which an idle port costs as much as a flit-hop.
 const IDLE_CYCLES: u64 = 1024;
 
-/// By how much the busiest thread must have more than it would have with other blocks, as a share, so that to begin again pays.
+/// Share by which other blocks must reduce the work of the busiest thread, so that a new start pays.
 const WORTH: f64 = 0.1;
 
 /// The result of a trial.

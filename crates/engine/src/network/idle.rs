@@ -15,13 +15,13 @@ use weft_kernel::shortcuts::profile::Kind;
 const STRETCH: u64 = 1024;
 /// Terminals, timers and ports that a search reads in the time of one step of a quiet block.
 const LOOKS_PER_CYCLE: usize = 16;
-/// Flit-hops that take as long as the begin and the end of an advance on threads that wait for it.
+/// Flit-hops that take as long as to start waiting threads on an advance, and to wait for its end.
 const HOPS_TO_BEGIN: u64 = 64;
 /// Flit-hops that take as long as the barrier at the end of a window.
 const HOPS_PER_WINDOW: u64 = 16;
-/// Flit-hops that take as long as an event of a source by itself.
+/// Flit-hops that take as long as an event at a source that no flit causes (`Sources::acts`).
 const HOPS_PER_ACT: u64 = 2;
-/// Most idle cycles between two looks after the run [cycles].
+/// Most idle cycles between two checks of the run [cycles].
 const LONGEST_LOOK: u64 = 1 << 24;
 
 /// The cycle of the next search for idle time.

@@ -79,7 +79,7 @@ impl Simulation {
         Self::of(net, spec, how, width, division)
     }
 
-    /// The same, divided into these blocks. They depend on nothing but a run of the same spec.
+    /// The same, divided into these blocks. They depend only on the spec, or on a run of the same spec.
     pub(crate) fn divided(spec: &Spec, how: Execution, division: Division) -> Result<Self, Refusal> {
         Self::of(assemble::net(spec)?, spec, how, spec.width(), division)
     }
@@ -87,7 +87,7 @@ impl Simulation {
     /// The same network before its first cycle, divided into other blocks. It stays on the cores of this one.
     pub(crate) fn divided_anew(self, spec: &Spec, division: Division) -> Self {
         let (how, cores) = (self.how, self.cores.clone());
-        drop(self); // so that no two networks take memory
+        drop(self); // so that only one network takes memory at a time
         let anew = Self::divided(spec, how, division).expect("this spec has been assembled before");
         Self { cores, ..anew }
     }

@@ -1,8 +1,9 @@
 //! Blocks run window by window, on one or more threads, and exchange mail at the ends of windows.
 //!
-//! The threads of a run begin with its first advance on several threads. Between two advances they wait, because an advance may be a few
-//! cycles long. A thread has a share of blocks that follow each other. A block takes the mail of all others together: the events of a cycle, which
-//! come from many blocks, lie together in its wheel. Mail of another thread is in a slot, so that its sender can go on.
+//! The threads of a run start with its first advance on several threads. Between two advances they wait, because an
+//! advance may be only a few cycles long. A thread has a share of blocks that follow each other. A block takes the mail
+//! of all others at the same time, so the events of a cycle from many blocks are next to each other in its wheel. Mail
+//! from another thread is in a slot, so that its sender can continue.
 
 use std::cell::UnsafeCell;
 use std::fmt;
@@ -71,7 +72,7 @@ impl Post {
     }
 }
 
-/// The threads of a run but the one that began it.
+/// The threads of a run, without the one that called it.
 #[derive(Debug)]
 pub(super) struct Crew {
     common: Arc<Common>,
@@ -84,11 +85,11 @@ struct Common {
     /// Advances that have begun.
     advances: AtomicUsize,
     advance: UnsafeCell<Option<Advance>>,
-    /// The threads end.
+    /// The run has ended, and its threads are to end.
     is_over: AtomicBool,
 }
 
-/// An advance that all threads work at.
+/// An advance of all blocks, on all threads.
 #[derive(Clone, Copy)]
 struct Advance {
     net: *const Net,
@@ -109,22 +110,22 @@ impl fmt::Debug for Common {
     }
 }
 
-/// Looks for the next advance before a thread sleeps. Most advances follow each other within some microseconds.
+/// Times that a thread checks for the next advance before it sleeps. Most advances follow each other within some microseconds.
 const LOOKS: u32 = 4096;
 
 impl Common {
-    /// The next advance after this number of them; `None` if there is none.
+    /// Waits for the advance after the first `advances` ones; `None` if the run has ended.
     fn next(&self, advances: usize) -> Option<Advance> {
         let mut looks = 0;
         while self.advances.load(Ordering::Acquire) == advances {
             looks += 1;
             if looks < LOOKS { std::hint::spin_loop() } else { std::thread::park() }
         }
-        // SAFETY: it is written again after this thread has come to the end of this advance.
+        // SAFETY: it is not written again before this thread has reached the end of this advance.
         if self.is_over.load(Ordering::Acquire) { None } else { unsafe { *self.advance.get() } }
     }
 
-    /// Thread `k` works at its share of each advance.
+    /// Runs on thread `k`: advances its share of the blocks in each advance.
     fn serve(&self, k: usize) {
         let mut advances = 0;
         while let Some(advance) = self.next(advances) {
@@ -186,7 +187,7 @@ impl Drop for Crew {
 }
 
 /// Advances all blocks through the windows, each thread on the core with its number if there are cores. If a thread panics,
-/// the others stop at the end of their window, and the panic goes on here.
+/// the others stop at the end of their window, and the panic continues here.
 pub(super) fn advance_all(
     net: &Net,
     blocks: &mut [Box<dyn AnyBlock>],

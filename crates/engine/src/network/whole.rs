@@ -11,7 +11,7 @@ pub(crate) struct Whole<'a> {
     pub blocks: &'a mut [Box<dyn AnyBlock>],
     /// The block of each channel, and its number there.
     pub places: &'a [(u32, u32)],
-    /// What was published last.
+    /// The data that was published last.
     pub published: &'a mut Option<Published>,
 }
 

@@ -28,7 +28,7 @@ pub(crate) struct Course<'a> {
     /// The spec, until the trial has measured how evenly threads share the work (`network/evener.rs`).
     #[kept(scratch)]
     pub trial: Option<&'a Spec>,
-    /// Blocks with which the run is to begin again.
+    /// Blocks for a new start of the run.
     #[kept(scratch)]
     pub division: Option<Division>,
     /// The run was asked to stop, and a checkpoint is made first.
@@ -142,8 +142,8 @@ impl Simulation {
         bytes
     }
 
-    /// Goes on with the run of the checkpoint, and returns the results. This is a freshly assembled network of the same
-    /// spec, divided as [`division_of`] says.
+    /// Continues the run of the checkpoint, and returns the results. `self` is a freshly assembled network of the same
+    /// spec, divided as given by [`division_of`].
     pub(crate) fn resume(
         mut self,
         spec: &Spec,

@@ -23,7 +23,8 @@ impl Builder<'_> {
         let events = (0..).zip(ports).flat_map(|(channel, port)| {
             let from = routers[port.router as usize].id;
             let number = (channel - self.division.base(from)) as u16;
-            // the router at the far end; a link to a terminal fails with its own router, unless the policy takes care of links itself
+            // the router at the far end; a link to a terminal fails with its own router, unless the policy itself
+            // replaces failed links
             let to = match port.far {
                 Far::Here { router, .. } | Far::Away { router, .. } => Some(router),
                 Far::Terminal(_) => (self.net.faults.repair != Repair::ByPolicy).then_some(from),

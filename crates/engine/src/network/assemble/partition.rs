@@ -9,11 +9,11 @@ use weft_api::state::Packet;
 use weft_topology::{Graph, Link};
 use weft_units::Refusal;
 
-/// The routers of every block. It depends on nothing but the spec and the number of blocks.
+/// The routers of every block. It depends only on the spec and the number of blocks.
 /// `whole_groups`: routers read the queues of their group, so each group must lie in one block, and there can't be more blocks than
 /// groups.
 ///
-/// Blocks have about as much work each, as far as the ports of their routers and the terminals of programs tell ([`work`]).
+/// Blocks have about equal work, estimated from the ports of their routers and the terminals of programs ([`work`]).
 pub(crate) fn partition(spec: &Spec, blocks: usize, whole_groups: bool) -> Division {
     partition_by(spec, blocks, whole_groups, &work(spec))
 }
@@ -27,8 +27,8 @@ pub(crate) fn partition_by(spec: &Spec, blocks: usize, whole_groups: bool, work:
 /// Where each block begins in the order, and the end of the last block.
 ///
 /// A unit (a row, a group) stays whole if there are enough units for all blocks.
-/// Units are split if whole ones leave more than [`IDLE_SHARE`] idle, and the split costs nothing. It costs nothing where links inside of
-/// a unit are as long as those between units: then blocks wait for each other no more often.
+/// Units are split if whole ones leave more than [`IDLE_SHARE`] idle, and the split costs nothing. It costs nothing if links inside of a
+/// unit are as long as those between units, because blocks then wait for each other no more often.
 fn bounds_in(order: &Order, spec: &Spec, blocks: usize, whole_groups: bool, work: &[u64]) -> Vec<u32> {
     let graph = &*spec.graph;
     let units = order.units.len() as u32 - 1;
@@ -129,7 +129,7 @@ fn bounds(work: &[u64], blocks: u32, units: &[u32]) -> Vec<u32> {
     let mut bounds = vec![0];
     for b in 1..blocks {
         let due = u64::from(b) * all / u64::from(blocks);
-        // the last unit that begins no later; each block has one at least
+        // the last unit that begins no later; each block has at least one
         let unit =
             units[..count as usize].partition_point(|&first| work[first as usize] <= due).saturating_sub(1) as u32;
         bounds.push(unit.clamp(bounds[b as usize - 1] + 1, count - (blocks - b)));
