@@ -101,7 +101,7 @@ fn what_the_format_can_not_hold_is_refused_with_its_place() {
             "rank 0, operation 2: it follows several operations",
         ),
         (format!("{send}\na: calc 1\na requires s"), "rank 0, operation 1: no message follows the computation"),
-        (format!("a: calc 1\n{send}\ns irequires a"), "rank 0, operation 0: another operation follows its start"),
+        (format!("a: calc 1\n{send}\ns irequires a"), "rank 0, operation 0: another operation depends on its start"),
         ("calc 0\nsend 8b to 1 tag 3".to_owned(), "rank 0, operation 0: no message follows"),
         ("send 8b to 1 tag 3".to_owned(), "rank 1, operation 0: no send meets it"),
     ];
