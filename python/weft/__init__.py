@@ -4,12 +4,12 @@
 >>> results = weft.load("examples/quickstart.yaml").run()  # doctest: +SKIP
 >>> results.frame  # doctest: +SKIP
 
-A scenario is one YAML file (or a dict of the same shape); its sweep has points; a point runs to a folder of
-results; the results of a sweep are one polars frame with a row per point.
+A scenario is one YAML file (or a dict of the same shape). Its sweep has points. The run of a point writes a folder of
+results. The results of a sweep form one polars frame with a row per point.
 
-The code has rooms; a room imports only rooms before it: `text`, `scenario`, `results`, `runs`, then `analysis`, `plot`,
-`timeline` and `programs`, then `report`, then `api` and `design`, then `cli`. Papers (`weft_papers`) and other
-simulators (`weft_peers`) are packages of their own.
+The code is divided into rooms. A room imports only the rooms before it in this list: `text`, `scenario`, `results`,
+`runs`, then `analysis`, `plot`, `timeline` and `programs`, then `report`, then `api` and `design`, then `cli`. Papers
+(`weft_papers`) and other simulators (`weft_peers`) are separate packages.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ _HOME = {
     "pattern": "weft.scenario.python_models",
     "routing": "weft.scenario.python_models",
 }
-# New names by old ones, which still work for a minor version.
+# Maps old names to the new ones. The old names still work for one minor version.
 _RENAMED = {"open": "open_results"}
 
 

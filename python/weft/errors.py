@@ -1,4 +1,4 @@
-"""The exceptions of Weft: one family, each with the place and the remedy."""
+"""The exceptions of Weft. All have one base class, and each names the place of the fault and the remedy."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 _ELSEWHERE = "name another place (with --out; in Python by its path)"
 _ALLOWED = f"{_ELSEWHERE}, or change its permissions"
-# Why the system refuses a file, and the remedy: by the number of its error.
+# Reasons why the operating system refuses a file, with the remedy, by its error number.
 _REASONS = {
     errno.ENOSPC: ("the disk is full", "free some space and give the same command again: finished points stay"),
     errno.EDQUOT: ("your share of the disk is used up", "free some space and give the same command again"),
@@ -27,20 +27,20 @@ _REASONS = {
 
 
 class WeftError(Exception):
-    """A refusal of Weft: the base class of its errors.
+    """The base class of Weft's errors.
 
     Attributes
     ----------
     text : str
-        The message as a person should read it, with the snippet where there is one.
+        The message for the user, with a snippet of the file if there is one.
     path : str
         Dotted path of the scenario key in question; empty if there is none.
     line, column : int or None
         Place in the scenario file, counted from 1; ``None`` if it is not in the file.
     what : str
-        What is wrong, with the arithmetic.
+        The fault, with the arithmetic behind it.
     help : str
-        What to do instead.
+        The remedy.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class WeftError(Exception):
         line: int | None = None,
         column: int | None = None,
         what: str = "",
-        help: str = "",  # the name of the field of a diagnostic
+        help: str = "",  # `help` is the name of the field in the engine's diagnostics
     ) -> None:
         super().__init__(text)
         self.text = text
@@ -68,7 +68,7 @@ class WeftError(Exception):
 
 
 class WeftWarning(UserWarning):
-    """Warnings about a run that continues: the command line prints them."""
+    """A warning about a run that continues. The command line prints such warnings."""
 
 
 class ScenarioError(WeftError):
@@ -80,7 +80,7 @@ class ResultsError(WeftError):
 
 
 class PeerError(WeftError):
-    """A file of peer results that can't be read."""
+    """A file with results of another simulator that can't be read."""
 
 
 class ProgramError(WeftError):
@@ -93,16 +93,17 @@ class StuckError(ProgramError):
     Attributes
     ----------
     stuck : dict
-        ``stuck_ranks``, and ``waiting``: the first of them. Each has ``rank`` and the ``finished`` operations ``of``
-        all. Its ``receives`` have no message (``operation``, ``source``, ``tag``; ``None``: any source or tag). Its
-        ``messages`` have no receive (``source``, ``tag``, ``bytes``).
+        ``stuck_ranks``, the number of such ranks, and ``waiting``, a list of the first of them. An entry has ``rank``,
+        ``finished`` (its finished operations) and ``of`` (all its operations). Its ``receives`` are those without a
+        message (``operation``, ``source``, ``tag``; ``None``: any source or tag). Its ``messages`` are those without a
+        receive (``source``, ``tag``, ``bytes``).
     """
 
     stuck: dict[str, Any]
 
     @classmethod
     def of(cls, what: str, help: str, stuck: dict[str, Any], place: str = "the program") -> Self:
-        """The error of a program, with its ranks that wait as words and as data."""
+        """The error of a program. It has the waiting ranks as text and as data."""
         found = cls.saying(what, help, place)
         found.stuck = stuck
         return found
@@ -113,13 +114,13 @@ class WriteError(WeftError):
 
     @classmethod
     def of(cls, path: str | Path, problem: OSError) -> Self:
-        """The error for a file or folder that can't be written, with the reason of the system and the remedy."""
+        """The error for a file or folder that can't be written, with the operating system's reason and the remedy."""
         why, remedy = reason(path, problem)
         return cls.saying(f"{path} can't be written: {why}", remedy)
 
 
 def reason(path: str | Path, problem: OSError) -> tuple[str, str]:
-    """Why the system refuses a file or folder, and the remedy."""
+    """The reason why the operating system refuses a file or folder, and the remedy."""
     place = next((each for each in (Path(path), *Path(path).parents) if os.path.lexists(each)), Path(path))
     number = problem.errno
     if number in (errno.EEXIST, errno.ENOTDIR, errno.ENOENT) and not place.is_dir():
@@ -131,15 +132,15 @@ def reason(path: str | Path, problem: OSError) -> tuple[str, str]:
 
 
 def _has_no_disk(folder: Path) -> bool:
-    """Whether a folder is only shown by the system, as /proc and /sys are: no permission lets files be made there."""
-    with suppress(OSError, AttributeError):  # some systems can't say
+    """Whether a folder is virtual, like /proc and /sys. No permission allows anyone to create files there."""
+    with suppress(OSError, AttributeError):  # some systems cannot tell this
         return os.statvfs(folder).f_blocks == 0
     return False
 
 
 @contextmanager
 def writing(path: str | Path) -> Iterator[None]:
-    """Raise `WriteError` in place of an error of the system while a file or folder is written."""
+    """Turn an error of the operating system into a `WriteError` while a file or folder is written."""
     if "\0" in str(path):
         what = f"{str(path)!r} is no name of a file: it holds a null character"
         raise WriteError.saying(what, "leave that character out")

@@ -2,11 +2,11 @@
 
 Source: TCEP (ISCA 2018), section VI-A, Fig. 12. A flit takes one hop if the link between its two routers is active,
 else two. N terminals offer l flits/cycle each. The channels of R routers carry R^2 flits/cycle if all are on (the paper
-counts a router as its own neighbour). If a share f of the links is active, so is the link of a share f of the pairs,
-and uniform traffic needs ``N l (f + 2 (1 - f)) <= R^2 f``, hence ``f >= 2 N l / (R^2 + N l)``. At least R - 1 links
-keep the network connected. If a fixed share m of the flits finds an active link, ``f >= N l (2 - m) / R^2``; with
-m = 0 that is ``1 + N l / R^2`` times the bound of uniform traffic. Channels carry one flit per cycle; for those of
-bandwidth b divide the load by b.
+counts a router as its own neighbour). If a share f of the links is active, a share f of the pairs has an active link.
+Then uniform traffic needs ``N l (f + 2 (1 - f)) <= R^2 f``, hence ``f >= 2 N l / (R^2 + N l)``. At least R - 1 links
+keep the network connected. If a fixed share m of the flits finds an active link, then ``f >= N l (2 - m) / R^2``. With
+m = 0 the bound is ``1 + N l / R^2`` times the bound of uniform traffic. Channels carry one flit per cycle. For channels
+of bandwidth b, divide the load by b.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ from weft.errors import WeftError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# Most that rounding may lift a needed number of links above a whole number.
+# Rounding errors may lift a needed number of links above a whole number by at most this amount.
 _ROUNDING = 1e-9
 
 
 def active_share(load: float, routers: int, terminals: int, minimal_share: float | None = None) -> float:
-    """Least share of the links that carries a load.
+    """Smallest share of the links that can carry a load.
 
     Parameters
     ----------
     load : float
         Offered load [flits/terminal/cycle].
     routers, terminals : int
-        How many the whole network has.
+        Number of routers and of terminals in the whole network.
     minimal_share : float, optional
         Share of the flits that take one hop; by default (uniform traffic) the share of the active links.
 
@@ -59,7 +59,7 @@ def active_share(load: float, routers: int, terminals: int, minimal_share: float
 
 
 def active_links(load: float, routers: int, terminals: int, minimal_share: float | None = None) -> int | None:
-    """Fewest links that carry a load; ``None`` if a network with all links does not."""
+    """Fewest links that can carry a load; ``None`` if even all links together cannot."""
     links = routers * (routers - 1) // 2
     needed = math.ceil(active_share(load, routers, terminals, minimal_share) * links - _ROUNDING)
     return needed if needed <= links else None
@@ -68,23 +68,23 @@ def active_links(load: float, routers: int, terminals: int, minimal_share: float
 def consolidated(load: float, routers: int, terminals_per_router: int, high_water: float) -> list[tuple[int, int]]:
     """Links that Algorithm 1 of TCEP leaves on under uniform traffic, in one dimension.
 
-    k inner routers keep their links to all routers. The others keep only their links to the inner ones. Each of these
-    carries T l / k, where the T terminals of a router offer T l, of which nearly all goes to other routers; so k = T l
-    / U_hwm, rounded up, and all links are on where that is more than there are routers.
+    k inner routers keep their links to all routers. The others keep only their links to the inner routers. The T
+    terminals of a router offer T l flits/cycle, nearly all of it to other routers. So each of these links carries T l /
+    k, and k = T l / U_hwm, rounded up. If k is larger than the number of routers, all links are on.
 
     Parameters
     ----------
     load : float
         Offered load [flits/terminal/cycle].
     routers, terminals_per_router : int
-        How many the network has, and each router.
+        Number of routers in the network, and number of terminals per router.
     high_water : float
-        U_hwm, above 0, a share of a link.
+        U_hwm: highest allowed load of a link, as a share of its bandwidth; above 0.
 
     Returns
     -------
     list of (int, int)
-        Pairs of routers, the lower one first, as the policy ``static`` takes them.
+        Pairs of routers, the lower number first, in the form that the policy ``static`` reads.
 
     Raises
     ------
@@ -105,8 +105,8 @@ def over_load(loads: Sequence[float], routers: int, terminals: int) -> pl.DataFr
     -------
     polars.DataFrame
         ``load`` [flits/terminal/cycle], ``active_share`` and ``active_links`` for uniform traffic,
-        ``non_minimal_share`` and ``non_minimal_links`` for traffic that is all non-minimal; null where the network is
-        too small.
+        ``non_minimal_share`` and ``non_minimal_links`` for traffic without any minimal path. A value is null if even
+        all links cannot carry the load.
     """
     rows = []
     for load in loads:

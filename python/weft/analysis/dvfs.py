@@ -1,20 +1,21 @@
-"""Links that run at the lowest rate that carries their traffic, worked out from a finished run.
+"""Computes from a finished run the energy of links that run at the lowest sufficient rate.
 
-Source: the ideal link DVFS of TCEP (ISCA 2018), section V, with Abts et al. (ISCA 2010). Each channel is billed at the
-lowest of a few rates that is no less than its utilisation in the run (a share of its bandwidth), as if the utilisation
-were known beforehand and a change of the rate cost nothing. Relative power P(r) of the rates 1/4, 1/2 and 1: 0.54,
-0.69 and 1. They lie on a line from full power at the full rate to 42 % at 1/16 of it, which is said of the slowest
-InfiniBand mode; the TCEP paper prints no numbers. The energy of a channel is P(r) times what it was at the full rate.
-So static and dynamic energy shrink alike, which favours rate scaling over TCEP: a flit that is sent more slowly costs
-less.
+Source: the ideal link DVFS of TCEP (ISCA 2018), section V, with Abts et al. (ISCA 2010). A channel has a few rates, as
+shares of its bandwidth. It is billed at the lowest rate that is at least its utilisation in the run. The bill assumes
+that the utilisation is known in advance, and that a change of rate costs nothing. Relative power P(r) of the rates 1/4,
+1/2 and 1: 0.54, 0.69 and 1. They are points of a straight line from full power at the full rate to 42 % at 1/16 of the
+rate, the value given for the slowest InfiniBand mode. The TCEP paper prints no numbers. The energy of a channel is P(r)
+times its energy at the full rate. So static and dynamic energy shrink by the same factor. This favours rate scaling
+over TCEP, because a flit that is sent more slowly costs less.
 
-Parameters: rates (shares of the full rate) and their relative powers. Guarantees: with the full rate alone the bill is
-that of the run. Not modelled: time and energy of changing a rate, the latency of slower links, and traffic that would
-have avoided a slower link. Validation: bills of hand-made channels, and of runs by channel and by sample.
+Parameters: rates (shares of the full rate) and their relative powers. Guarantees: if the full rate is the only one, the
+bill equals the bill of the run. Not modelled: time and energy of changing a rate, the latency of slower links, and
+traffic that would have avoided a slower link. Validation: bills of hand-made channels, and bills of runs, both per
+channel and per sample.
 
 Only channels between routers are scaled, and only in the cycles in which they draw power. If a policy switches links
-off, the others are scaled by their traffic in the cycles in which they are on. Runs whose policy slows links down are
-refused, because their links would be scaled twice.
+off, each link is scaled by its traffic in the cycles in which it is on. A run is refused if its policy slows links
+down, because its links would be scaled twice.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ class Rates:
     Raises
     ------
     WeftError
-        If the rates do not rise from above 0 to 1, or a power is missing or no share.
+        If the rates do not rise from a value above 0 to 1, if a power is missing, or if a power is not between 0 and 1.
     """
 
     rates: tuple[float, ...] = (0.25, 0.5, 1.0)
@@ -71,7 +72,7 @@ class Rates:
             raise WeftError.saying(what, "write e.g. powers 0.54, 0.69, 1")
 
     def lowest(self, utilisation: Numbers) -> npt.NDArray[np.int64]:
-        """Index of the lowest rate that carries each utilisation (0 to 1); the last index where none does."""
+        """Index of the lowest rate that carries each utilisation (0 to 1); the last index if no rate does."""
         return np.minimum(np.searchsorted(self.rates, utilisation), len(self.rates) - 1)
 
     def scale(self, flits: Numbers, powered: Numbers, energy: Numbers, bandwidth: Numbers) -> tuple[Numbers, Numbers]:
@@ -80,15 +81,16 @@ class Rates:
         Parameters
         ----------
         flits, powered, energy : ndarray
-            Flits that each channel sent, cycles in which it drew power, and the energy that it used in them; all of the
-            same shape, whose last axis is the channels.
+            Flits that each channel sent, cycles in which it drew power, and its energy in these cycles. All arrays have
+            the same shape; their last axis is the channels.
         bandwidth : ndarray
-            What each channel carries at its full rate [flits/cycle]; shape (channels,).
+            Full rate of each channel [flits/cycle]; shape (channels,).
 
         Returns
         -------
         scaled, cycles : ndarray
-            Energy at the lowest rate, of the same shape and unit; cycles with power at each rate, summed over channels.
+            Energy at the lowest sufficient rate, with the shape and unit of `energy`; and the powered cycles at each
+            rate, summed over all channels.
         """
         used = np.divide(flits, powered * bandwidth, out=np.zeros_like(energy), where=powered > 0)
         place = self.lowest(used)
@@ -110,22 +112,23 @@ def rate_scaled(
     over_time : bool
         Choose a rate for each sample of the time series of a channel, instead of one for the whole window.
     points : sequence of int, optional
-        Which points, by their row in the frame of the results; by default all.
+        Row numbers of the points in the frame of the results; by default all points.
 
     Returns
     -------
     polars.DataFrame
-        A row per point: its coordinates; ``baseline``, the hash of the point; ``energy_network_j`` as it was and
-        ``energy_network_scaled_j`` [J]; ``energy_per_flit_pj`` and ``energy_scaled_per_flit_pj``, both of links between
-        routers per delivered flit [pJ/flit], null where none was delivered; ``normalised_energy``, scaled to unscaled;
-        ``rate_<r>_share`` of the powered cycles at each rate. Where a point is saturated or the like, ``flaw`` says so:
-        its saving is none that a network at work would have.
+        A row per point: its coordinates; ``baseline``, the hash of the point; ``energy_network_j``, the energy in the
+        run, and ``energy_network_scaled_j``, the energy at the lowest rates [J]; ``energy_per_flit_pj`` and
+        ``energy_scaled_per_flit_pj``, the two energies of the links between routers per delivered flit [pJ/flit], null
+        if no flit was delivered; ``normalised_energy``, scaled divided by unscaled energy; ``rate_<r>_share``, the
+        share of the powered cycles at each rate. ``flaw`` names the fault of a point, for example that it is saturated.
+        A network in normal operation would not have the saving of such a point.
 
     Raises
     ------
     ResultsError
-        If a point kept no series of its channels, or no states of links that were switched, if its policy slowed links
-        down, or if its load changes in phases and one rate is to serve them all.
+        If a point kept no series of its channels, or kept no states of links that were switched. Also if its policy
+        slowed links down, or if its load changes in phases and one rate is requested for all phases.
     """
     rates = rates or Rates()
     chosen = range(len(results)) if points is None else points
@@ -138,7 +141,7 @@ def _row(results: ResultSet, point: int, rates: Rates, *, over_time: bool) -> di
     _refuse_slowed(results, point, channels)
     if not over_time:
         _refuse_phases(results, point)
-    dark = float((channels["cycles_off"] * prices.per_cycle("off", channels)).sum())  # what is off has no rate
+    dark = float((channels["cycles_off"] * prices.per_cycle("off", channels)).sum())  # a link that is off has no rate
     counted = _of_samples(results, point, channels, prices) if over_time else _of_window(channels, prices)
     scaled, cycles = rates.scale(*counted, channels["bandwidth"].to_numpy())
     flits = summary["accepted_bits"] / prices.flit_bits
@@ -167,7 +170,10 @@ def _refuse_slowed(results: ResultSet, point: int, channels: pl.DataFrame) -> No
 
 
 def _refuse_phases(results: ResultSet, point: int) -> None:
-    """Refuse one rate for a load that changes: that of the mean would not carry the busiest phase."""
+    """Refuse to choose one rate for a load that changes.
+
+    The rate for the mean load would be too low for the busiest phase.
+    """
     if count := len(results.summaries[point].get("phases") or []):
         what = f"the load of {results.describe(point)} changes in {count} phases: one rate for all can't follow it"
         remedy = "choose rates in each sample, with `--over-time` (`over_time=True`)"
@@ -178,7 +184,7 @@ def _refuse_phases(results: ResultSet, point: int) -> None:
 
 
 def _of_window(channels: pl.DataFrame, prices: Prices) -> tuple[Numbers, Numbers, Numbers]:
-    """Flits of each channel, cycles in which it drew power, and the energy that it used in them [fJ]."""
+    """Flits of each channel, cycles in which it drew power, and its energy in these cycles [fJ]."""
     cycles = channels.select(pl.col("^cycles_.*$").exclude("cycles_off")).sum_horizontal()
     energy = channels["energy_fj"].cast(pl.Float64) - channels["cycles_off"] * prices.per_cycle("off", channels)
     flits, powered, used = (column.to_numpy().astype(float) for column in (channels["flits"], cycles, energy))
@@ -188,10 +194,10 @@ def _of_window(channels: pl.DataFrame, prices: Prices) -> tuple[Numbers, Numbers
 def _of_samples(
     results: ResultSet, point: int, channels: pl.DataFrame, prices: Prices
 ) -> tuple[Numbers, Numbers, Numbers]:
-    """The same over the samples of the series that lie in the window; shapes (samples, channels).
+    """Flits, powered cycles and energy of each channel in each sample of the window; shapes (samples, channels).
 
-    Where the window cuts a sample, only the share inside counts. The dynamic energy of a channel in the window is
-    divided among the samples by their flits.
+    If the window covers only a part of a sample, only that part counts. The dynamic energy of a channel in the window
+    is divided among the samples by their flits.
     """
     series = results.series(point)
     if "channel" not in series.columns:
@@ -209,7 +215,7 @@ def _of_samples(
     low, high, length = low[kept], high[kept], length[kept]
     flits = samples("flits")[kept][:, channels["channel"].to_numpy()] * ((high - low) / length)[:, None]
     cycles = _cycles(results, point, channels, low, high)
-    # the series does not say in which power state a flit was sent, and states may have prices of their own
+    # the series does not say in which power state a flit was sent, and each state may have its own price
     weights = np.where(flits.sum(axis=0) > 0, flits, (high - low)[:, None])
     dynamic = channels["energy_dynamic_fj"].cast(pl.Float64).to_numpy()
     powered, energy = np.zeros_like(flits), dynamic * weights / weights.sum(axis=0)
@@ -233,12 +239,13 @@ def _cycles(results: ResultSet, point: int, channels: pl.DataFrame, low: Numbers
     column = np.searchsorted(channels["channel"].to_numpy(), spans["channel"].to_numpy())
     begin, end = spans["from_cycle"].to_numpy(), spans["to_cycle"].to_numpy()
     first, beyond = np.searchsorted(high, begin, "right"), np.searchsorted(low, end)
-    touched = np.maximum(beyond - first, 0)  # samples of each span
+    touched = np.maximum(beyond - first, 0)  # number of samples that each span touches
     span = np.repeat(np.arange(len(touched)), touched)
     sample = np.arange(len(span)) - np.repeat(np.cumsum(touched) - touched, touched) + first[span]
     inside = np.minimum(high[sample], end[span]) - np.maximum(low[sample], begin[span])
     spent = np.zeros((len(states), *length.shape))
     np.add.at(spent, (of_span[span], sample, column[span]), inside)
     cycles = dict(zip(states.tolist(), spent, strict=True))
-    cycles["on"] = cycles.get("on", 0) + length - spent.sum(axis=0)  # no span: no policy manages the channel
+    # a channel without spans is not managed by any policy
+    cycles["on"] = cycles.get("on", 0) + length - spent.sum(axis=0)
     return cycles

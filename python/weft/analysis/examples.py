@@ -1,15 +1,16 @@
-"""The worked examples by which TCEP (ISCA 2018) argues for its two observations and its algorithm.
+"""The worked examples with which TCEP (ISCA 2018) explains its two observations and its algorithm.
 
-Fig. 5 drops one of two links of a router and shows the load of all links afterwards. The text gives only the sums 0.55
-and 0.7. We take a minimal flow a from R0 to R1, and a non-minimal flow b from R0 to R3 over R2. (The text says over R1,
-but then the link to R2 would be idle and the least used.) All links together carry a + 2 b before, 2 a + 2 b without
-the link R0-R1, and a + 2 b without the link R0-R2; hence a = 0.15 and b = 0.2.
+In Fig. 5 one of two links of a router is switched off, and the figure shows the loads of all links after that. The text
+gives only the sums 0.55 and 0.7. We take a minimal flow a from R0 to R1, and a non-minimal flow b from R0 to R3 over
+R2. (The text says "over R1", but then the link to R2 would be idle, and so it would be the least used link.) All links
+together carry a + 2 b before, 2 a + 2 b without the link R0-R1, and a + 2 b without the link R0-R2; hence a = 0.15 and
+b = 0.2.
 
 Fig. 6 divides the links of a router into inner and outer ones; the text gives the sums 1.9 and 1.2. The utilisations in
-`FIG6` are chosen to have these sums; they are not those of the figure.
+`FIG6` are chosen to have these sums; they are not the values of the figure.
 
-Fig. 7 shows a router that requests a link between another router and the target of its flow. The text names R6, R7, and
-the two routers between, R0 and R1. The other links of `indirect_links` are those of the root network.
+Fig. 7 shows a router that requests a link between another router and the target of its flow. The text names R6 and R7,
+and the two routers between them, R0 and R1. The other links of `indirect_links` are those of the root network.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ class Flow(NamedTuple):
     source, target : int
         The routers at its ends.
     rate : float
-        How much is sent [flits/cycle].
+        Traffic [flits/cycle].
     over : tuple of int
         Intermediate routers, the preferred one first; empty if the flow prefers the link between its routers.
     """
@@ -50,10 +51,10 @@ class Flow(NamedTuple):
 
 
 def route(active: Active, flows: Sequence[Flow]) -> npt.NDArray[np.float64]:
-    """Load of each channel [flits/cycle], shape (R, R), from row to column.
+    """Load of each channel [flits/cycle], shape (R, R); an entry is the channel from the row's router to the column's.
 
-    A flow without intermediate routers takes the link between its routers if that is active. Any other flow takes the
-    first two-hop path whose links are active.
+    A flow without intermediate routers takes the link between its two routers if that link is active. Any other flow
+    takes the first two-hop path whose links are active.
     """
     routers = active.shape[-1]
     load = np.zeros((routers, routers))
@@ -75,16 +76,16 @@ def indirect_links() -> Active:
 
 
 def indirect_request(active: Active, source: int, target: int) -> int:
-    """The router that gets an indirect request for its link to the target of a flow (section IV-B).
+    """The router that receives an indirect request to activate its link to the target of a flow (section IV-B).
 
-    It is the lowest one over which the flow has no path yet.
+    It is the lowest-numbered router over which the flow has no path yet.
 
     Parameters
     ----------
     active : bool array, shape (R, R)
         The links that are active.
     source, target : int
-        The router that asks, and the end of the flow.
+        The router that sends the request, and the router at which the flow ends.
 
     Raises
     ------
@@ -101,8 +102,8 @@ def indirect_request(active: Active, source: int, target: int) -> int:
 def dropped_link() -> Mapping[str, npt.NDArray[np.float64]]:
     """Fig. 5: loads of the channels of four routers [flits/cycle], shapes (4, 4).
 
-    With all links (``before``), without the least used link of R0 (``naive``), and without the link of R0 that has the
-    least minimal traffic (``type_aware``).
+    ``before`` has all links. ``naive`` lacks the least used link of R0. ``type_aware`` lacks the link of R0 with the
+    least minimal traffic.
     """
     active = ~np.eye(4, dtype=bool)
     active[0, 3] = active[3, 0] = False  # R0 has two active links
@@ -127,9 +128,9 @@ class Partition(NamedTuple):
     boundary : int
         Number of inner links; the outer ones follow.
     inner_budget : float
-        What the inner links can still carry [flits/cycle].
+        Further traffic that the inner links can carry [flits/cycle].
     outer_utilisation : float
-        What the outer links carry [flits/cycle].
+        Traffic of the outer links [flits/cycle].
     """
 
     boundary: int
@@ -138,14 +139,16 @@ class Partition(NamedTuple):
 
 
 def partition(utilisation: Sequence[float], high_water: float = 1.0) -> Partition:
-    """Algorithm 1, corrected: from the hub on, links become inner until these have room for all outer flits.
+    """Algorithm 1, corrected.
+
+    Links become inner ones, from the hub on, until the inner links have room for all outer flits.
 
     Parameters
     ----------
     utilisation : sequence of float
         Utilisation of the active links, by ascending number of the neighbour [flits/cycle].
     high_water : float
-        Utilisation up to which a link is filled (U_hwm; Fig. 6 has 1).
+        Utilisation up to which a link is filled (U_hwm; it is 1 in Fig. 6).
     """
     spare = [max(0.0, high_water - used) for used in utilisation]
     boundary = 1

@@ -1,19 +1,19 @@
-"""A fluid model of a HyperX whose links are partly off: flits of each channel under progressive adaptive routing.
+"""A fluid model of a HyperX with some links off. It gives the flits of each channel under progressive adaptive routing.
 
-Source: TCEP (ISCA 2018), section IV-E. In each dimension, lowest first, a packet either takes the link to its
-coordinate or goes over one other router of the same line. So each line of each dimension (a subnetwork, all of whose
-routers are linked) can be solved alone: its demand does not depend on the links of other lines.
+Source: TCEP (ISCA 2018), section IV-E. A packet crosses the dimensions in ascending order. In each it takes the link to
+its target coordinate, or it takes two links over one other router of the same line. A line is a subnetwork in which all
+routers are linked. Each line can be solved alone, because its demand does not depend on the links of other lines.
 
-In a line, every pair with an active link fills this link up to a target. The rest is spread evenly over the two-hop
-paths whose links are both active, as by a random choice among them.
+In a line, every pair with an active link fills this link up to a target. The rest of its traffic is spread evenly over
+the two-hop paths with two active links, as if each packet chose one at random.
 
-Parameters: demand [flits/cycle] and the target up to which active links are filled, in units of the bandwidth if that
-is not one flit per cycle. Guarantees: flow is conserved, and no inactive link carries any. Not modelled: bursts,
-queues, packets, and the order in which packets choose. Validation: walks in dimension order, and small networks by
-hand.
+Parameters: demand [flits/cycle] and the target up to which active links are filled. Demand and target are in units of
+the bandwidth if the bandwidth is not one flit per cycle. Guarantees: flow is conserved, and no inactive link carries
+flits. Not modelled: bursts, queues, packets, and the order in which packets choose. Validation: paths followed in
+dimension order, and small networks computed by hand.
 
-Shapes: a line of k routers has a demand (k, k), and active links (k, k) that are boolean and symmetric. Rows are the
-routers that send, columns those that receive.
+Shapes: a line of k routers has a demand matrix (k, k), and a boolean, symmetric matrix (k, k) of active links. Rows are
+the sending routers, columns the receiving ones.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
     Rates = npt.NDArray[np.float64]
 
-# Rounds: in each, links carry as much of their own pair's traffic as the two-hop traffic of other pairs leaves room
-# for. The result is the round with the least load on its busiest channel.
+# Number of rounds. In each round, a link carries its own pair's traffic as far as the two-hop traffic of other pairs
+# leaves room for it. The result is the round with the least load on its busiest channel.
 _ROUNDS = 8
 
 
@@ -43,7 +43,7 @@ class Line(NamedTuple):
     Attributes
     ----------
     dimension : int
-        The number of that coordinate.
+        Index of the coordinate in which they differ.
     routers : ndarray
         Numbers of the routers, in the order of the coordinate; shape (k,).
     demand : ndarray
@@ -86,18 +86,19 @@ def lines(widths: Sequence[int], matrix: npt.ArrayLike) -> Iterator[Line]:
         Flits per cycle from router (row) to router (column); shape (R, R).
     """
     n = len(widths)
-    shape = tuple(reversed(widths))  # axis n - 1 - d is dimension d
+    shape = tuple(reversed(widths))  # array axis n - 1 - d is dimension d
     rates = np.asarray(matrix, dtype=float).reshape(shape + shape)
     numbers = np.arange(math.prod(widths)).reshape(shape)
     for d in range(n):
         axis = n - 1 - d
-        # When a packet crosses dimension d, its lower coordinates are the destination's, its higher ones the source's.
+        # When a packet crosses dimension d, its lower coordinates are already those of the destination, and its higher
+        # ones are still those of the source.
         lower_sources = tuple(range(axis + 1, n))
         higher_targets = tuple(range(n, n + axis))
         demand = rates.sum(axis=lower_sources + higher_targets)
-        # left: source axes 0..axis, then target axes axis..n-1
+        # axes that are left: source axes 0..axis, then target axes axis..n-1
         demand = np.moveaxis(demand, axis, -1)  # the source's coordinate becomes the last axis
-        demand = np.moveaxis(demand, axis, -1)  # and the target's the one after it
+        demand = np.moveaxis(demand, axis, -1)  # and the target's coordinate becomes the axis after it
         along = np.moveaxis(numbers, axis, -1)
         width = widths[d]
         for routers, of_line in zip(along.reshape(-1, width), demand.reshape(-1, width, width), strict=True):
@@ -119,7 +120,7 @@ def spread(demand: Rates, active: Active, target: float) -> Loads:
     direct[alone] = demand[alone]
     best: Loads | None = None
     for _ in range(_ROUNDS):
-        each = (demand - direct) * share  # what each two-hop path of a pair carries
+        each = (demand - direct) * share  # load on each two-hop path of a pair
         detours = links * (each @ links + links @ each)
         loads = Loads(direct, direct + detours)
         if best is None or loads.busiest < best.busiest:

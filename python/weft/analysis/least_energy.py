@@ -1,15 +1,16 @@
-"""The power policy of the least energy to solution, if a run may take only a little longer.
+"""Finds the power policy with the least energy to solution among those that lengthen a run only a little.
 
-Source: our own, to choose thresholds for a workload. Compares the policies of a sweep whose programs take at most a
-given share more time than with links that are always on, as means over seeds. That of the least energy is named. The
-floor for comparison is the always-on run in which all members of a trunk except one cost no static energy. This floor
-knows the future, changes no link, and loses no time. With the times of a change there is a second reference, which pays
-for each change: `weft.analysis.trunk_oracle`.
+Source: our own, to choose thresholds for a workload. A policy qualifies if its programs take at most a given share more
+time than with links that are always on. Times and energies are means over seeds. The result is the qualifying policy
+with the least energy. The floor for comparison is the always-on run in which all members of a trunk except one cost no
+static energy. This floor knows the future, changes no link, and loses no time. If the times of waking and of going off
+are given, a second reference pays for each change: `weft.analysis.trunk_oracle`.
 
 Parameters: results of a sweep over policies; the share of more run time; the times of waking and of going off.
-Guarantees: the floor has the flits and the time of the always-on run. A policy that keeps paths, and a member of each
-trunk on, can't take less. Not modelled: power of members that sleep, and the number of members that the traffic needs.
-So the floor may be out of reach. Validation: `tests/test_analysis_policies.py`.
+Guarantees: the floor has the flits and the time of the always-on run. A policy that does not change paths and keeps a
+member of each trunk on cannot use less energy than the floor. Not modelled: power of members that sleep, and the number
+of members that the traffic needs. So no real policy may be able to reach the floor. Validation:
+`tests/test_analysis_policies.py`.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from weft.results.confidence import Mean
     from weft.results.result_set import ResultSet
 
-# The share of more run time that is allowed, if none is named.
+# Allowed extra run time as a share of the run time, if the user names none.
 SLOWER = 0.01
 _FJ = 1e15
 _UJ = 1e6
@@ -57,22 +58,22 @@ def table(results: ResultSet, slower: float = SLOWER, changes: tuple[float, floa
     Parameters
     ----------
     results : ResultSet
-        A sweep over power policies, one of which keeps all links on. Each point runs programs to their end.
+        A sweep over power policies. One of them keeps all links on. Each point runs programs to their end.
     slower : float
         Longest extra run time allowed, as a share of the run time with all links on.
     changes : tuple of float, optional
-        Times in which a member of a trunk wakes and goes off [s], for the reference with changes.
+        Times that a member of a trunk takes to wake and to go off [s], for the reference that pays for changes.
 
     Returns
     -------
     polars.DataFrame
         A row for each combination of the other coordinates. ``place``: these coordinates. ``policies``: number of
-        policies. ``fast_enough``: number of those within the allowed run time. ``policy``: the one of them with the
-        least energy. ``runs``: its seeds. ``time_change``, ``energy_change``: relative change against links that are
-        always on. ``time_ci95``, ``energy_ci95``: half of the 95 % confidence interval of each; null for one seed, and
-        for links that are always on. ``floor_change``: energy change of the floor. ``above_floor``: energy divided by
-        that of the floor, less 1. ``oracle_change``, ``above_oracle``: the same beside the policy of
-        `weft.analysis.trunk_oracle`; null without `changes`.
+        policies. ``fast_enough``: number of those within the allowed run time. ``policy``: the policy with the least
+        energy among them. ``runs``: number of its seeds. ``time_change``, ``energy_change``: relative change against
+        links that are always on. ``time_ci95``, ``energy_ci95``: half of the 95 % confidence interval of each; null for
+        one seed, and for links that are always on. ``floor_change``: energy change of the floor. ``above_floor``:
+        energy divided by that of the floor, less 1. ``oracle_change``, ``above_oracle``: the same relative to the
+        policy of `weft.analysis.trunk_oracle`; null without `changes`.
 
     Raises
     ------
@@ -153,7 +154,7 @@ def _change(name: str, own: Mean, usual: Mean) -> dict[str, float | None]:
 def _floor_uj(results: ResultSet, point: int) -> float:
     """Energy of a run whose links are always on, without the static energy of all members but one of each trunk [uJ].
 
-    Only of links that a policy may manage.
+    Only links that a policy may manage are counted.
     """
     managed = at(results.scenario(point), "power.manages")
     channels = results.channels(point).drop_nulls(["from_router", "to_router"])

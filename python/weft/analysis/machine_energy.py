@@ -1,4 +1,6 @@
-"""Energy of the whole machine for finished runs: switches by the states of their ports, nodes by how long cores wait.
+"""Energy of the whole machine for finished runs.
+
+That of switches follows from the states of their ports, that of nodes from the time that cores wait.
 
 Source, parameters and limits: `weft.analysis.machine_power`. Here the ports, their states and the times of the ranks
 are read from results. Validation: `tests/test_analysis_machine.py`.
@@ -27,9 +29,9 @@ if TYPE_CHECKING:
     from weft.results.choose import Wanted
     from weft.results.result_set import ResultSet
 
-# Shares of its full power that an idle node draws, if none are named.
+# Power of an idle node, as shares of its full power, if the user names none.
 IDLE_SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
-# Coordinates that are no part of a machine: the reference of a point has the same.
+# Coordinates that do not describe the machine: a point and its reference have the same values of them.
 _OF_WORK = (SEED, LOAD, PATTERN, "traffic")
 
 
@@ -42,14 +44,14 @@ class Machine:
     shares : Shares
         Shares of power.
     idle_shares : sequence of float
-        What an idle node draws, as shares of its full power: a row each.
+        Power of an idle node, as shares of its full power. The table has a row for each share.
     cores_per_terminal : int or None
-        Cores of a node; by default as many as the point has ranks at its fullest terminal.
+        Cores of a node; by default the largest number of ranks that the point has at a terminal.
     states : mapping of str to float
         Power of a port in a state such as ``half``, as a share of a port that is on. A state that is not named, such as
         ``waking``, draws as much as ``on``; ``off`` draws `Shares.port_asleep`.
     hardware : Hardware or None
-        What watts, kilowatt-hours and money follow from; ``None``: shares alone.
+        Hardware from which watts, kilowatt-hours and money are computed; ``None``: only shares are computed.
 
     Raises
     ------
@@ -79,12 +81,13 @@ class Run:
     fabric : Fabric
         Its network.
     terminals : int
-        Its terminals: a node each.
+        Number of its terminals; each is a node.
     seconds : float or None
-        Run time [s]; ``None`` if the point has no end, as it runs no programs and no batches.
+        Run time [s]; ``None`` if the point runs neither programs nor batches, because then its run has no end.
     busy, busy_of_tasks : float or None
-        Share of the run time in which a core does not wait for messages: mean over all cores of the machine, where
-        those without a rank count as idle, and mean over the ranks. ``None`` if no rank has computed.
+        Share of the run time in which a core does not wait for messages: `busy` is the mean over all cores of the
+        machine, and cores without a rank count as idle. `busy_of_tasks` is the mean over the ranks. ``None`` if no rank
+        has computed.
     """
 
     fabric: Fabric
@@ -100,7 +103,7 @@ class Run:
         Raises
         ------
         ResultsError
-            If it did not end, if something failed in it, or if its ranks do not fit the cores.
+            If the point did not end, if something failed in it, or if its ranks do not fit on the cores.
         """
         summary = results.summaries[point]
         if failing := set_times.faults(results)[point]:
@@ -130,7 +133,7 @@ class Run:
 
 
 def _fabric(results: ResultSet, point: int, machine: Machine) -> Fabric:
-    """The ports: a port is the channel that leaves a router through it."""
+    """The ports of a network. Each port is represented by the channel that leaves the router through it."""
     channels = results.channels(point).drop_nulls("from_router")
     window = results.summaries[point]["window_cycles"]
     states = [name for name in channels.columns if name.startswith("cycles_")]
@@ -151,7 +154,7 @@ def _fabric(results: ResultSet, point: int, machine: Machine) -> Fabric:
 
 
 def _cores_per_node(scenario: Mapping[str, Any]) -> int:
-    """The most cores that a scheduler of the scenario has at a node, 1 if it shares none."""
+    """Largest number of cores per node of any scheduler of the scenario; 1 if no scheduler shares nodes."""
     traffic = scenario["traffic"]
     schedulers = ((job.get("workload") or {}).get("scheduler") or {} for job in [traffic, *(traffic.get("jobs") or [])])
     return max(each.get("cores_per_node") or 1 for each in schedulers)
@@ -160,7 +163,7 @@ def _cores_per_node(scenario: Mapping[str, Any]) -> int:
 def _cores(results: ResultSet, point: int, machine: Machine, terminals: int) -> int:
     """Cores of the machine."""
     if (results.folder(point) / "schedule.parquet").is_file():
-        # programs follow each other at a terminal: its ranks are not all there at the same time
+        # programs run one after the other at a terminal: not all its ranks are there at the same time
         schedule = pl.read_parquet(results.file(point, "schedule.parquet"))
         fullest = max(
             math.ceil(ranks / of) for ranks, of in schedule.select("ranks", "terminals").drop_nulls().iter_rows()
@@ -182,11 +185,11 @@ class Reference:
     Attributes
     ----------
     name : str
-        Its coordinates in words, or its size.
+        Its coordinates as text, or its size.
     fabric : Fabric
         Its network.
     run : Run or None
-        Its run; ``None`` for a network that is named by its size.
+        Its run; ``None`` if the user names the network only by its size.
     """
 
     name: str
@@ -205,14 +208,14 @@ class References:
         The number of a point or coordinates in `others`, such as ``topology=torus(widths 4x4x4)``; or the size of a
         network, ``7x64``: ports per switch x switches. By default the network and the policy of the first point.
     others : ResultSet, optional
-        Where the reference is, by default in `results`.
+        Results that contain the reference; by default `results`.
     machine : Machine
-        How they are priced.
+        Parameters for pricing the references.
 
     Raises
     ------
     WeftError
-        If there is none, or a network of that size has no ports.
+        If there is no reference, or a network of the given size has no ports.
     """
 
     def __init__(
@@ -237,7 +240,7 @@ class References:
         Raises
         ------
         ResultsError
-            If there is none, or more than one.
+            If there is no such point, or more than one.
         """
         if self._sized is not None:
             return self._sized
@@ -261,7 +264,7 @@ class References:
 
 
 def _network_of_first(results: ResultSet) -> dict[str, Any]:
-    """The coordinates of the first point that say which machine it is."""
+    """The coordinates of the first point that describe its machine."""
     of_first = results.points[0]["coordinates"] if len(results) else {}
     return {
         path: value
@@ -271,7 +274,7 @@ def _network_of_first(results: ResultSet) -> dict[str, Any]:
 
 
 def _those(results: ResultSet, wanted: Mapping[str, Any]) -> list[int]:
-    """The points at some coordinates; exact matches go before those by the name of a model alone."""
+    """The points with some coordinates. Exact matches are preferred to matches by the name of a model alone."""
     chosen = Chosen.all_of(results)
     found = [
         row for row in chosen.points if all(same(chosen.value(row, path), asked) for path, asked in wanted.items())
@@ -298,26 +301,27 @@ def table(
     results : ResultSet
         Finished points.
     machine : Machine, optional
-        Shares of power and more.
+        Parameters for pricing, such as shares of power.
     reference : optional
-        What all is relative to, as `References` describes it.
+        Reference of all relative numbers, as `References` describes it.
     others : ResultSet, optional
-        Other results that have the reference.
+        Other results, which contain the reference.
 
     Returns
     -------
     polars.DataFrame
-        A row per point and idle share of a node: coordinates; ``reference``; ``runtime_s`` [s] and ``runtime``, its
-        multiple of the reference's; ``switches``, ``ports``, ``ports_on_share`` (U_ports), ``w_ports``, ``w_sw``,
-        ``w_net``, ``e_net``; ``run_task`` over all cores and ``run_task_of_tasks`` over the ranks; ``idle_share``,
-        ``w_nodes``, ``w_cluster``, ``e_cluster``, ``e_cluster_ratio`` to the reference's; ``saves``, for which idle
-        shares of a node the machine takes less energy than the reference; with hardware also watts, kilowatt-hours and
-        money. Null where the point has no end, or runs no programs.
+        A row per point and idle share of a node: coordinates; ``reference``; ``runtime_s`` [s] and ``runtime``, the run
+        time as a multiple of the reference's; ``switches``, ``ports``, ``ports_on_share`` (U_ports), ``w_ports``,
+        ``w_sw``, ``w_net``, ``e_net``; ``run_task`` over all cores and ``run_task_of_tasks`` over the ranks;
+        ``idle_share``, ``w_nodes``, ``w_cluster``, ``e_cluster``, ``e_cluster_ratio`` to the reference's; ``saves``,
+        the idle shares of a node for which the machine uses less energy than the reference. With hardware there are
+        also columns of watts, kilowatt-hours and money. A value is null if it needs an end of the run, or programs, and
+        the point has none.
 
     Raises
     ------
     WeftError
-        If a point is not finished, has no reference, or a share is none.
+        If a point is not finished or has no reference, or if a share is not from 0 to 1.
     """
     machine = machine or Machine()
     references = References(results, reference, machine, others)
@@ -354,7 +358,7 @@ def _rows(results: ResultSet, point: int, machine: Machine, references: Referenc
 def _of_nodes(
     machine: Machine, reference: Reference, run: Run, network: tuple[float, float | None], idle: float | None
 ) -> dict[str, Any]:
-    """The columns that depend on the power of an idle node. `network`: W_net and the relative run time."""
+    """The columns that depend on the power of an idle node. `network` holds W_net and the relative run time."""
     (w_net, times), base = network, reference.run
     columns = ("idle_share", "w_nodes", "w_cluster", "e_cluster", "e_cluster_ratio", "saves")
     found: dict[str, Any] = dict.fromkeys(columns)
@@ -371,7 +375,7 @@ def _of_nodes(
 
 
 def _watts(machine: Machine, reference: Reference, run: Run, w_net: float, w_nodes: float | None) -> dict[str, Any]:
-    """The absolute columns; none without hardware."""
+    """The columns in watts, kilowatt-hours and money; empty without hardware."""
     if machine.hardware is None:
         return {}
     return machine.hardware.columns(machine.shares, (reference.fabric, run.fabric), run.seconds, (w_net, w_nodes))

@@ -1,11 +1,12 @@
-"""Power of a whole machine, as shares of the most that it draws: switches, their ports, and nodes.
+"""Power of a whole machine (switches, their ports, and nodes), as shares of its maximum power.
 
 Source: F. Andujar et al., "Energy efficient torus networks with on/off links" (JPDC 2019), section 2 and Table 1. The
-power of a switch grows with its ports. A port that sleeps draws a share of its power at work. A port that changes
-its state draws as much as one that is on. All numbers are relative to a reference network whose ports are all on.
+power of a switch grows with its ports. A sleeping port draws a share of the power that it draws when it is on. A port
+that changes its state draws as much as a port that is on. All numbers are relative to a reference network whose ports
+are all on.
 
-Parameters: `Shares`. Guarantees: no simulation, only arithmetic. Not modelled: power per bit, cooling, modules in the
-ports. Validation: `tests/test_analysis_machine.py` has the closed forms of the paper.
+Parameters: `Shares`. Guarantees: results come from arithmetic alone, without a simulation. Not modelled: power per bit,
+cooling, modules in the ports. Validation: `tests/test_analysis_machine.py` has the closed forms of the paper.
 """
 
 from __future__ import annotations
@@ -16,12 +17,12 @@ from weft.errors import WeftError
 
 
 def share(value: float, name: str) -> float:
-    """A share.
+    """Check that a value is a share, and return it.
 
     Raises
     ------
     WeftError
-        If it is not from 0 to 1.
+        If the value is not from 0 to 1.
     """
     if not 0 <= value <= 1:
         remedy = f"write {value / 100:g}, if {value:g} % is meant" if 1 < value <= 100 else "write a number from 0 to 1"
@@ -36,16 +37,16 @@ class Shares:
     Attributes
     ----------
     port_asleep : float
-        What a port that sleeps draws, as a share of a port that is on (w_Sport).
+        Power of a sleeping port, as a share of the power of a port that is on (w_Sport).
     ports : float
-        What the ports of a switch draw, as a share of the whole switch (w_ports).
+        Power of the ports of a switch, as a share of the power of the whole switch (w_ports).
     network : float
-        What the reference network draws, as a share of the whole machine at work (w_net); more than 0.
+        Power of the reference network, as a share of the power of the whole machine at work (w_net); more than 0.
 
     Raises
     ------
     WeftError
-        If one is not from 0 to 1.
+        If a share is not from 0 to 1.
     """
 
     port_asleep: float = 0.1
@@ -67,11 +68,11 @@ class Fabric:
     Attributes
     ----------
     switches, ports, terminal_ports : int
-        Switches, ports of all switches, and those of them to which terminals are attached.
+        Number of switches, of the ports of all switches, and of the ports with a terminal.
     on_share : float
         Share of the time of all ports in which they were not asleep (U_ports).
     drawn : float
-        Power of all ports as a share of what they draw if all are on (W_ports).
+        Power of all ports as a share of their power when all are on (W_ports).
     """
 
     switches: int
@@ -87,7 +88,7 @@ class Fabric:
 
     @classmethod
     def asleep(cls, switches: int, ports: int, sleeping: float, shares: Shares) -> Fabric:
-        """A network in which a share of the time of all ports is sleep."""
+        """A network whose ports sleep for a share of the time, summed over all ports."""
         drawn = shares.port_asleep * sleeping + 1 - sleeping
         return cls(switches, ports, on_share=1 - sleeping, drawn=drawn)
 
@@ -96,7 +97,7 @@ class Fabric:
         return replace(self, on_share=1.0, drawn=1.0)
 
     def w_sw(self, shares: Shares) -> float:
-        """Mean power of a switch, as a share of the most that it draws (W_sw)."""
+        """Mean power of a switch, as a share of its maximum power (W_sw)."""
         return 1 - shares.ports + shares.ports * self.drawn
 
     def w_net(self, shares: Shares, reference: Fabric) -> float:
@@ -113,9 +114,9 @@ class Task:
     fabric : Fabric
         The network.
     w_net : float
-        Its power, as a share of the reference with all ports on.
+        Power of the network, as a share of the power of the reference with all ports on.
     runtime : float
-        Run time, as a multiple of that on the reference.
+        Run time, as a multiple of the run time on the reference network.
     busy : float
         Share of the run time in which a core does not wait for messages, mean over all cores (Run_task).
     """
@@ -131,11 +132,11 @@ class Task:
         return self.w_net * self.runtime
 
     def w_nodes(self, idle: float) -> float:
-        """Power of the nodes as a share of the most that they draw, if an idle node draws the share `idle` of it."""
+        """Power of the nodes as a share of their maximum; an idle node draws the share `idle` of its maximum."""
         return idle + (1 - idle) * self.busy
 
     def w_cluster(self, shares: Shares, idle: float) -> float:
-        """Power of the machine, as a share of the most that it draws with the reference network (W_cluster)."""
+        """Power of the machine, as a share of its maximum power with the reference network (W_cluster)."""
         return shares.network * self.w_net + (1 - shares.network) * self.w_nodes(idle)
 
     def e_cluster(self, shares: Shares, idle: float) -> float:
@@ -143,9 +144,9 @@ class Task:
         return self.w_cluster(shares, idle) * self.runtime
 
     def equal_idle_share(self, other: Task, shares: Shares) -> float | None:
-        """The idle share of a node at which two tasks take the same energy of the machine.
+        """The idle share of a node at which the machine uses the same energy for two tasks.
 
-        The two energies are straight lines over the idle share. ``None``: they do not cross from 0 to 1.
+        The two energies are straight lines over the idle share. ``None`` if the lines do not cross between 0 and 1.
         """
         first, last = (self.e_cluster(shares, idle) - other.e_cluster(shares, idle) for idle in (0.0, 1.0))
         if first == last or first * last > 0:
@@ -153,7 +154,7 @@ class Task:
         return first / (first - last)
 
     def saves(self, other: Task, shares: Shares) -> str:
-        """For which idle shares of a node this task takes less energy of the machine than another one, in words."""
+        """Text that names the idle shares of a node for which this task uses less machine energy than another."""
         first, last = (self.e_cluster(shares, idle) - other.e_cluster(shares, idle) for idle in (0.0, 1.0))
         if first == last == 0:
             return "equal"

@@ -1,8 +1,8 @@
 """Watts, kilowatt-hours and money of a machine, from the catalogue of hardware.
 
-The catalogue says what the switches of the reference network draw with all ports on. The power of nodes follows from
-the share of the network in the machine, or that share from the power of a node. Source of each figure:
-`weft catalogue --sources`. Validation: `tests/test_analysis_machine.py`.
+The catalogue gives the power of the switches of the reference network with all ports on. The power of a node is
+computed from the network's share of the machine power. If the power of a node is given, that share is computed from it.
+Source of each figure: `weft catalogue --sources`. Validation: `tests/test_analysis_machine.py`.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ class Hardware:
     Attributes
     ----------
     speed, cables, terminal_cables : str
-        As `power.catalogue` has them in a scenario: ``100Gb/s``, ``dac``.
+        Values of the same keys of `power.catalogue` in a scenario, such as ``100Gb/s`` and ``dac``.
     node_w : float or None
-        Power of a node at work [W]; ``None``: it follows from the share of the network.
+        Power of a node at work [W]; ``None``: it is computed from the share of the network.
     price_per_kwh : float or None
-        Price of electricity, in a currency of yours; ``None``: no cost of energy.
+        Price of electricity, in any currency; ``None``: the cost of energy is not computed.
 
     Raises
     ------
     WeftError
-        If the catalogue does not have this hardware, or a number is not above 0.
+        If the catalogue does not contain this hardware, or a number is not above 0.
     """
 
     speed: str
@@ -58,7 +58,7 @@ class Hardware:
         return float(boxes + between + 2 * fabric.terminal_ports * figures["terminal_module_w"])
 
     def shares(self, shares: Shares, reference: Fabric, nodes: int) -> Shares:
-        """The shares. If the power of a node is known, the share of the network follows from it."""
+        """The shares of power. If the power of a node is given, the share of the network is computed from it."""
         if self.node_w is None:
             return shares
         network = self.most_w(reference)
@@ -76,9 +76,9 @@ class Hardware:
         fabrics : tuple of Fabric
             The network of the reference, and that of the run.
         seconds : float or None
-            The run time [s]; ``None``: there is none.
+            The run time [s]; ``None`` if the run has no end.
         powers : tuple
-            W_net, and W_nodes if it is known.
+            W_net and W_nodes; W_nodes is ``None`` if it is unknown.
         """
         (reference, fabric), (w_net, w_nodes) = fabrics, powers
         most = self.most_w(reference)
@@ -98,7 +98,7 @@ class Hardware:
 
 
 def _price_of_a_port(speed: str) -> float | None:
-    """Price of a port of a switch [$], if the catalogue has one."""
+    """Price of a switch port [$]; ``None`` if the catalogue has no price."""
     gbps = int(speed.removesuffix("Gb/s"))
     figures = _engine.catalogue()["figures"]
     found = [each["median"] for each in figures if each["speed_gbps"] == gbps and each["figure"] == "switch per port"]

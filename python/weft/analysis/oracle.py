@@ -1,16 +1,19 @@
-"""Finds a small set of links that carries known traffic: close to the best for a policy that knows it.
+"""Finds a small set of links that carries known traffic.
 
-Source: our own, as a reference for TCEP (ISCA 2018), which does not know the traffic. A greedy search on the fluid
-model of `weft.analysis.fluid`: in each subnetwork all links are on at first. Then links are switched off one by one, as
-long as no channel is loaded beyond the target. The next link is the one over which its two routers send the least
-traffic, since this traffic then takes one hop more. Of equal links it is the link between the highest routers, so that
-the links that are on concentrate on the lowest. The star of the hub always stays on.
+The set is close to the best that a policy with knowledge of the traffic could keep on.
 
-Parameters: traffic [flits/cycle], target [flits/cycle], hub. Channels carry one flit per cycle; where they have another
-bandwidth, traffic, target and loads are in units of it. Guarantees: in the fluid model no channel is above the
-target (or all links of its subnetwork are on), and no further link alone could be switched off. Not modelled: bursts,
-queues, packets. So the set of links is a reference that has to be simulated, and its size is an estimate, not a bound.
-Validation: tests of both guarantees, by taking links away one by one.
+Source: our own, as a reference for TCEP (ISCA 2018), which does not know the traffic. It is a greedy search on the
+fluid model of `weft.analysis.fluid`. At first all links of each subnetwork are on. Then links are switched off one by
+one, as long as no channel is loaded beyond the target. The next link is the one over which its two routers send each
+other the least traffic, because this traffic then takes one hop more. Among equal links the search takes the link
+between the highest-numbered routers. So the links that stay on concentrate on the lowest-numbered routers. The star of
+the hub always stays on.
+
+Parameters: traffic [flits/cycle], target [flits/cycle], hub. Channels carry one flit per cycle; if their bandwidth is
+different, traffic, target and loads are in units of the bandwidth. Guarantees: in the fluid model no channel is above
+the target (or all links of its subnetwork are on), and no further link alone could be switched off. Not modelled:
+bursts, queues, packets. So the set of links is a reference that has to be simulated, and its size is an estimate, not a
+bound. Validation: tests of the two guarantees, in which links are removed one by one.
 """
 
 from __future__ import annotations
@@ -32,7 +35,7 @@ if TYPE_CHECKING:
     from weft.analysis.fluid import Line, Loads
     from weft.analysis.paths import Active
 
-# Loads that differ by less count as equal [flits/cycle].
+# Loads [flits/cycle] whose difference is smaller than this value count as equal.
 _SLACK = 1e-9
 
 
@@ -44,13 +47,14 @@ class Found(NamedTuple):
     links : list of tuple
         Pairs of routers, the lower number first, ascending.
     hub : int
-        Coordinate of the routers whose star is among them.
+        Coordinate of the hub routers. All links of a hub (its star) stay on.
     all_links : int
-        Links between routers of the network.
+        Number of links between routers in the network.
     target : float
-        Highest load that a channel was allowed [flits/cycle].
+        Highest allowed load of a channel [flits/cycle].
     busiest : float
-        Load of the busiest channel in the fluid model [flits/cycle]; above the target where even all links are too few.
+        Load of the busiest channel in the fluid model [flits/cycle]; above the target if even all links together are
+        too few.
     hops : float
         Mean hops per packet in the fluid model; 0 if there is no traffic.
     """
@@ -69,23 +73,26 @@ class Found(NamedTuple):
 
     @property
     def carried(self) -> bool:
-        """Whether these links carry the traffic; if not, all links of some subnetwork are on and do not suffice."""
+        """Whether these links carry the traffic.
+
+        If they do not, all links of some subnetwork are on and still do not suffice.
+        """
         return self.busiest <= self.target + _SLACK
 
 
 def find(widths: Sequence[int], matrix: npt.ArrayLike, target: float = 0.75, hub: int = 0) -> Found:
-    """Search the links of a HyperX that carry some traffic.
+    """Search for a small set of links of a HyperX that carries some traffic.
 
     Parameters
     ----------
     widths : sequence of int
         Routers per dimension.
     matrix : array_like
-        Flits per cycle from router (row) to router (column), as `Point.traffic_matrix` gives it; shape (R, R).
+        Flits per cycle from router (row) to router (column), as returned by `Point.traffic_matrix`; shape (R, R).
     target : float
         Highest load of a channel [flits/cycle].
     hub : int
-        Coordinate of the routers whose star always stays on.
+        Coordinate of the hub routers, whose links always stay on.
 
     Raises
     ------
@@ -113,7 +120,7 @@ def find(widths: Sequence[int], matrix: npt.ArrayLike, target: float = 0.75, hub
 
 
 def _of_line(line: Line, target: float, hub: int) -> tuple[Active, Loads]:
-    """The links of one subnetwork that stay on, and the flits that they carry."""
+    """The links of one subnetwork that stay on, and the loads of its channels."""
     width = len(line.routers)
     active, kept = ~np.eye(width, dtype=bool), star(width, hub)
     loads = fluid.spread(line.demand, active, target)
@@ -121,7 +128,7 @@ def _of_line(line: Line, target: float, hub: int) -> tuple[Active, Loads]:
     if loads.busiest > limit:
         return active, loads
     tried = True
-    while tried:  # a link that had to stay may go once others are off
+    while tried:  # a link that had to stay may become removable after others are off
         tried, refused = False, kept.copy()
         while (link := _cheapest(loads, active & ~refused)) is not None:
             fewer = active.copy()
@@ -135,7 +142,7 @@ def _of_line(line: Line, target: float, hub: int) -> tuple[Active, Loads]:
 
 
 def _cheapest(loads: Loads, candidates: Active) -> tuple[int, int] | None:
-    """The link that carries the least minimal traffic; of equals, the one between the highest routers."""
+    """The link with the least minimal traffic; among equal links, the link between the highest-numbered routers."""
     row, column = np.nonzero(np.triu(candidates))
     if not len(row):
         return None
@@ -147,7 +154,7 @@ def _cheapest(loads: Loads, candidates: Active) -> tuple[int, int] | None:
 def over_load(
     widths: Sequence[int], matrix: npt.ArrayLike, factors: Sequence[float], target: float = 0.75
 ) -> pl.DataFrame:
-    """The links that stay on when the traffic is multiplied.
+    """Finds the links that stay on when the traffic is multiplied by several factors.
 
     Returns
     -------
@@ -161,7 +168,7 @@ def over_load(
 
 
 def row(found: Found) -> dict[str, int | float | bool]:
-    """The numbers of a table."""
+    """The result of a search as numbers of a table row."""
     return {
         "active_links": len(found.links),
         "active_share": found.share,

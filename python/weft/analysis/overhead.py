@@ -1,12 +1,13 @@
-"""Storage and control packets that TCEP takes at a router.
+"""Storage and control packets that TCEP needs at a router.
 
 Source: TCEP (ISCA 2018), sections IV-E, VI-D and VI-E. For each link a router has eight utilisation counters (two
 directions, minimal and non-minimal traffic, activation and deactivation epoch), one counter of virtual utilisation, and
-a buffer for one request, which holds a router id and a type. In an epoch a router sends at most one request and one
-response, and broadcasts one change of a link to the other routers of the subnetwork.
+a buffer for one request. A request consists of a router id and a type. In an epoch a router sends at most one request
+and one response. It also broadcasts at most one change of a link to the other routers of the subnetwork.
 
-The paper says that this is 0.7 % of the storage of the YARC router chip, which it does not print. `IMPLIED_YARC_BYTES`
-is what that implies, 1240 B / 0.007, and proves nothing about YARC. Give the storage of a router that you know instead.
+The paper says that this storage is 0.7 % of the storage of the YARC router chip, but it does not print the latter.
+`IMPLIED_YARC_BYTES` is the value implied by this share, 1240 B / 0.007. It proves nothing about YARC. If you know the
+storage of your router, pass it instead.
 """
 
 from __future__ import annotations
@@ -15,9 +16,9 @@ from dataclasses import dataclass
 
 from weft.errors import WeftError
 
-# Two directions, minimal and non-minimal, two epochs; virtual utilisation.
+# Two directions, minimal and non-minimal traffic, two epochs; plus the counter of virtual utilisation.
 COUNTERS = 2 * 2 * 2 + 1
-# Seven types of control packets fit.
+# Bits of the type of a control packet: enough for the seven types.
 TYPE_BITS = 3
 IMPLIED_YARC_BYTES = 1240 / 0.007
 
@@ -33,11 +34,11 @@ class Overhead:
     router_bytes : float
         Storage for all links of the router [B].
     router_share : float
-        The same as a share of the router's storage.
+        `router_bytes` as a share of the router's storage.
     control_packets_per_epoch : int
-        Most control packets that a router sends in an activation epoch.
+        Maximum number of control packets that a router sends in an activation epoch.
     table_updates_per_epoch : float
-        Most updates of a routing table in an epoch: one link per two routers, in each dimension.
+        Maximum number of updates of a routing table in an epoch: one link per two routers, in each dimension.
     largest_network_terminals : int
         Terminals of the largest balanced flattened butterfly of such routers, with as many terminals per router as
         routers per dimension.
@@ -72,14 +73,14 @@ def overhead(
     dimensions : int
         Dimensions of the network.
     counter_bits, id_bits : int
-        Bits of a counter, and of a router's number within its subnetwork.
+        Bits of a counter, and bits of a router's number within its subnetwork.
     router_storage_bytes : float
-        The router's storage, of which `router_share` is a share [B].
+        Storage of the router [B], the whole to which `router_share` refers.
 
     Raises
     ------
     WeftError
-        If the ids of a subnetwork do not fit into their bits, or a number makes no sense.
+        If the ids of a subnetwork do not fit into their bits, or a number is out of its range.
     """
     if min(radix, dimensions, counter_bits, id_bits) < 1 or router_storage_bytes <= 0:
         what = f"a router of radix {radix} in {dimensions} dimensions with counters of {counter_bits} bits, "

@@ -1,8 +1,8 @@
 """Counts the paths over the active links of a subnetwork that is fully connected when all are on.
 
 Source: TCEP (ISCA 2018), section III-C, Figs. 3 and 4. A pair of routers may use its own link and every path over one
-other router. The root network, a star of all links of a hub, is always active; further links are either concentrated
-(all links of the lowest router first, then of the next) or drawn at random.
+other router. The root network, which consists of all links of a hub, is always active. Further links are either
+concentrated (all links of the lowest router first, then of the next) or drawn at random.
 
 Adjacency matrices are boolean, symmetric, with a false diagonal; shape (..., R, R) for R routers.
 """
@@ -25,23 +25,23 @@ if TYPE_CHECKING:
 
     Active = npt.NDArray[np.bool_]
 
-# The counted paths, as a sum over all pairs; the paper does not say which kind its figures show.
+# Kinds of counts. Each is a sum over all pairs of routers. The paper does not say which kind its figures show.
 COUNTS = {
     "all": "direct and two-hop paths",
     "two_hop": "two-hop paths",
     "two_hop_unlinked": "two-hop paths of pairs without an active link",
     "at_most_two": "direct and two-hop paths, at most two per pair",
 }
-# Most routers of a subnetwork: each placement of links is a matrix of routers x routers.
+# Maximum number of routers in a subnetwork: each placement of links is a matrix of routers x routers.
 MOST_ROUTERS = 256
-# Entries of adjacency matrices that are held in memory at a time.
+# Maximum number of entries of adjacency matrices in memory at a time.
 _CHUNK = 1 << 22
-# Most placements that are looked at one by one.
+# Maximum number of placements that are examined one by one.
 _PLACEMENTS = 200_000
 
 
 def optional_links(routers: int, hub: int = 0) -> npt.NDArray[np.int64]:
-    """Links beyond the star of the hub, in the order of concentration; shape (links, 2).
+    """Links beyond the star of the hub, in the order in which concentration adds them; shape (links, 2).
 
     Raises
     ------
@@ -64,7 +64,10 @@ def star(routers: int, hub: int = 0) -> Active:
 
 
 def with_links(routers: int, links: npt.ArrayLike, hub: int = 0) -> Active:
-    """The star and further links; `links` of shape (..., x, 2) gives a result of shape (..., R, R)."""
+    """Adjacency matrices of the star plus further links.
+
+    `links` of shape (..., x, 2) gives a result of shape (..., R, R).
+    """
     pairs = np.asarray(links, dtype=np.int64)
     leading = pairs.shape[:-2]
     flat = pairs.reshape(math.prod(leading), *pairs.shape[-2:])
@@ -76,12 +79,12 @@ def with_links(routers: int, links: npt.ArrayLike, hub: int = 0) -> Active:
 
 
 def concentrated(routers: int, more: int, hub: int = 0) -> Active:
-    """The star and `more` further links, those of the lowest routers first."""
+    """The star and `more` further links, starting with the links of the lowest routers."""
     return with_links(routers, optional_links(routers, hub)[: _checked(routers, more)], hub)
 
 
 def at_random(routers: int, more: int, samples: int, seed: int = 1, hub: int = 0) -> Active:
-    """The star and `more` random links, drawn again for each sample; shape (samples, R, R)."""
+    """The star and `more` random links; each sample has its own draw. Shape (samples, R, R)."""
     optional, more = optional_links(routers, hub), _checked(routers, more)
     draws = np.random.default_rng([seed, more]).random((samples, len(optional)))
     if more < len(optional):
@@ -100,12 +103,12 @@ def _checked(routers: int, more: int) -> int:
 
 
 def whole_hubs(routers: int) -> list[int]:
-    """Numbers of links beyond the star with which 0, 1, 2, ... further routers have all links, up to all links on."""
+    """Numbers of links beyond the star at which 0, 1, 2, ... further routers have all links, up to all links on."""
     return list(accumulate(range(routers - 2, 0, -1), initial=0))
 
 
 def count(active: Active) -> dict[str, npt.NDArray[np.int64]]:
-    """Paths over all pairs, by the names of `COUNTS`; each of shape (...), the leading shape of `active`."""
+    """Number of paths summed over all pairs, by the names in `COUNTS`. Each array has the leading shape of `active`."""
     routers = active.shape[-1]
     flat = active.reshape(-1, routers, routers)
     step = max(1, _CHUNK // routers**2)
@@ -139,7 +142,7 @@ def _of_pairs(active: Active) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.f
 def least(active: Active) -> dict[str, npt.NDArray[np.int64]]:
     """Fewest ``paths`` of any pair, and fewest two-hop paths of a pair without an active link (``two_hop_unlinked``).
 
-    Where all pairs have one, the latter is R - 2, the most that is possible.
+    If all pairs have an active link, the latter is R - 2, the maximum.
     """
     routers = active.shape[-1]
     direct, two = _of_pairs(active.reshape(-1, routers, routers))
@@ -157,7 +160,7 @@ def every_placement(routers: int, more: int, hub: int = 0) -> npt.NDArray[np.int
     Raises
     ------
     WeftError
-        If there are too many.
+        If there are too many placements.
     """
     optional = optional_links(routers, hub)
     number = math.comb(len(optional), _checked(routers, more))
@@ -172,7 +175,8 @@ def every_placement(routers: int, more: int, hub: int = 0) -> npt.NDArray[np.int
 def most_even(placements: npt.NDArray[np.int64], routers: int) -> npt.NDArray[np.int64]:
     """The placement that is spread most evenly over the routers; shape (more, 2).
 
-    Its router with the most of these links has as few as possible, and as many routers as possible have any.
+    It keeps the largest number of these links at one router as small as possible. Among such placements, as many
+    routers as possible have such a link.
     """
     degrees = np.zeros((len(placements), routers), dtype=np.int64)
     for end in (0, 1):
@@ -184,32 +188,34 @@ def most_even(placements: npt.NDArray[np.int64], routers: int) -> npt.NDArray[np
 def over_fraction(
     routers: int, samples: int | None, seed: int = 1, *, hub: int = 0, more: Sequence[int] | None = None
 ) -> pl.DataFrame:
-    """Concentrated against random links, from the star alone to the full network.
+    """Compares path counts of concentrated and random links, from the star alone to the full network.
 
     Parameters
     ----------
     routers : int
         Routers of the subnetwork.
     samples : int or None
-        Random placements for each number of links; ``None`` counts every placement once.
+        Number of random placements for each number of links; ``None`` examines every placement once.
     seed : int
         Seed of the random placements.
     hub : int
         Router whose links are the star.
     more : sequence of int, optional
-        Numbers of links beyond the star; by default such that 0, 1, 2, ... further routers have all their links.
+        Numbers of links beyond the star; by default the numbers at which 0, 1, 2, ... further routers have all their
+        links.
 
     Returns
     -------
     polars.DataFrame
         A row per number of links and count: ``active_links``, ``active_share``, ``count`` (see `COUNTS`),
         ``concentrated``, ``random_mean``, ``random_min``, ``random_max`` [paths], ``ratio`` (concentrated to mean),
-        ``ratio_to_min``, ``ratio_to_max``; the ratios are null where there is no path to count.
+        ``ratio_to_min``, ``ratio_to_max``; the ratios are null if there is no path to count.
 
     Raises
     ------
     WeftError
-        If there are too few routers or more than `MOST_ROUTERS`, no router `hub`, or fewer links than `more`.
+        If there are too few routers or more than `MOST_ROUTERS`, if there is no router `hub`, or if there are fewer
+        links than `more`.
     """
     if routers > MOST_ROUTERS:
         what = f"paths of {routers} routers: {routers * (routers - 1) // 2:,} links are too many for the memory"

@@ -26,21 +26,22 @@ _BITS = {"b": 1.0, "B": 8.0}
 
 @dataclass(frozen=True)
 class Static:
-    """Static cost of links per cycle, also while they carry no flit.
+    """Static energy cost of links per cycle. It is paid in every cycle, with or without a flit.
 
     Attributes
     ----------
     fj : dict of str to float
-        Energy per cycle of a link of one flit per cycle, in each power state that has a price [fJ].
+        Energy per cycle of a link with a bandwidth of one flit per cycle, for each power state that has a price [fJ].
     per_bit : frozenset of str
-        States whose price is per bit that the link could carry: there the energy is proportional to its bandwidth.
+        States with a price per bit that the link could carry. In these states the energy is proportional to the link's
+        bandwidth.
     """
 
     fj: dict[str, float]
     per_bit: frozenset[str]
 
     def of(self, state: str, bandwidth: float) -> float:
-        """Energy per cycle of a link of some bandwidth [flits/cycle] in a state [fJ]; 0 where that has no price."""
+        """Energy per cycle of a link of some bandwidth [flits/cycle] in a state [fJ]; 0 if the state has no price."""
         return self.fj.get(state, 0.0) * (bandwidth if state in self.per_bit else 1)
 
 
@@ -55,9 +56,9 @@ class Prices:
     static : Static
         Energy per cycle.
     flit_fj : float
-        Energy that each flit costs in addition in the state ``on`` [fJ].
+        Additional energy of each flit in the state ``on`` [fJ].
     class_static : dict of str to Static
-        Energy per cycle of link classes with prices of their own.
+        Energy per cycle of the link classes that have their own prices.
     """
 
     flit_bits: float
@@ -66,7 +67,7 @@ class Prices:
     class_static: dict[str, Static] = field(default_factory=dict)
 
     def per_cycle(self, state: str, channels: pl.DataFrame) -> Numbers:
-        """Energy per cycle of each channel in a power state [fJ]; 0 where it has no price and can't be.
+        """Energy per cycle of each channel in a power state [fJ]; 0 if the state is impossible there and has no price.
 
         ``channels`` has the columns ``link_class`` and ``bandwidth`` [flits/cycle].
         """
@@ -101,5 +102,8 @@ class Prices:
 
 
 def _static(text: str, bits: float, cycle_fs: float) -> float:
-    """A static price of a channel of one flit per cycle [fJ/cycle]; a watt is a femtojoule per femtosecond."""
+    """The static price of a channel with a bandwidth of one flit per cycle [fJ/cycle].
+
+    A watt is a femtojoule per femtosecond.
+    """
     return number(text, _POWER) * cycle_fs if text.endswith("W") else number(text, _PER_BIT) * bits

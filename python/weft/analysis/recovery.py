@@ -1,9 +1,9 @@
-"""Recovery of traffic from faults: latency before, during and after them, delivered packets, time until recovery.
+"""Recovery of traffic from faults: latency before, during and after the faults, delivered packets, and recovery time.
 
-Source: the reliability argument of TCEP (ISCA 2018), section VII-D; the paper measures nothing there, so the measures
-are ours. Parameters: none; they are measured in the run itself (`crates/scenario/src/recovery.rs` has the test of a
-bin against chance). Guarantees: the same numbers for faults that a scenario names and for those drawn at random. Not
-modelled: which packets a fault touched. Validation: `tests/test_analysis_recovery.py`.
+Source: the reliability argument of TCEP (ISCA 2018), section VII-D; the paper reports no measurements there, so the
+measures are ours. Parameters: none. The values are measured during the run (`crates/scenario/src/recovery.rs` tests
+each time bin against chance). Guarantees: the same numbers for faults that a scenario names and for faults that are
+drawn at random. Not modelled: which packets a fault touched. Validation: `tests/test_analysis_recovery.py`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from weft.results.result_set import ResultSet
 
-# A cell without a number has its reason in this column.
+# The reason why a cell has no number is in this column.
 NOTE = "note"
 
 
@@ -37,13 +37,14 @@ def table(results: ResultSet) -> pl.DataFrame:
     Returns
     -------
     polars.DataFrame
-        A row per point and episode, the time from a first failure until all is whole again: its coordinates;
-        ``failed``, what fails; ``from_cycle``, ``to_cycle`` [cycles]; ``before_cycles``, ``during_cycles`` and
-        ``after_cycles``, mean latency of the packets delivered before the first episode of the point, in this one, and
-        while all is whole again [cycles]; ``delivered_share`` and ``dropped_packets`` in it; ``recovery_cycles``, from
-        its begin until packets are as before although it is broken, and ``return_cycles``, from its end [cycles];
-        ``recovery_low_cycles``, ``recovery_high_cycles``, ``return_low_cycles`` and ``return_high_cycles``, how far
-        chance may shift these; ``note``, why a number is missing, with the point.
+        A row per point and episode. An episode is the time from a first failure until no part is broken. Columns: the
+        coordinates of the point; ``failed``, what fails; ``from_cycle``, ``to_cycle`` [cycles]; ``before_cycles``,
+        ``during_cycles`` and ``after_cycles``, mean latency of the packets delivered before the first episode of the
+        point, during this episode, and after its end [cycles]; ``delivered_share`` and ``dropped_packets`` of the
+        episode; ``recovery_cycles``, the time from its begin until latency and delivery are as before, although the
+        part is still broken; ``return_cycles``, the same time from its end [cycles]; ``recovery_low_cycles``,
+        ``recovery_high_cycles``, ``return_low_cycles`` and ``return_high_cycles``, the ends of the confidence intervals
+        of these times; ``note``, the reason why a number is missing, and the point.
 
     Raises
     ------
@@ -67,7 +68,10 @@ def table(results: ResultSet) -> pl.DataFrame:
 
 
 def _nothing(results: ResultSet) -> ResultsError:
-    """The error if no part fails: the warning of the runs about random faults, or the setting to write."""
+    """The error for results in which no part fails.
+
+    It repeats the runs' warning about random faults, or names the setting to add.
+    """
     what = f"nothing fails at any point of {results.root}"
     warnings = [each for summary in results.summaries for each in summary.get("warnings") or []]
     shown = next((each for each in warnings if each["path"].startswith(f"{FAULT_MODEL}.")), None)
@@ -77,10 +81,10 @@ def _nothing(results: ResultSet) -> ResultsError:
 
 
 def _row(summary: Mapping[str, Any], episode: Mapping[str, Any], where: str) -> dict[str, Any]:
-    """The row of an episode; a row without numbers has the reason why no part failed."""
+    """The row of an episode. A row without numbers states the reason why no part failed."""
     parts = {part["part"]: part for part in summary["fault_parts"]}
     lacking = [parts[part]["unknown"] for part in ("before", "after") if parts[part]["unknown"]]
-    # dropped packets are a column of their own
+    # dropped packets have their own column
     flaw = ", ".join(each.words for each in soundness.flaws(summary) if each is not soundness.DROPPING)
     why = [*lacking, episode.get("unknown"), f"the point is {flaw}" if flaw else None]
     text = "; ".join(dict.fromkeys(filter(None, why)))

@@ -36,7 +36,7 @@ class Answer:
     point : Point
         The point whose traffic they carry.
     coordinates : dict
-        What the sweep set for it, without routing and power policy.
+        Values that the sweep set for the point, without routing and power policy.
     found : Found
         Its links.
     """
@@ -47,7 +47,7 @@ class Answer:
 
     @property
     def row(self) -> dict[str, Any]:
-        """Coordinates, and the numbers that `weft.analysis.oracle.over_load` has for each load."""
+        """The coordinates, and the numbers that `weft.analysis.oracle.over_load` returns for each load."""
         return self.coordinates | oracle.row(self.found)
 
 
@@ -57,7 +57,7 @@ def answers(points: Iterable[Point], target: float = 0.75, hub: int = 0) -> list
     Raises
     ------
     ScenarioError
-        If the routers of a point do not lie on a grid with a link between any two routers of a line.
+        If the routers of a point do not form a grid in which any two routers of a line are linked.
     WeftError
         If the target is not in (0, 1], or a line has no such hub.
     """
@@ -74,7 +74,7 @@ def answers(points: Iterable[Point], target: float = 0.75, hub: int = 0) -> list
             raise ScenarioError.saying(
                 what, "take a topology whose lines are fully connected (`weft list topology`)", "topology"
             )
-        # the model knows channels of one flit per cycle: a share of the bandwidth of others
+        # the model assumes channels of one flit per cycle; other loads are given as a share of the bandwidth
         demand = np.asarray(point.traffic_matrix()) / _bandwidth(network)
         found.append(Answer(point, own, oracle.find(network["widths"], demand, target, hub)))
     return found
@@ -91,9 +91,9 @@ def _bandwidth(network: dict[str, Any]) -> float:
 
 
 def scenario(answers: Sequence[Answer]) -> dict[str, Any]:
-    """A scenario for some points of a sweep: routing `pal`, policy `static`, all else unchanged.
+    """A scenario for some points of a sweep with routing `pal` and policy `static`. All other keys are unchanged.
 
-    Parameters that the routing of the points shares with `pal`, such as the sensor, keep their values.
+    If the routing of the points has the same parameters as `pal`, such as the sensor, their values are kept.
     """
     resolved = deepcopy(answers[0].point.resolved)
     policies = [_policy(answer.found) for answer in answers]
@@ -117,12 +117,12 @@ def _policy(found: Found) -> dict[str, Any]:
 def write(answers: Sequence[Answer], path: str | Path) -> Path:
     """Write the scenario of `scenario` to a file, and check that it can be read.
 
-    Files that the scenario names are searched in its folder.
+    Files that the scenario names are looked up in its folder.
 
     Raises
     ------
     ScenarioError
-        If a file that it names is not there.
+        If a file that the scenario names does not exist.
     WriteError
         If the file can't be written.
     """

@@ -1,14 +1,15 @@
 """Energy of trunks under a policy that knows the traffic to come and pays for each change of a member.
 
 Source: our own, as a reference between the floor of `weft.analysis.least_energy` and a real policy. The traffic is
-taken from a run whose links are always on, with ``measure.series {of: channel}``. In each sample a trunk needs as many
-members as carry its flits, of the busier direction, and at least one. A member that is not needed for longer than both
-changes take goes off. It is on again when it is needed next. The changes draw full power.
+taken from a run whose links are always on, with ``measure.series {of: channel}``. In each sample a trunk needs enough
+members to carry the flits of its busier direction, and at least one. A member goes off if it is not needed for longer
+than the two changes (off and on again) take. It is on again when it is needed next. During the changes it draws full
+power.
 
-Parameters: the finished run; the time of waking and of going off [s]. Guarantees: no sample lacks a member; each member
-pays for each of its changes, and is on at first. Not modelled: delays of the traffic by fewer members, bursts shorter
-than a sample, the power of members that are off. So it is a reference, not a bound: a policy may delay packets until
-fewer members carry them. Validation: `tests/test_analysis_policies.py`.
+Parameters: the finished run; the time of waking and of going off [s]. Guarantees: every sample has the members that it
+needs; each member pays for each of its changes, and is on at first. Not modelled: delays of the traffic by fewer
+members, bursts shorter than a sample, the power of members that are off. So the policy is a reference, not a bound: a
+policy may delay packets until fewer members carry them. Validation: `tests/test_analysis_policies.py`.
 """
 
 from __future__ import annotations
@@ -29,7 +30,8 @@ if TYPE_CHECKING:
     from weft.results.result_set import ResultSet
 
 _FS = 1e15
-# A trunk that a sample fills up to this share of one flit more needs no further member: sums of shares are not exact.
+# A trunk needs no further member if a sample exceeds its members by at most this share of one flit: sums of shares are
+# not exact.
 _SLACK = 1e-9
 
 
@@ -39,11 +41,11 @@ def saved_j(results: ResultSet, point: int, wake: float, sleep: float) -> float:
     Parameters
     ----------
     results : ResultSet
-        Its point `point` has all links on, and ran with ``measure.series`` of each channel.
+        Results in which the point `point` has all links on and was run with ``measure.series`` of each channel.
     point : int
         Row number in `results.frame`.
     wake, sleep : float
-        How long a member takes to wake and to go off [s].
+        Times that a member takes to wake and to go off [s].
 
     Raises
     ------
@@ -75,16 +77,16 @@ def saved_j(results: ResultSet, point: int, wake: float, sleep: float) -> float:
 
 
 def off_seconds(needed: npt.NDArray[np.bool_], lengths: npt.NDArray[np.float64], wake: float, sleep: float) -> float:
-    """How long a member is off, which is on at first.
+    """Time for which a member is off [s]. The member is on at first.
 
     Parameters
     ----------
     needed : array of bool, shape (samples,)
-        Whether the samples need the member.
+        True for each sample that needs the member.
     lengths : array of float, shape (samples,)
-        How long each sample is [s].
+        Length of each sample [s].
     wake, sleep : float
-        How long it takes to wake and to go off [s].
+        Times that the member takes to wake and to go off [s].
     """
     total = gap = 0.0
     for is_needed, length in zip(needed, lengths, strict=True):

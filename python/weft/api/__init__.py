@@ -1,1 +1,1 @@
-"""The names of `import weft`: `load`, `open_results`, `Sweep` and `Results`. The command line also uses it."""
+"""The public names of `import weft`: `load`, `open_results`, `Sweep` and `Results`. The command line uses them also."""

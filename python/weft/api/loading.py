@@ -34,31 +34,31 @@ def load(
     Parameters
     ----------
     scenario : path, YAML text, dict or Scenario
-        A string with a line break is taken as text, any other as the path of a file.
+        A string with a line break is read as YAML text, any other string as the path of a file.
     overrides : mapping of str to value, optional
-        Values by dotted path, as ``--set`` on the command line: texts, numbers, lists and dicts, arrays of NumPy, and
-        functions that are models (`weft.pattern`).
+        Values by dotted path, like ``--set`` on the command line. A value is a text, number, list, dict, NumPy array,
+        or a function that is a model (`weft.pattern`).
     topology : networkx.Graph, optional
-        A network in place of that of the scenario: nodes are routers, in their order; the node attribute ``terminals``
-        says how many terminals a router has, the edge attribute ``class`` names the class of a link. `overrides` reads
-        other attributes: ``{"topology.graph.attributes": {"bandwidth": {"from": "capacity", "unit": "Gb/s"}}}``.
-        Faults, jobs and results name a router by its node: by ``str(node)`` if the node is neither a whole number nor a
-        text.
+        A network in place of that of the scenario: its nodes are the routers, in the order of the graph. The node
+        attribute ``terminals`` is the number of terminals of a router. The edge attribute ``class`` names the class of
+        a link. `overrides` reads other attributes: ``{"topology.graph.attributes": {"bandwidth": {"from": "capacity",
+        "unit": "Gb/s"}}}``. In faults, jobs and results the name of a router is its node. It is ``str(node)`` if the
+        node is neither a whole number nor a text.
     terminals_per_router : int, optional
-        Terminals of each router of `topology` without the attribute; none if left out.
+        Terminals of each router of `topology` that lacks the attribute ``terminals``; by default 0.
     matrix : array_like, optional
-        A traffic matrix in place of the pattern of the scenario: row s, column d is what terminal s sends to d, in any
-        unit. The row with the largest sum has the load of the scenario.
+        A traffic matrix in place of the pattern of the scenario: row s, column d is the traffic from terminal s to
+        terminal d, in any unit. The row with the largest sum has the load of the scenario.
 
     Returns
     -------
     Sweep
-        Every point checked, none run.
+        The sweep. Every point is checked, and no point is run.
 
     Raises
     ------
     ScenarioError
-        If the scenario can't be read or makes no sense.
+        If the scenario cannot be read or is not valid.
     """
     if isinstance(scenario, Mapping):
         scenario = Scenario.from_dict(scenario)

@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from weft.results.quantities import Quantity
     from weft.results.result_set import ResultSet
 
-# Most points that have a row.
+# Maximum number of points that are shown as rows.
 _ROWS = 30
 _SHOWN = (q.LATENCY, q.P99, q.ACCEPTED, q.ENERGY)
 _POWER = "power_mean_w"
 
 
 def of_results(results: ResultSet) -> str:
-    """A row per point with the coordinates that differ, latency, accepted load, energy and power; then the notes."""
+    """HTML table with a row per point: coordinates that differ, latency, accepted load, energy, power; notes follow."""
     counts = [(results.missing, "missing"), (len(results.damaged), "damaged")]
     more = "".join(f", {count} {what}" for count, what in counts if count)
     title = html_table.head(results.title, f"{_points(len(results))}{more}, in {results.root}")
@@ -49,7 +49,7 @@ def of_results(results: ResultSet) -> str:
 
 
 def of_sweep(title: str, folder: Path, points: Sequence[Point], text: str) -> str:
-    """The swept values, and the text of the scenario."""
+    """HTML with the swept values and the text of the scenario."""
     store = Store(folder)
     done = sum(store.complete(point.hash) for point in points)
     count = f"{_points(len(points))} to run" if not done else f"{_points(len(points))}, {_of_them(len(points), done)}"
@@ -62,7 +62,7 @@ def of_sweep(title: str, folder: Path, points: Sequence[Point], text: str) -> st
 
 
 def _of_them(count: int, done: int) -> str:
-    """How far a sweep is, of which some points have results."""
+    """Text that counts the finished points of a sweep."""
     return "all finished" if done == count else f"{done} finished and {count - done} to run"
 
 
@@ -75,7 +75,7 @@ def _words(results: ResultSet, path: str) -> list[str]:
 
 
 def _cell(summary: dict[str, Any], quantity: Quantity) -> str:
-    """A number of a point with its mark; a latency without a limit is no number."""
+    """A number of a point with its mark. A latency that grows without limit is not shown as a number."""
     sign = soundness.sign(summary)
     if quantity.unit == q.LATENCY.unit and sign in soundness.ENDED:
         return sign
@@ -83,13 +83,13 @@ def _cell(summary: dict[str, Any], quantity: Quantity) -> str:
 
 
 def _mark(summary: dict[str, Any], column: str) -> str:
-    """The mark after a number of a point; empty without a number, or for a column without marks."""
+    """The mark after a number of a point; empty if there is no number or the column has no marks."""
     mark = soundness.OVERLOADED_MARK if soundness.is_over(summary) else soundness.mark(summary)
     return mark if summary.get(column) is not None and mark in soundness.marks_of(column) else ""
 
 
 def _remarks(results: ResultSet) -> Sequence[str]:
-    """Meaning of the words in the table, and the points without a row."""
+    """Notes below the table: the meaning of the words in it, and the points without a row."""
     values = []
     if len(results) > _ROWS:
         values.append(f"{len(results) - _ROWS} more points: `frame` has all")

@@ -40,7 +40,10 @@ class Results(ResultSet):
 
     @property
     def sweep_diagnoses(self) -> list[dict[str, Any]]:
-        """Diagnoses of several points, as those of `diagnoses`; ``points`` are their row numbers in `frame`."""
+        """Diagnoses that concern several points together.
+
+        They have the form of `diagnoses`; ``points`` has the row numbers of the points in `frame`.
+        """
         return sweep_diagnoses.of(self)
 
     def to_pandas(self, table: str | pl.DataFrame = "points") -> pd.DataFrame:
@@ -49,13 +52,13 @@ class Results(ResultSet):
         Parameters
         ----------
         table : str or polars.DataFrame
-            A name that `weft query` lists: ``points`` (the rows of `frame`), ``jobs``, ``channels``, a recording; or a
-            frame that these results gave, such as an answer of `query`.
+            A name that `weft query` lists: ``points`` (the rows of `frame`), ``jobs``, ``channels``, or a recording. Or
+            a frame that a method of these results returned, such as an answer of `query`.
 
         Returns
         -------
         pandas.DataFrame
-            Without columns of Python objects; ``attrs["units"]`` has the units by column.
+            The table without columns of Python objects; ``attrs["units"]`` has the unit of each column.
 
         Raises
         ------
@@ -92,19 +95,19 @@ class Results(ResultSet):
         return answer
 
     def report(self, path: str | Path | None = None, *, units: str | None = None) -> Path:
-        """Write one HTML file with tables, charts and the drawing of the network, which opens without a network.
+        """Write one HTML file with tables, charts and the drawing of the network, which a browser can open offline.
 
         Parameters
         ----------
         path : path, optional
-            Where to; by default ``report.html`` in the folder of the sweep.
+            File to write; by default ``report.html`` in the folder of the sweep.
         units : str, optional
-            ``"si"``: also latencies in us and loads in Gb/s per terminal; by default ``"cycles"``.
+            ``"si"`` shows also latencies in us and loads in Gb/s per terminal; by default ``"cycles"``.
 
         Raises
         ------
         ResultsError
-            If no point is finished, or the name is not that of a page.
+            If no point is finished, or the file name does not have the ending of a page.
         WriteError
             If the file can't be written.
         """
@@ -116,23 +119,26 @@ class Results(ResultSet):
         return path
 
     def compare(self, other: ResultSet, on: Sequence[str] | None = None) -> pl.DataFrame:
-        """Compare with another result set: a row per place and quantity, as `weft compare` shows them.
+        """Compare with another result set, as `weft compare` does.
+
+        There is a row per place (combination of coordinates) and quantity.
 
         Parameters
         ----------
         other : ResultSet
             The set whose values are ``b``; those of this one are ``a``.
         on : sequence of str, optional
-            Coordinates that pair the points, by default all that have values in common, but for the seed.
+            Coordinates by which points are paired; by default all coordinates with common values, except the seed.
 
         Returns
         -------
         polars.DataFrame
             Coordinates; ``quantity``, ``unit``, ``a``, ``b``, ``difference`` (b - a), ``relative`` (to a),
             ``half_width`` of its 95 % confidence interval, ``significant`` (null where no interval is known),
-            ``a_ending`` and ``b_ending``, and ``unequal``: why it says nothing on which is better, such as a saturated
-            point or, for energy, unequal accepted loads; ``difference``, ``relative``, ``half_width`` and
-            ``significant`` are null then. Where the load changes, ``phase`` is ``all`` or the number of a phase.
+            ``a_ending`` and ``b_ending``, and ``unequal``: the reason why the row does not show which set is better,
+            such as a saturated point or, for energy, unequal accepted loads; ``difference``, ``relative``,
+            ``half_width`` and ``significant`` are null then. If the load changes, ``phase`` is ``all`` or the number of
+            a phase.
         """
         from weft.results.choose import Chosen
         from weft.results.comparison import compare
@@ -149,7 +155,7 @@ class Results(ResultSet):
         rates : weft.analysis.dvfs.Rates, optional
             Rates and their powers; by default 1/4, 1/2 and 1 with 0.54, 0.69 and 1.
         over_time : bool
-            Choose anew for each sample of `series` (of channels), in place of once for the window.
+            Choose a rate for each sample of the `series` of a channel, instead of one rate for the whole window.
 
         Returns
         -------
@@ -176,7 +182,7 @@ class Results(ResultSet):
             The number of a point, its coordinates, or the size of a network such as ``"7x64"``; by default the network
             and the policy of the first point.
         others : ResultSet, optional
-            Other results that have the reference.
+            Other results, which contain the reference.
 
         Returns
         -------
@@ -196,18 +202,18 @@ class Results(ResultSet):
         Parameters
         ----------
         keys : path or mapping, optional
-            A file with the keys of ``bill``, or the keys; by default those of the scenario.
+            A file with the keys of ``bill``, or a mapping of these keys; by default the keys of the scenario.
 
         Returns
         -------
         weft.results.yearly_bill.YearlyBill
-            Its ``frame`` has a row per series of points [kW, kWh/year, money/year], its ``parts`` one per series and
-            part of the profile; as text it is the tables and notes of `weft analyse bill`.
+            The bill. Its ``frame`` has a row per series of points [kW, kWh/year, money/year]. Its ``parts`` has a row
+            per series and part of the profile. Its text form is the tables and notes of `weft analyse bill`.
 
         Raises
         ------
         ResultsError
-            If there is no bill, or no series has usable points around the loads of the profile.
+            If there are no keys of a bill, or no series has usable points around the loads of the profile.
         """
         from weft.api.printed_bill import PrintedBill
         from weft.results.bill_example import example
@@ -217,7 +223,7 @@ class Results(ResultSet):
 
     @cached_property
     def plot(self) -> Plots:
-        """Figures: ``results.plot()`` draws the usual one, ``results.plot.latency_cdf("cdf.pdf")`` one of a kind."""
+        """Figures: ``results.plot()`` draws the default one, ``results.plot.latency_cdf("cdf.pdf")`` a chosen kind."""
         from weft.plot.accessor import Plots
 
         return Plots(self)

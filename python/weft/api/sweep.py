@@ -1,6 +1,7 @@
 """`weft.Sweep`: the points of a scenario; it checks them, runs those without results, and searches for saturation.
 
-Modules that only a run needs are imported by it: a check takes half as long without data frames and progress bars.
+Modules that only a run needs are imported when a run starts. Without data frames and progress bars, a check takes half
+as long.
 """
 
 from __future__ import annotations
@@ -36,10 +37,10 @@ if TYPE_CHECKING:
     from weft.runs.slurm_jobs import SlurmJobs
     from weft.runs.slurm_search import SearchSubmission
 
-# Cycles of the run in which the work of threads is counted.
+# Length of the run [cycles] in which the work of threads is counted.
 _COUNTED_CYCLES = 1000
-# Keys of the resolved scenario that change neither these facts nor whether the network can run. `power.policy` changes
-# both: a routing need not go with every policy, and a policy may begin with links off.
+# Keys of the resolved scenario that change neither these facts nor whether the network can run. `power.policy` is not
+# among them, because it changes both: a routing may not fit a policy, and a policy may start with links off.
 _FREE = ("name", "seed", "measure", "power.prices", "traffic.load", "traffic.loads")
 
 
@@ -54,11 +55,12 @@ class Implied:
     facts : dict
         ``terminals``, ``routers``, ``radix_ports``, ``links`` by class, ``diameter_hops``, ``mean_hops``,
         ``zero_load_latency_cycles``, ``channel_load_bound`` [flits/terminal/cycle], ``vc_classes``, ``hints`` (settings
-        of buffers that limit what links carry, each with ``path``, ``what`` and ``help``), ``memory_most_bytes`` (all
-        buffers full), ``memory_at_load_bytes`` (queues short, the first point), ... Hops, latency and bound are
-        ``None`` if no terminal sends in the first phase. ``sampled`` is ``None`` if they come from all paths, else a
-        dict of the errors of a sample: ``paths`` followed, ``mean_hops_standard_error``,
-        ``zero_load_latency_standard_error_cycles``, ``channel_load_bound_interval`` (95 %).
+        of buffers that limit what links carry, each with ``path``, ``what`` and ``help``), ``memory_most_bytes`` (with
+        all buffers full), ``memory_at_load_bytes`` (with short queues, for the first point), ... Hops, latency and
+        bound are ``None`` if no terminal sends in the first phase. ``sampled`` is ``None`` if these values come from
+        all paths. Otherwise it is a dict about the sample of paths: ``paths`` (the number of paths),
+        ``mean_hops_standard_error``, ``zero_load_latency_standard_error_cycles``, ``channel_load_bound_interval`` (95
+        %).
     """
 
     points: list[Point]
@@ -71,13 +73,13 @@ class Sweep:
     Attributes
     ----------
     scenario : Scenario
-        Where the points come from.
+        Scenario from which the points come.
     points : list of Point
-        At least one; each with ``coordinates``, ``resolved``, ``hash``.
+        At least one point. Each has ``coordinates``, ``resolved`` and ``hash``.
     sets : list of tuple
         Overrides, as pairs of path and text.
     named : Named
-        Its name, the title of its table and its picture, and the name of the folder of its results.
+        Name of the sweep, title of its table and picture, and name of its results folder.
     """
 
     def __init__(self, scenario: Scenario, points: Sequence[Point], sets: Sequence[tuple[str, str]] = ()) -> None:
@@ -85,7 +87,7 @@ class Sweep:
         self.points = list(points)
         self.sets = list(sets)
         self.named = scenario.named(self.points[0], sets)
-        self._root: Path | None = None  # of its last run
+        self._root: Path | None = None  # folder of the last run
 
     @classmethod
     @renamed(set="overrides")
@@ -95,7 +97,7 @@ class Sweep:
         Parameters
         ----------
         scenario : Scenario
-            What a person wrote.
+            The scenario as the user wrote it.
         overrides : mapping of str to value, optional
             Values by dotted path, applied before the sweep expands: ``{"power.policy": "always_on"}``.
             Values are strings as on the command line, or anything that JSON can write.
@@ -103,7 +105,7 @@ class Sweep:
         Raises
         ------
         ScenarioError
-            With file, line, column, the fault and the remedy.
+            If the scenario is not valid. The error has file, line, column, the fault and the remedy.
         """
         remedy = "weft.load makes a sweep of a file, text or dict"
         given.instance(scenario, Scenario, "Sweep.of", "weft.Scenario", remedy, ScenarioError)
@@ -130,12 +132,12 @@ class Sweep:
 
     @property
     def title(self) -> str:
-        """Head of its table and its picture: the name, and the overrides."""
+        """Title of the sweep's table and picture: the name and the overrides."""
         return self.named.title
 
     @property
     def folder(self) -> Path:
-        """Folder of its results, if no other is named: it has the name of the scenario's file."""
+        """Default folder of the results. It has the name of the scenario's file."""
         return Path("results") / self.named.folder
 
     def check(
@@ -146,19 +148,21 @@ class Sweep:
         Parameters
         ----------
         jobs : int, optional
-            Points at a time, as for `run`: their memory together is compared with what is left.
+            Points that run at the same time, as for `run`. Their total memory is compared with the free memory.
         force_memory : bool
-            Do not refuse points that need more memory than there is left.
+            Accept points that need more memory than is free.
         threads : int, optional
-            Also count how evenly this number of threads shares the work of a run. The fact ``work`` holds ``threads``,
-            ``blocks``, ``cycles`` of the run that is counted, its ``flit_hops``, and ``most_flit_hops`` of a thread.
-            ``imbalance`` is by how much the busiest thread has more than the mean, as a share of the mean.
-            ``imbalance_of_whole_units`` is the same for whole rows or groups of equal work.
+            Also measure how evenly the work of a run is divided among this number of threads. The fact ``work`` holds
+            ``threads``, ``blocks``, ``cycles`` of the measured run, its ``flit_hops``, and ``most_flit_hops``, the
+            flit-hops of the busiest thread. ``imbalance`` is the excess of the busiest thread over the mean, as a share
+            of the mean. ``imbalance_of_whole_units`` is the imbalance if whole rows or groups of equal work were
+            divided among the threads.
 
         Raises
         ------
         ScenarioError
-            For the first point that can't run, if the points need too much memory, or if they can't give the bill.
+            If a point cannot run (the error is about the first such point), if the points need too much memory, or if
+            the points cannot provide the bill that the scenario requests.
         """
         bill_plan.check(self.points)
         if not force_memory:
@@ -196,47 +200,51 @@ class Sweep:
         Parameters
         ----------
         out : path, optional
-            Folder of the results, by default ``results/<name of the file>``; a scenario without a file, and one
-            with overrides, has a mark in the name.
+            Folder of the results, by default ``results/<name of the file>``; if the scenario has no file or has
+            overrides, the name contains a mark.
         jobs : int, optional
-            Points at a time, by default as many as cores allow.
+            Number of points that run at the same time; by default as many as the cores allow.
         threads, blocks : int
-            Threads and blocks of routers inside a run; results do not depend on them. Blocks 0: chosen.
+            Threads and blocks of routers inside a run; results do not depend on them. If `blocks` is 0, Weft chooses
+            the number.
         force : bool
             Run all points again.
         force_memory : bool
-            Run even if the points at a time need more memory than there is left.
+            Run even if the points that run at the same time need more memory than is free.
         checkpoint_every : str, optional
-            How often each point that runs writes a checkpoint, such as ``"10min"`` (``s``, ``min``, ``h``, ``d``) or
-            ``"1000000cycles"``; it also writes one when it is interrupted. A point that has a checkpoint continues
-            from it, with this argument or without, and its results have the same bytes. By default none are written.
+            Interval at which each running point writes a checkpoint, such as ``"10min"`` (``s``, ``min``, ``h``, ``d``)
+            or ``"1000000cycles"``. A point also writes a checkpoint when it is interrupted. A point that has a
+            checkpoint continues from it, with or without this argument, and its results have the same bytes. By default
+            no checkpoints are written.
         pin : bool
-            Keep each thread of the points that run at the same time on a core of its own.
+            Pin each thread of the points that run at the same time to its own core.
         plain : bool
-            Take no shortcut in the engine. Runs are slower, and their results have the same bytes.
+            Disable all shortcuts in the engine. Runs are slower, and their results have the same bytes.
         watch : callable or False, optional
-            Told the `Status` now and then. By default a notebook shows a bar, and nothing is shown elsewhere; ``False``
-            shows none.
+            Called from time to time with the `Status`. By default a notebook shows a progress bar, and nothing is shown
+            elsewhere. ``False`` shows no bar.
         executor : concurrent.futures.Executor, optional
-            What runs the points instead of this process, e.g. ``client.get_executor()`` of Dask or an
-            ``MPIPoolExecutor``. Its workers have this Weft, see the folder of the results under the same absolute
-            path, and write there. It decides how many points run at a time. The results are those of a local run.
+            Executor that runs the points instead of this process, e.g. ``client.get_executor()`` of Dask or an
+            ``MPIPoolExecutor``. Its workers must have this version of Weft, must see the folder of the results under
+            the same absolute path, and write there. The executor decides how many points run at the same time. The
+            results are those of a local run.
 
         Raises
         ------
         ScenarioError
-            Before anything runs if a point can't run, if points need too much memory, or if they can't give the bill,
-            or if `checkpoint_every` can't be read.
+            Before anything runs, if a point cannot run, if points need too much memory, if the points cannot provide
+            the bill that the scenario requests, or if `checkpoint_every` cannot be read.
         WeftError
-            Before anything runs if threads can't be pinned. If the executor fails, or its workers do not see the
-            folder; finished points are saved.
+            Before anything runs, if threads cannot be pinned. During the runs, if the executor fails or its workers do
+            not see the folder; finished points are saved.
         KeyboardInterrupt
             After Ctrl-C; finished points are saved.
 
         Warns
         -----
         CheckpointWarning
-            If a point can't go on from its checkpoint and starts from the beginning, or one can't be written.
+            If a point cannot continue from its checkpoint and starts from the beginning, or if a checkpoint cannot be
+            written.
         """
         from weft.api.results import Results
         from weft.runs import executors, in_process
@@ -277,7 +285,7 @@ class Sweep:
         return Results(store)
 
     def _check_networks(self) -> None:
-        """Refuse points that cannot run, and warn of points that call Python during their run."""
+        """Refuse points that cannot run. Warn about points that call Python during their run."""
         for points in self._alike():
             points[0].check_network()
         warn_if_slow(self.points)
@@ -285,7 +293,7 @@ class Sweep:
     def _prepared(self, out: str | Path | None, words: Sequence[str]) -> Store:
         """The folder of the results, with the list of points and without leftovers of dead runs.
 
-        `words` are further words of the command line of `run`.
+        `words` are additional words of the command line of `run`.
         """
         store = Store(self.folder if out is None else out)
         self._root = store.root
@@ -294,7 +302,7 @@ class Sweep:
         return store
 
     def _missing(self, store: Store, *, force: bool = False) -> list[Point]:
-        """The points to run; leftovers of dead runs of the other points are removed."""
+        """The points that have to run. Leftovers of dead runs of the other points are removed."""
         distinct = {point.hash: point for point in self.points}
         missing = {hash: point for hash, point in distinct.items() if force or not store.sound(hash)}
         Checkpoints(store).forget(hash for hash in distinct if hash not in missing)
@@ -313,26 +321,29 @@ class Sweep:
     ) -> Submission:
         """Submit all points without results, except those of jobs submitted before, to Slurm as an array of jobs.
 
-        The results lie in the folder as those of `run` do. Jobs that end early are queued again for their remaining
+        The folder of the results is the same as that of `run`. A job that ends early is queued again for its remaining
         points. ``weft status`` shows their progress, and ``weft cancel`` ends them.
 
         Parameters
         ----------
         slurm : SlurmJobs, optional
-            How jobs are to be.
+            Parameters of the jobs.
         out : path, optional
             As for `run`; a folder that this machine and the nodes see under the same path.
         threads, blocks, force_memory, checkpoint_every
-            As for `run`. With checkpoints a point may take longer than the time limit of a job: it goes on in the next.
+            As for `run`. With checkpoints a point may take longer than the time limit of a job: it continues in the
+            next job.
         command : sequence of str
-            Words that the command line of `run` has besides, for the list of points: it says how to go on.
+            Additional words of the command line of `run`. The list of points stores them, as part of the command that
+            continues the sweep.
 
         Raises
         ------
         ScenarioError
             If a point can't run, or a job has less time or memory than a point needs.
         WeftError
-            If there is no Slurm, if Slurm refuses the jobs, or if jobs of another cluster may run points of the folder.
+            If there is no Slurm, if Slurm refuses the jobs, or if jobs of another cluster may still run points of the
+            folder.
         """
         from weft.runs import arrays, on_slurm, slurm_jobs
 
@@ -360,7 +371,7 @@ class Sweep:
     def journeys(
         self, packets: Sequence[str], *, threads: int = 1, blocks: int = 0, force_memory: bool = False
     ) -> list[dict[str, Any]]:
-        """Run the first point once more and give the lives of some packets: see `weft.journeys`."""
+        """Run the first point once more and return the histories of some packets: see `weft.journeys`."""
         return watch.journeys(self.points[0], packets, threads=threads, blocks=blocks, force_memory=force_memory)
 
     def saturation(
@@ -379,46 +390,47 @@ class Sweep:
         watch: Callable[[Status], None] | Literal[False] | None = None,
         executor: Executor | None = None,
     ) -> pl.DataFrame:
-        """Search the saturation load of every curve (combination of the other swept values).
+        """Search for the saturation load of every curve (combination of the other swept values).
 
-        A load is too much when the point's results are ``saturated`` or the network gets stuck. The search looks at
-        both ends of the range, halves it until two neighbouring loads differ, and looks once on each side of them.
-        Runs are kept as those of `run` are, and none is run twice.
+        A load is too much if the point's results are ``saturated`` or the network gets stuck. The search runs both ends
+        of the range. Then it halves the range until its ends are at most `tolerance` apart, and runs one more load on
+        each side of them. Runs are stored like those of `run`, and no run is repeated.
 
         Parameters
         ----------
         out : path, optional
             Folder of the results, by default ``results/<name of the file>-saturation``.
         tolerance : float
-            Distance of the loads that are told apart [flits/terminal/cycle].
+            Distance of the two loads between which the search ends [flits/terminal/cycle].
         lower, upper : float, optional
-            Range of the search [flits/terminal/cycle], by default from `tolerance` to all that a terminal can send:
-            1, or the bandwidth of its link.
+            Range of the search [flits/terminal/cycle], by default from `tolerance` to the most that a terminal can
+            send, which is 1 or the bandwidth of its link.
         seeds : int
-            Runs of each load, with the seed of the scenario and those after it; half of them decide.
+            Number of runs of each load: with the seed of the scenario and the seeds after it. A load is too much if at
+            least half of its runs say so.
         jobs, threads, blocks, force_memory, checkpoint_every, watch, executor
-            As for `run`. An executor gets the points of one round after the other. First come the two ends of the
-            range of all curves, then a load of each curve, with all seeds.
+            As for `run`. An executor gets the points in rounds. The first round has the two ends of the range of all
+            curves. Each later round has one load of each curve, with all seeds.
 
         Returns
         -------
         polars.DataFrame
-            A row per curve: its coordinates; ``verdict`` (``found``; ``below_range`` or ``above_range`` if all loads
-            are too much, or none; ``not_monotonic`` if a load is too much and a higher one is not; ``not_judged`` if
-            windows are too short for bursts to tell of loads that decide); ``steady_load``, up to which no load is too
-            much, and where the runs had settled; ``saturated_load``, from which all are; ``accepted_load`` at the
-            latter and
-            ``packet_latency_mean_cycles`` at the former, means over seeds; ``stuck``, whether the network gets stuck at
-            ``saturated_load``; ``dropped_share`` of the packets there, where that is why it is not carried;
-            ``runs``; ``wider_than_tolerance``, whether the two loads are so far apart because runs between them had not
-            settled; ``flaw``, why the latency is no good one (not settled, nothing measured), or null; ``loads_run``,
-            all loads that were run, as words; ``warned_of``, the parameter of the power policy by whose warning other
-            loads may not be carried, or null.
+            A row per curve: its coordinates; ``verdict`` (``found``; ``below_range`` if all loads are too much,
+            ``above_range`` if no load is; ``not_monotonic`` if a load is too much and a higher one is not;
+            ``not_judged`` if, because of bursts, windows are too short to judge a load that decides); ``steady_load``,
+            the highest load up to which no load is too much and at which the runs had settled; ``saturated_load``, from
+            which on all loads are too much; ``accepted_load`` at the latter and ``packet_latency_mean_cycles`` at the
+            former, means over seeds; ``stuck``, whether the network gets stuck at ``saturated_load``; ``dropped_share``
+            of the packets at this load, if dropped packets are the reason why it is too much; ``runs``;
+            ``wider_than_tolerance``, whether the two loads are so far apart because runs between them had not settled;
+            ``flaw``, the reason why the latency is not reliable (not settled, nothing measured), or null;
+            ``loads_run``, all loads that were run, as text; ``warned_of``, the parameter of the power policy about
+            which a warning says that other loads may not be carried, or null.
 
         Raises
         ------
         ScenarioError
-            If a point can't run, or there is no such range.
+            If a point cannot run, or the range is not valid.
         KeyboardInterrupt
             After Ctrl-C; finished points are saved.
         """
@@ -445,16 +457,19 @@ class Sweep:
         force_memory: bool = False,
         checkpoint_every: str | None = None,
     ) -> SearchSubmission:
-        """Submit the search for saturation to Slurm, as one job that runs as many points at a time as it has cores for.
+        """Submit the search for saturation to Slurm as one job.
 
-        The same call says later whether the job has ended: when all is found, `saturation` gives the table at once.
+        Its cores limit the number of points that run at the same time.
+
+        A later call with the same arguments reports whether the job has ended. When the search is complete,
+        `saturation` returns the table at once.
 
         Parameters
         ----------
         slurm : SlurmJobs, optional
-            How the job is to be; ``job_seconds`` and ``max_jobs`` mean nothing for one job.
+            Parameters of the job; ``job_seconds`` and ``max_jobs`` have no effect on a single job.
         out, tolerance, lower, upper, seeds
-            As for `saturation`; the folder is one that this machine and the nodes see under the same path.
+            As for `saturation`. This machine and the nodes must see the folder under the same path.
         threads, blocks, force_memory, checkpoint_every
             As for `submit`.
 
@@ -475,12 +490,12 @@ class Sweep:
 
 
 def _memory(point: Point) -> dict[str, int]:
-    """The memory of a point, as facts."""
+    """The memory that a point needs, as facts of `Implied`."""
     return {f"memory_{key}": size for key, size in point.memory(1, 0).items()}
 
 
 def _essence(resolved: dict[str, Any]) -> str:
-    """As text, the part of a resolved scenario on which these facts depend."""
+    """The part of a resolved scenario on which the facts of `Implied` depend, as text."""
     kept = json.loads(json.dumps(resolved))
     for path in _FREE:
         *parents, last = path.split(".")

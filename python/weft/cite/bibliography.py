@@ -1,7 +1,7 @@
 """BibTeX entries made of the `Source` of model headers, which the engine holds as `MODEL_SOURCES`.
 
-A source names papers as ``Authors, "Title", Venue Year``. Each such paper is an entry of its own. A source without a
-title between quotes is no publication: a comment names it.
+A source names papers as ``Authors, "Title", Venue Year``. Each such paper becomes an entry. A source without a title
+between quotes is not a publication: a BibTeX comment names it.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from weft import _engine
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-# A paper in a source: authors, title, and where it was published, up to the year.
+# Pattern of a paper in a source: authors, title, and venue up to the year.
 _PAPER = re.compile(r'(?P<authors>[^";:()]+?), "(?P<title>[^"]+)"(?:,? (?P<venue>[^;:"]*?(?:\d{4}|\'\d{2})))?')
-# Before the first author of a paper: the end of the sentence that leads to it.
+# Pattern before the first author of a paper: the end of the sentence that introduces the paper.
 _LEAD = re.compile(r"^.*(?:[a-z)]\.|\bof|\bby|\bon|\bas|\bin) (?=[A-Z])", re.DOTALL)
 _YEAR = re.compile(r"(\d{4})|'(\d{2})")
-# Families whose models are no part of the simulated network.
+# Families whose models are not part of the simulated network.
 _RECORDINGS = "measure"
-# Prices are no models. Their sources are in the header of `crates/scenario/src/prices.rs`, and in the catalogue.
+# Prices are not models. Their sources are in the header of `crates/scenario/src/prices.rs`, and in the catalogue.
 _PRICES = "power.prices"
 _PRICE_SOURCES = {
     "default": (
@@ -45,7 +45,7 @@ class Entry:
     key : str
         Its BibTeX key.
     fields : dict
-        Author, title, year and the like.
+        BibTeX fields such as author, title and year.
     models : tuple of str
         The models that come from it, as ``family: name``.
     """
@@ -90,12 +90,12 @@ def weft(version: str, commit: str) -> Entry:
 
 
 def entries(used: Sequence[tuple[str, str]]) -> list[Entry]:
-    """The works behind some models, each once, in the order of the models.
+    """The works on which some models are based, each once, in the order of the models.
 
     Parameters
     ----------
     used : sequence of tuple of str
-        Families and names.
+        Families and names of the models.
     """
     found: dict[str, Entry] = {}
     for family, name in used:
@@ -111,7 +111,7 @@ def entries(used: Sequence[tuple[str, str]]) -> list[Entry]:
 
 
 def unpublished(used: Sequence[tuple[str, str]]) -> str:
-    """A comment of BibTeX with the sources of the models that name no publication; empty if all name one."""
+    """A BibTeX comment with the sources of models that name no publication; empty if all models name one."""
     others = {f"{family.rpartition('.')[2]} {name}": _source(family, name) for family, name in used}
     lines = [
         f"% - {model}: {' '.join(source.split())}".replace("@", "(at)")
@@ -137,7 +137,7 @@ def models_of(resolved: Mapping[str, Any], names: Mapping[str, Sequence[str]]) -
 
 
 def prices_of(resolved: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """The prices of a resolved scenario as family and name, if they are not its own."""
+    """The prices of a resolved scenario as family and name, unless the scenario states its own prices."""
     power = resolved["power"]
     if "catalogue" in power:
         yield _PRICES, "catalogue"
@@ -146,7 +146,7 @@ def prices_of(resolved: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _below(node: Any, key: str) -> Iterator[Any]:
-    """The values under a key anywhere in a section; the section itself where no key is meant."""
+    """The values of a key at any depth of a section; the section itself if the key is empty."""
     if not key:
         yield node
         return
@@ -157,7 +157,7 @@ def _below(node: Any, key: str) -> Iterator[Any]:
 
 
 def _named(node: Any, models: Sequence[str]) -> Iterator[str]:
-    """The names of models in a value, however deep."""
+    """The names of models at any depth of a value."""
     if isinstance(node, str) and node in models:
         yield node
     elif isinstance(node, list):
@@ -210,5 +210,5 @@ def _key(authors: str, title: str, year: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Text that BibTeX takes; braces stay, since they keep capitals."""
+    """The text with BibTeX's special characters escaped. Braces are kept, because they preserve capitals."""
     return re.sub(r"([&%$#_])", r"\\\1", " ".join(text.split()).replace("`", "'").replace("^", ""))

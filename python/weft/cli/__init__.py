@@ -1,6 +1,6 @@
 """The command line ``weft``: a module per command, which returns the exit status (`EXIT_STATUS`).
 
-`commands` has the list of them, those of other packages included.
+`commands` lists all commands, including those of other packages.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ EXIT_STATUS = (
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit status."""
     if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")  # the name of a file need not be valid text
+        sys.stdout.reconfigure(errors="backslashreplace")  # a file name may contain bytes that are not valid text
     status = _status(sys.argv[1:] if arguments is None else arguments)
     try:
         if sys.stdout is not None:
             sys.stdout.flush()
     except OSError as problem:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        if not isinstance(problem, BrokenPipeError):  # else the program that reads our output has closed it
+        if not isinstance(problem, BrokenPipeError):  # otherwise the program that reads our output has closed the pipe
             return _refused(WriteError.of("standard output", problem))
     return status
 
@@ -53,7 +53,7 @@ def _status(arguments: Sequence[str]) -> int:
     except BrokenPipeError:
         return DONE
     except OSError as problem:
-        if problem.filename is None:  # where nothing is written into a file, what is printed is
+        if problem.filename is None:  # without a file name, the failure is that of printed output
             return _refused(WriteError.of("standard output", problem))
         why, remedy = reason(problem.filename, problem)
         return _refused(WeftError.saying(f"{problem.filename} can't be used: {why}", remedy))
@@ -85,14 +85,14 @@ def _parser(wanted: str | None) -> argparse.ArgumentParser:
         except WeftError:
             if name == wanted:
                 raise
-            continue  # the command of another package that is broken stops no other command, nor the help
+            continue  # a broken command of another package must not stop other commands or the help
         module.add(choices)
         choices.choices[name].set_defaults(main=module.main)
     return parser
 
 
 class _Version(argparse.Action):
-    """Prints the version; the engine is loaded only when asked for."""
+    """Prints the version. The engine is loaded only if the version is requested."""
 
     def __init__(self, option_strings: Sequence[str], dest: str, help: str | None = None) -> None:
         super().__init__(option_strings, dest, nargs=0, default=argparse.SUPPRESS, help=help)

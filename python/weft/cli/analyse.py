@@ -1,4 +1,4 @@
-"""``weft analyse``: analyses that need no simulation, or a finished one."""
+"""``weft analyse``: analyses that need either no simulation or a finished one."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
     Answered = tuple[pl.DataFrame, Sequence[str]]
 
-# Loads of the bound, if none are named.
+# Loads of the bound, if the user names none.
 _LOADS = [round(0.05 * step, 2) for step in range(1, 19)]
 
 
-# Short heads for the columns of wide tables on the screen; a column with an empty head is only in JSON and CSV.
+# Short headings for the columns of wide tables on the screen. A column with an empty heading is only in JSON and CSV.
 _HEADS = {
     "random_mean": "mean",
     "random_min": "min",

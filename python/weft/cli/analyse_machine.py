@@ -59,7 +59,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def answer(options: argparse.Namespace) -> tuple[pl.DataFrame, Sequence[str]]:
-    """The frame and its notes."""
+    """The frame of the analysis, and the notes below it."""
     from weft.analysis import machine_energy
     from weft.analysis.machine_power import Shares
     from weft.cli import folders
@@ -78,7 +78,7 @@ def answer(options: argparse.Namespace) -> tuple[pl.DataFrame, Sequence[str]]:
 
 
 def _sources(hardware: Hardware | None, summaries: Sequence[Mapping[str, Any]]) -> list[str]:
-    """The prices of the watts and those of the run may differ."""
+    """Notes on the sources of the prices: those of the watts may differ from those of the run."""
     from weft.results import price_source
 
     if hardware is None:
@@ -108,7 +108,7 @@ def notes(frame: pl.DataFrame) -> list[str]:
 
 
 def _catalogue(results: ResultSet) -> dict[str, str]:
-    """`power.catalogue` of the scenario; empty if points have none, or different ones."""
+    """`power.catalogue` of the scenario; empty if the points have no catalogue or different ones."""
     found = []
     for point in range(len(results)):
         try:

@@ -28,7 +28,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def answer(options: argparse.Namespace) -> tuple[pl.DataFrame, Sequence[str]]:
-    """The frame and its notes."""
+    """The frame of the analysis, and the notes below it."""
     from weft.analysis import least_energy
     from weft.cli import folders
 

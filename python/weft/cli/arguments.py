@@ -21,18 +21,18 @@ _MOST = (1 << 32) - 1
 
 
 def command(commands: Commands, name: str, help: str, example: str) -> argparse.ArgumentParser:
-    """Add a command; the help of the command begins with its line in the list of commands."""
+    """Add a command. Its help begins with its line in the list of commands."""
     description = f"{help[0].upper()}{help[1:]}."
-    listed = help.replace("%", "%%")  # argparse expands the line of the list, and only that
+    listed = help.replace("%", "%%")  # argparse expands % in the line of the list, and only there
     return commands.add_parser(name, help=listed, description=description, epilog=f"Example: {example}")
 
 
 def in_any_order(parser: argparse.ArgumentParser) -> None:
-    """Let words of a command also follow its options: ``plot load --width column results/my``."""
+    """Allow positional arguments also after the options: ``plot load --width column results/my``."""
     plain = parser.parse_known_args
 
     def mixed(args: Any = None, namespace: Any = None) -> Any:
-        parser.parse_known_args = plain  # type: ignore[method-assign] # which the next line calls
+        parser.parse_known_args = plain  # the next line calls this attribute
         try:
             return parser.parse_known_intermixed_args(args, namespace)
         finally:
@@ -42,7 +42,7 @@ def in_any_order(parser: argparse.ArgumentParser) -> None:
 
 
 def add_scenario(parser: argparse.ArgumentParser, help: str = "scenario (YAML)") -> None:
-    """Add the options for the file of a scenario and its overrides, as `weft.cli.overrides` reads them."""
+    """Add the options for the file of a scenario and its overrides, in the form that `weft.cli.overrides` reads."""
     parser.add_argument("file", metavar="FILE", help=help)
     parser.add_argument(
         "--set",
@@ -55,7 +55,7 @@ def add_scenario(parser: argparse.ArgumentParser, help: str = "scenario (YAML)")
 
 
 def add_execution(parser: argparse.ArgumentParser) -> None:
-    """Add the options for points at a time, threads, blocks, memory and checkpoints."""
+    """Add the options for concurrent points, threads, blocks, memory and checkpoints."""
     parser.add_argument(
         "--jobs", metavar="N", type=positive, help="points that run at the same time (default: as many as cores)"
     )
@@ -87,7 +87,7 @@ def add_force_memory(parser: argparse.ArgumentParser) -> None:
 
 
 def add_points(parser: argparse.ArgumentParser) -> None:
-    """Add the option that chooses points of results, as `weft.plot.choice` reads it."""
+    """Add the option that chooses points of results, in the form that `weft.plot.choice` reads."""
     parser.add_argument(
         "--point",
         metavar="N|PATH=VALUE,...",
@@ -99,7 +99,7 @@ def add_points(parser: argparse.ArgumentParser) -> None:
 
 
 def add_units(parser: argparse.ArgumentParser | argparse._ArgumentGroup) -> None:
-    """Add the option for the units of latencies and loads, as `weft.results.si_units` knows them."""
+    """Add the option for the units of latencies and loads, in the form that `weft.results.si_units` reads."""
     units = (
         "units of latencies and loads: cycles and flits, or us and Gb/s, from `cycle` and `flit` "
         "(default: cycles; si where the points differ in the length of a cycle)"
@@ -108,7 +108,7 @@ def add_units(parser: argparse.ArgumentParser | argparse._ArgumentGroup) -> None
 
 
 def page(text: str) -> Path:
-    """The file of a page that is to be written."""
+    """Path of the HTML page to write."""
     from weft.report.html_page import checked
 
     try:
@@ -118,7 +118,7 @@ def page(text: str) -> Path:
 
 
 def packet(text: str) -> str:
-    """A packet, as `weft.runs.watch.packets` reads it."""
+    """A packet in the form that `weft.runs.watch.packets` reads."""
     return _no_scenario(text)
 
 
@@ -180,7 +180,7 @@ def _quantity(text: str, units: Mapping[str, float], what: str, example: str) ->
 
 
 def interval(text: str) -> str:
-    """How often a checkpoint is made, as `weft.runs.checkpoints` reads it."""
+    """Interval of checkpoints in the form that `weft.runs.checkpoints` reads."""
     from weft.runs.checkpoints import Every
 
     try:

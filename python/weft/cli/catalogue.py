@@ -72,7 +72,7 @@ def lines(schema: dict[str, Any], every: dict[str, list[dict[str, Any]]], family
 
 
 def _rows(schema: dict[str, Any], parameter: parameters.Parameter, families: list[set[str]]) -> list[list[str]]:
-    """Rows for a parameter, the words that it may be, and their parameters (models are listed by themselves)."""
+    """Rows for a parameter, its allowed words, and their parameters. Models are listed separately."""
 
     def of_a_family(parameter: parameters.Parameter) -> bool:
         return {word for word, _ in parameter.choices} in families

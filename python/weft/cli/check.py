@@ -1,4 +1,4 @@
-"""``weft check``: the scenario with all defaults, and the numbers that it implies before anything runs."""
+"""``weft check``: the scenario with all defaults, and the numbers that are known from it before a run."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _HEADS = {
 }
 # Facts that only some scenarios have.
 _RARE = ("accepted_load_bound",)
-# Facts in SI units, by the fact that they follow.
+# Facts in SI units, each by the fact after which it is listed.
 _SI_HEADS = {
     "bandwidth": "what a channel carries [Gb/s]",
     "vc_limit": "most that one VC carries [Gb/s]",
@@ -50,7 +50,7 @@ _SI_HEADS = {
     "accepted_load_bound": "most that the destinations accept of the load [Gb/s per terminal]",
 }
 _SI = "si: "
-# The error of a fact, by a sample of the paths.
+# The error of a fact that is computed from a sample of paths.
 _ERRORS = {
     "mean_hops": "mean_hops_standard_error",
     "zero_load_latency_cycles": "zero_load_latency_standard_error_cycles",
@@ -60,9 +60,9 @@ _SAMPLED = (
     "every\nrouter that sends to some of its destinations, over some of the intermediates that it may draw. Hops and "
     "latency come\nwith their standard errors, the bound with its 95 % confidence interval."
 )
-# Most links or routers that are listed of a share that fails.
+# Maximum number of links or routers that are listed for a share that fails.
 _LISTED = 100
-# The paths to which a bound belongs, by `channel_load_bound_of`.
+# The paths to which a bound applies, by `channel_load_bound_of`.
 _BOUND_OF = {
     "fixed_paths": "",
     "empty_queues": ", of the paths chosen with empty queues",
@@ -140,7 +140,10 @@ def main(options: argparse.Namespace) -> int:
 
 
 def _document(sweep: Sweep, implied: list[Implied]) -> dict[str, Any]:
-    """The facts of each combination, with its first coordinates and its number of points; each warning once."""
+    """The facts of each combination, with the coordinates of its first point and its number of points.
+
+    Each warning appears once.
+    """
     groups = [
         {"points": len(each.points), "coordinates": each.points[0].coordinates, "facts": each.facts} for each in implied
     ]
@@ -149,7 +152,7 @@ def _document(sweep: Sweep, implied: list[Implied]) -> dict[str, Any]:
 
 
 def _work(facts: dict[str, Any]) -> list[str]:
-    """Evenness of the flit-hops of threads; none unless requested."""
+    """Lines on how evenly the flit-hops are divided among threads; empty unless requested."""
     work = facts.get("work")
     if work is None:
         return []
@@ -182,7 +185,10 @@ def _programs(sweep: Sweep, *, estimate: bool) -> list[str]:
 
 
 def _which(points: Sequence[Point], of: Sequence[Point]) -> str:
-    """Which points of a sweep these are: their values of the coordinates, except where they have all values."""
+    """Text that identifies some points of a sweep by their coordinates.
+
+    It omits a coordinate if the points have all of its values.
+    """
     parts = []
     for path in of[0].coordinates:
         values, every = (dict.fromkeys(label(each.coordinates[path], path) for each in group) for group in (points, of))
@@ -192,7 +198,7 @@ def _which(points: Sequence[Point], of: Sequence[Point]) -> str:
 
 
 def _sweep(sweep: Sweep) -> list[str]:
-    """How many points, and which values each coordinate takes."""
+    """Lines with the number of points and the values of each coordinate."""
     if not sweep.points[0].coordinates:
         return ["1 point, sound"]
     values: dict[str, dict[str, None]] = {}
@@ -227,7 +233,7 @@ def _implied(implied: list[Implied], units: str) -> list[str]:
 
 
 def _heads(units: str) -> dict[str, str]:
-    """The facts that are shown; each is repeated in SI units if these are requested."""
+    """Headings of the facts that are shown. Each fact is repeated in SI units if these are requested."""
     if units != si_units.SI:
         return _HEADS
     heads = {}
@@ -265,7 +271,7 @@ def _in_si(facts: dict[str, Any]) -> dict[str, Any]:
 
 
 def _modes(facts: dict[str, Any]) -> list[str]:
-    """The modes of the links that the policy switches, with their rates and prices; none where it switches none."""
+    """The modes of the links that the policy switches, with rates and prices; empty if the policy switches no links."""
     modes = facts["modes"]
     if not modes:
         return []
@@ -280,7 +286,7 @@ def _modes(facts: dict[str, Any]) -> list[str]:
 
 
 def _queueing(facts: dict[str, Any]) -> list[str]:
-    """The lanes of a queueing scheme, and the memory of ports, by link class; none where there is neither."""
+    """The lanes of a queueing scheme, and the memory of ports, by link class; empty if there is neither."""
     shown = facts["queueing"]
     if shown is None:
         return []
@@ -303,7 +309,7 @@ def _queueing(facts: dict[str, Any]) -> list[str]:
 
 
 def _marking(facts: dict[str, Any]) -> list[str]:
-    """The queue at which congestion control begins to mark packets, and the memory of ports; none without control."""
+    """Queue length at which congestion control starts to mark packets, and port memory; empty without such control."""
     shown = facts["congestion_control"]
     if shown is None:
         return []
@@ -318,7 +324,7 @@ def _marking(facts: dict[str, Any]) -> list[str]:
 
 
 def _drawn(facts: dict[str, Any]) -> list[str]:
-    """Names of the links or routers that fail of each share."""
+    """Names of the links or routers that fail, for each share that is drawn at random."""
     values = []
     for each in facts.get("fault_shares", []):
         what = " ".join(filter(None, [each["class"], each["of"]]))
@@ -341,7 +347,7 @@ def _classes(facts: dict[str, Any]) -> list[str]:
     ]
     for each in facts["protocols"]:
         if each["requests"] is None:
-            continue  # the hint on shared VCs says it
+            continue  # the hint on shared VCs covers this case
         both = f"job {each['job']}, {each['requests']} and {each['replies']}"
         verdict = "can't deadlock" if each["deadlock_free"] else "can deadlock"
         lines.append(f"{both}: requests and replies {verdict}: {each['why']}")
@@ -349,7 +355,10 @@ def _classes(facts: dict[str, Any]) -> list[str]:
 
 
 def _decisive(taken: list[list[str]], facts: list[list[str]]) -> list[int]:
-    """Places of the coordinates on which the facts depend: without any one of them equal rows would differ in facts."""
+    """Indices of the coordinates on which the facts depend.
+
+    Without any of them, rows with equal coordinates would have different facts.
+    """
     kept = list(range(len(taken[0])))
     for place in reversed(kept):
         rest = [other for other in kept if other != place]

@@ -1,4 +1,4 @@
-"""``weft cite``: BibTeX of Weft, and of the papers behind the models and the prices that a scenario uses."""
+"""``weft cite``: BibTeX of Weft, and of the papers on which the models and prices of a scenario are based."""
 
 from __future__ import annotations
 

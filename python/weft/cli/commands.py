@@ -43,7 +43,7 @@ CORE = {
 
 
 def names() -> list[str]:
-    """All commands: first the core's in the order of the help, then commands of other packages by name."""
+    """Names of all commands: first those of the core in the order of the help, then those of other packages by name."""
     return [*CORE, *sorted(_added())]
 
 

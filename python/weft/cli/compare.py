@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from weft.results.quantities import Quantity
 
 ENDINGS = (".csv", ".json", ".tex", ".md")
-# Most differences between the scenarios, and most places of only one set, that are listed.
+# Maximum number of differences between the scenarios, and of places in only one set, that are listed.
 _LISTED = 8
-# Sections of a scenario by which sources offer other loads.
+# Sections of a scenario that change the loads that sources offer.
 _OF_TRAFFIC = ("traffic", "topology", "cycle", "flit", "grain", "link_speed", "seed")
 
 
@@ -174,7 +174,7 @@ def _verdict(rows: Sequence[dict[str, Any]]) -> list[str]:
 
 
 def _legend(compared: Comparison, half: str = "+-") -> list[str]:
-    """The meaning of the signs that the table uses, and where the prices of its energies come from."""
+    """The meaning of the signs in the table, and the source of the prices behind its energies."""
     from weft.results import codes, equal_work, price_source
 
     rows = [row for row in compared.frame.iter_rows(named=True) if row["difference"] is not None]

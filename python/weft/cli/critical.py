@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from weft.results.critical_path import Path as Critical
     from weft.runs.path_packets import Critical as Found
 
-# Links that are listed; `--json` has all.
+# Maximum number of links that are listed; `--json` has all.
 _MOST = 12
 
 
@@ -29,7 +29,7 @@ def explain(options: argparse.Namespace) -> int:
     Raises
     ------
     WeftError
-        If there is no such path: no job runs a program, a program did not end, or nothing was recorded.
+        If there is no critical path, because no job runs a program, a program did not end, or nothing was recorded.
     """
     return _of_folder(options) if Path(options.file).is_dir() else _of_scenario(options)
 

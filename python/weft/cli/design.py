@@ -203,7 +203,10 @@ def _add_common(parser: argparse.ArgumentParser) -> None:
 
 
 def _assumed(options: argparse.Namespace, named: Hardware | None = None) -> Assumptions:
-    """Assumptions of the options; `named` is the hardware of the scenarios, for which no option has another."""
+    """Assumptions from the options.
+
+    `named` is the hardware of the scenarios; it is used unless an option names other hardware.
+    """
     from weft.design import price_list
     from weft.design.measured_design import Assumptions
     from weft.design.packaging import Packaging
@@ -246,7 +249,7 @@ def _hardware(options: argparse.Namespace) -> Hardware | None:
 
 
 def _number(text: str) -> float:
-    """A number; one that is no number fits no limits."""
+    """Reads a number. NaN is refused, because it is within no limits."""
     try:
         return float(text)
     except ValueError:
@@ -275,7 +278,7 @@ def _share(text: str) -> float:
 
 
 def _side_by_side(frame: pl.DataFrame) -> list[str]:
-    """A column per design, a line per quantity."""
+    """A table with a column per design and a line per quantity."""
     from weft.design.quantities_of_designs import ROWS, cell
     from weft.text.columns import columns
 
@@ -312,6 +315,6 @@ def _show(frame: pl.DataFrame, form: str | None) -> None:
 
 
 def _close(options: argparse.Namespace, notes: list[str]) -> None:
-    """Print remarks below a table, and the page that was written."""
+    """Print the notes below a table, and the path of the page that was written."""
     if options.form is None:
         print("\n".join(["", *notes, *([f"page {Path(options.out)}"] if options.out is not None else [])]))

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from weft.cli.arguments import Commands
 
 _BAR = 40
-# Lines at most for the candidates of a choice, and for the paths; `--json` has all.
+# Maximum number of lines for the candidates of a choice, and for the paths; `--json` has all.
 _CANDIDATES, _PATHS = 16, 32
 
 
@@ -88,7 +88,7 @@ def _code(name: str, as_json: bool) -> int:
 
 
 def _refuse_strange(options: argparse.Namespace) -> None:
-    """Refuse options that do not belong to this subject."""
+    """Refuse options that do not apply to the chosen subject."""
     given = {
         "--set": (options.sets, ("topology", "routing", "program")),
         "--from": (options.source is not None, ("routing",)),
@@ -142,13 +142,16 @@ def _topology(facts: dict[str, Any]) -> list[str]:
 
 
 def two_ways(pairs: list[dict[str, Any]]) -> list[str]:
-    """A line for each pair of classes of links that are of one class in one direction and of another in the other."""
+    """Lines on links that have one class in one direction and another class in the opposite one.
+
+    There is a line per pair of classes.
+    """
     ways = "{} of {} in one direction and {} in the other: counted in both"
     return [ways.format(_plural(pair["links"], "link"), *pair["classes"]) for pair in pairs]
 
 
 def _trunks(by_width: dict[str, int]) -> str:
-    """How many trunks there are of each width: ``3 of 2 links, 1 of 4 links``."""
+    """Number of trunks of each width, as text: ``3 of 2 links, 1 of 4 links``."""
     widths = sorted(by_width, key=int)
     return ", ".join(f"{by_width[width]} of {width} links" for width in widths)
 
@@ -184,12 +187,15 @@ def _routing(facts: dict[str, Any]) -> list[str]:
 
 
 def _vc_classes(links: list[dict[str, Any]]) -> str:
-    """For each class of links the VCs of each VC class: ``dim0 0-1 | 2-3; dim1 0-3``."""
+    """The VCs of each VC class, for each class of links, as text: ``dim0 0-1 | 2-3; dim1 0-3``."""
     return "; ".join(f"{link['links']} {' | '.join(map(_ranges, link['vcs']))}" for link in links if link["classes"])
 
 
 def _choices(choices: list[dict[str, Any]]) -> list[str]:
-    """Costs that the routing compares at each router; routers with the same costs are listed together."""
+    """Lines with the costs that the routing compares at each router.
+
+    Routers with the same costs are listed together.
+    """
     places: dict[str, list[int]] = {}
     alike = {}
     for choice in choices:
@@ -203,7 +209,7 @@ def _choices(choices: list[dict[str, Any]]) -> list[str]:
 
 
 def _choice(choice: dict[str, Any], hops: list[int]) -> list[str]:
-    """Costs that the routing compares at a router, with one line for all equal candidates."""
+    """Lines with the costs that the routing compares at a router. All equal candidates share one line."""
     counts = Counter(tuple(each.items()) for each in choice["candidates"])
     rows = [
         [
@@ -235,7 +241,7 @@ def _paths(facts: dict[str, Any]) -> list[str]:
     what = _plural(count, "path") if len(paths) == count else f"the first {len(paths)} of {more}{count} paths"
     order = ", the shortest and most likely first" if count > 1 else ""
     rows = [[str(len(path["hops"])), str(path["zero_load_latency"]), _likely(path)] for path in paths]
-    # of several lengths the engine takes the longest
+    # if the paths have several lengths, the engine takes the longest
     of_packet = f", of the longest packet: {facts['packet_flits']} flits" if facts["packet_lengths"] > 1 else ""
     classes = bool(facts["message_classes"])
     chains = ["path", "----", *(_chain(path, facts["to"]["router"], classes=classes) for path in paths)]
@@ -255,7 +261,7 @@ def _likely(path: dict[str, Any]) -> str:
 
 
 def _chain(path: dict[str, Any], end: int | str, *, classes: bool) -> str:
-    """The hops of a path, each with its VCs; with its VC class where each message class has other VCs."""
+    """The hops of a path, each with its VCs. If each message class has its own VCs, the VC class is shown instead."""
     hops = [(hop, hop["class"] if classes else _ranges(hop["vcs"])) for hop in path["hops"]]
     chain = "".join(f"{hop['router']} -[{hop['port']}, {hop['link']}, {vcs}]-> " for hop, vcs in hops)
     return f"{chain}{end}" + ("" if path["minimal"] else "  (detour)")

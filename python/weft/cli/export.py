@@ -109,7 +109,7 @@ def _in_si(database: Database, table: str, sql: str) -> str:
 
 
 def _are_averaged(database: Database, table: str, sql: str) -> bool:
-    """Whether rows of a table differ in their seed only."""
+    """Whether some rows of a table differ only in their seed."""
     from weft.results import over_seeds
 
     if table not in over_seeds.TABLES:
@@ -161,6 +161,6 @@ def _query(table: str) -> str:
 
     if table not in TABLES:
         raise ResultsError.saying(f"--table: there is no table {table!r}", instead_of(table))
-    if table == "link_states":  # by channel and time, not by state
+    if table == "link_states":  # this table is ordered by channel and time, not by state
         return "select * exclude (state), state from link_states order by all"
     return f"select * from {table}{'' if table in SUMMARIES | OF_SWEEPS else ' order by all'}"

@@ -1,4 +1,4 @@
-"""Opens the folders of results that a command line names, and warns of points left out: damaged or unfinished ones."""
+"""Opens the folders of results that a command line names, and warns of damaged or unfinished points."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from weft.text import shell
 if TYPE_CHECKING:
     from weft.api.results import Results
 
-# Most other runs that are listed.
+# Maximum number of other runs that are listed.
 _LISTED = 4
 
 
@@ -21,7 +21,7 @@ def opened(folder: str) -> Results:
     Raises
     ------
     ResultsError
-        If it was not written by a sweep, or has no point that can be used.
+        If no sweep wrote the folder, or it has no point that can be used.
     """
     from weft.api import results
     from weft.results import notes
@@ -37,7 +37,7 @@ def opened(folder: str) -> Results:
 
 
 def tell_of_others(folder: str | Path) -> None:
-    """Warn of other runs in the folder in which a run begins, and of jobs that may begin there."""
+    """Warn of other runs in the folder of a run that is about to start, and of jobs that may start there."""
     from weft.results.store import Store
     from weft.runs.arrays import standing
     from weft.runs.beacon import at_work

@@ -1,4 +1,4 @@
-"""``weft catalogue``: the hardware that `power.catalogue` and `weft design --catalogue` price, with the sources."""
+"""``weft catalogue``: prints the hardware prices of `power.catalogue` and `weft design --catalogue`, with sources."""
 
 from __future__ import annotations
 
@@ -68,6 +68,6 @@ def _figures(figures: list[dict[str, Any]]) -> list[str]:
 
 
 def _source(row: Mapping[str, Any]) -> str:
-    """A row in words: its number, its meaning and its source."""
+    """A row of the catalogue as text: number, meaning and source."""
     year = row.get("year", "undated")
     return f"{row['row']:>3}  {row['kind']} {row['speed_gbps']} Gb/s, {year}: {row['source']} ({row['note']})"

@@ -1,4 +1,4 @@
-"""Lets SIGTERM, which a batch system sends at its time limit, end a run as Ctrl-C does."""
+"""Makes SIGTERM end a run as Ctrl-C does. A batch system sends SIGTERM at its time limit."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Raise `KeyboardInterrupt` on SIGTERM too."""
+    """Raise `KeyboardInterrupt` also on SIGTERM."""
     if current_thread() is not main_thread():  # only the main thread may set handlers
         yield
         return

@@ -26,7 +26,7 @@ def scenario(options: argparse.Namespace) -> tuple[Scenario, list[tuple[str, str
 
     sets: dict[str, str] = {}
     for path, value in map(_split, options.sets):
-        sets.pop(path, None)  # the last one counts, and stands in its place among the others
+        sets.pop(path, None)  # the last value of a path counts, and takes its position among the overrides
         sets[path] = value
     return Scenario.from_file(options.file), list(sets.items())
 
@@ -54,7 +54,7 @@ def _split(text: str) -> tuple[str, str]:
 
 
 def first_of(sweep: Sweep) -> list[str]:
-    """Print the point of a sweep that is explained."""
+    """Lines that name the point of a sweep that is explained: its first point."""
     if len(sweep) == 1:
         return []
     taken = ", ".join(f"{path} = {label(value, path)}" for path, value in sweep.points[0].coordinates.items())

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser whose errors name the likely meaning of a wrong word; subcommands have parsers of this kind as well."""
+    """A parser whose errors suggest the likely meaning of a wrong word. Subcommands use this class as well."""
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Parse, and refuse an option that this command does not have."""
@@ -25,9 +25,9 @@ class Parser(argparse.ArgumentParser):
         otherwise = f"`{self.prog} --help` lists the options"
         return f"there is no option {word}", meant(word, self._option_string_actions, otherwise)
 
-    def parse_args(self, args: Any, namespace: Any = None) -> Any:  # type: ignore[override]  # all are given
+    def parse_args(self, args: Any, namespace: Any = None) -> Any:  # all arguments are given
         """Parse, and refuse words that are left over."""
-        for word in _options(args[:1]):  # before the lack of a command is told
+        for word in _options(args[:1]):  # report wrong options before a missing command is reported
             if not any(known.startswith(word) for known in self._option_string_actions):
                 self.error(*self._no_option(word))
         found, rest = self.parse_known_args(args, namespace)
@@ -51,5 +51,5 @@ class Parser(argparse.ArgumentParser):
 
 
 def _options(words: Sequence[str]) -> list[str]:
-    """The options among words that were not understood, without their values."""
+    """The options among the words that the parser did not recognise, without their values."""
     return [word.partition("=")[0] for word in words if word.startswith("-") and word != "--" and len(word) > 1]

@@ -109,7 +109,7 @@ def main(options: argparse.Namespace) -> int:
 
 
 def _listing() -> list[str]:
-    """A line per kind, by its subject."""
+    """The kinds of figures, a line per kind, grouped by subject."""
     width = max(map(len, KINDS))
     lines = []
     for takes in Takes:

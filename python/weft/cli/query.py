@@ -57,7 +57,7 @@ def main(options: argparse.Namespace) -> int:
 
 
 def _is_folder(word: str) -> bool:
-    """Whether a word is a folder. A query may be too long for the name of a file; then it is none."""
+    """Whether a word names a folder. A query may be too long for a file name; then the result is false."""
     try:
         return bool(word) and Path(word).is_dir()
     except OSError:

@@ -1,4 +1,4 @@
-"""``weft run``: the missing points of a sweep, then a table, a picture and a CSV file."""
+"""``weft run``: runs the missing points of a sweep, then prints a table and writes a picture and a CSV file."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def add(commands: Commands) -> None:
         action="store_true",
         help="keep each thread on a core of its own, in the order of their numbers (Linux)",
     )
-    # for developers: a shortcut of the engine that changes results is found by comparison
+    # for developers: they find a shortcut of the engine that changes results by comparing runs with and without it
     parser.add_argument("--plain", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--force", action="store_true", help="run all points again")
     parser.add_argument(
@@ -111,7 +111,7 @@ def main(options: argparse.Namespace) -> int:
 
 
 def _written(options: argparse.Namespace, results: Results, store: Store) -> list[list[str]]:
-    """Write the tables as CSV files; returns the lines of those of parts of points."""
+    """Write the tables as CSV files; returns the lines of the tables about parts of points (such as jobs)."""
     from weft.results import si_units, tables
 
     store.replace("table.csv", results.frame.write_csv())
@@ -168,14 +168,14 @@ def _document(results: Results, page: Path | None) -> dict[str, Any]:
 
 
 def _bounds(sweep: Sweep, results: Results) -> list[str]:
-    """How far the run times of programs are above their bounds; no line without programs."""
+    """Lines on how far the run times of programs exceed their lower bounds; empty without programs."""
     from weft.programs import bounds
     from weft.results import program_table
 
     if not program_table.are_some(results):
         return []
 
-    # bounds of a large program take long
+    # computing the bounds of a large program takes long
     ended = {
         point["hash"]
         for point, summary in zip(results.points, results.summaries, strict=True)
@@ -183,12 +183,12 @@ def _bounds(sweep: Sweep, results: Results) -> list[str]:
     }
     try:
         return bounds.beside(results, bounds.of_sweep([point for point in sweep.points if point.hash in ended]))
-    except ProgramError:  # it can't finish: the run has said why
+    except ProgramError:  # the program cannot finish, and the run has reported the reason
         return []
 
 
 def _bill(results: Results) -> list[str]:
-    """Lines of the bill of the scenario, or why there is none; no line if the scenario has none."""
+    """Lines of the bill of the scenario, or the reason why it can't be computed; empty if the scenario has no bill."""
     from weft.results.bill_keys import Bill
     from weft.results.bill_lines import lines
     from weft.results.yearly_bill import YearlyBill

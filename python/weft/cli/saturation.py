@@ -127,7 +127,7 @@ def _text(frame: pl.DataFrame, results: Results, tolerance: float) -> list[str]:
         *columns(head, rows, left=len(apart) + 1),
     ]
     verdicts = list(map(Verdict, frame["verdict"].unique(maintain_order=True)))
-    # where packets are dropped at faults, other loads and windows change nothing
+    # if packets are dropped at faults, other loads or windows do not help
     of_load = frame.filter(frame["dropped_share"].is_null())["verdict"].unique(maintain_order=True)
     values = [_NOTES[verdict] for verdict in map(Verdict, of_load) if verdict not in (Verdict.FOUND, Verdict.ABOVE)]
     values += [_DROPPED] if frame["dropped_share"].null_count() < frame.height else []
@@ -153,7 +153,7 @@ _NOTES = {
 
 
 def _is_late(frame: pl.DataFrame) -> bool:
-    """Whether no load of a curve with a saturated one had settled."""
+    """Whether a curve has a saturated load and none of its loads had settled."""
     late = (frame["verdict"] == Verdict.OPEN) & frame["steady_load"].is_null() & (frame["unsettled_loads"] > 0)
     return bool(late.any())
 
@@ -171,7 +171,7 @@ def _dropped(row: dict[str, Any]) -> str:
 
 
 def _above(frame: pl.DataFrame) -> list[str]:
-    """Meaning of curves without a saturated load."""
+    """Notes that explain the curves without a saturated load."""
     unsettled = frame["unsettled_loads"].to_list()
     values = []
     if not frame.filter((frame["unsettled_loads"] == 0) & frame["warned_of"].is_null()).is_empty():
@@ -187,7 +187,7 @@ def _above(frame: pl.DataFrame) -> list[str]:
 
 
 def _warned(frame: pl.DataFrame) -> list[str]:
-    """Limits of the curves whose power policy has a warning of the engine."""
+    """Notes on the curves about whose power policy the engine warns."""
     values = []
     for path, loads in (
         frame.drop_nulls("warned_of").select("warned_of", "loads_run").unique(maintain_order=True).rows()

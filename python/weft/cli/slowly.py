@@ -1,4 +1,4 @@
-"""Prints on standard error the part of a command that takes long, and its time so far."""
+"""Prints on standard error which part of a command takes long, and its time so far."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from weft.text.columns import clock
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# Seconds before the first line, and how much longer each further one takes, up to the longest.
+# Seconds before the first line, factor by which each further interval is longer, and longest interval [s].
 _FIRST, _LONGER, _LONGEST = 5.0, 1.5, 60.0
 
 
 @contextmanager
 def slowly(part: str) -> Iterator[None]:
-    """Print a line now and then while a part of a command runs."""
+    """Print a line from time to time while a part of a command runs."""
     is_over, begun = threading.Event(), perf_counter()
 
     def tell() -> None:

@@ -1,4 +1,4 @@
-"""The options of ``weft run --on slurm`` and ``weft saturation --on slurm``, and words about submitted jobs."""
+"""The options of ``weft run --on slurm`` and ``weft saturation --on slurm``, and texts about submitted jobs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from weft.runs.saturation_search import SaturationSearch
     from weft.runs.slurm_jobs import Plan, SlurmJobs
 
-# Options of jobs, with the names of their values; and those of a run in this process, which jobs do not have.
+# Options of jobs with the names of their values, and options of a run in this process, which jobs do not have.
 _OF_JOBS = ("partition", "account", "time_limit", "job_time", "memory", "cpus", "max_jobs", "setup", "python")
 _OF_A_RUN = {
     "jobs": "--cpus says how many cores a job has, and so how many points it runs at the same time",
@@ -73,12 +73,12 @@ def add(parser: argparse.ArgumentParser, what: str) -> None:
 
 
 def check(options: argparse.Namespace) -> None:
-    """Refuse options of jobs without ``--on``, and with it those of a run in this process.
+    """Refuse options that do not fit: options of jobs without ``--on``, or options of a local run with ``--on``.
 
     Raises
     ------
     WeftError
-        If there is one.
+        If the command line has such an option.
     """
     if options.on is None:
         for name in _OF_JOBS:
@@ -92,7 +92,7 @@ def check(options: argparse.Namespace) -> None:
 
 
 def submitted(sweep: Sweep, options: argparse.Namespace) -> bool:
-    """Submit the missing points and report it; false if all points have results.
+    """Submit the missing points and print a report. Returns false if all points have results.
 
     Raises
     ------
@@ -115,7 +115,7 @@ def submitted(sweep: Sweep, options: argparse.Namespace) -> bool:
 
 
 def search_submitted(search: SaturationSearch, how: How, options: argparse.Namespace) -> bool:
-    """Submit a search for saturation and report it; false if all its points have results.
+    """Submit a search for saturation and print a report. Returns false if all its points have results.
 
     Raises
     ------
@@ -167,7 +167,7 @@ def _setup(file: str | None) -> tuple[str, ...]:
 
 
 def _words(options: argparse.Namespace) -> list[str]:
-    """The options of the jobs, as the command line that continues has them."""
+    """The options of the jobs, in the form of the command line that continues the sweep."""
     written: dict[str, Callable[[Any], str]] = {
         "time_limit": lambda seconds: f"{seconds:.15g}s",
         "job_time": lambda seconds: f"{seconds:.15g}s",
@@ -193,7 +193,7 @@ def _lines(made: Submission, folder: str | Path) -> list[str]:
 
 
 def _needs(plan: Plan, array: Array) -> list[str]:
-    """Needs of a job, and the files of its output."""
+    """Lines on the time, memory and cores that a job needs, and on its output files."""
     from weft.runs import memory
     from weft.text.columns import clock
 
@@ -206,7 +206,7 @@ def _needs(plan: Plan, array: Array) -> list[str]:
 
 
 def _afterwards(folder: str | Path) -> list[str]:
-    """Commands for the user after jobs were submitted."""
+    """Lines with commands for the user after jobs were submitted."""
     from weft.text import shell
 
     return [

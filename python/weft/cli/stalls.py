@@ -1,4 +1,4 @@
-"""Prints stuck points: packets and the resources they wait for, and the command that runs such a point again."""
+"""Prints stuck points: the packets, the resources for which they wait, and the command that runs such a point again."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def explain(options: argparse.Namespace) -> int:
     Raises
     ------
     ResultsError
-        If nothing that is chosen got stuck.
+        If no chosen point got stuck.
     """
     from weft.plot import stall
     from weft.plot.choice import Choice
@@ -64,7 +64,7 @@ def explain(options: argparse.Namespace) -> int:
 
 
 def _some(rows: list[int]) -> str:
-    """The numbers of points; of many points only the first numbers."""
+    """The numbers of points as text; if there are many, only the first ones."""
     return ", ".join([*map(str, rows[:_LISTED]), *(["..."] if rows[_LISTED:] else [])])
 
 
@@ -76,6 +76,6 @@ def _replay(results: ResultSet, row: int) -> str:
 
 
 def _weft() -> list[str]:
-    """The name by which this program was called; it need not be on the search path."""
+    """The words by which this program was called, because it may not be on the search path."""
     called = Path(sys.argv[0])
     return [sys.argv[0]] if called.stem == "weft" and called.is_file() else [sys.executable, "-m", "weft"]

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from weft.cli.arguments import Commands
     from weft.runs.sweep_status import ArrayStatus, SweepStatus
 
-# Most damaged points, and most running points, that are listed.
+# Maximum number of damaged points, and of running points, that are listed.
 _LISTED = 8
 
 
@@ -106,7 +106,7 @@ def _array(array: ArrayStatus) -> list[str]:
 
 
 def _twice(notes: list[dict[str, Any]]) -> str:
-    """Number of points that were run twice, and whether their results differ."""
+    """Text that counts the points that were run twice, and says whether their results differ."""
     different = sum(note["same"] is False for note in notes)
     what = f"{different} with DIFFERENT results: check these machines" if different else "no results differ"
     dead = sum(note["overruled_by"] is not None for note in notes)
@@ -115,7 +115,7 @@ def _twice(notes: list[dict[str, Any]]) -> str:
 
 
 def _run(run: dict[str, Any]) -> list[str]:
-    """A run that is at work, and the points that it runs now."""
+    """Lines on an active run and the points that it is running now."""
     from weft.runs.execute import Flight, Status
     from weft.runs.progress import flight_words, words
 
@@ -129,7 +129,7 @@ def _run(run: dict[str, Any]) -> list[str]:
 
 
 def _listed(head: str, lines: list[str]) -> list[tuple[str, str]]:
-    """A row for each of these lines, but not too many."""
+    """A row for each of these lines, up to a maximum number."""
     more = [f"and {len(lines) - _LISTED} more"] if len(lines) > _LISTED else []
     return [(head, line) for line in lines[:_LISTED] + more]
 

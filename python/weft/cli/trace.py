@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from weft import _engine
     from weft.cli.arguments import Commands
 
-# Defaults of LogGOPSim, as `_MEANINGS` says; S is the largest eager message [bytes].
+# Default parameters of LogGOPSim, described in `_MEANINGS`; S is the size of the largest eager message [bytes].
 _DEFAULTS = {"L": "2500ns", "o": "1500ns", "g": "1000ns", "G": "6ns", "O": "0ns", "S": 65535}
 _MEANINGS = {
     "L": "latency of a message",
@@ -227,7 +227,7 @@ def _whole(text: str) -> int:
     return int(text)
 
 
-# A program that ends at once: each parameter is tried on it, so that a refusal names its option.
+# A program that ends at once. Each parameter is tried on it, so that an error about a parameter names its option.
 _EMPTY = b"num_ranks 1\nrank 0 {\n}\n"
 
 

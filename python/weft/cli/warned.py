@@ -1,4 +1,4 @@
-"""Warnings of the engine before a run: settings with which a point can run, but whose results would mislead."""
+"""Warnings of the engine before a run: settings that a point can run with, but that make its results misleading."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def lines(points: Sequence[Point]) -> list[str]:
-    """The warnings of some points, each once, with the number of points that it is about."""
+    """The warnings of some points, each once, with the number of affected points."""
     counts: dict[tuple[str, ...], int] = {}
     for point in points:
         for key in map(_key, point.warnings):
@@ -30,14 +30,14 @@ def lines(points: Sequence[Point]) -> list[str]:
 
 
 def hints(facts: Iterable[Mapping[str, object]]) -> list[str]:
-    """The hints among what points imply, each once."""
+    """The hints among the facts that points imply, each once."""
     keys = dict.fromkeys(_key(hint) for each in facts for hint in each.get("hints", ()))  # type: ignore[attr-defined]
     return [line for key in keys for line in _lines("hint", key, "")]
 
 
 @contextmanager
 def plainly() -> Iterator[None]:
-    """Print the warnings of Weft in the style of the command line, as soon as they come."""
+    """Print the warnings of Weft in the style of the command line, as soon as they are issued."""
     with warnings.catch_warnings():
         usual = warnings.showwarning
 

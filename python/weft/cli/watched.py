@@ -11,12 +11,12 @@ if TYPE_CHECKING:
 
 
 def report(sweep: Sweep, names: Sequence[str], *, threads: int, blocks: int, force_memory: bool) -> list[str]:
-    """Print the lives of the packets, with a blank line between two lives; nothing if no packet is named.
+    """Lines with the histories of the packets, separated by blank lines; empty if no packet is named.
 
     Raises
     ------
     ScenarioError
-        If the point can't run, or none of the packets is made in it.
+        If the point cannot run, or does not create any of the packets.
     """
     if not names:
         return []
@@ -32,7 +32,7 @@ def report(sweep: Sweep, names: Sequence[str], *, threads: int, blocks: int, for
 
 
 def taken(sweep: Sweep, what: str) -> list[str]:
-    """Which point was run, if the sweep has several."""
+    """Lines that name the point that was run, if the sweep has several points."""
     from weft.text.labels import label
 
     if len(sweep) == 1:

@@ -1,7 +1,8 @@
-"""Power and prices of designs by the catalogue of hardware, the same numbers as `power.catalogue` has in a scenario.
+"""Power and prices of designs from the catalogue of hardware, whose numbers `power.catalogue` uses in a scenario.
 
-Source: the rows of `crates/scenario/assets/catalogue.json`, each with its own; `weft catalogue` prints them. A price is
-the median of the rows in US dollars. Where there is none, a design has no cost: write a price list.
+Source: the rows of `crates/scenario/assets/catalogue.json`. Each row names its own source; `weft catalogue` prints the
+rows. A price is the median of the rows in US dollars. If a price is missing, a design has no cost; then use a price
+list.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from weft.design.price_list import Line, Prices
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-# Cables that are sold with both ends on them; the others are two modules and a fibre.
+# Cables that are sold with both ends attached. The other cables consist of two modules and a fibre.
 _WHOLE = ("dac", "acc", "aoc")
 
 
@@ -27,17 +28,18 @@ class Hardware:
     Attributes
     ----------
     name : str
-        The catalogue, its speed and its cables, in words.
+        The catalogue, its speed and its cables, as text.
     speed, cables, terminal_cables, routers : str
-        As `power.catalogue` has them in a scenario.
+        Values of the same keys of `power.catalogue` in a scenario.
     base_w_per_port : float
-        Power of a router for each of its ports, up or not [W].
+        Power of a router per port, whether the port is up or not [W].
     port_w : float
         Power of a port that is up [W].
     module_w, terminal_module_w : float
-        Power of the module at each end of a cable between routers, and of a cable of a terminal [W].
+        Power of the module at each end of a cable between routers, and at each end of a terminal's cable [W].
     bit_pj : float
-        Energy per bit that crosses a router [pJ/bit]: no part of the power of a design, which carries nothing.
+        Energy per bit that crosses a router [pJ/bit]. It is not part of the power of a design, because a design carries
+        no traffic.
     """
 
     name: str
@@ -58,7 +60,7 @@ class Hardware:
         Raises
         ------
         ScenarioError
-            If the catalogue does not have it; says what it has.
+            If the catalogue does not contain this hardware. The message lists what it contains.
         """
         power = _engine.catalogue_power(speed, cables, terminal_cables, routers)
         return cls(speed=speed, cables=cables, terminal_cables=terminal_cables, routers=routers, **power)
@@ -69,7 +71,10 @@ class Hardware:
         return f"--catalogue {self.speed} --cables {self.cables} --terminal-cables {self.terminal_cables}{nodes}"
 
     def power_w(self, routers: int, radix: int, links: int, terminals: int) -> float:
-        """Power of an idle network [W]: routers of `radix` ports, wired ports, modules of both ends."""
+        """Power of an idle network [W].
+
+        It is the sum over routers of `radix` ports, wired ports, and the modules at both ends of each cable.
+        """
         boxes = routers * radix * self.base_w_per_port + (2 * links + terminals) * self.port_w
         return boxes + 2 * links * self.module_w + 2 * terminals * self.terminal_module_w
 
@@ -89,7 +94,7 @@ class Hardware:
         )
 
     def unpriced(self) -> list[str]:
-        """Parts without a price in US dollars."""
+        """Names of the parts without a price in US dollars."""
         found, wanted = _medians(self.speed), ["switch per port"] if self.routers == "switches" else []
         for name in dict.fromkeys((self.cables, self.terminal_cables)):
             wanted += [f"{name} price", *([] if name in _WHOLE else [f"{name} fibre", f"{name} fibre per metre"])]
@@ -97,7 +102,7 @@ class Hardware:
 
 
 def _medians(speed: str) -> dict[str, float]:
-    """The figures of a speed by their names."""
+    """The catalogue's figures for a speed, by their names."""
     gbps = int(speed.removesuffix("Gb/s"))
     return {each["figure"]: each["median"] for each in _engine.catalogue()["figures"] if each["speed_gbps"] == gbps}
 

@@ -1,4 +1,4 @@
-"""Designs side by side."""
+"""Compares designs side by side."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ class Comparison:
     Attributes
     ----------
     designs : list of MeasuredDesign
-        In the order in which they were named.
+        The designs, in the order in which the user named them.
     assumed : Assumptions
-        What was assumed of all of them.
+        Assumptions about all designs.
     """
 
     def __init__(self, designs: Sequence[Design], assumed: Assumptions) -> None:
@@ -43,7 +43,7 @@ class Comparison:
 
     @property
     def failures(self) -> pl.DataFrame:
-        """Probability that each ``design`` is connected while links fail; see `resilience.curve`."""
+        """Probability that each ``design`` is still connected as links fail; see `resilience.curve`."""
         return pl.concat([_named(each.name, each.failures) for each in self.designs])
 
     @property
@@ -57,7 +57,7 @@ class Comparison:
         return pl.concat([_named(each.name, each.distances) for each in self.designs])
 
     def remarks(self) -> list[str]:
-        """Sources of power and cost, and the extrapolated costs."""
+        """Notes on the sources of power and cost, and on extrapolated costs."""
         return self.assumed.remarks() + [shown for each in self.designs for shown in each.remarks()]
 
 
@@ -73,16 +73,17 @@ def compare(
     Parameters
     ----------
     designs : path, list of paths, or mapping
-        Files with a section ``designs``, a topology by name; scenarios, each with the topologies of its sweep (one
-        alone has the name of its scenario); or such a mapping from names to topologies.
+        Files or a mapping. A file has a section ``designs``, which maps names to topologies, or it is a scenario with
+        the topologies of its sweep. A single topology gets the name of its scenario. A mapping maps names to
+        topologies.
     assumed : Assumptions, optional
         Prices, packaging, power, failures. By default the power and prices are those of `power.catalogue` of the
-        scenarios; where they name none, all are those of the FleX paper.
+        scenarios; if the scenarios name none, all assumptions are those of the FleX paper.
 
     Raises
     ------
     ScenarioError
-        If a file can't be read, or a topology makes no sense.
+        If a file can't be read, or a topology is not valid.
     """
     if isinstance(designs, Mapping):
         text = json.dumps({"designs": dict(designs)}, indent=1)
@@ -92,7 +93,10 @@ def compare(
 
 
 def read(paths: Sequence[str | Path]) -> tuple[list[Design], list[Hardware | None]]:
-    """The designs of files, and the different hardware that `power.catalogue` of the files names; ``None``: none."""
+    """The designs of files, and the different hardware that `power.catalogue` of the files names.
+
+    ``None`` means that a file names no hardware.
+    """
     found = [each for path in paths for each in _of_file(Path(path))]
     return _renamed([design for design, _ in found]), list(
         dict.fromkeys(hardware for _, of_points in found for hardware in of_points)
@@ -105,7 +109,7 @@ def common(named: Sequence[Hardware | None]) -> Hardware | None:
     Raises
     ------
     ScenarioError
-        If some name another one than others: designs side by side are made of the same hardware.
+        If files name different hardware: compared designs must have the same hardware.
     """
     if len(named) > 1:
         words = [each.name if each is not None else "no `power.catalogue`" for each in named]
@@ -116,7 +120,10 @@ def common(named: Sequence[Hardware | None]) -> Hardware | None:
 
 
 def _of_file(path: Path) -> list[tuple[Design, list[Hardware | None]]]:
-    """The designs of a file with their hardware. The topologies of a scenario are named by the values of its sweep."""
+    """The designs of a file with their hardware.
+
+    Topologies of a scenario get their names from the values of its sweep.
+    """
     scenario = Scenario.from_file(path)
     if any(line.startswith(("topology:", "sweep:", "zip:")) for line in scenario.text.splitlines()):
         points: dict[str, list[Point]] = {}
@@ -135,7 +142,7 @@ def _hardware(point: Point) -> Hardware | None:
 
 
 def _names(topologies: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Short names of topologies: the kind if it is unique, else with all parameters."""
+    """Short names of topologies: the kind alone if it is unique, otherwise the kind with all parameters."""
     kinds = [next(iter(topology)) for topology in topologies]
     return [
         kind if kinds.count(kind) == 1 else in_words(topology) for kind, topology in zip(kinds, topologies, strict=True)

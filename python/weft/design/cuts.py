@@ -1,9 +1,11 @@
-"""Bisection by partitioning: METIS proposes halves, the engine balances and improves them; the best of many seeds.
+"""Finds the bisection by partitioning. METIS proposes halves for many seeds, and the engine balances and improves them.
+
+The best cut is kept.
 
 Source: G. Karypis, V. Kumar, "A Fast and High Quality Multilevel Scheme for Partitioning Irregular Graphs", SIAM J.
-Sci. Comput. 20(1), 1998. A cut that was found is an upper bound of the bisection. Where all routers have equally many
-terminals, the second smallest eigenvalue of the Laplacian gives a lower bound (M. Fiedler, "Algebraic Connectivity of
-Graphs", Czechoslovak Math. J. 23, 1973; B. Mohar, "Isoperimetric Numbers of Graphs", JCTB 47, 1989).
+Sci. Comput. 20(1), 1998. Any cut found in this way is an upper bound of the bisection. If all routers have the same
+number of terminals, the second smallest eigenvalue of the Laplacian gives a lower bound (M. Fiedler, "Algebraic
+Connectivity of Graphs", Czechoslovak Math. J. 23, 1973; B. Mohar, "Isoperimetric Numbers of Graphs", JCTB 47, 1989).
 """
 
 from __future__ import annotations
@@ -19,12 +21,12 @@ if TYPE_CHECKING:
 
     from weft._engine import Design
 
-# Routers up to which eigenvalues are computed: a dense matrix of this size squared takes some seconds.
+# Maximum number of routers for which eigenvalues are computed: a dense matrix of this size squared takes some seconds.
 MOST_ROUTERS = 2000
 
 
 def adjacency(links: npt.NDArray[np.uint32], routers: int) -> tuple[npt.NDArray[np.int32], ...]:
-    """Rows of the graph without parallel links, one after the other: where each begins, neighbours, number of links."""
+    """Adjacency lists of the graph without parallel links: start of each router's list, neighbours, links to each."""
     ends = links[:, :2].astype(np.int64)
     both = np.concatenate([ends, ends[:, ::-1]])
     keys, counts = np.unique(both[:, 0] * routers + both[:, 1], return_counts=True)
@@ -34,9 +36,9 @@ def adjacency(links: npt.NDArray[np.uint32], routers: int) -> tuple[npt.NDArray[
 
 
 def best(design: Design, links: npt.NDArray[np.uint32], terminals: npt.NDArray[np.uint32], seeds: int) -> int:
-    """Links of the smallest balanced cut of METIS over `seeds` seeds.
+    """Number of links of the smallest balanced cut that METIS finds with `seeds` seeds.
 
-    Balanced: the terminals of the halves differ by no more than those of one router.
+    A cut is balanced if the numbers of terminals of its halves differ by at most the terminals of one router.
     """
     if len(terminals) < 2:
         return 0
@@ -54,9 +56,9 @@ def best(design: Design, links: npt.NDArray[np.uint32], terminals: npt.NDArray[n
 
 
 def spectral_bound(links: npt.NDArray[np.uint32], terminals: npt.NDArray[np.uint32]) -> int | None:
-    """Links that every balanced cut has at least; ``None`` where routers have unequal terminals, or are too many.
+    """Lower bound on the links of any balanced cut; ``None`` if routers have unequal terminals, or are too many.
 
-    The halves of an odd number of routers differ by one router.
+    If the number of routers is odd, the halves differ by one router.
     """
     routers = len(terminals)
     if not 2 <= routers <= MOST_ROUTERS or len(set(terminals.tolist())) > 1:

@@ -1,4 +1,4 @@
-"""A page for a comparison or a search: tables and pictures in one file that loads nothing."""
+"""A page for a comparison or a search: tables and pictures in one file that needs no other file and no network."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def write(comparison: Comparison, path: Path, title: str, found: Found | None = 
     Raises
     ------
     ResultsError
-        If the name is not that of a page.
+        If the file name does not have the ending of a page.
     WriteError
         If the file can't be written.
     """
@@ -98,7 +98,7 @@ def _assumptions(comparison: Comparison) -> list[str]:
 
 
 def _priced(prices: Prices) -> str:
-    """The lines of a price list, in words."""
+    """The fitted lines of a price list, as text."""
     lines = f"lines through the prices of {prices.name}"
     routers = f"{prices.router.slope:.4g} $ per port + {prices.router.intercept:,.6g} $"
     cables = f"{prices.cable.slope:.4g} $ per metre + {prices.cable.intercept:.5g} $ for each Gb/s"
@@ -107,7 +107,7 @@ def _priced(prices: Prices) -> str:
 
 
 def _data(comparison: Comparison, frame: pl.DataFrame, found: Found | None) -> dict[str, Any]:
-    """Meaning of the pictures."""
+    """The data from which the page draws its pictures."""
     designs = []
     for each in comparison.designs:
         metres = each.cable_m.round(6)
@@ -131,7 +131,10 @@ def _data(comparison: Comparison, frame: pl.DataFrame, found: Found | None) -> d
 
 
 def _points(found: Found) -> dict[str, Any]:
-    """Candidates within the limits; of very many an even sample, and the whole front."""
+    """Candidates within the limits, and the whole front.
+
+    If there are very many candidates, only an even sample is included.
+    """
     shown = found.candidates.filter("within_limits").sort("cost_usd")
     step = max(1, shown.height // 5000)
     kept = shown.with_row_index("place").filter(

@@ -1,10 +1,11 @@
-"""Searches all families for designs: N terminals, at most R ports per router, a limit of cost.
+"""Searches all families for designs with N terminals, at most R ports per router, and a limit of cost.
 
-Every candidate is priced by formula. Best is the Pareto front: no other design is at least as good in cost, power,
-diameter and bisection, and better in one of them. Where the formula of a bisection is not exact, it is hardly ever too
-low; so the designs on the front are built and measured, the front is drawn again with their true bisections, and so on
-until all designs on it are exact or measured. Where racks have a size the same is done with costs: no formula knows how
-long cables are then, so all of them are taken to be as short as they can be until a design is built.
+Every candidate is priced by formula. The best designs form the Pareto front: no other design is at least as good in
+cost, power, diameter and bisection, and better in one of them. If the formula of a bisection is not exact, its result
+is hardly ever too low. So the designs on the front are built and measured, and the front is computed again with the
+measured bisections. This is repeated until all designs on the front have exact or measured bisections. If racks have a
+size, costs are treated in the same way. No formula gives the lengths of cables then, so all cables are assumed to have
+their minimum length until a design is built.
 """
 
 from __future__ import annotations
@@ -31,9 +32,9 @@ if TYPE_CHECKING:
     from weft.design.wanted import Wanted
 
 MEASURED = "measured"
-# Links of all designs that a search builds: more take more than some seconds.
+# Maximum number of links of all designs that a search builds: more would take more than some seconds.
 MOST_LINKS = 300_000
-# Seeds of the partitioner while a front is drawn.
+# Number of seeds of the partitioner while a front is computed.
 _SEEDS = 4
 # The compared quantities, and whether less (1) or more (-1) is better.
 _AIMS = {"cost_usd": 1, "power_w": 1, "diameter_hops": 1, "bisection_links": -1}
@@ -46,14 +47,14 @@ class Found:
     Attributes
     ----------
     wanted : Wanted
-        What was asked for.
+        The requested properties.
     candidates : polars.DataFrame
         All designs that have enough terminals within the radix, by formula: ``topology``, ``routers``, ``terminals``,
-        ``radix_ports``, ``links``, ``diameter_hops``, ``bisection_links``, ``bisection_is`` (how good the formula is,
-        or that it was measured: then it is the best cut that was found), ``bisection_per_terminal`` (links over half
-        the terminals), ``racks`` (``None`` if they have a size and the design was not built), ``cost_usd``, ``cost_is``
-        (where racks have a size, and the design was not built, it costs at least so much), ``power_w``,
-        ``within_limits`` (by these numbers), ``on_front``.
+        ``radix_ports``, ``links``, ``diameter_hops``, ``bisection_links``, ``bisection_is`` (the quality of the
+        formula, or that the bisection was measured: then it is the best cut found), ``bisection_per_terminal`` (links
+        divided by half the terminals), ``racks`` (``None`` if racks have a size and the design was not built),
+        ``cost_usd``, ``cost_is`` (it says whether the cost is a lower bound, because racks have a size and the design
+        was not built), ``power_w``, ``within_limits`` (by these numbers), ``on_front``.
     topologies : list of dict
         Name and parameters of each candidate.
     assumed : Assumptions
@@ -71,7 +72,7 @@ class Found:
         return self.candidates.filter("on_front").sort("cost_usd", "power_w", "topology")
 
     def remarks(self) -> list[str]:
-        """Meaning of the front, and the origin of its numbers."""
+        """Notes on the meaning of the front, and on the origin of its numbers."""
         front, within = self.front, int(self.candidates["within_limits"].sum())
         lines = [
             f"{len(front)} on the front of {within:,} designs within the limits, of {len(self.candidates):,}",
@@ -90,7 +91,7 @@ class Found:
         return lines
 
     def measured(self, most: int | None = None) -> Comparison:
-        """The designs on the front, built and measured; the cheapest `most` of them."""
+        """The designs on the front, built and measured; at most the `most` cheapest designs."""
         rows = self.candidates.with_row_index("place").filter("on_front").sort("cost_usd", "power_w", "topology")
         places = rows["place"].to_list()[:most]
         named = {
@@ -106,17 +107,18 @@ def search(wanted: Wanted, assumed: Assumptions | None = None, most_measured_lin
     Parameters
     ----------
     wanted : Wanted
-        What a design has to be.
+        Properties that a design must have.
     assumed : Assumptions, optional
         Prices, packaging, power; by default those of the FleX paper.
     most_measured_links : int
-        Links of all designs that are built, at most; on a front that would need more, the bisections of the dearest are
-        left as formulas say.
+        Maximum number of links of all designs that are built. If a front needs more, the bisections of its most
+        expensive designs stay as the formulas give them.
 
     Raises
     ------
     WeftError
-        If no design has so many terminals within the radix, or none keeps to the limits; says which misses by how much.
+        If no design has the requested number of terminals within the radix, or none meets the limits. The message names
+        the nearest designs and by how much they miss the limits.
     """
     assumed = assumed or Assumptions()
     if assumed.prices is None:
@@ -134,7 +136,7 @@ def search(wanted: Wanted, assumed: Assumptions | None = None, most_measured_lin
     if not rows:
         refuse_radix(wanted, room)
     frame = pl.DataFrame(rows, orient="row", schema=_SCHEMA)
-    # a lower bound would leave out designs on the front: so all designs are measured, as they are few
+    # a lower bound would leave out designs on the front. The designs are few, so all are measured
     lower = (frame["bisection_is"] == LOWER).to_numpy()
     frame = _with_measured(frame, topologies, _within(wanted, frame) & lower, assumed)
     measured = 0
@@ -147,7 +149,7 @@ def search(wanted: Wanted, assumed: Assumptions | None = None, most_measured_lin
         else:
             front[nearest(wanted, frame)] = True
         todo = front & ~_is_known(frame)
-        # the cheapest first, as long as there is work left
+        # the cheapest designs first, until the maximum number of links is reached
         cheapest = np.flatnonzero(todo)[np.argsort(frame["cost_usd"].to_numpy()[todo], kind="stable")]
         spent = measured + np.cumsum(frame["links"].to_numpy()[cheapest])
         todo[cheapest[spent > most_measured_links]] = False
@@ -164,13 +166,13 @@ def search(wanted: Wanted, assumed: Assumptions | None = None, most_measured_lin
 
 
 def _is_known(frame: pl.DataFrame) -> npt.NDArray[np.bool_]:
-    """Which designs have an exact or measured bisection and cost."""
+    """Mask of the designs that have an exact or measured bisection and cost."""
     known = frame["bisection_is"].is_in([EXACT, MEASURED]) & (frame["cost_is"] != AT_LEAST)
     return known.to_numpy()
 
 
 def _within(wanted: Wanted, frame: pl.DataFrame) -> npt.NDArray[np.bool_]:
-    """The designs within the limits; a design that misses the bisection by its lower bound may still be within."""
+    """Mask of the designs within the limits. A design stays if only a lower bound of its bisection misses the limit."""
     within = np.ones(len(frame), dtype=bool)
     for limit, (column, sign, *_) in LIMITS.items():
         if (bound := getattr(wanted, limit)) is not None:
@@ -182,7 +184,10 @@ def _within(wanted: Wanted, frame: pl.DataFrame) -> npt.NDArray[np.bool_]:
 def _with_measured(
     frame: pl.DataFrame, topologies: list[dict[str, Any]], which: npt.NDArray[np.bool_], assumed: Assumptions
 ) -> pl.DataFrame:
-    """The frame with bisections that the partitioner finds, and costs, for those of some designs that are not known."""
+    """The frame in which some designs get measured values. Bisections come from the partitioner.
+
+    Known bisections and costs are kept.
+    """
     places = np.flatnonzero(which)
     if not len(places):
         return frame
@@ -235,13 +240,13 @@ def _row(topology: dict[str, Any], plan: Plan, assumed: Assumptions, prices: Pri
 
 
 def pareto(aims: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
-    """Rows that no other row dominates, less being better in each column; of equal rows the first.
+    """Rows that no other row dominates; less is better in each column. Of equal rows, the first is returned.
 
     Parameters
     ----------
     aims : array of float, shape (designs, aims)
     """
-    order = np.lexsort(aims.T[::-1])  # what dominates a row comes before it
+    order = np.lexsort(aims.T[::-1])  # every row comes after the rows that dominate it
     kept: list[int] = []
     front = np.empty((0, aims.shape[1]))
     for place in order:

@@ -1,4 +1,4 @@
-"""A design, measured on its graph."""
+"""Measures a design on its graph."""
 
 from __future__ import annotations
 
@@ -31,22 +31,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Assumptions:
-    """Assumptions about all designs alike.
+    """Assumptions that are the same for all designs.
 
     Attributes
     ----------
     prices : Prices or None
-        What routers and cables cost; ``None``: that is not known, and designs have no cost.
+        Prices of routers and cables; ``None``: the prices are unknown, and designs have no cost.
     packaging : Packaging
-        How far things are apart.
+        Distances between racks, and lengths of cables.
     port_w : float
         Power of a port that is wired [W]; 2.8: 4 lanes of 0.7 W (FleX, IEEE Access 2022, section IV-A).
     hardware : Hardware or None
-        What boxes, ports and modules draw by the catalogue, in place of `port_w`.
+        Power of boxes, ports and modules from the catalogue, used instead of `port_w`.
     failures : Failures
-        How link failures are tried.
+        Parameters of the trials of link failures.
     seeds : int
-        Seeds of the partitioner.
+        Number of seeds of the partitioner.
     """
 
     prices: Prices | None = field(default_factory=price_list.default)
@@ -63,7 +63,7 @@ class Assumptions:
 
     @classmethod
     def of(cls, hardware: Hardware | None) -> Assumptions:
-        """The power and prices of some hardware, and all else as it is by default."""
+        """Assumptions with the power and prices of some hardware, and defaults for the rest."""
         return cls() if hardware is None else cls(hardware=hardware, prices=hardware.prices())
 
     def power_w(self, routers: int, radix: int, links: int, terminals: int) -> float:
@@ -73,7 +73,7 @@ class Assumptions:
         return self.port_w * (2 * links + terminals)
 
     def remarks(self) -> list[str]:
-        """Where power and cost come from."""
+        """Notes on the sources of power and cost."""
         power = f"{self.port_w:g} W per wired port, modules and traffic apart"
         if self.hardware is not None:
             power = f"{self.hardware.name}; without traffic, which adds {self.hardware.bit_pj:g} pJ/bit at each router"
@@ -90,14 +90,17 @@ class Assumptions:
 
 
 def in_words(topology: Mapping[str, Any]) -> str:
-    """A topology without parameters at their defaults: single links, and the arrangement of a dragonfly."""
+    """A topology as text.
+
+    It omits parameters that have their defaults: single links, and the arrangement of a dragonfly.
+    """
     ((name, parameters),) = topology.items()
     usual = {"trunk_width": 1, "arrangement": "palm_tree"}
     return label({name: {key: value for key, value in parameters.items() if usual.get(key) != value}})
 
 
 class MeasuredDesign:
-    """A design and its numbers, each computed when it is first asked for.
+    """A design and its numbers. Each number is computed on first access.
 
     Parameters
     ----------
@@ -115,12 +118,12 @@ class MeasuredDesign:
 
     @cached_property
     def facts(self) -> dict[str, Any]:
-        """Degrees, distances, bisection, links by class, as `weft explain topology` has them."""
+        """Degrees, distances, bisection, links by class, as `weft explain topology` prints them."""
         return self.design.facts()
 
     @cached_property
     def links(self) -> npt.NDArray[np.uint32]:
-        """The two ends of each link between routers, its class there and its class back; shape (links, 4)."""
+        """The two ends of each link between routers, and its class in each direction; shape (links, 4)."""
         return np.frombuffer(self.design.links(), dtype=np.uint32).reshape(-1, 4)
 
     @cached_property
@@ -130,11 +133,11 @@ class MeasuredDesign:
 
     @cached_property
     def plan(self) -> Plan | None:
-        """Numbers by formula; ``None`` if this network has none."""
+        """Numbers by formula; ``None`` if there is no formula for this network."""
         ((name, parameters),) = self.topology.items()
         plain = parameters.get("trunk_width", 1) == 1 and not parameters.get("escape_rings")
         plan = FAMILIES[name].plan(parameters) if name in FAMILIES and plain else None
-        # formulas hold from some size on: not for lines of two routers, or trees of four levels
+        # formulas apply only from some size on: not to lines of two routers, nor to trees of four levels
         counted = None if plan is None else (plan.routers, plan.links, plan.diameter)
         return plan if counted == (len(self.terminals), len(self.links), self.facts["diameter_hops"]) else None
 
@@ -154,10 +157,10 @@ class MeasuredDesign:
 
     @cached_property
     def bisection(self) -> dict[str, Any]:
-        """The bisection: the best that is known, by formula and by partitioning.
+        """The best known values of the bisection, by formula and by partitioning.
 
-        ``bisection_low_links`` and ``bisection_links`` enclose the smallest number of links between two halves whose
-        terminals differ by no more than those of one router.
+        ``bisection_low_links`` and ``bisection_links`` enclose the smallest number of links between two halves. The
+        numbers of terminals of the halves differ by at most the terminals of one router.
         """
         exact, known = self.facts["bisection_exact"], self.facts["bisection_links"]
         formula, kind = (known, EXACT) if exact else (None, None)
@@ -185,7 +188,7 @@ class MeasuredDesign:
 
     @cached_property
     def failures(self) -> pl.DataFrame:
-        """Probability that the network is connected while links fail; see `resilience.curve`."""
+        """Probability that the network is still connected as links fail; see `resilience.curve`."""
         return resilience.curve(self.design, len(self.links), self.assumed.failures)
 
     @cached_property
@@ -228,7 +231,7 @@ class MeasuredDesign:
         return self.assumed.power_w(facts["routers"], facts["radix_ports"], len(self.links), facts["terminals"])
 
     def _tolerated(self) -> dict[str, float | None]:
-        """Shares of failed links up to which most trials are connected; ``None`` where there is no link to fail."""
+        """Shares of failed links up to which most trials stay connected; ``None`` if there are no links."""
         of = {
             "tolerated_failures_share": "connected_share",
             "tolerated_failures_terminals_share": "terminals_connected_share",
@@ -250,7 +253,7 @@ class MeasuredDesign:
 
     @cached_property
     def money(self) -> dict[str, Any]:
-        """Cost and place of its cables and routers: the columns from ``racks`` to the costs."""
+        """Cost and placement of the cables and routers: the columns from ``racks`` to the costs."""
         facts, prices, packaging = self.facts, self.assumed.prices, self.assumed.packaging
         metres, terminals = float(self.cable_m.sum()), facts["terminals"]
         parts: dict[str, float | None] = dict.fromkeys(
@@ -270,7 +273,7 @@ class MeasuredDesign:
         }
 
     def remarks(self) -> list[str]:
-        """Parts of its cost that are extrapolated."""
+        """Notes on extrapolated parts of the design's cost."""
         if self.assumed.prices is None:
             return []
         longest = float(self.cable_m.max()) if len(self.cable_m) else self.assumed.packaging.terminal_m

@@ -1,4 +1,4 @@
-"""The Moore bound: most routers that links of a degree reach within a diameter.
+"""The Moore bound: maximum number of routers of a graph with a given degree and diameter.
 
 Source: M. Miller, J. Siran, "Moore Graphs and Beyond", Electronic Journal of Combinatorics DS14.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 
 def bound(degree: int, diameter: int) -> int:
-    """Most routers of a graph with this degree and diameter."""
+    """Maximum number of routers of a graph with this degree and diameter."""
     reached: int = 1 + degree * sum((degree - 1) ** step for step in range(diameter))
     return reached
 

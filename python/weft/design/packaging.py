@@ -3,14 +3,15 @@
 Source: FleX (IEEE Access 2022), section IV-A and Fig. 7. Routers and their terminals share racks; the racks form a
 grid. A cable between two places is as long as their Manhattan distance plus an overhead.
 
-Two rules cover all networks. On a grid (HyperX, mesh, torus, FleX) each router has a place of its own, one pitch from
-the next along every axis, and every cable has the overhead. Elsewhere a group, a pod or a number of routers share a
-rack, cables inside a rack have one length, and racks fill a grid that is as square as possible. Rings are folded, so
-that no cable of theirs is longer than two pitches. In these rules a rack is large enough for its routers and terminals.
+Two rules cover all networks. On a grid (HyperX, mesh, torus, FleX) each router has its own place, one pitch from the
+next along every axis, and every cable has the overhead. In other networks a group, a pod or a number of routers share a
+rack. Cables inside a rack have one length, and racks fill a grid that is as square as possible. Rings are folded, so
+that their cables are at most two pitches long. These rules assume that a rack is large enough for its routers and
+terminals.
 
-Where racks have a size (routers, terminals, or both), they are filled with these lines, groups and pods one after the
-other, whatever the network: the next one comes into the rack where the one before ended if it fits as a whole, and one
-that is larger than a rack is divided. The racks fill a square. The rule of sizes is ours.
+If racks have a size (routers, terminals, or both), the lines, groups or pods of any network fill the racks one after
+the other. The next one starts in the rack in which the previous one ended if all of it fits there. A line, group or pod
+that is larger than a rack is divided. The racks fill a square. This rule is ours.
 """
 
 from __future__ import annotations
@@ -37,15 +38,15 @@ class Packaging:
     Attributes
     ----------
     pitch_m : float
-        From one rack, or place of a router on a grid, to the next [m].
+        Distance from one rack, or from one router's place on a grid, to the next [m].
     overhead_m : float
-        What a cable between racks is longer than their distance [m].
+        Extra length of a cable between racks beyond their distance [m].
     inside_m : float
         Length of a cable inside a rack [m].
     terminal_m : float
         Length of the cable of a terminal [m].
     routers_per_rack, terminals_per_rack : int or None
-        Most routers and terminals of a rack; ``None``: as many as belong together.
+        Maximum number of routers and of terminals in a rack; ``None``: the rack holds all that belong together.
     """
 
     pitch_m: float = 1.0
@@ -70,25 +71,25 @@ class Packaging:
 
     @property
     def sizes(self) -> str:
-        """The size of a rack, in words."""
+        """The size of a rack, as text."""
         parts = [(self.routers_per_rack, "routers"), (self.terminals_per_rack, "terminals")]
         return " and ".join(f"{most} {what}" for most, what in parts if most is not None)
 
 
 @dataclass(frozen=True)
 class Layout:
-    """Where the routers stand.
+    """Positions of the routers.
 
     Attributes
     ----------
     places : array of int, shape (routers, axes)
-        Place of each router [pitches].
+        Position of each router [pitches].
     racks : array of int, shape (routers,)
         The rack of each router.
     rule : str
-        The rule, in words.
+        The rule of the layout, as text.
     is_grid : bool
-        Every cable has the overhead, also between two routers of a rack.
+        True if every cable has the overhead, also a cable between two routers of a rack.
     """
 
     places: Whole
@@ -102,7 +103,7 @@ class Layout:
         return int(self.racks.max()) + 1
 
     def lengths(self, links: npt.NDArray[np.uint32], packaging: Packaging) -> npt.NDArray[np.float64]:
-        """Length of each link [m], shape (links,); `links` has their two ends in its first columns."""
+        """Length of each link [m], shape (links,); the first columns of `links` are the two ends."""
         near, far = (self.places[links[:, end].astype(np.int64)] for end in (0, 1))
         apart = np.abs(near - far).sum(axis=1)
         metres: npt.NDArray[np.float64] = packaging.pitch_m * apart + packaging.overhead_m
@@ -122,31 +123,34 @@ def square_pairs(racks: int) -> int:
     total = 0
     for axis in square(racks).T:
         counts = np.bincount(axis)
-        # a pair is as far apart as there are steps between its two sides
+        # the distance of a pair is the number of steps between its two sides
         before = np.cumsum(counts)[:-1]
         total += int((before * (racks - before)).sum())
     return total
 
 
 def folded(width: int) -> Whole:
-    """Place of each router of a ring in a row: up on every second place, and down on the others."""
+    """Position of each router of a folded ring in a row.
+
+    The ring uses every second place on its way out, and the others on its way back.
+    """
     ring = np.arange(width)
     half = (width + 1) // 2
     return np.where(ring < half, 2 * ring, 2 * (width - ring) - 1)
 
 
 def in_racks(racks: Whole, rule: str) -> Layout:
-    """Routers in numbered racks."""
+    """The layout of routers in numbered racks."""
     return Layout(square(int(racks.max()) + 1)[racks], racks, rule)
 
 
 def filled(natural: Layout, terminals: npt.NDArray[np.uint32], packaging: Packaging) -> Layout:
-    """The network in racks that have a size (`Packaging.has_sizes`).
+    """The layout of a network in racks that have a size (`Packaging.has_sizes`).
 
     Parameters
     ----------
     natural : Layout
-        Racks without a size: what belongs together.
+        Layout in racks without a size. Its racks say which routers belong together.
     terminals : array of int, shape (routers,)
         Terminals on each router.
     packaging : Packaging

@@ -1,4 +1,4 @@
-"""The layout of a network: that of its family, or one by the order of its routers."""
+"""The layout of a network: either the layout of its family, or one that follows the order of its routers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from weft.design.packaging import Packaging
 
-# Routers of a rack if neither the network nor a size gives their number.
+# Routers per rack if neither the network nor the size of a rack gives their number.
 _IN_A_RACK = 16
 
 
@@ -31,9 +31,9 @@ def layout(
     Parameters
     ----------
     topology : mapping
-        Name and parameters, as a scenario writes them.
+        Name and parameters, as in a scenario.
     places : mapping
-        What `Design.places` of the engine says.
+        Result of `Design.places` of the engine.
     terminals : array of int, shape (routers,)
         Terminals on each router.
     packaging : Packaging
@@ -49,7 +49,7 @@ def layout(
 
 
 def _natural(topology: Mapping[str, Any], places: Mapping[str, Any], routers: int) -> Layout:
-    """Parts that share a rack."""
+    """The layout in racks without a size: parts of the network that belong together share a rack."""
     ((name, parameters),) = topology.items()
     if name in FAMILIES and (found := FAMILIES[name].layout(parameters)) is not None:
         return found

@@ -1,4 +1,4 @@
-"""Numbers of a design by formula, before any graph is built."""
+"""Numbers of a design from formulas, without building its graph."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from weft.design.packaging import Layout, Packaging
     from weft.design.price_list import Prices
 
-# How good a formula of a bisection is.
+# Quality of a formula of a bisection.
 EXACT, CUT, ESTIMATE, LOWER = "exact", "a cut that exists", "an estimate", "lower bound"
 
 
@@ -21,27 +21,28 @@ class Plan(NamedTuple):
     Attributes
     ----------
     routers, terminals, radix : int
-        Their numbers; most ports of a router.
+        Number of routers and of terminals; maximum number of ports of a router.
     most_terminals : int
-        Most terminals of a router.
+        Maximum number of terminals of a router.
     links : int
-        Between routers.
+        Number of links between routers.
     degree : int
-        Most links of a router to others.
+        Maximum number of links of a router to other routers.
     diameter : int
-        Hops between routers.
+        Diameter between routers [hops].
     bisection : int
-        Links [formula, see `bisection_kind`].
+        Number of links of the bisection by formula; see `bisection_kind`.
     bisection_kind : str
-        `EXACT`; `CUT`: there is such a balanced cut, maybe a better one; `ESTIMATE`: about so many; `LOWER`.
+        `EXACT`; `CUT`: a balanced cut of this size exists, and a smaller one may exist; `ESTIMATE`: an approximate
+        value; `LOWER`: a lower bound.
     inside : int
-        Links inside racks that have no size.
+        Number of links inside racks, if racks have no size.
     distance : int
-        Sum over the other links of the distance between their ends [pitches].
+        Sum of the distances between the ends of all other links [pitches].
     longest : int
         The largest of these distances [pitches].
     racks : int
-        Number of racks that have no size.
+        Number of racks, if racks have no size.
     """
 
     routers: int
@@ -59,14 +60,14 @@ class Plan(NamedTuple):
     racks: int
 
     def cable_m(self, packaging: Packaging) -> float:
-        """Length of all cables between routers [m]; where racks have a size at least so much."""
+        """Length of all cables between routers [m]; a lower bound if racks have a size."""
         if packaging.has_sizes:
             return self.links * min(packaging.inside_m, packaging.overhead_m + packaging.pitch_m)
         between = self.links - self.inside
         return packaging.inside_m * self.inside + packaging.overhead_m * between + packaging.pitch_m * self.distance
 
     def cost_usd(self, prices: Prices, packaging: Packaging) -> float:
-        """Cost of routers and cables, those of terminals too [$]; where racks have a size at least so much."""
+        """Cost of routers and of all cables, including those of terminals [$]; a lower bound if racks have a size."""
         cables = prices.cables(self.links, self.cable_m(packaging))
         return self.routers * prices.router.at(self.radix) + cables + terminal_cost(self.terminals, prices, packaging)
 
@@ -77,29 +78,32 @@ def terminal_cost(terminals: int, prices: Prices, packaging: Packaging) -> float
 
 
 class Family(Protocol):
-    """A kind of network whose numbers are known by formula: a module of `weft.design.families`."""
+    """A kind of network whose numbers are computed by formula. Each is a module of `weft.design.families`."""
 
     def plan(self, parameters: Mapping[str, Any]) -> Plan:
-        """Its numbers. The parameters are those of the topology, without trunks."""
+        """The numbers of a network. The parameters are those of the topology, without trunks."""
 
     def layout(self, parameters: Mapping[str, Any]) -> Layout | None:
-        """Where its routers stand; ``None``: as the order of the network says."""
+        """Positions of the routers; ``None``: the layout follows the order of the routers in the network."""
 
     def candidates(self, terminals: int, radix: int) -> Iterator[dict[str, Any]]:
         """Parameters of all networks with at least this many terminals and at most this many ports per router.
 
-        Terminals are spread evenly: no router could have one less.
+        Terminals are spread evenly, and with one terminal less per router there would be too few.
         """
 
 
 def terminals_each(terminals: int, routers: int, room: int) -> int | None:
-    """Terminals of each router, so that there are enough; ``None`` if there is no room, or some would have none."""
+    """Terminals per router that give enough in total; ``None`` if there is no room, or some routers would have none."""
     each = math.ceil(terminals / routers)
     return each if routers <= terminals and each <= room else None
 
 
 def rising(least: int, parts: int, most_product: int, most_sum: int) -> Iterator[tuple[int, ...]]:
-    """Lists of `parts` numbers from `least` on that do not fall, by their product and their sum at most."""
+    """Non-decreasing lists of `parts` numbers, each at least `least`.
+
+    Their product and their sum have the given maxima.
+    """
     if parts == 0:
         yield ()
         return

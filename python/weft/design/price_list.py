@@ -1,8 +1,8 @@
 """Price lists, and the linear models that are fitted to them.
 
-Source: FleX (IEEE Access 2022), section IV-A: a router costs a line over its ports, a cable a line over its length, for
-each Gb/s. The list that Weft brings, `assets/edr.csv`, holds points of the two lines that the paper prints for
-InfiniBand EDR (Fig. 6): it prints no prices of single parts.
+Source: FleX (IEEE Access 2022), section IV-A: the price of a router is a linear function of its ports. The price of a
+cable per Gb/s is a linear function of its length. The list that comes with Weft, `assets/edr.csv`, holds points of the
+two lines that the paper prints for InfiniBand EDR (Fig. 6), because the paper prints no prices of single parts.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 COLUMNS = ("part", "ports", "length_m", "bandwidth_gbps", "price_usd", "source")
-# Numbers that each part needs next to its price.
+# Numbers that each part of the list must have in addition to its price.
 _NEEDS = {"router": ("ports",), "cable": ("length_m", "bandwidth_gbps")}
 _HELP = f"a price list has the columns {', '.join(COLUMNS)}, and routers and cables of two sizes each at least"
 
 
 @dataclass(frozen=True)
 class Line:
-    """A straight line through prices, and the range of sizes.
+    """A straight line fitted to prices, and the range of sizes in the list.
 
     Attributes
     ----------
@@ -59,15 +59,15 @@ class Prices:
     Attributes
     ----------
     router : Line
-        Dollars over ports.
+        Price of a router [$] over its ports.
     cable : Line
-        Dollars per Gb/s over metres.
+        Price of a cable [$ per Gb/s] over its length [m].
     bandwidth_gbps : float
         Bandwidth of every cable [Gb/s].
     name : str
-        The file, or the catalogue with its speed.
+        Name of the file, or of the catalogue with its speed.
     terminal_cable : Line or None
-        Dollars per Gb/s over metres of the cables of terminals; ``None``: as the others.
+        Price of a terminal's cable [$ per Gb/s] over its length [m]; ``None``: the same as `cable`.
     """
 
     router: Line
@@ -77,16 +77,16 @@ class Prices:
     terminal_cable: Line | None = None
 
     def terminal_cables(self, number: float, metres: float) -> float:
-        """Cost of cables of terminals with this length in all [$]."""
+        """Cost of `number` cables of terminals with this total length [$]."""
         line = self.terminal_cable or self.cable
         return self.bandwidth_gbps * (line.intercept * number + line.slope * metres)
 
     def cables(self, number: float, metres: float) -> float:
-        """Cost of cables of this length in all [$]."""
+        """Cost of `number` cables between routers with this total length [$]."""
         return self.bandwidth_gbps * (self.cable.intercept * number + self.cable.slope * metres)
 
     def remarks(self, radix: int, longest_m: float) -> list[str]:
-        """Parts of a design outside the list, so that their price is extrapolated."""
+        """Notes on parts of a design outside the range of the list, whose price is extrapolated."""
         values = []
         for what, size, line, unit in (
             ("routers", radix, self.router, " ports"),
@@ -106,12 +106,12 @@ def default() -> Prices:
 
 
 def read(path: str | Path | None) -> Prices:
-    """Read a price list and fit its lines; ``None``: the one that Weft brings.
+    """Read a price list and fit its lines; ``None``: the list that comes with Weft.
 
     Raises
     ------
     WeftError
-        If it can't be read or has gaps: a part without a size or a price, or too few sizes for a line.
+        If the list cannot be read or has gaps: a part without a size or a price, or too few sizes for a line.
     """
     if path is None:
         return default()
@@ -138,7 +138,7 @@ def _fitted(lines: Sequence[str], name: str) -> Prices:
         if row.get(None) is not None:
             _refuse(f"{place}: there are more commas than columns; write a price without them, such as 19637.50")
         if not any((cell or "").strip() for cell in row.values()):
-            continue  # spreadsheets leave such rows behind
+            continue  # spreadsheets write such empty rows
         part = row["part"] = (row["part"] or "").strip().lower()
         if part not in _NEEDS:
             _refuse(f"{place}: {part!r} is no part: a list prices {' and '.join(f'{each}s' for each in _NEEDS)}")

@@ -13,7 +13,7 @@ class Row(NamedTuple):
     column : str
         Column of the frame.
     words, unit : str
-        What it is, and its unit; empty if it has none.
+        Description of the quantity, and its unit; the unit is empty if there is none.
     """
 
     column: str
@@ -58,7 +58,7 @@ ROWS = (
 
 
 def cell(value: Any, column: str) -> str:
-    """A value as tables show it; shares in percent."""
+    """A value as text in tables; shares are in percent."""
     if value is None:
         return "-"
     if isinstance(value, str):

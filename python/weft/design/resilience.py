@@ -1,9 +1,9 @@
-"""Random link failures: how many links may fail before a network falls apart.
+"""Random link failures: how many links may fail before a network is disconnected.
 
 Source: FleX (IEEE Access 2022), section III-B, Table 5: links fail at random, in steps, and a network tolerates the
-largest step at which more than half of the trials are still connected. Each trial is a random order of failures, so one
-set of trials answers for steps of any size. Intervals of shares are those of E. B. Wilson, "Probable Inference, the Law
-of Succession, and Statistical Inference", JASA 22(158), 1927.
+largest step at which more than half of the trials are still connected. Each trial is a random order in which links
+fail, so one set of trials serves steps of any size. Intervals of shares are those of E. B. Wilson, "Probable Inference,
+the Law of Succession, and Statistical Inference", JASA 22(158), 1927.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Failures:
-    """How failures are tried.
+    """Parameters of the trials of failures.
 
     Attributes
     ----------
     step : float
         Share of the links that fail from one step to the next.
     trials : int
-        Random orders.
+        Number of random orders.
     confidence : float
-        Of the intervals.
+        Confidence level of the intervals.
     seed : int
-        Of the random orders.
+        Seed of the random orders.
     """
 
     step: float = 0.05
@@ -53,13 +53,13 @@ class Failures:
             )
 
     def shares(self) -> npt.NDArray[np.float64]:
-        """The shares of failed links that are looked at, without 0."""
+        """The shares of failed links that are examined, without 0."""
         steps = np.arange(1, math.floor(1 / self.step + 1e-9) + 1, dtype=np.float64)
         return self.step * steps
 
 
 def wilson(successes: int, trials: int, confidence: float) -> tuple[float, float]:
-    """The interval of a share."""
+    """The Wilson confidence interval of a share."""
     z = NormalDist().inv_cdf((1 + confidence) / 2)
     share, spread = successes / trials, z * z / trials
     middle = (share + spread / 2) / (1 + spread)
@@ -68,7 +68,7 @@ def wilson(successes: int, trials: int, confidence: float) -> tuple[float, float
 
 
 def curve(design: Design, links: int, failures: Failures) -> pl.DataFrame:
-    """How often the network is connected, by the share of its links that have failed.
+    """Share of the trials in which the network is connected, by the share of failed links.
 
     Returns
     -------

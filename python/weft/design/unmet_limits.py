@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def refuse_radix(wanted: Wanted, room: int | None) -> NoReturn:
-    """Propose a radix that is large enough."""
+    """Raise an error that proposes a radix that is large enough."""
     families = wanted.families or tuple(FAMILIES)
 
     def is_enough(radix: int) -> bool:
@@ -36,7 +36,7 @@ def refuse_radix(wanted: Wanted, room: int | None) -> NoReturn:
     if not is_enough(MOST_PORTS):
         more = "" if room is None else ", or allow for more in a rack"
         raise WeftError.saying(what, f"none of up to {MOST_PORTS:,} ports has; ask for fewer terminals{more}")
-    # more ports never take a design away
+    # a design that fits with fewer ports also fits with more
     low, high = wanted.radix_ports, MOST_PORTS
     while high - low > 1:
         middle = (low + high) // 2
@@ -46,13 +46,13 @@ def refuse_radix(wanted: Wanted, room: int | None) -> NoReturn:
 
 
 def _count(value: float, unit: str) -> str:
-    """An amount with its unit; one of it without the s of many."""
+    """An amount with its unit, in the singular for 1."""
     number = f"{value:,.0f}"
     return f"{number} {unit.removesuffix('s') if number == '1' else unit}".rstrip()
 
 
 def _excess(wanted: Wanted, frame: pl.DataFrame) -> npt.NDArray[np.float64]:
-    """By how much each design misses the limit that it misses most [share of the limit]; 0 or less: by nothing."""
+    """Largest relative excess of each design over any limit; 0 or less if it meets all limits."""
     excess = np.full(len(frame), -np.inf)
     for limit, (column, sign, *_) in LIMITS.items():
         if (bound := getattr(wanted, limit)) is not None:
@@ -62,12 +62,12 @@ def _excess(wanted: Wanted, frame: pl.DataFrame) -> npt.NDArray[np.float64]:
 
 
 def nearest(wanted: Wanted, frame: pl.DataFrame) -> int:
-    """The design that misses its worst limit by the least."""
+    """Row of the design with the smallest such excess."""
     return int(np.argmin(_excess(wanted, frame)))
 
 
 def refuse_limits(wanted: Wanted, frame: pl.DataFrame) -> NoReturn:
-    """Print by how much the limits are missed: each limit alone, and by the nearest design."""
+    """Raise an error that says by how much the limits are missed, for each limit alone and for the nearest design."""
     shown: list[str] = []
     for limit, (column, sign, words, unit) in LIMITS.items():
         if (bound := getattr(wanted, limit)) is None:
@@ -93,7 +93,7 @@ def refuse_limits(wanted: Wanted, frame: pl.DataFrame) -> NoReturn:
 
 
 def _missed(wanted: Wanted, frame: pl.DataFrame, place: int) -> tuple[str, str]:
-    """The gap between a design and the limits, and limits that it meets."""
+    """The gap between a design and the limits that it misses, and the limits that it meets."""
     misses, needs = [], []
     for limit, (column, sign, words, unit) in LIMITS.items():
         bound, value = getattr(wanted, limit), frame[column][place]

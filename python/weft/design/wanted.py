@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from weft.design.families import FAMILIES
 from weft.errors import WeftError
 
-# How a cost is known.
+# Ways in which a cost is known.
 BY_FORMULA, AT_LEAST = "by formula", "at least"
-# Most terminals and most ports of a router: more take minutes.
+# Maximum number of terminals, and of ports of a router: larger searches take minutes.
 MOST_TERMINALS, MOST_PORTS = 10_000_000, 512
-# Limits of a search: the column, how far a design may go (1: at most, -1: at least), words and unit.
+# Limits of a search: the column, the direction (1: at most, -1: at least), description and unit.
 LIMITS = {
     "most_terminals": ("terminals", 1, "number of terminals", ""),
     "budget_usd": ("cost_usd", 1, "cost", "$"),
@@ -28,7 +28,7 @@ class Wanted:
     Attributes
     ----------
     terminals : int
-        Least number of terminals.
+        Smallest number of terminals.
     radix_ports : int
         Highest number of ports per router.
     most_terminals : int or None
@@ -36,9 +36,9 @@ class Wanted:
     budget_usd, power_w, diameter_hops : float or None
         Highest cost [$], power [W] and diameter [hops].
     bisection_links : float or None
-        Least number of links between two halves.
+        Smallest number of links between two halves.
     families : tuple of str
-        Topologies that are searched; all if empty.
+        Topologies that are searched; if empty, all topologies.
     """
 
     terminals: int
@@ -63,7 +63,7 @@ class Wanted:
 
     @property
     def limits(self) -> list[str]:
-        """The limits that are set, in words."""
+        """The limits that are set, as text."""
         lines = [f"{self.terminals:,} terminals at least", f"{self.radix_ports} ports per router at most"]
         for limit, (_, sign, words, unit) in LIMITS.items():
             if (bound := getattr(self, limit)) is not None:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class Looks(TypedDict, total=False):
-    """Appearance of a figure, as `weft.plot.appearance.Appearance.of` reads it."""
+    """Appearance of a figure, in the form that `weft.plot.appearance.Appearance.of` reads."""
 
     width: str | float | None
     height: str | float | None
@@ -60,27 +60,27 @@ class Options(Asked, Looks, total=False):
 
 
 class OneKind:
-    """A kind of figure of some results: a call draws it into a file, `figure` makes it."""
+    """A kind of figure of some results. A call draws it into a file; `figure` returns it."""
 
     def __init__(self, plots: Plots, kind: KindName) -> None:
         self._plots, self._kind = plots, kind
         self.__doc__ = f"Draws {KINDS[kind].summary}. The parameters are those of `Plots.draw` after `kind`."
 
     def __call__(self, path: str | Path | None = None, **options: Unpack[Options]) -> Path:
-        """Draw it into a file, and write its numbers next to it; returns the path of the figure."""
+        """Draw the figure into a file, and write its numbers next to it; returns the path of the figure."""
         return self._plots.draw(self._kind, path, **options)
 
     def figure(self, **options: Unpack[Shown]) -> Picture:
-        """Make a matplotlib figure to be shown or changed."""
+        """Make a matplotlib figure, which the caller may show or change."""
         return self._plots.figure(self._kind, **options)
 
 
 class Shown(Asked, Looks, total=False):
-    """All parameters of a figure that is not written."""
+    """All parameters of a figure that is not written to a file."""
 
 
 class Drawn:
-    """An attribute of `Plots` that draws the kind of plot that its name says."""
+    """An attribute of `Plots`. It draws the kind of figure that has its name."""
 
     def __set_name__(self, owner: type[Plots], name: KindName) -> None:
         self._kind: KindName = name
@@ -96,11 +96,11 @@ class Drawn:
 
 
 class Plots:
-    """Figures of results: ``results.plot()`` draws the usual one, ``results.plot.KIND(path)`` one of another kind.
+    """Figures of results: ``results.plot()`` draws the default one, ``results.plot.KIND(path)`` a chosen kind.
 
     Every kind takes the parameters of `draw` after `kind`. ``results.plot.KIND.figure()`` and
-    ``results.plot.figure(kind)`` give the matplotlib figure itself, which a notebook shows; its attribute ``numbers``
-    is the frame of its data.
+    ``results.plot.figure(kind)`` return the matplotlib figure itself, which a notebook shows. The attribute ``numbers``
+    of the figure is the frame of its data.
 
     Examples
     --------
@@ -182,22 +182,22 @@ class Plots:
             File to write; the ending (pdf, svg, png) chooses the format. By default ``KIND.png`` in the folder of the
             results.
         point : int, str, dict or a list of them, optional
-            Points by number, or by coordinates: ``"routing=ugal_p,load=0.3"``, ``{"load": 0.3}``. By default all;
-            a negative number counts from the last.
+            Points by number, or by coordinates such as ``"routing=ugal_p,load=0.3"`` or ``{"load": 0.3}``; by default
+            all points. A negative number counts from the last point.
         job : str or list of str, optional
-            Jobs by name, each with a curve of its own in figures of latencies; ``"all"`` for every job.
+            Names of jobs. In figures of latencies each of these jobs has its own curve. ``"all"`` means every job.
         at : int, optional
-            Cycle of the map in figures of queues; by default the time with the most full ports.
+            Cycle that the map shows in figures of queues; by default the time with the most full ports.
         full : float, optional
-            Share of its buffer from which on a queue is full, in figures of queues, above 0 to 1; by default 0.5.
+            In figures of queues, a queue counts as full from this share of its buffer on; above 0, at most 1; by
+            default 0.5.
         others : sequence of ResultSet, optional
             Further results in the same figure.
         csv : bool
-            Whether to write the numbers of the figure to a file of the same name with ``.csv`` behind it.
+            Whether to write the numbers of the figure to a file with the same name plus ``.csv``.
         appearance
-            What the figure is to look like: ``width`` and ``height`` [inches], ``labels``, ``title``, ``legend``,
-            ``order``, ``xlim``, ``ylim``, ``style``, ``panels``, ``units``: see
-            `weft.plot.appearance.Appearance.of`.
+            Appearance of the figure: ``width`` and ``height`` [inches], ``labels``, ``title``, ``legend``, ``order``,
+            ``xlim``, ``ylim``, ``style``, ``panels``, ``units``: see `weft.plot.appearance.Appearance.of`.
 
         Raises
         ------
@@ -222,7 +222,7 @@ class Plots:
         others: Sequence[ResultSet] = (),
         **appearance: Unpack[Looks],
     ) -> Picture:
-        """Make a matplotlib figure to be shown or changed; the parameters are those of `draw`."""
+        """Make a matplotlib figure, which the caller may show or change; the parameters are those of `draw`."""
         jobs = [job] if isinstance(job, str) else list(job)
         check_jobs(kind, jobs)
         check_queues(kind, at, full)

@@ -1,7 +1,7 @@
-"""The requested appearance of a figure: size, words, legend, order, limits of axes, style sheet.
+"""The requested appearance of a figure: size, labels, legend, order, limits of axes, style sheet.
 
-`Appearance.of` reads what the command line and Python give, and refuses what makes no sense; `weft.plot.finish` gives
-the figure this look.
+`Appearance.of` reads the values from the command line or from Python, and refuses invalid ones. `weft.plot.finish`
+applies them to the figure.
 """
 
 from __future__ import annotations
@@ -28,41 +28,42 @@ if TYPE_CHECKING:
 Row = TypeVar("Row")
 View = TypeVar("View")
 
-# Inches: the column of a two-column paper, and its page.
+# Widths in inches: a column of a two-column paper, and its page.
 COLUMN, PAGE = 3.5, 7.16
 WIDTHS = {"column": COLUMN, "page": PAGE}
 LEGENDS = ("above", "inside", "right", "below", "direct", "none")
-# Inches per unit of a length; pt is the point of TeX, in which \columnwidth is printed.
+# Inches per unit of length. The unit pt is the point of TeX, in which \columnwidth is printed.
 _UNITS = {"": 1.0, "in": 1.0, "cm": 1 / 2.54, "mm": 1 / 25.4, "pt": 1 / 72.27}
-# Inches: the least and the greatest width or height of a figure; the least width of a panel beside another one.
+# Limits in inches: smallest and greatest width or height of a figure, and smallest width of a panel next to another
+# one.
 _LEAST, _GREATEST = 1.0, 60.0
 _PANEL = 2.2
 
 
 @dataclass(frozen=True)
 class Appearance:
-    """Appearance of a figure; the defaults leave everything to the kind of the figure.
+    """Appearance of a figure. With the defaults, the kind of the figure decides everything.
 
     Attributes
     ----------
     width, height : float or None
-        Of the whole figure [inches].
+        Size of the whole figure [inches].
     labels : dict
-        New words by old ones, in legend, titles of panels and axes.
+        Replacements of words in the legend and in the titles of panels and axes: new words by old ones.
     title : str or None
-        Head of the figure; empty for none, ``None`` for the one that the kind chooses.
+        Title of the figure; empty for no title, ``None`` for the title that the kind chooses.
     legend : str
         One of `LEGENDS`.
     order : tuple of str
         Labels that come first, in this order.
     xlim : tuple or None
-        Ends of the horizontal axes; an end that is ``None`` stays as it is.
+        Ends of the horizontal axes; an end that is ``None`` is not changed.
     ylim : dict
-        Ends of vertical axes, by words of their label; under the empty text those of all panels.
+        Ends of vertical axes, by words of their label; the empty text stands for all panels.
     style : str or None
         File of a matplotlib style sheet.
     panels : tuple of str
-        Words of the panels that are drawn, in this order; empty for all.
+        Words that identify the panels to draw, in this order; empty for all panels.
     units : str or None
         ``cycles``: cycles and flits, as the simulator counts; ``si``: microseconds and Gb/s; ``None``: see `si_units`.
     """
@@ -100,32 +101,32 @@ class Appearance:
         Parameters
         ----------
         width : str or float, optional
-            Of the figure: ``"column"`` (3.5 in), ``"page"`` (7.16 in), or a length [inches], also as ``"88mm"``.
+            Width of the figure: ``"column"`` (3.5 in), ``"page"`` (7.16 in), or a length [inches], also as ``"88mm"``.
         height : str or float, optional
-            Of the figure: a length [inches].
+            Height of the figure [inches].
         labels : dict or list of str, optional
-            New words by old ones: ``{"ugal_p": "UGAL"}`` or ``["ugal_p=UGAL"]``.
+            Replacements of words, new words by old ones: ``{"ugal_p": "UGAL"}`` or ``["ugal_p=UGAL"]``.
         title : str or bool, optional
-            Another title; ``False`` or an empty text for none.
+            Title of the figure; ``False`` or an empty text for no title.
         legend : str, optional
             ``above`` (default), ``inside``, ``right``, ``below``, ``direct`` (labels at the ends of the curves) or
             ``none``.
         order : str or list of str, optional
             Labels of curves, points or panels that come first, in this order; they get the first colours.
         xlim, ylim : tuple or str, optional
-            Ends of the axes: ``(0, 0.5)`` or ``"0,0.5"``; an end that is ``None`` or empty stays as it is. `ylim` may
+            Ends of the axes: ``(0, 0.5)`` or ``"0,0.5"``; an end that is ``None`` or empty is not changed. `ylim` may
             be a dict by words of the label of an axis: ``{"latency": (0, 60)}``, or ``"latency=0,60"``.
         style : path, optional
-            File of a matplotlib style sheet, which goes over Weft's settings.
+            File of a matplotlib style sheet, which overrides Weft's settings.
         panels : str or list of str, optional
-            Only these panels, by words of their axis or title, in this order: ``"latency,accepted"``.
+            Draw only these panels, identified by words of their axis or title, in this order: ``"latency,accepted"``.
         units : str, optional
             ``"si"``: latencies in us and loads in Gb/s per terminal; by default ``"cycles"``.
 
         Raises
         ------
         WeftError
-            If a value makes no sense.
+            If a value is not valid.
         """
         if legend is not None and legend not in LEGENDS:
             raise WeftError.saying(f"--legend: there is no place {legend!r}", f"choose {', '.join(LEGENDS)}")
@@ -152,12 +153,14 @@ class Appearance:
     def chosen(
         self, rows: Sequence[Row], views: Sequence[View], *, title: Callable[[View], str], beside: Callable[[Row], str]
     ) -> tuple[list[Row], list[View]]:
-        """The rows and views of a figure that `panels` names; every row, or view, where it names none.
+        """The rows and views of a figure that `panels` names.
+
+        If it names no row, all rows are returned; the same holds for views.
 
         Raises
         ------
         WeftError
-            If it names something that is neither a row nor a view.
+            If `panels` names something that is neither a row nor a view.
         """
         called = [(word, [view for view in views if word.lower() in title(view).lower()]) for word in self.panels]
         named = [(word, [row for row in rows if word.lower() in beside(row).lower()]) for word, _ in called]
@@ -171,33 +174,36 @@ class Appearance:
         return [row for row in rows if not kept or row in kept], found or list(views)
 
     def rank(self, label: str) -> int:
-        """Place of a label in the wanted order; those that were not named come last."""
+        """Position of a label in the requested order. Labels that were not named come last."""
         ranks = [place for place, name in enumerate(self.order) if any(map(mentions(label), self._names(name)))]
         return min(ranks, default=len(self.order))
 
     def _names(self, name: str) -> list[str]:
-        """A requested name, and its name without `labels`."""
+        """A requested name, and the name that it had before `labels` replaced it."""
         return [name, *(old for old, new in self.labels.items() if new == name)]
 
     def layout(self, panels: int, width: float | None = None) -> tuple[float, int]:
-        """Width of a figure [inches], and how many of these panels stand side by side in it."""
+        """Width of a figure [inches], and number of panels side by side in it."""
         width = width or self.width or (COLUMN if panels == 1 else PAGE)
         return width, min(panels, max(1, int(width / _PANEL)))
 
 
 def mentions(text: str) -> Any:
-    """A function that finds some words in `text` as a whole."""
+    """A function that says whether `text` contains some words as whole words."""
     return lambda words: pattern([words]).search(text) is not None
 
 
 def pattern(words: Iterable[str]) -> re.Pattern[str]:
-    """A pattern for some words as a whole: no part of a longer word, and no name of a model with options."""
+    """A pattern that matches some words as a whole.
+
+    It matches neither a part of a longer word nor the name of a model with options.
+    """
     longest = sorted(words, key=len, reverse=True)
     return re.compile(rf"(?<![\w.])(?:{'|'.join(map(re.escape, longest))})(?![\w(]|\.\d)")
 
 
 def _length(option: str, asked: str | float, named: Mapping[str, float]) -> float:
-    """Inches."""
+    """A requested length in inches."""
     words = ", ".join([*named, "or a length such as 3.3, 84mm or 240pt"])
     if isinstance(asked, str):
         found = re.fullmatch(r"\s*([\d.]+(?:e[+-]?\d+)?)\s*([a-z]*)\s*", asked.lower())
@@ -228,7 +234,7 @@ def _labels(asked: Mapping[str, str] | Iterable[str]) -> dict[str, str]:
 
 
 def _listed(asked: str | Iterable[str] | None) -> list[str]:
-    """The labels of an order: several texts, or one with commas between them."""
+    """The labels of a requested order, given as several texts or as one text with commas."""
     texts = [asked] if isinstance(asked, str) else list(asked or [])
     # A comma inside brackets belongs to the options of a model.
     return [part.strip() for text in texts for part in re.split(r",(?![^(]*\))", text) if part.strip()]

@@ -26,24 +26,24 @@ if TYPE_CHECKING:
 
     Rows = dict[str, tuple[YearlyBill, Billed]]
 
-# Inches: height of the panel over time, of a bar, and of the space around the bars.
+# Heights in inches: of the panel over time, of a bar, and of the space around the bars.
 _POWER, _BAR, _AROUND = 1.7, 0.22, 0.65
-# Factor from the highest power to the end of the axis.
+# Upper end of the axis as a multiple of the highest power.
 _ROOM = 1.08
-# Most series that an eye can tell apart.
+# Maximum number of series that an eye can distinguish.
 _MOST = len(style.COLOURS) * 2
 _REFERENCE: dict[str, Any] = {"linestyle": (0, (4, 2)), "linewidth": 0.9}
-# How the part of a bar is filled that a series does not cost.
+# Fill of the part of a bar that is the saving of a series.
 _SAVED: dict[str, Any] = {"facecolor": "none", "edgecolor": style.GREY, "hatch": "////", "linewidth": 0.6}
 
 
 def figure(choice: Choice) -> Picture:
-    """Steps of power above, a bar per series below; of a series without a bill the legend has the reason.
+    """Steps of power above, a bar per series below. If a series has no bill, the legend gives the reason.
 
     Raises
     ------
     ResultsError
-        If there is no bill, if bills differ in what an axis shows, or if there are too many series.
+        If there is no bill, if bills differ in a quantity that shares an axis, or if there are too many series.
     """
     rows: Rows = {}
     for part in choice.parts:
@@ -78,7 +78,7 @@ def _label(part: Chosen, row: Billed) -> str:
 
 
 def _chosen(part: Chosen, yearly: YearlyBill) -> list[Billed]:
-    """The series of chosen points; the reference of savings need not be chosen."""
+    """The series of chosen points. The baseline of the savings may be a series that is not chosen."""
     points = [part.results.points[point]["coordinates"] for point in part.points]
     return [row for row in yearly.rows if any(row.coordinates.items() <= point.items() for point in points)]
 
@@ -123,7 +123,7 @@ def _bars(axes: Axes, rows: Rows, looks: dict[str, Look]) -> None:
 
 
 def _latency(row: Billed) -> str:
-    """Mean packet latencies of the parts of the profile, from the lowest to the highest; empty if none is known."""
+    """Range of the mean packet latencies of the parts of the profile, as text; empty if no latency is known."""
     known = [each.latency_cycles for each in row.readings if each.latency_cycles is not None]
     ends = dict.fromkeys(f"{each:,.4g}" for each in (min(known), max(known))) if known else {}
     dropped = max((each.dropped_share for each in row.readings), default=0.0)
@@ -132,7 +132,10 @@ def _latency(row: Billed) -> str:
 
 
 def _money(yearly: YearlyBill, row: Billed) -> tuple[float, float, float | None]:
-    """Cost and saving of a series per year, and the share saved; 0 and ``None`` without a baseline."""
+    """Cost and saving of a series per year, and the saved share.
+
+    Without a baseline the latter two are 0 and ``None``.
+    """
     (place,) = (number for number, each in enumerate(yearly.rows) if each is row)
     numbers = yearly.frame.row(place, named=True)
     cost, saved = (numbers[yearly.money(what)] for what in ("cost", "saved"))

@@ -1,4 +1,4 @@
-"""Power or energy of the links over load, next to that of links always on and of ideal links.
+"""Power or energy of the links over load, compared with links that are always on and with ideal links.
 
 An ideal link costs only in the cycles in which it carries a flit.
 """
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from weft.results.curves import Panel
     from weft.results.quantities import Billed
 
-# Dashes of the curves of always-on and of ideal links.
+# Dash patterns of the curves of always-on links and of ideal links.
 _ALWAYS_ON: dict[str, Any] = {"linestyle": (0, (5, 1.5)), "linewidth": 0.9}
 _IDEAL: dict[str, Any] = {"linestyle": (0, (1, 1.2)), "linewidth": 0.9}
 
@@ -44,7 +44,7 @@ def figure(choice: Choice, costs: Sequence[Billed], *, log: bool) -> Figure:
 
 
 def _name(choice: Choice) -> str:
-    """The entry of the legend for links that are always on; it says where they are not drawn."""
+    """The entry of the legend for links that are always on; it says at which points they are not drawn."""
     frames = [curve.frame for panel in choice.panels() for curve in panel.curves]
     failing = any(frame["failing"].any() for frame in frames)
     return "always on, the same flits" + (" (not where links fail)" if failing else "")

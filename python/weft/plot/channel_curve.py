@@ -1,4 +1,7 @@
-"""Channel utilisation, busiest first, a line per point and link class: how evenly a routing spreads its traffic."""
+"""Channel utilisation, busiest first, with a line per point and link class.
+
+It shows how evenly a routing spreads traffic.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,10 @@ if TYPE_CHECKING:
 
 
 def figure(choice: Choice) -> Figure:
-    """A line per point and link class, over the share of the channels, since classes differ in size."""
+    """A line per point and link class.
+
+    The horizontal axis is the share of the channels, because classes differ in size.
+    """
     spots = choice.spots()
     frames = [spot.results.channels(spot.point) for spot in spots]
     classes = list(dict.fromkeys(name for frame in frames for name in frame["link_class"]))
@@ -32,7 +38,7 @@ def figure(choice: Choice) -> Figure:
     for (spot, frame), link_class in product(zip(spots, frames, strict=True), classes):
         values = frame.filter(frame["link_class"] == link_class)["utilisation"].sort(descending=True).to_numpy()
         name = names[spot.label, link_class]
-        # Each channel is a step, as wide as its share.
+        # Each channel is a step. Its width is the channel's share of all channels of the class.
         shares = 100 * np.arange(len(values) + 1) / max(1, len(values))
         steps.append((spot.label, _numbers(values, link_class)))
         if len(values):
@@ -46,7 +52,7 @@ def figure(choice: Choice) -> Figure:
 
 
 def _numbers(values: npt.NDArray[np.float64], link_class: str) -> pl.DataFrame:
-    """A row per channel of a class, busiest first; the share of the channels is that at the end of its step."""
+    """A row per channel of a class, busiest first. The share of the channels is the position of the end of its step."""
     shares = np.arange(1, len(values) + 1) / max(1, len(values))
     columns = {"link_class": [link_class] * len(values), "channels_share": shares, q.UTILISATION.column: values}
     return pl.DataFrame(columns)

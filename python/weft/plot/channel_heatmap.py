@@ -1,4 +1,4 @@
-"""Heat map of channel utilisation: rows are the routers that send, columns those that receive."""
+"""Heat map of channel utilisation: rows are the sending routers, columns the receiving ones."""
 
 from __future__ import annotations
 
@@ -17,15 +17,16 @@ if TYPE_CHECKING:
 
     from weft.plot.choice import Choice
 
-# Most rows that a printed column can show; with more routers, several share a cell, which shows their mean.
+# Maximum number of rows that a printed column can show. With more routers, several share a cell, which shows their
+# mean.
 _CELLS = 256
-# Most ids beside an axis.
+# Maximum number of ids next to an axis.
 _NAMED = 8
 _ENDS = ("from_router", "to_router")
 
 
 def figure(choice: Choice) -> Figure:
-    """One point. The cell of parallel channels shows their mean."""
+    """The map of one point. If channels are parallel, their cell shows their mean."""
     spot = choice.spot()
     frame = channels.between_routers(spot)
     names = spot.results.network(spot.point)["names"]
@@ -51,7 +52,7 @@ def figure(choice: Choice) -> Figure:
 
 
 def _name(axes: Axes, names: Sequence[str]) -> None:
-    """Write the ids of a graph file at some places of both axes."""
+    """Write router ids of a graph file at some positions of both axes."""
     some = range(0, len(names), -(-len(names) // _NAMED))
     shown = [names[place] for place in some]
     axes.set_xticks(some, shown, rotation=90)

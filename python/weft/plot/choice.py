@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from weft.results.choose import Wanted
     from weft.results.result_set import ResultSet
 
-# Most curves of a panel that can be distinguished; most points that a message lists.
+# Maximum number of curves in a panel that can be distinguished; maximum number of points that a message lists.
 MOST, _LISTED = 14, 8
 
 
@@ -34,13 +34,14 @@ class Spot:
     Attributes
     ----------
     results : ResultSet
-        Where it is.
+        Results that contain the point.
     point : int
-        Its row in the frame.
+        Row of the point in the frame.
     label : str
-        What distinguishes it from the others in the figure, and how it ended; empty if it is the only one.
+        Text that distinguishes the point from the others in the figure, and says how it ended; empty for a single
+        point.
     place : str
-        The same without its ending.
+        The label without how the point ended.
     """
 
     results: ResultSet
@@ -55,7 +56,7 @@ class Spot:
 
     @property
     def name(self) -> str:
-        """Coordinates in words, for a message."""
+        """Coordinates as text, for a message."""
         return self.results.describe(self.point)
 
 
@@ -66,15 +67,15 @@ class Choice:
     Attributes
     ----------
     parts : list of Chosen
-        The points by set.
+        The chosen points of each set of results.
     appearance : Appearance
-        What the figure is to look like.
+        Requested appearance of the figure.
     jobs : tuple of str
-        Jobs that have a curve each in place of one of all packets; ``all``: every job.
+        Jobs that get a curve each, instead of one curve of all packets; ``all``: every job.
     at : int or None
-        Cycle of a map; ``None``: the time at which it shows most.
+        Cycle that a map shows; ``None``: the time at which the map shows most.
     full : float or None
-        Share of its buffer from which on a queue is full; ``None``: the default of the kind.
+        A queue counts as full from this share of its buffer on; ``None``: the default of the kind.
     """
 
     parts: list[Chosen]
@@ -90,12 +91,12 @@ class Choice:
         wanted: Sequence[Wanted] = (),
         appearance: Appearance | None = None,
     ) -> Choice:
-        """The points that `wanted` chooses, by number or by coordinates as text or mapping; all if it is empty.
+        """The points that `wanted` chooses, by number or by coordinates (text or mapping); if it is empty, all points.
 
         Raises
         ------
         ResultsError
-            If no point is finished, or none is among those that `wanted` chooses.
+            If no point is finished, or `wanted` chooses no finished point.
         """
         if not any(map(len, results)):
             what = f"{', '.join(str(each.root) for each in results)}: no finished point"
@@ -130,7 +131,7 @@ class Choice:
         return [part.results.summaries[point] for part in self.parts for point in part.points]
 
     def panels(self) -> list[Panel]:
-        """Curves over load, in the wanted order.
+        """Panels of curves over load, in the requested order.
 
         Raises
         ------
@@ -149,12 +150,12 @@ class Choice:
         return sorted(ordered, key=lambda panel: rank(panel.title))
 
     def spots(self, most: int = MOST) -> list[Spot]:
-        """The points one by one, in the wanted order.
+        """The points one by one, in the requested order.
 
         Raises
         ------
         ResultsError
-            If there are more than `most`.
+            If there are more than `most` points.
         """
         count = sum(len(part.points) for part in self.parts)
         if count > most:
@@ -163,12 +164,12 @@ class Choice:
         return self._spots(())
 
     def seeds(self, most: int) -> dict[str, list[Spot]]:
-        """The points by their names without the seed: points that differ in it alone have one name.
+        """The points by their names without the seed. Points that differ only in the seed have the same name.
 
         Raises
         ------
         ResultsError
-            If there are more than `most`.
+            If there are more than `most` names.
         """
         count = sum(len(part.points) for part in self.parts)
         if count > most:
@@ -181,7 +182,7 @@ class Choice:
         return groups
 
     def over_seeds(self, most: int = MOST) -> list[list[Spot]]:
-        """The points in the wanted order, those that differ in their seed alone together.
+        """Groups of points in the requested order. Points that differ only in their seed form one group.
 
         Raises
         ------
@@ -197,7 +198,7 @@ class Choice:
         return groups
 
     def _spots(self, but: Sequence[str]) -> list[Spot]:
-        """The chosen points, named by the coordinates that vary, except those in `but`."""
+        """The chosen points, named by the coordinates that vary, except the coordinates in `but`."""
         words = [self._words(part, point) for part in self.parts for point in part.points]
         paths = [path for path in dict.fromkeys(path for each in words for path in each) if path not in but]
         varied = [path for path in paths if len({each.get(path) for each in words}) > 1]
@@ -220,7 +221,7 @@ class Choice:
         Raises
         ------
         ResultsError
-            If there are several.
+            If there are several points.
         """
         return self.spots(1)[0]
 
@@ -229,7 +230,7 @@ class Choice:
         return alone | {path: _labels(part, path)[point] for path in part.results.coordinates}
 
     def _example(self) -> str:
-        """A message that says how to choose fewer points."""
+        """Text that shows how to choose fewer points."""
         part = self.parts[0]
         first = part.points[0]
         words = _naming(part, first)
@@ -241,7 +242,7 @@ class Choice:
 
 
 def _naming(part: Chosen, point: int) -> str | None:
-    """The shortest words that choose this point and no other by its coordinates; ``None`` if there are none."""
+    """Shortest text that chooses exactly this point by its coordinates; ``None`` if there is no such text."""
     results = part.results
     coordinates = results.points[point]["coordinates"].items()
     for whole_path, options in product((False, True), repeat=2):
@@ -256,7 +257,7 @@ def _naming(part: Chosen, point: int) -> str | None:
 
 
 def _ending(summary: Mapping[str, Any]) -> str:
-    """End of a point, or its missing data, if that limits the meaning of its numbers."""
+    """How a point ended, or which data it lacks, if this limits the meaning of its numbers."""
     if summary[q.ENDING.column] != q.DRAINED:
         return str(summary[q.ENDING.column]).replace("_", " ")
     return {

@@ -1,4 +1,4 @@
-"""Heat map of a program's messages: rows are the ranks that send, columns those that receive."""
+"""Heat map of a program's messages: rows are the sending ranks, columns the receiving ones."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from weft.plot.style import Picture
 
-# Most rows that a printed column can show; with more ranks, several share a cell, which shows their sum.
+# Maximum number of rows that a printed column can show. With more ranks, several share a cell, which shows their sum.
 _CELLS = 256
 
 
@@ -29,7 +29,7 @@ def picture(ranks: int, pairs: Sequence[tuple[int, int, int, int]], title: str) 
     ranks : int
         Ranks of the program.
     pairs : sequence of tuple
-        Sender, receiver, bytes and messages of each pair of ranks that talk.
+        Sender, receiver, bytes and messages of each pair of ranks that exchange messages.
     title : str
         Title of the figure.
 

@@ -1,4 +1,7 @@
-"""The congestion tree of a point: full ports over time by distance from the hot destination, and a map at one time."""
+"""The congestion tree of a point.
+
+It shows full ports over time by distance from the hot destination, and a map at one time.
+"""
 
 from __future__ import annotations
 
@@ -25,15 +28,15 @@ if TYPE_CHECKING:
 
     Ints = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
 
-# A port is full if its fullest VC holds this share of its buffer or more. Flits on the link and credits under way hold
-# places as well: a queue that moves never fills its whole buffer.
+# A port is full if its fullest VC holds this share of its buffer or more. Flits on the link and credits on their way
+# back also occupy buffer space, so a queue that moves never fills its whole buffer.
 FULL = 0.5
-# Share of the flits of the busiest destination from which on another destination counts as hot.
+# Another destination counts as hot if it receives at least this share of the flits of the busiest destination.
 _AS_HOT = 0.95
-# Most areas. The last one has all farther distances.
+# Maximum number of areas. The last area contains all farther distances.
 _BANDS = len(style.HATCHES)
 
-# The line at the time of the map, and routers whose terminals wait.
+# Colour of the line at the time of the map, and of routers whose terminals wait.
 _SHOWN: dict[str, Any] = {"color": "#000000", "linewidth": 1.0, "linestyle": "-", "zorder": 6}
 _BLOCKED: dict[str, Any] = {"color": "#D55E00", "marker": "o", "markersize": 4, "linestyle": ""}
 
@@ -51,7 +54,7 @@ class Tree:
     filled : array
         Share of its buffer that the fullest VC holds, by sample and port.
     distance : array of int
-        Hops from each router to the nearest hot destination; -1 if there is no path.
+        Distance of each router from the nearest hot destination [hops]; -1 if there is no path.
     hot : list of int
         Terminals that are hot destinations.
     """
@@ -93,7 +96,7 @@ def figure(choice: Choice) -> Figure:
 
 
 def measured(spot: Spot) -> Tree:
-    """The ports of the network in a run, and the flits that waited in them.
+    """The ports of the network in a run, and the number of flits that waited in them.
 
     Raises
     ------
@@ -119,7 +122,7 @@ def measured(spot: Spot) -> Tree:
 
 
 def _distances(channels: pl.DataFrame, roots: Ints) -> Ints:
-    """Hops from every router to the nearest of `roots`; -1 if there is no path."""
+    """Distance of every router from the nearest router in `roots` [hops]; -1 if there is no path."""
     between = channels.drop_nulls(["from_router", "to_router"])
     sender, receiver = (between[end].to_numpy().astype(np.int64) for end in ("from_router", "to_router"))
     ends = pl.concat([channels["from_router"].cast(pl.Int64), channels["to_router"].cast(pl.Int64)]).drop_nulls()
@@ -133,7 +136,7 @@ def _distances(channels: pl.DataFrame, roots: Ints) -> Ints:
 
 
 def _sample(tree: Tree, full: np.ndarray[tuple[int, int], np.dtype[np.bool_]], at: int | None) -> int:
-    """The sample for the map: the one nearest to the wanted cycle, or else the first with the most full ports."""
+    """The sample for the map: the sample nearest to the cycle `at`, or by default the first with most full ports."""
     if at is None:
         return int(full.sum(axis=1).argmax())
     if not 0 <= at <= tree.times[-1]:
@@ -160,7 +163,7 @@ def _areas(
 
 
 def _shade(number: int, of: int) -> tuple[float, ...]:
-    """From dark, at the destination, to pale."""
+    """Colour of an area, from dark (at the destination) to pale."""
     return tuple(colormaps[style.HEAT](1 - number / max(1, of)))
 
 
@@ -171,7 +174,7 @@ def _map(
     filled: np.ndarray[tuple[int], np.dtype[np.float64]],
     full: np.ndarray[tuple[int], np.dtype[np.bool_]],
 ) -> None:
-    """Routers in rows by their distance, and a line per channel between routers, by how full the port behind it is."""
+    """Draw routers in rows by distance, and a line per channel between routers, coloured by how full its port is."""
     ends = tree.ports.select("from_router", "to_router")
     between = ends["from_router"].is_not_null().to_numpy()
     sender = ends["from_router"].fill_null(0).to_numpy().astype(np.int64)
@@ -200,7 +203,7 @@ def _map(
 
 
 def _spread(tree: Tree, sender: Ints, receiver: Ints) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    """Places of the routers in their rows, in the order of the routers to which they lead."""
+    """Positions of the routers in their rows, ordered by the routers to which their channels lead."""
     distance = tree.distance
     x = np.full(len(distance), 0.5)
     for hops in range(int(distance.max()) + 1):
@@ -216,7 +219,7 @@ def _spread(tree: Tree, sender: Ints, receiver: Ints) -> np.ndarray[tuple[int], 
 
 
 def _numbers(tree: Tree, full: np.ndarray[tuple[int, int], np.dtype[np.bool_]], sample: int) -> pl.DataFrame:
-    """A row per sample and distance with the full ports, and then a row per port of the map."""
+    """A row per sample and distance with the number of full ports, and then a row per port of the map."""
     distance = tree.ports["distance"].to_numpy()
     rows = [
         {"cycle": time, "distance_hops": hops, "full_ports": int(full[k, here].sum()), "ports": int(here.sum())}

@@ -1,6 +1,6 @@
-"""Control packets as arrows between the lines of routers over time; below them the states of the links.
+"""Control packets over time as arrows between the lines of routers; below them the states of the links.
 
-If there are too many packets for arrows, there is only a mark where each packet leaves.
+If there are too many packets for arrows, only a mark is drawn at the start of each packet.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ if TYPE_CHECKING:
 
     from weft.plot.choice import Choice, Spot
 
-# Most packets that are drawn as arrows, and most channels that are named.
+# Maximum number of packets that are drawn as arrows, and maximum number of channels that are named.
 _ARROWS, _NAMES = 300, 32
-# Inches between routers and between channels; least and greatest height of a panel.
+# Sizes in inches: distance between routers and between channels; smallest and greatest height of a panel.
 _ROUTER, _CHANNEL, _LEAST, _MOST = 0.42, 0.16, 0.9, 4.0
 _HEAD = {"arrowstyle": "-|>", "shrinkA": 0, "shrinkB": 0, "mutation_scale": 7}
 
 
 def figure(choice: Choice) -> Figure:
-    """One point."""
+    """The figure of one point."""
     spot = choice.spot()
     packets, cut = _packets(spot)
     spans, kept = link_states.spans_of(spot)
@@ -60,12 +60,12 @@ def figure(choice: Choice) -> Figure:
 
 
 def _packets(spot: Spot) -> tuple[pl.DataFrame, str]:
-    """The packets, and a remark if the record is not complete.
+    """The packets, and a note if the record is not complete.
 
     Raises
     ------
     ResultsError
-        If none were kept, or none were sent.
+        If no packets were recorded, or none were sent.
     """
     packets = spot.results.control_packets(spot.point)
     where, policy = f"{spot.name} of {spot.results.root}", spot.summary.get("policy")
@@ -113,7 +113,10 @@ def _entries(kinds: list[str]) -> list[Artist]:
 
 
 def _look(kind: str) -> dict[str, Any]:
-    """Colour and marker of a kind, the same in every figure; after the last colour they repeat, dashed."""
+    """Colour and marker of a kind, the same in every figure.
+
+    After the last colour, the colours repeat with dashed lines.
+    """
     number = CONTROL_PACKETS.index(kind)
     turn, count = number // len(style.COLOURS), len(style.MARKERS)
     return {
@@ -127,7 +130,7 @@ def _look(kind: str) -> dict[str, Any]:
 
 
 def _name(axes: Axes, spot: Spot, spans: pl.DataFrame) -> None:
-    """The ends of each channel beside its row, where there is room."""
+    """Write the ends of each channel next to its row, if there is room."""
     axes.set_ylabel("Channel (number in channels.parquet)")
     numbers = spans["channel"].unique().sort()
     if len(numbers) > _NAMES:

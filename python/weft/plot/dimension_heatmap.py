@@ -1,4 +1,7 @@
-"""Heat maps of channel utilisation, one per dimension of a grid: from position to position, means over all lines."""
+"""Heat maps of channel utilisation, one per dimension of a grid.
+
+A cell is the mean over all lines of the channels from one position to another.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def figure(choice: Choice) -> Figure:
-    """A point, with a panel per dimension that has channels."""
+    """The figure of a point, with a panel per dimension that has channels."""
     spot = choice.spot()
     widths = _widths(spot)
     frame = channels.between_routers(spot)
@@ -52,7 +55,7 @@ def figure(choice: Choice) -> Figure:
 
 
 def _widths(spot: Spot) -> list[int]:
-    """Positions in each dimension, the lowest first."""
+    """Number of positions in each dimension, the lowest dimension first."""
     network = spot.results.network(spot.point)
     if not network["widths"]:
         what = f"the routers of a {network['topology']} form no grid"

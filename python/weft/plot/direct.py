@@ -1,4 +1,4 @@
-"""Writes the labels of curves beside the panel, at the height at which each curve ends."""
+"""Writes the labels of curves next to the panel, at the height at which each curve ends."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.lines import Line2D
 
-# Place of the labels, as share of the width of a panel.
+# Horizontal position of the labels, as a share of the width of a panel.
 _BESIDE = 1.03
-# Height of a line of text, in sizes of its letters; share of a figure's height that its panels take.
+# Height of a line of text as a multiple of the font size; share of a figure's height that its panels take.
 _LINE, _PANELS = 1.15, 0.75
 
 
@@ -74,7 +74,7 @@ def write(panels: Sequence[Axes], words: Collection[str], height: float) -> set[
 
 
 def _end(axes: Axes, line: Line2D) -> tuple[float, float] | None:
-    """End of a curve, as shares of the panel; ``None`` if the curve is not visible."""
+    """Position of the end of a curve, as shares of the panel's size; ``None`` if the curve is not visible."""
     points = np.column_stack([np.asarray(each, dtype=float) for each in (line.get_xdata(), line.get_ydata())])
     points = points[np.isfinite(points).all(axis=1)]
     if not len(points):
@@ -84,7 +84,7 @@ def _end(axes: Axes, line: Line2D) -> tuple[float, float] | None:
     if not len(seen):
         return None
     end = places[seen[-1]]
-    if seen[-1] + 1 < len(places):  # the curve goes on beyond the panel: it ends at the edge
+    if seen[-1] + 1 < len(places):  # the curve continues beyond the panel, so its label is at the panel's edge
         step = places[seen[-1] + 1] - end
         beyond = np.where(step > 0, 1.0, 0.0) - end
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -93,9 +93,9 @@ def _end(axes: Axes, line: Line2D) -> tuple[float, float] | None:
 
 
 def _apart(levels: Sequence[float], step: float) -> list[float]:
-    """Levels that are at least `step` apart, in the same order, as near to the wanted ones as that allows."""
+    """Levels at least `step` apart, in the same order, and as near as possible to the requested levels."""
     order = np.argsort(levels, kind="stable")
-    # Neighbours that are too near become one group around the mean of their wanted places.
+    # Neighbours that are too near form a group around the mean of their requested levels.
     groups: list[list[float]] = []
     for place in order:
         groups.append([levels[place]])

@@ -1,4 +1,4 @@
-"""The distribution of the latencies of a point: code that three figures of it share."""
+"""The distribution of the latencies of a point. Three figures share this code."""
 
 from __future__ import annotations
 
@@ -26,10 +26,12 @@ if TYPE_CHECKING:
     from weft.plot.choice import Choice, Spot
 
     Floats = npt.NDArray[np.float64]
-    # A line over latency: its places, its heights there for the packets of each latency, and how matplotlib joins them.
+    # A line over latency: its latencies, its heights at these for the packets of each latency, and how matplotlib joins
+    # them.
     Line = tuple[Floats, Callable[[Floats], Floats], Literal["steps-pre", "steps-post"]]
 
-# Most steps that a printed line can show, across and up; greatest ratio of latencies on a linear axis.
+# Maximum number of horizontal and vertical steps that a printed line can show; greatest ratio of latencies on a linear
+# axis.
 _ACROSS, _UP = 1500, 1500
 _WIDE = 30
 _PALE = 0.25
@@ -37,7 +39,7 @@ _PALE = 0.25
 
 @dataclass(frozen=True)
 class Seen:
-    """The latencies behind a curve.
+    """The latencies from which a curve is drawn.
 
     Attributes
     ----------
@@ -46,7 +48,7 @@ class Seen:
     values : array
         Latencies [cycles] in ascending order.
     runs : list of array
-        Packets of each latency, per seed.
+        Number of packets with each latency, for each seed.
     """
 
     label: str
@@ -55,7 +57,7 @@ class Seen:
 
     @property
     def packets(self) -> Floats:
-        """Packets of each latency, of all seeds."""
+        """Number of packets with each latency, over all seeds."""
         packets: Floats = np.sum(self.runs, axis=0)
         return packets
 
@@ -63,7 +65,8 @@ class Seen:
 def latencies(choice: Choice) -> tuple[list[Seen], list[Artist]]:
     """The latencies of each curve; and entries of the legend for the curves without any.
 
-    A curve is a point, or a job of a point where the choice names jobs. Points that differ in their seed alone are one.
+    A curve shows a point, or a job of a point if the choice names jobs. Points that differ only in their seed share one
+    curve.
 
     Raises
     ------
@@ -84,7 +87,7 @@ def latencies(choice: Choice) -> tuple[list[Seen], list[Artist]]:
 
 
 def _together(runs: Sequence[tuple[Spot, list[list[int]]]]) -> Seen:
-    """The latencies of runs that differ in their seed alone."""
+    """The combined latencies of runs that differ only in their seed."""
     pairs = [np.asarray(kept, dtype=np.float64).reshape(-1, 2) for _, kept in runs]
     values = np.unique(np.concatenate([pair[:, 0] for pair in pairs]))
     packets = []
@@ -92,12 +95,13 @@ def _together(runs: Sequence[tuple[Spot, list[list[int]]]]) -> Seen:
         packets.append(np.zeros(len(values)))
         packets[-1][np.searchsorted(values, pair[:, 0])] = pair[:, 1]
     labels = {spot.label for spot, _ in runs}
-    label = max(labels, key=len)  # the longest one ends with what only some of the runs are, such as `(saturated)`
+    # the longest label ends with a state that only some of the runs have, such as `(saturated)`
+    label = max(labels, key=len)
     return Seen(label if len(labels) == 1 else f"{label.removesuffix(')')}, some seeds)", values, packets)
 
 
 def _of_jobs(spot: Spot, wanted: Sequence[str]) -> list[tuple[Spot, list[list[int]]]]:
-    """The jobs of a point that are wanted, as curves with names of their own, each with its latencies."""
+    """The requested jobs of a point, as curves with their own names, each with its latencies."""
     jobs = {job["job"]: job for job in of_jobs.of(spot.summary)}
     names = list(jobs) if "all" in wanted else list(dict.fromkeys(wanted))
     if absent := [name for name in names if name not in jobs]:
@@ -123,7 +127,7 @@ def without_packets(spots: Sequence[Spot], what: str, *, of: int) -> list[Artist
     Raises
     ------
     ResultsError
-        If these are all `of` the points of the figure.
+        If none of the `of` points of the figure has anything to draw.
     """
     if len(spots) == of:
         first = f"{spots[0].name} of {spots[0].results.root}"
@@ -133,10 +137,10 @@ def without_packets(spots: Sequence[Spot], what: str, *, of: int) -> list[Artist
 
 
 def figure(choice: Choice, label: str, column: str, line: Callable[[Floats, Floats], Line]) -> Figure:
-    """A panel with a line per curve over latency, and around it the range of its seeds.
+    """A panel with a line per curve over latency, and the range of its seeds around the line.
 
-    `line` makes a line of latencies and their packets. `label` is the label of the vertical axis, and `column` the name
-    of its values in the numbers of the figure.
+    `line` makes a line from latencies and their numbers of packets. `label` is the label of the vertical axis, and
+    `column` the name of its values in the numbers of the figure.
     """
     seen, absent = latencies(choice)
     looks = style.looks([each.label for each in seen])
@@ -181,7 +185,7 @@ def wide(low: float, high: float) -> bool:
 
 
 def thin(values: Floats, heights: Floats) -> npt.NDArray[np.intp]:
-    """The steps to draw out of very many: the first of those at the same place, and the last one."""
+    """Indices of the steps to draw out of very many: the first of all steps at the same place, and the last step."""
     if len(values) <= 2 * _ACROSS:
         return np.arange(len(values))
     places = [

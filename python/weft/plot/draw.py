@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from weft.plot.choice import Choice
     from weft.plot.style import Picture
 
-# Without time stamps, the same results give the same file.
+# Without time stamps, so that the same results give the same file.
 _UNDATED = {"pdf": {"CreationDate": None}, "svg": {"Date": None}, "png": {}}
 # Least width or height of a legible panel [inches].
 _LEAST = 0.3
@@ -36,7 +36,7 @@ def figure(kind: str, choice: Choice) -> Picture:
     Raises
     ------
     WeftError
-        If there is no such kind, or the choice or its appearance does not suit it.
+        If there is no such kind, or the choice or its appearance does not suit the kind.
     """
     return drawn(import_module(f"weft.plot.{known(kind).name}"), choice)
 
@@ -66,7 +66,7 @@ def save(drawing: Figure, path: Path) -> Path:
     Raises
     ------
     WeftError
-        If there is no such format, or the figure is too small for its words.
+        If there is no such format, or the figure is too small for its texts.
     WriteError
         If the file can't be written.
     """
@@ -76,14 +76,14 @@ def save(drawing: Figure, path: Path) -> Path:
         raise WeftError.saying(what, f"end it with {', '.join(f'.{each}' for each in FORMATS)}")
     with replaced(path) as partial:
         with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "constrained_layout not applied")  # the sizes below tell it
+            warnings.filterwarnings("ignore", "constrained_layout not applied")  # the check of sizes below reports this
             drawing.savefig(partial, format=form, metadata=_UNDATED[form])
         _check_room(drawing)
     return path
 
 
 def save_numbers(drawing: Picture, picture: Path) -> Path:
-    """Write the numbers of a figure as CSV to the file of the picture's whole name with ``.csv`` behind it.
+    """Write the numbers of a figure as CSV to a file with the whole name of the picture plus ``.csv``.
 
     So ``fig.pdf`` and ``fig.png``, which may be different figures, have their own files.
     """
@@ -94,7 +94,7 @@ def save_numbers(drawing: Picture, picture: Path) -> Path:
 
 
 def _check_room(drawing: Figure) -> None:
-    """Refuse a figure whose words leave no room for its content."""
+    """Refuse a figure whose texts leave no room for its content."""
     size = drawing.get_size_inches()
     for axes in drawing.axes:
         room = axes.get_position().size * size

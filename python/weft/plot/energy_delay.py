@@ -1,9 +1,8 @@
-"""Energy per bit against latency: the trade of link power management, and the best series at each load.
+"""Energy per bit against latency: the trade-off of link power management, and the best series at each load.
 
-A ring marks a point if no other point at the same load is better in both, where there are others to compare it with
-that deliver the same.
-Saturated points are left out, since their latency grows with the length of the run, and the legend counts them; a point
-that had not settled has a cross and no ring.
+A ring marks a point if no other point that delivers the same load is better in both energy and latency. The point gets
+no ring if there is no point to compare it with. Saturated points are left out, because their latency grows with the
+length of the run; the legend counts them. A point that had not settled has a cross and no ring.
 """
 
 from __future__ import annotations
@@ -39,9 +38,9 @@ _RING: dict[str, Any] = {
     "linestyle": "",
     "color": "#000000",
 }
-# Width and height of the room for a number beside a point, as shares of the panel.
+# Width and height of the space for a number next to a point, as shares of the panel.
 _ROOM = (0.15, 0.05)
-# A number that is not next to its point has a line to it.
+# A line connects a number to its point if it is not next to the point.
 _LEADER: dict[str, Any] = {"arrowstyle": "-", "color": "#777777", "linewidth": 0.4, "shrinkA": 0, "shrinkB": 2}
 # Height of a line of such numbers [points].
 _LINE = 7
@@ -50,7 +49,7 @@ _X, _Y = q.LATENCY.column, q.ENERGY.column
 
 @dataclass(frozen=True)
 class _Sound:
-    """A point that may be called best, at a load, or at the loads of its phases."""
+    """A point that may be marked as best at a load, or at the loads of its phases."""
 
     load: str | float
     latency: float
@@ -59,7 +58,7 @@ class _Sound:
     packets: float | None
 
     def is_best(self, points: Sequence[_Sound]) -> bool:
-        """Whether no point that delivers the same at this load is better in both, and there is one to compare with."""
+        """Whether some point delivers the same at this load, and no such point is better in both energy and latency."""
         equal = [other for other in points if other is not self and self._delivers_what(other)]
         ahead = [other for other in equal if other.latency <= self.latency and other.energy <= self.energy]
         return bool(equal) and all((other.latency, other.energy) == (self.latency, self.energy) for other in ahead)
@@ -72,7 +71,7 @@ class _Sound:
 def figure(choice: Choice) -> Figure:
     """A panel per pattern; a curve goes from load to load, with numbers at its first and last load.
 
-    A load at which no curve begins or ends has a number at the first curve.
+    If no curve begins or ends at a load, the number of this load is at the first curve.
     """
     rows = [panel for panel in choice.panels() if any(over_load.steady(curve).height for curve in panel.curves)]
     if not rows:
@@ -107,7 +106,7 @@ def figure(choice: Choice) -> Figure:
 
 
 def _note(left_out: int) -> list[Artist]:
-    """The entry of the legend that says how many points the figure does not show."""
+    """The legend entry that counts the points that the figure does not show."""
     if not left_out:
         return []
     words = f"{left_out} saturated {'point' if left_out == 1 else 'points'} not shown: no limit to the latency"
@@ -153,7 +152,10 @@ def _known(frame: pl.DataFrame, column: str) -> list[float | None]:
 
 
 def _write_loads(axes: Axes, ends: list[tuple[str | float, float, float]]) -> None:
-    """Loads as numbers beside their points; those that would overlap stand below each other, with lines."""
+    """Write loads as numbers next to their points.
+
+    Numbers that would overlap are stacked, with lines to their points.
+    """
     across, up = _ROOM
     taken: list[tuple[float, float, str]] = []
     for load, x, y in ends:

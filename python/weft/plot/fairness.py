@@ -1,4 +1,4 @@
-"""How evenly terminals get their flits into the network: the load of each, greatest first, with Jain's index."""
+"""How evenly terminals inject their flits: the load of each terminal, greatest first, with Jain's index."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Finishes a figure that its kind has drawn: words, limits of the axes, title, legend and size, as was asked for."""
+"""Finishes a figure that its kind has drawn: sets the requested texts, limits of the axes, title, legend and size."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-# A legend shrinks until it takes this share of the figure, but not below this size [points].
+# A legend's font shrinks until the legend takes at most this share of the figure, but not below this size [points].
 _SHARE, _SMALL = 1 / 3, 5.5
-# A legend beside the panels takes at most this share of the width.
+# A legend next to the panels takes at most this share of the width.
 _BESIDE = 0.4
-# Inches: height of a page; least height of a panel on a page that is full of them.
+# Heights in inches: of a page, and the smallest height of a panel on a page that is full of panels.
 _PAGE, _LOW = 8.5, 1.2
-# Names at the rows of a panel take at most this share of its width, and this number of lines each.
+# Row names of a panel take at most this share of its width, and at most this number of lines each.
 _BESIDE_ROWS, _LINES = 0.3, 2
-# Inches around a panel that hold the numbers and the label of its other axis.
+# Space [inches] next to a panel for the numbers and the label of its second axis.
 _AROUND = 0.5
 
 
@@ -41,7 +41,7 @@ def finish(drawing: Figure, appearance: Appearance | None = None) -> None:
     Raises
     ------
     WeftError
-        If the figure does not have what was asked for: labels, axes, curves, or points between the limits.
+        If the figure lacks something requested: labels, axes, curves, or points between the limits.
     """
     assert isinstance(drawing, Picture), "made by weft.plot.style.canvas"
     asked = appearance or Appearance()
@@ -68,13 +68,13 @@ def finish(drawing: Figure, appearance: Appearance | None = None) -> None:
 
 
 def _on_a_page(height: float, panels: Sequence[Axes]) -> float:
-    """Height of all panels [inches]: less than wanted, if a page would not hold them one below the other."""
+    """Height of all panels [inches]: less than requested if a page could not hold them one below the other."""
     rows = [place.get_gridspec().get_geometry()[0] for axes in panels if (place := axes.get_subplotspec()) is not None]
     return min(height, max(_PAGE, _LOW * max(rows, default=1)))
 
 
 def _sheet_size(drawing: Picture) -> tuple[float | None, float | None]:
-    """Width and height that a style sheet sets [inches]; ``None`` where there is none."""
+    """Width and height that a style sheet sets [inches]; ``None`` if the sheet does not set it."""
     size = drawing.rc.get("figure.figsize")
     return (None, None) if size is None else (float(size[0]), float(size[1]))
 
@@ -92,7 +92,7 @@ def _direct(panels: Sequence[Axes], handles: list[Artist], height: float) -> lis
 
 
 def _head(drawing: Picture, title: str, handles: Sequence[Artist], width: float, place: str) -> float:
-    """Write title and legend outside the panels; returns the height that they take [inches]."""
+    """Write title and legend outside the panels; returns their height [inches]."""
     bold = FontProperties(weight=rcParams["figure.titleweight"], size=rcParams["figure.titlesize"])
     room = width * (_BESIDE if place == "right" else 1) - 0.15
     size, columns, labels, across, height = _fitted(handles, room, drawing.plan.height, alone=place == "right")
@@ -114,7 +114,7 @@ def _head(drawing: Picture, title: str, handles: Sequence[Artist], width: float,
 def _fitted(
     handles: Sequence[Artist], room: float, panels: float, *, alone: bool
 ) -> tuple[float, int, list[str], float, float]:
-    """Size of the letters [points], columns, labels, width and height [inches] of a legend with `room` [inches]."""
+    """Font size [points], columns, labels, width and height [inches] of a legend in a space of `room` [inches]."""
     if not handles:
         return 0.0, 1, [], 0.0, 0.0
     size = FontProperties(size=rcParams["legend.fontsize"]).get_size_in_points()
@@ -134,7 +134,7 @@ def _fitted(
 
 
 def _columns(widths: Sequence[float], room: float, gap: float) -> int:
-    """The most columns that fit; matplotlib fills one after the other."""
+    """The maximum number of columns that fit; matplotlib fills the columns one after the other."""
     for count in range(len(widths), 1, -1):
         if sum(max(part) for part in np.array_split(widths, count)) + (count - 1) * gap <= room:
             return count
@@ -148,9 +148,10 @@ def _width(text: str, font: FontProperties) -> float:
 
 
 def wrapped(text: str, font: FontProperties, room: float, *, whole: bool = False) -> list[str]:
-    """Lines of a text that are not wider than `room` [inches], as far as its words allow.
+    """Breaks a text into lines that are at most `room` wide [inches], as far as its words allow.
 
-    They are broken at spaces, behind slashes and, unless words are to stay `whole`, where a word is too long.
+    Lines are broken at spaces and behind slashes. A word that is too long is broken also, unless words must stay
+    `whole`.
     """
     letters = len(text)
     lines = [text]
@@ -161,14 +162,14 @@ def wrapped(text: str, font: FontProperties, room: float, *, whole: bool = False
 
 
 def _inside(panels: Sequence[Axes], handles: Sequence[Artist]) -> None:
-    """A legend where there is most room in the first panel."""
+    """Put the legend inside the first panel, at the place with the most room."""
     size = FontProperties(size=rcParams["legend.fontsize"]).get_size_in_points() - 0.5
     options: dict[str, Any] = {"frameon": True, "framealpha": 0.8, "edgecolor": "none", "borderpad": 0.2}
     panels[0].legend(handles=list(handles), loc="best", fontsize=size, **options)
 
 
 def _fit_names(panels: Sequence[Axes], width: float) -> None:
-    """Break and shorten the names of rows, so that the panel keeps most of the width; the legend has all names."""
+    """Break and shorten the names of rows, so that the panel keeps most of the width. The legend has the full names."""
     for axes in panels:
         place = axes.get_subplotspec()
         room = _BESIDE_ROWS * width / (1 if place is None else place.get_gridspec().get_geometry()[1])
@@ -181,9 +182,9 @@ def _fit_names(panels: Sequence[Axes], width: float) -> None:
 
 
 def _shortened(text: str, font: FontProperties, room: float) -> str:
-    """A text in few lines, none wider than `room` [inches]; dots replace omitted words in its middle.
+    """Shortens a text to few lines of at most `room` [inches]; dots replace omitted words in its middle.
 
-    The difference between two names may be at the end as well as at the begin.
+    The middle is omitted because two names may differ at the beginning or at the end.
     """
     lines = wrapped(text, font, room)
     if len(lines) <= _LINES and all(_width(line, font) <= room for line in lines):
@@ -198,7 +199,7 @@ def _shortened(text: str, font: FontProperties, room: float) -> str:
 
 
 def _fit_labels(drawing: Picture, panels: Sequence[Axes], width: float, height: float) -> None:
-    """Break the labels of axes that are longer than their panel."""
+    """Break axis labels that are longer than their panel."""
     for axes in drawing.axes:
         place = axes.get_subplotspec()
         rows, columns = (1, 1) if place is None or axes not in panels else place.get_gridspec().get_geometry()

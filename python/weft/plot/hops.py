@@ -1,4 +1,4 @@
-"""How many links between routers packets cross: a bar per number of hops and point."""
+"""Number of links between routers that packets cross: a bar per number of hops and point."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _MOST = len(style.HATCHES)
 
 
 def figure(choice: Choice) -> Figure:
-    """A bar per number of hops and point, all seeds together; each point has a colour and a hatching."""
+    """A bar per number of hops and point, over all seeds. Each point has its own colour and hatching."""
     every = [_together(spots) for spots in choice.over_seeds(_MOST)]
     seen = [each for each in every if each.packets.any()]
     absent = distribution.without_packets([each.spot for each in every if each not in seen], "hops", of=len(every))
@@ -50,7 +50,7 @@ def figure(choice: Choice) -> Figure:
 
 @dataclass(frozen=True, eq=False)
 class _Seen:
-    """Packets by hops of the runs of a point, one run per seed, with the first of these."""
+    """Packets by number of hops, for the runs of a point (one run per seed); and the first of these runs."""
 
     spot: Spot
     runs: list[Floats]
@@ -61,7 +61,7 @@ class _Seen:
         return packets
 
     def shares(self) -> list[Floats]:
-        """Percent of the packets of each run."""
+        """Percentage of the packets with each number of hops, for each run."""
         return [100 * packets / packets.sum() for packets in self.runs if packets.any()]
 
 

@@ -1,4 +1,4 @@
-"""When jobs were complete: a bar per job that sends a batch, and per point; of several seeds their mean."""
+"""Completion times of jobs: a bar per point and per job that sends a batch. With several seeds, it shows their mean."""
 
 from __future__ import annotations
 
@@ -21,15 +21,16 @@ if TYPE_CHECKING:
 
     from weft.plot.choice import Choice
 
-# Most series that differ in colour and hatching; most bars that a page holds, and most points, seeds included.
+# Maximum number of series that differ in colour and hatching; maximum number of bars on a page, and of points, seeds
+# included.
 _SERIES, _BARS, _POINTS = len(style.HATCHES) * 2, 60, 600
-# Inches: height of a bar and the room around it, and the least height of a row.
+# Heights in inches: of a bar and the space around it, and the smallest height of a row.
 _BAR, _ROW = 0.16, 0.26
 
 
 @dataclass(frozen=True)
 class _Bar:
-    """A job of the points that differ in their seed only."""
+    """A job of points that differ only in their seed."""
 
     series: str
     job: str
@@ -41,7 +42,7 @@ def figure(choice: Choice) -> Figure:
     bars = _bars(choice)
     names, series = (list(dict.fromkeys(words)) for words in zip(*((bar.job, bar.series) for bar in bars), strict=True))
     names.sort(key=choice.appearance.rank)
-    # a single job has the names of the series beside its bars, and needs no legend
+    # a single job shows the names of the series next to its bars, and needs no legend
     alone = len(names) == 1
     if len(bars) > _BARS or (not alone and len(series) > _SERIES):
         what = f"{choice.title}: {len(bars)} bars of {len(series)} series do not fit into one figure"

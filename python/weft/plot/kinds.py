@@ -1,4 +1,7 @@
-"""The kinds of figures. A kind lives in the module of its name, with ``figure(choice)``; importing this is cheap."""
+"""The kinds of figures. Each kind is drawn by ``figure(choice)`` of the module with its name.
+
+Importing this module is cheap.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Takes(Enum):
-    """Content of a kind of figure, in the words of the listing."""
+    """Content of a kind of figure, in the words of the list of kinds."""
 
     SWEEP = "curves over load of one or more results"
     POINTS = "some points, laid over each other"
@@ -29,17 +32,17 @@ class Kind:
     Attributes
     ----------
     name : str
-        Its name on the command line; also its module in `weft.plot`.
+        Name of the kind on the command line, and of its module in `weft.plot`.
     summary : str
-        One line.
+        Description in one line.
     takes : Takes
-        What it draws.
+        Content of the figure.
     needs : str
-        The keys that a scenario must have so that there is something to draw; empty if none.
+        Keys that a scenario must have so that there is something to draw; empty if no keys are needed.
     by_job : bool
-        Whether it can draw single jobs of a point.
+        Whether the kind can draw single jobs of a point.
     of_queues : bool
-        Whether it shows which queues are full, and a map of them at one time.
+        Whether the kind shows which queues are full, with a map of the queues at one time.
     """
 
     name: str
@@ -50,7 +53,7 @@ class Kind:
     of_queues: bool = False
 
 
-# The names, for type checkers: those of `KINDS`.
+# The names of `KINDS`, for type checkers.
 KindName = Literal[
     "load",
     "latency_accepted",
@@ -87,7 +90,7 @@ KindName = Literal[
 ]
 FORMATS = ("pdf", "svg", "png")
 DEFAULT: KindName = "load"
-# The kinds that show batches, and programs.
+# Kinds that show batches, and kinds that show programs.
 JOBS: KindName = "jobs"
 PROGRAMS: KindName = "solution"
 KINDS = {
@@ -186,12 +189,12 @@ KINDS = {
 
 
 def check_jobs(name: str, jobs: Sequence[str]) -> None:
-    """Refuse jobs that are named for a kind of figure which shows all packets of a point.
+    """Refuse named jobs if the kind of figure can only show all packets of a point.
 
     Raises
     ------
     WeftError
-        If the kind is one of those.
+        If jobs are named and the kind cannot draw single jobs.
     """
     if jobs and not known(name).by_job:
         able = ", ".join(kind.name for kind in KINDS.values() if kind.by_job)
@@ -199,12 +202,12 @@ def check_jobs(name: str, jobs: Sequence[str]) -> None:
 
 
 def check_queues(name: str, at: int | None, full: float | None) -> None:
-    """Refuse a time of a map, or a share from which on queues are full, for a kind of figure without queues.
+    """Refuse the options `at` and `full` for a kind of figure that does not show queues.
 
     Raises
     ------
     WeftError
-        If the kind is one of those, or a number makes no sense.
+        If an option is given and the kind shows no queues, or a number is out of its range.
     """
     for option, value in (("--at", at), ("--full", full)):
         if value is not None and not known(name).of_queues:
@@ -226,7 +229,7 @@ def known(name: str) -> Kind:
     Raises
     ------
     WeftError
-        If there is none.
+        If there is no such kind.
     """
     if not isinstance(name, str) or name not in KINDS:
         remedy = meant(name, KINDS, f"the kinds are {', '.join(KINDS)}")

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def figure(choice: Choice) -> Figure:
-    """A line per point, all seeds together; it ends at the slowest packet."""
+    """A line per point, over all seeds. The line ends at the slowest packet."""
     drawing = distribution.figure(choice, "Share of packets above this latency", "packets_share", _line)
     drawing.axes[0].set_yscale("log")
     drawing.axes[0].yaxis.set_major_formatter("{x:g}")
@@ -25,7 +25,10 @@ def figure(choice: Choice) -> Figure:
 
 
 def _line(values: Floats, packets: Floats) -> Line:
-    """Between two latencies, the share of the packets that took at least the higher one."""
+    """The steps of the line.
+
+    Its height between two latencies is the share of packets that took at least the higher one.
+    """
 
     def slower(packets: Floats) -> Floats:
         shares: Floats = np.cumsum(packets[::-1])[::-1] / packets.sum()

@@ -18,7 +18,7 @@ _BINS = 100
 
 
 def figure(choice: Choice) -> Figure:
-    """A line per point, all seeds together; all lines have the same bins."""
+    """A line per point, over all seeds. All lines have the same bins."""
     seen = distribution.latencies(choice)[0]
     ends = _ends(min(each.values[0] for each in seen), max(each.values[-1] for each in seen))
 
@@ -36,7 +36,10 @@ def figure(choice: Choice) -> Figure:
 
 
 def _ends(low: float, high: float) -> Floats:
-    """Edges of the bins, at whole cycles: of equal width, or equally many per decade if latencies span a wide range."""
+    """Edges of the bins, at whole cycles.
+
+    Bins have equal width, or an equal number per decade if latencies span a wide range.
+    """
     if distribution.wide(low, high):
         return np.unique(np.round(np.geomspace(max(1, low), high + 1, _BINS + 1)))
     width = np.ceil((high + 1 - low) / _BINS)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from weft.plot.appearance import Appearance, Limits
 
 
-# Room of a digit and of its share of the space between two numbers, of the size of its font; points of an inch.
+# Width of a digit with its share of the space between two numbers, as a share of the font size; points per inch.
 _DIGIT = 0.85
 _POINTS = 72
 
@@ -76,21 +76,21 @@ def _set_ends(option: str, several: Sequence[Axis], ends: Limits) -> None:
 
 
 def _apply(axis: Axis, ends: tuple[float, float]) -> None:
-    """Set both ends of an axis that may run downwards."""
+    """Set the two ends of an axis, which may run downwards."""
     first, last = reversed(ends) if axis.get_inverted() else ends
     set_ends = axis.axes.set_xlim if axis is axis.axes.xaxis else axis.axes.set_ylim
     set_ends(first, last)
 
 
 def thin_out(axes: Axes, width: float) -> None:
-    """Fewer ticks where long numbers would touch: a part of a long run has numbers of many digits.
+    """Draw fewer ticks if long numbers would touch. An axis over a part of a long run has numbers with many digits.
 
     Parameters
     ----------
     axes : Axes
         The panel.
     width : float
-        Of the figure [inches].
+        Width of the figure [inches].
     """
     if axes.get_xscale() != "linear":
         return
@@ -103,7 +103,7 @@ def thin_out(axes: Axes, width: float) -> None:
 
 
 def _keep_on_edge(axes: Axes) -> None:
-    """Markers on the upper edge are there again, and none outside the panel."""
+    """Put markers back on the upper edge, and remove markers outside the panel."""
     left, right = sorted(axes.get_xlim())
     for line in axes.lines:
         if str(line.get_label()).startswith("_saturated") and not line.get_clip_on():

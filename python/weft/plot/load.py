@@ -1,6 +1,6 @@
 """Latency, accepted load and energy per bit over offered load.
 
-Latency is always shown beside the accepted load (together they are the Chaos Normal Form).
+Latency is always shown next to the accepted load (the two panels are the Chaos Normal Form).
 """
 
 from __future__ import annotations

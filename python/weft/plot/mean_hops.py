@@ -1,4 +1,4 @@
-"""Hops per packet over offered load: detours cost hops."""
+"""Hops per packet over offered load. Detours increase the number of hops."""
 
 from __future__ import annotations
 

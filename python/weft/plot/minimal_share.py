@@ -1,4 +1,7 @@
-"""Share of packets on minimal routes over offered load: when an adaptive routing begins to take detours."""
+"""Share of packets on minimal routes over offered load.
+
+It falls at the load at which an adaptive routing starts to take detours.
+"""
 
 from __future__ import annotations
 

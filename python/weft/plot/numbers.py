@@ -19,16 +19,16 @@ LATENCIES = (q.LATENCY, *q.PERCENTILES.values(), q.LATENCY_US, *q.PERCENTILES_US
 
 
 def of_curves(panels: Sequence[Panel], shown: Iterable[Quantity], *, spread: Iterable[Quantity] = ()) -> pl.DataFrame:
-    """A row per pattern, series and load; where loads change, ``phase_loads`` has the loads of the measured phases.
+    """A row per pattern, series and load. If the load changes, ``phase_loads`` has the loads of the measured phases.
 
     Parameters
     ----------
     panels : sequence of Panel
-        What is drawn.
+        The panels that are drawn.
     shown : iterable of Quantity
-        The columns; those that no point has are left out. A latency is null if its point is saturated or stuck.
+        The columns. A column that no point has is left out. A latency is null if its point is saturated or stuck.
     spread : iterable of Quantity
-        Those of which a column ``..._ci95_half_width`` has half the width of the 95 % confidence interval.
+        Quantities that also have a column ``..._ci95_half_width``: half the width of the 95 % confidence interval.
     """
     spread = list(spread)
     frames = []
@@ -51,12 +51,12 @@ def of_curves(panels: Sequence[Panel], shown: Iterable[Quantity], *, spread: Ite
 
 
 def of_series(frames: Iterable[tuple[str, pl.DataFrame]]) -> pl.DataFrame:
-    """Tables one below the other, with the label of the series that each belongs to."""
+    """Tables one below the other, with a column for the label of each table's series."""
     labelled = [frame.select(pl.lit(label).alias("series"), pl.all()) for label, frame in frames]
     return _needed(pl.concat(labelled, how="diagonal_relaxed"))
 
 
 def _needed(frame: pl.DataFrame) -> pl.DataFrame:
-    """Without the columns of names if there is but one, which has none."""
+    """The frame without the columns of names if there is only one series, because that series has no name."""
     empty = [name for name in ("pattern", "series") if name in frame.columns and not (frame[name] != "").any()]
     return frame.drop(empty)

@@ -1,7 +1,7 @@
 """Curves over load: a row of panels per traffic pattern, a column per quantity.
 
-Saturated points are hollow. Their latency grows with the length of the run; so a line of latencies ends before them,
-and their marks are on the upper edge. A cross marks points that were measured before they had settled. Bars are 95 %
+Saturated points are hollow. Their latency grows with the length of the run. So a line of latencies ends before them,
+and their markers are on the upper edge. A cross marks points that were measured before they had settled. Bars are 95 %
 confidence intervals over the seeds. An axis of latencies is cut where a curve rises into saturation.
 """
 
@@ -33,19 +33,19 @@ if TYPE_CHECKING:
     from weft.results.quantities import Quantity
 
 _CROSS: dict[str, Any] = {"marker": "x", "linestyle": "", "color": "#000000", "markersize": 6, "markeredgewidth": 0.9}
-# A horizontal axis is longer than the highest load by this factor.
+# The horizontal axis ends at the highest load times this factor.
 ROOM = 1.04
 # Height of a panel [inches].
 _HEIGHT = 2.3
-# The axis or the legend where loads change while a point runs.
+# Label of the axis and of the legend if loads change while a point runs.
 LOADS_OF_PHASES = q.SET_LOAD.axis.replace(" [", ", or those of the measured phases [")
-# The load that an experiment sets.
+# Quantity of the load that the scenario sets.
 _OFFERED = (q.OFFERED, q.OFFERED_GBPS)
-# Where a curve rises into saturation, an axis of latencies ends at this many times its lowest latency.
+# If a curve rises into saturation, an axis of latencies ends at this multiple of its lowest latency.
 _CUT = 6.0
-# Loads of phases that are named at a point.
+# Maximum number of loads of phases that are named at a point.
 _NAMED = 2
-# Points with a cross: columns of curves, and words of the legend.
+# Points with a cross: columns of curves, and texts of the legend.
 _CROSSED = {
     "unsettled": "not settled",
     "unjudged": "not judged",
@@ -62,17 +62,18 @@ class View:
     Attributes
     ----------
     y, x : Quantity
-        The axes.
+        Quantities of the two axes.
     log : bool
         Whether the vertical axis is logarithmic.
     extra : callable, optional
-        Draws more into a panel, below the curves.
+        Function that draws additional content into a panel, below the curves.
     title : str
         Title of the panel, if its axes do not say what it shows.
     beside : tuple of Quantity
-        What `extra` draws.
+        Quantities that `extra` draws.
     spread : bool
-        Whether `extra` draws the confidence interval, also that of a single run; else bars show it for several seeds.
+        Whether `extra` draws the confidence interval, also the interval of a single run. Otherwise bars show the
+        interval if there are several seeds.
     """
 
     y: Quantity
@@ -140,7 +141,7 @@ def _has_seeds(curve: Curve) -> bool:
 
 
 def _bars_entry(rows: Sequence[Panel], views: Sequence[View]) -> list[Artist]:
-    """The entry of the legend for `_error_bars`; none where there are none."""
+    """The legend entry for `_error_bars`; empty if there are no bars."""
     curves = [curve for panel in rows for curve in panel.curves if _has_seeds(curve)]
     if not curves or all(view.spread for view in views):
         return []
@@ -163,17 +164,17 @@ def steady(curve: Curve) -> pl.DataFrame:
 
 
 def calm(frame: pl.DataFrame) -> pl.DataFrame:
-    """The rows of a curve that are neither saturated nor stuck."""
+    """The rows of a curve whose points are neither saturated nor stuck."""
     return frame.filter(~_over(frame))
 
 
 def loads(frame: pl.DataFrame) -> list[str | float]:
-    """The load of each point as set, or the loads of its measured phases as words."""
+    """The load of each point as set, or the loads of its measured phases as text."""
     return [words or load for words, load in zip(frame["phase_loads"], frame["load"], strict=True)]
 
 
 def short(load: str | float, digits: int = 3) -> str:
-    """A phase of `loads` in figures: of many phases the first ones."""
+    """An entry of `loads` as text. Of many phases, only the first ones are shown."""
     if not isinstance(load, str):
         return f"{load:.{digits}g}"
     each = load.split(", ")
@@ -191,7 +192,7 @@ def _over(frame: pl.DataFrame) -> pl.Series:
 
 def _panel(axes: Axes, panel: Panel, view: View, looks: dict[str, Look], *, beside: int) -> None:
     axes.set_title(", ".join(word for word in (panel.title, view.title) if word), loc="left")
-    # Where there is little room, the unit has a line of its own.
+    # If there is little room, the unit is on a separate line.
     axes.set_xlabel(view.x.axis.replace(" [", "\n[") if beside > 2 else view.x.axis)
     axes.set_ylabel(view.y.axis.replace(" [", "\n[") if beside > 1 else view.y.axis)
     ends = [curve.frame[view.x.column].max() for curve in panel.curves if view.x.column in curve.frame.columns]
@@ -211,7 +212,10 @@ def _panel(axes: Axes, panel: Panel, view: View, looks: dict[str, Look], *, besi
 
 
 def draw(axes: Axes, curve: Curve, view: View, look: Look) -> None:
-    """A line through all points; for a latency only through the steady ones, since `_over_the_top` draws the others."""
+    """Draw a line through all points.
+
+    A line of latencies has only the steady points; `_over_the_top` draws the others.
+    """
     x, y = view.x.column, view.y.column
     frame, calm = (each.drop_nulls([x, y]) for each in (curve.frame, steady(curve)))
     line = _with_gaps(frame, y) if view.y in numbers.LATENCIES else frame
@@ -226,14 +230,17 @@ def draw(axes: Axes, curve: Curve, view: View, look: Look) -> None:
 
 
 def _error_bars(axes: Axes, curve: Curve, view: View) -> None:
-    """Bars of the 95 % confidence intervals over the seeds, of the points that are drawn where they were measured."""
+    """Draw bars of the 95 % confidence intervals over the seeds.
+
+    Points on the upper edge have none, because they are not drawn at their measured values.
+    """
     halves = {quantity: curve.half_width(quantity).alias(f"half {quantity.column}") for quantity in (view.x, view.y)}
     frame = curve.frame.with_columns(halves.values())
     frame = frame.filter(pl.col("points").list.len() > 1)
     if view.y in numbers.LATENCIES:
         frame = calm(frame)
     frame = frame.drop_nulls([view.x.column, view.y.column, f"half {view.y.column}"])
-    # chance also moves the offered load, but that is no result
+    # chance also changes the offered load, but the offered load is not a result
     across = None if view.x in _OFFERED else frame[f"half {view.x.column}"].fill_null(0)
     places = frame[view.x.column], frame[view.y.column]
     up = frame[f"half {view.y.column}"]
@@ -241,7 +248,7 @@ def _error_bars(axes: Axes, curve: Curve, view: View) -> None:
 
 
 def _with_gaps(frame: pl.DataFrame, y: str) -> pl.DataFrame:
-    """From the first steady point to the last one, without a value where a point between them is not steady."""
+    """The rows from the first to the last steady point. Rows between them that are not steady have no value."""
     calm = (~_over(frame)).arg_true()
     if calm.is_empty():
         return frame.clear()
@@ -250,16 +257,16 @@ def _with_gaps(frame: pl.DataFrame, y: str) -> pl.DataFrame:
 
 
 def cross_entries(frames: Iterable[pl.DataFrame]) -> list[Artist]:
-    """The entry of the legend for `cross_out`; none if no point has a cross."""
+    """The legend entry for `cross_out`; empty if no point has a cross."""
     shown = list(frames)
     kinds = [words for column, words in _CROSSED.items() if any(frame[column].any() for frame in shown)]
     return [Line2D([], [], label=" or ".join(kinds), **_CROSS)] if kinds else []
 
 
 def cross_out(axes: Axes, frame: pl.DataFrame, x: str, y: str, *, on_edge: bool = False) -> None:
-    """Mark points that had not settled, were too short to be judged, dropped packets, or have too few.
+    """Mark points that had not settled, were too short to be judged, dropped packets, or have too few packets.
 
-    A mark `on_edge` sticks out of the panel, as those of saturated points do there.
+    With `on_edge` the mark extends beyond the panel, like the markers of saturated points on the edge.
     """
     late = frame.filter(pl.any_horizontal(*_CROSSED))
     if late.height:
@@ -268,10 +275,11 @@ def cross_out(axes: Axes, frame: pl.DataFrame, x: str, y: str, *, on_edge: bool 
 
 
 def _highest(curve: Curve, view: View) -> float:
-    """The highest latency of a curve that its axis has to show; 1 where there is none.
+    """The highest latency of a curve that its axis has to show; 1 if the curve has no latency.
 
-    A flawed point, and the last steady one below a saturated one, may be far up where the curve rises into saturation.
-    A point of this kind counts as `_CUT` times the lowest latency of the curve at most: the line leaves the panel.
+    If the curve rises into saturation, a flawed point or the last steady point below a saturated one may have a very
+    high latency. Such a point counts as at most `_CUT` times the lowest latency of the curve, so the line may leave the
+    panel.
     """
     over = _over(curve.frame)
     rises = over.shift(-1, fill_value=False) | pl.any_horizontal(*_CROSSED)
@@ -292,6 +300,6 @@ def _over_the_top(axes: Axes, panel: Panel, view: View, looks: dict[str, Look]) 
     top = axes.get_ylim()[1]
     for curve in panel.curves:
         places = saturated(curve)[view.x.column].drop_nulls()
-        # Markers on the edge stick out of the panel; the layout ignores them.
+        # Markers on the edge extend beyond the panel; the layout ignores them.
         options: dict[str, Any] = {"label": "_saturated", "clip_on": False, "in_layout": False, "zorder": 4}
         axes.plot(places, [top] * len(places), **options, **looks[curve.label].hollow)

@@ -1,4 +1,4 @@
-"""Code that the figures over time share: the axis of time with its marks, and lines made of samples."""
+"""Code shared by the figures over time: the time axis with its marks, and lines made from samples."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 
 def axis(axes: Axes, spot: Spot, end: float) -> None:
-    """An axis of time with the marks of `mark`."""
+    """Set up a time axis with the marks of `mark`."""
     axes.set_xlabel(q.TIME.axis)
     axes.set_xlim(0, end)
     mark(axes, spot)
 
 
 def mark(axes: Axes, spot: Spot) -> None:
-    """Frame the measured window of a point, and mark the cycles in which its scenario changes something."""
+    """Mark the two ends of a point's measured window, and the cycles in which its scenario changes something."""
     style.mark_window(axes, spot.summary["warmup_cycles"], spot.summary["window_cycles"])
     style.mark_changes(axes, changes(spot))
 
@@ -44,7 +44,7 @@ def changes(spot: Spot) -> list[int]:
 
 
 def steps(frame: pl.DataFrame, column: str) -> tuple[list[float], list[float]]:
-    """Corners of a line that keeps each sample's value for its interval, with ``steps-post``."""
+    """Corners of a step line (``steps-post``) that keeps each sample's value over its interval."""
     times = [float(cycle) for cycle in frame["from_cycle"]]
     values = [float(value) for value in frame[column]]
     return [*times, times[-1] + float(frame["interval_cycles"][-1])], [*values, values[-1]]

@@ -1,6 +1,7 @@
-"""Latency and accepted load of several results over each other, with bands of 95 % confidence.
+"""Latency and accepted load of several results in the same panels, with 95 % confidence bands.
 
-The band comes from the seeds if a sweep has several, else from the batches of the run, which only latency has.
+The band comes from the seeds if a sweep has several. Otherwise it comes from the batches of the run, and only latency
+has a band.
 """
 
 from __future__ import annotations

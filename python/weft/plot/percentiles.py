@@ -25,7 +25,10 @@ _SHADES = colormaps["viridis_r"]
 
 
 def figure(choice: Choice) -> Figure:
-    """Saturated points are left out of the bands and stand hollow at the upper edge; crosses as in `over_load`."""
+    """Saturated points are left out of the bands and are drawn hollow at the upper edge.
+
+    Crosses mean the same as in `over_load`.
+    """
     rows = choice.panels()
     in_units = choice.appearance.shown
     known = {name: in_units(quantity) for name, quantity in q.PERCENTILES.items()}

@@ -1,7 +1,7 @@
-"""Phases of a load that changes: loads, latency and power of each, over time; several points beside each other.
+"""Phases of a load that changes: load, latency and power of each phase over time. Several points share the panels.
 
-A saturated phase has no latency: a hollow marker is at the upper edge in its place. A cross marks the latency of a
-phase that is not settled, not judged or in which packets are dropped.
+A saturated phase has no latency. It has a hollow marker at the upper edge instead. A cross marks the latency of a phase
+that is not settled, is not judged, or drops packets.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 _ALWAYS_ON = q.POWERS[0].always_on
 _DOTTED: dict[str, Any] = {"color": style.GREY, "linestyle": ":", "linewidth": 1}
-# Drawing of a single point: for each panel the column, the name in the legend, and the look of each line.
+# Drawing of a single point: column of each panel, and for each line its name in the legend and its look.
 _OF_ONE: tuple[tuple[tuple[str, str, dict[str, Any]], ...], ...] = (
     (
         (q.SET_LOAD.column, "as set", _DOTTED),
@@ -48,7 +48,7 @@ KIND: KindName = "phases"
 
 
 def figure(choice: Choice) -> Picture:
-    """Three panels below each other with one axis of time; a step per phase that the window reaches.
+    """Three panels, one below the other, with a common time axis. Each phase that the window reaches is a step.
 
     Raises
     ------
@@ -92,12 +92,12 @@ def figure(choice: Choice) -> Picture:
 
 
 def reached(summary: dict[str, Any]) -> list[dict[str, Any]]:
-    """The phases of a point that the window reaches, judged; none if its load does not change."""
+    """The phases of a point that the window reaches, with their judgements; empty if the load does not change."""
     return [phase for phase in soundness.in_phases(summary) if phase.get("from_cycle") is not None]
 
 
 def _measured(choice: Choice, spot: Spot) -> list[dict[str, Any]]:
-    """The phases of a point that the window reaches, judged."""
+    """The phases of a point that the window reaches, with their judgements; raises an error if there are none."""
     phases = reached(spot.summary)
     if not phases:
         what = f"{spot.name or choice.title}: the load does not change in phases"
@@ -106,7 +106,7 @@ def _measured(choice: Choice, spot: Spot) -> list[dict[str, Any]]:
 
 
 def _beside(panels: Sequence[Axes], measured: Sequence[list[dict[str, Any]]], looks: dict[str, Look]) -> None:
-    """A line per point in each panel, and loads as set, which points may have in common."""
+    """Draw a line per point in each panel, and the loads that the scenario sets. Points may have the same loads."""
     for phases in measured:
         _steps(panels[0], phases, q.SET_LOAD.column, "load as set", _DOTTED)
     for axes, quantity in zip(panels, (q.ACCEPTED, q.LATENCY, q.POWER), strict=True):
@@ -117,7 +117,7 @@ def _beside(panels: Sequence[Axes], measured: Sequence[list[dict[str, Any]]], lo
 def _marks(
     axes: Axes, over: Sequence[list[dict[str, Any]]], late: Sequence[pl.DataFrame], colours: Sequence[str]
 ) -> None:
-    """Hollow markers on the upper edge for saturated phases, and crosses on latencies that are not known well."""
+    """Draw hollow markers on the upper edge for saturated phases, and crosses on unreliable latencies."""
     top = axes.get_ylim()[1]
     axes.set_ylim(0, top)
     for phases, frame, colour in zip(over, late, colours, strict=True):
@@ -131,7 +131,7 @@ def _middle(phase: dict[str, Any]) -> float:
 
 
 def _late(phases: list[dict[str, Any]]) -> pl.DataFrame:
-    """The phases with a latency that may have a cross, in the form that `over_load.cross_out` takes."""
+    """The phases with a latency, which may get a cross, in the form that `over_load.cross_out` reads."""
     rows = [
         {
             "middle": _middle(phase),
@@ -150,7 +150,7 @@ def _late(phases: list[dict[str, Any]]) -> pl.DataFrame:
 
 
 def _numbers(phases: list[dict[str, Any]]) -> pl.DataFrame:
-    """A row per phase; a latency is null where the phase is saturated."""
+    """A row per phase; the latency of a saturated phase is null."""
     keys = ("from_cycle", "to_cycle", "saturated", *(quantity.column for quantity in _COLUMNS))
     rows = [{key: phase.get(key) for key in keys} | {"flaw": soundness.reason(phase)} for phase in phases]
     kinds = {"saturated": pl.Boolean, "flaw": pl.String}
@@ -160,7 +160,10 @@ def _numbers(phases: list[dict[str, Any]]) -> pl.DataFrame:
 
 
 def _steps(axes: Axes, phases: list[dict[str, Any]], column: str, name: str, look: dict[str, Any]) -> None:
-    """A level line per phase; none where a number is not known, nor for the latency of a saturated phase."""
+    """Draw a horizontal line per phase.
+
+    There is no line if the number is unknown, or for the latency of a saturated phase.
+    """
     for phase in phases:
         value = phase.get(column)
         if value is not None and not (phase["saturated"] and column == q.LATENCY.column):

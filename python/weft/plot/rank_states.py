@@ -25,15 +25,15 @@ LOOKS: dict[str, style.StateLook] = {
     critical_path.TRANSFER: ("#D55E00", "...."),
     critical_path.WAIT: ("#DDDDDD", ""),
 }
-# With more spans than this a picture has cells, each in the colour of the state that fills most of it.
+# With more spans than this, the picture has cells. Each cell has the colour of the state that fills most of it.
 _MANY = 5_000
-# Inches: greatest height of a row; least and greatest height of all rows.
+# Heights in inches: greatest height of a row; smallest and greatest height of all rows.
 _ROW, _LEAST, _MOST = 0.2, 1.5, 6.5
 PATH: dict[str, Any] = {"color": "#000000", "linewidth": 0.6, "alpha": 0.8}
 
 
 def figure(choice: Choice) -> Figure:
-    """One point."""
+    """The figure of one point."""
     spot = choice.spot()
     states = spans_of(spot)
     table, pairs = rank_grid.numbered(states)
@@ -64,7 +64,7 @@ def figure(choice: Choice) -> Figure:
 
 
 def line(path: critical_path.Path, rows: dict[int, int]) -> tuple[list[int], list[int]]:
-    """Cycles and rows of the corners of a path."""
+    """Cycles and rows of the corners of the line that draws a critical path."""
     first = path.steps[0]
     cycles, places = [first.from_cycle], [rows[first.origin]]
     for step in path.steps:
@@ -88,12 +88,12 @@ def _cells(axes: Axes, states: pl.DataFrame) -> None:
 
 
 def spans_of(spot: Spot) -> pl.DataFrame:
-    """The spans of all ranks.
+    """The spans of the states of all ranks.
 
     Raises
     ------
     ResultsError
-        If they were not recorded, or no job runs a program.
+        If the spans were not recorded, or no job runs a program.
     """
     states = spot.results.recorded(spot.point, "rank_states")
     if states.is_empty():

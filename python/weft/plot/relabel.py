@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from weft.plot.appearance import Appearance
     from weft.plot.style import Picture
 
-# Most labels that a message lists.
+# Maximum number of labels that a message lists.
 _LISTED = 20
 
 
 def all_words(panels: Sequence[Axes], handles: Sequence[Artist]) -> list[str]:
-    """All words that can be renamed or ordered."""
+    """All texts of the figure that can be renamed or ordered."""
     ticks = [word for axes in panels for _, words in named_axes(axes) for word in words]
     found = [*(str(handle.get_label()) for handle in handles), *(axes.get_title(loc="left") for axes in panels), *ticks]
     return [word for word in dict.fromkeys(found) if word]
@@ -55,12 +55,12 @@ def _known(words: Iterable[str]) -> str:
 
 
 def rename(drawing: Picture, panels: Sequence[Axes], handles: Sequence[Artist], asked: Appearance) -> str:
-    """Put new words in the place of old ones, wherever they stand; returns the title of the figure.
+    """Replace old words by new ones everywhere in the figure; returns the title of the figure.
 
     Raises
     ------
     WeftError
-        If a label is not in the figure, or two entries of the legend would have one name.
+        If a label is not in the figure, or two legend entries would have the same name.
     """
     if not asked.labels:
         return drawing.plan.title
@@ -85,7 +85,7 @@ def rename(drawing: Picture, panels: Sequence[Axes], handles: Sequence[Artist], 
 
 
 def _directed(asked: Mapping[str, str], names: Sequence[str], of_axes: Sequence[str]) -> dict[str, str]:
-    """New words by old ones; a pair that stands the other way round is turned if only its right side is a label."""
+    """New words by old ones. A pair in the wrong order is swapped if only its right side is a label of the figure."""
     new = {}
     for old, words in asked.items():
         found = [each for each in (old, words) if _stands(each, names, of_axes)]
@@ -113,6 +113,9 @@ def _stands(words: str, names: Iterable[str], axes_words: Iterable[str]) -> bool
 
 
 def _replacer(new: dict[str, str]) -> Callable[[str], str]:
-    """A function that puts new words in the place of old ones; a whole text goes before its parts."""
+    """A function that replaces old words by new ones.
+
+    A replacement of a whole text has priority over those of its parts.
+    """
     old = pattern(new)
     return lambda text: new[text] if text in new else old.sub(lambda found: new[found[0]], text)

@@ -1,4 +1,4 @@
-"""Share of time that managed links spend in each power state, over load: a stack per curve."""
+"""Share of time that managed links spend in each power state, over load, as stacked bars in a panel per curve."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from weft.results.curves import Curve
 
 
-# Inches: space next to a panel, a digit below it, and an upright number.
+# Sizes in inches: space next to a panel, height of a digit below the panel, and of an upright number.
 _BESIDE, _LETTER, _UPRIGHT = 0.7, 0.065, 0.13
 
 
 def figure(choice: Choice) -> Figure:
-    """A panel per curve whose links ever left the state ``on``; all states of a load add up to 100 %."""
+    """A panel per curve whose links left the state ``on`` at least once. The states of each load add up to 100 %."""
     every = [(panel, curve) for panel in choice.panels() for curve in panel.curves]
     known = [(panel, curve) for panel, curve in every if curve.frame[_share("on")].null_count() < curve.frame.height]
     if not known:
@@ -63,15 +63,15 @@ def figure(choice: Choice) -> Figure:
 
 
 def _ever_in(state: str, curve: Curve) -> bool:
-    """Whether links of a curve spend time in a state. Points of other scenarios may have no such mode."""
+    """Whether links of a curve spend time in a state. Points of another scenario may lack the mode."""
     return _share(state) in curve.frame.columns and bool((curve.frame[_share(state)] > 0).any())
 
 
 def _stack(axes: Axes, curve: Curve, states: Mapping[str, style.StateLook], width: float) -> None:
-    """Bars at equal distances, whatever the loads are: loads are often denser at one end.
+    """Draw bars at equal distances, because loads are often denser at one end of the range.
 
-    The panel is `width` inches wide; where its loads do not fit side by side they stand upright, and where not even
-    then, every second or third has a number.
+    The panel is `width` inches wide. If its loads do not fit side by side, they are written upright. If they still do
+    not fit, only every second or third bar has a number.
     """
     frame = curve.frame.drop_nulls(_share("on"))
     places, floor = range(frame.height), [0.0] * frame.height

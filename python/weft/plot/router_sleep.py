@@ -1,4 +1,4 @@
-"""How long whole routers could have slept: the share of the window in which all their links were off at once."""
+"""Time for which whole routers could have slept: the share of the window in which all their links were off together."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 
 
 def figure(choice: Choice) -> Figure:
-    """A line per point over its routers, the longest sleeper first; routers without managed links are left out."""
+    """A line per point over its routers, in descending order of the share.
+
+    Routers without managed links are left out.
+    """
     spots = choice.spots()
     frames = [_frame(spot) for spot in spots]
     names = [_name(spot, frame) for spot, frame in zip(spots, frames, strict=True)]
@@ -26,7 +29,7 @@ def figure(choice: Choice) -> Figure:
     axes = drawing.add_subplot()
     for name, frame in zip(names, frames, strict=True):
         shares = 100 * np.append(frame["asleep_share"], frame["asleep_share"][-1])
-        # Each router is a step.
+        # Each router is one step of the line.
         axes.plot(np.arange(len(shares)), shares, drawstyle="steps-post", label=name, **looks[name].dense)
     axes.set_xlabel("Routers, longest asleep first")
     axes.set_ylabel("Time with all links off [%]")
@@ -37,12 +40,12 @@ def figure(choice: Choice) -> Figure:
 
 
 def _frame(spot: Spot) -> pl.DataFrame:
-    """The routers that send on managed links, the longest sleeper first.
+    """The routers that send on managed links, in descending order of the share.
 
     Raises
     ------
     ResultsError
-        If there are none, or nothing was recorded.
+        If there are no such routers, or nothing was recorded.
     """
     kept = spot.results.recorded(spot.point, "router_sleep").filter(pl.col("managed_channels") > 0)
     if kept.is_empty():

@@ -17,14 +17,17 @@ if TYPE_CHECKING:
 
     from weft.plot.choice import Choice
 
-# Inches: the height of a row, and the least and greatest height of all.
+# Heights in inches: of a row, and the smallest and greatest height of all rows.
 _ROW, _LEAST, _MOST = 0.12, 2.0, 6.0
-# Most programs whose boxes have their numbers, and most names of traces with looks of their own.
+# Maximum number of programs whose boxes show their numbers; maximum number of trace names with different looks.
 _NUMBERED, _NAMES = 60, len(style.HATCHES)
 
 
 def figure(choice: Choice) -> Figure:
-    """One point. The colour of a box is that of its trace; the box of a program that did not end is pale."""
+    """The figure of one point. Each trace has a colour, which its boxes have.
+
+    The box of a program that did not end is pale.
+    """
     spot = choice.spot()
     table = spot.results.schedule(spot.point)
     started = table.filter(pl.col("start_cycles").is_not_null())
@@ -74,7 +77,7 @@ def _boxes(axes: Axes, started: pl.DataFrame, looks: dict[str, dict[str, Any]], 
 
 
 def spans(allocated: str) -> list[tuple[int, int]]:
-    """First number and length of each range of numbers, such as those of ``0-3 7``."""
+    """First number and length of each range in a text such as ``0-3 7``."""
     found = []
     for part in allocated.split():
         first, _, last = part.partition("-")

@@ -1,4 +1,4 @@
-"""Axes of microseconds or Gb/s beside those of cycles or flits, in figures of which all points have the same cycle."""
+"""Adds axes in microseconds or Gb/s to those in cycles or flits, in figures whose points all have the same cycle."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _BESIDE = {q.LATENCY.unit: q.LATENCY_US.unit, q.OFFERED.unit: q.OFFERED_GBPS.uni
 
 
 def add(panels: Iterable[Axes], summaries: Sequence[Mapping[str, Any]]) -> None:
-    """Add an axis beside each one whose unit is known.
+    """Add a second axis to each axis whose unit is known.
 
     Raises
     ------
@@ -35,12 +35,12 @@ def add(panels: Iterable[Axes], summaries: Sequence[Mapping[str, Any]]) -> None:
 
 
 def _unit(label: str) -> str:
-    """The unit of the simulator in the label of an axis; empty if it has another one."""
+    """The simulator's unit in the label of an axis; empty if the label has another unit."""
     return next((unit for unit in _BESIDE if f"[{unit}]" in label.replace("\n", " ")), "")
 
 
 def _functions(summaries: Sequence[Mapping[str, Any]], unit: str) -> tuple[Callable[[Any], Any], Callable[[Any], Any]]:
-    """From a number in a unit to that of the second axis, and back."""
+    """Two functions that convert a number in the unit to the unit of the second axis, and back."""
     by = _factor(summaries, unit)
     return (lambda value: value * by), (lambda value: value / by)
 

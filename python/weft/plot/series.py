@@ -1,4 +1,4 @@
-"""Time series of a point: utilisation of each link class, and power states of the classes that ever left ``on``."""
+"""Time series of a point: utilisation of each link class, and power states of the classes that were not always on."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def figure(choice: Choice) -> Figure:
 
 
 def samples(spot: Spot) -> pl.DataFrame:
-    """A row per sample and link class; if channels were recorded, they are summed by class.
+    """A row per sample and link class; if single channels were recorded, they are summed by class.
 
     Raises
     ------
@@ -69,7 +69,7 @@ def samples(spot: Spot) -> pl.DataFrame:
 
 
 def _states(frame: pl.DataFrame, names: list[str]) -> pl.DataFrame | None:
-    """Share of channels in each state at the end of each sample [%], of the classes that ever left ``on``."""
+    """Share of channels in each state at the end of each sample [%], of the classes that left ``on`` at least once."""
     counts = [f"channels_{state}" for state in names]
     away = frame.filter(pl.sum_horizontal(counts) > pl.col("channels_on"))["link_class"].unique()
     if away.is_empty():

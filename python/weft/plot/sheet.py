@@ -1,4 +1,4 @@
-"""Reads a matplotlib style sheet, and puts it over the settings that all figures share."""
+"""Reads a matplotlib style sheet. Its settings override the settings that all figures share."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from weft.errors import WeftError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-# The settings in force, in which figures find colours and widths of lines.
+# The active settings, from which figures read colours and line widths.
 _IN_FORCE: ContextVar[Mapping[str, Any]] = ContextVar("settings of figures", default=MappingProxyType({}))
-# Settings of a style sheet that are not about the look of a figure, or would change its size behind `--width`.
+# Settings of a style sheet that do not concern the look of a figure, or that would override the size of `--width`.
 _NOT_OURS = ("backend", "backend_fallback", "interactive", "toolbar", "savefig.bbox", "savefig.format")
 
 
@@ -29,7 +29,7 @@ def settings(base: Mapping[str, Any], style: str | None) -> dict[str, Any]:
     Raises
     ------
     WeftError
-        If the file can't be read, or holds what matplotlib does not know, or TeX, or fonts that are not installed.
+        If the file cannot be read, or has settings unknown to matplotlib, TeX, or fonts that are not installed.
     """
     if style is None:
         return dict(base)
@@ -50,7 +50,10 @@ def settings(base: Mapping[str, Any], style: str | None) -> dict[str, Any]:
 
 @contextmanager
 def applied(rc: Mapping[str, Any]) -> Iterator[None]:
-    """Settings for the time of a context. Fonts that are not found are no news: `settings` has found one."""
+    """Apply settings within a context.
+
+    Warnings about missing fonts are suppressed, because `settings` has found one font.
+    """
     fonts = logging.getLogger("matplotlib.font_manager")
     level = fonts.level
     fonts.setLevel(logging.ERROR)
@@ -70,12 +73,12 @@ def cycle(what: str, default: Sequence[str]) -> Sequence[str]:
 
 
 def scale(what: str, default: float) -> float:
-    """How much wider than `default` [points] the style sheet wants lines (``lines.linewidth``) and the like."""
+    """Factor by which a setting of the style sheet, such as ``lines.linewidth``, exceeds `default` [points]."""
     return float(_IN_FORCE.get().get(what, default)) / default
 
 
 def _read(style: str) -> dict[str, Any]:
-    """The keys and values of a file; a message that matplotlib only logs is an error here."""
+    """The keys and values of a file; a message that matplotlib only logs becomes an error."""
     if not Path(style).is_file():
         what = f"--style {style}: there is no such file"
         raise WeftError.saying(what, "name a matplotlib style sheet: lines such as `font.family: serif`")
@@ -105,7 +108,7 @@ _HELP = "write lines such as `font.family: serif`, with the keys of matplotlib's
 
 
 class _Records(logging.Handler):
-    """Keeps the first line of the log."""
+    """A log handler that keeps the first line of the log."""
 
     def __init__(self) -> None:
         super().__init__(logging.WARNING)

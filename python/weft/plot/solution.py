@@ -1,4 +1,6 @@
-"""Energy to solution against run time of programs. A line joins the Pareto front: no point is better in both.
+"""Energy to solution against run time of programs.
+
+A line joins the points of the Pareto front: no other point is better in both quantities.
 
 A marker is the mean over seeds, with the 95 % confidence intervals of both means. Points whose programs did not end are
 left out.
@@ -25,9 +27,9 @@ if TYPE_CHECKING:
     from weft.plot.choice import Choice
     from weft.results.confidence import Mean
 
-# Ends of the axes, as multiples of the largest mean.
+# Ends of the axes as multiples of the largest mean.
 _ROOM = 1.12
-# Most points, seeds included.
+# Maximum number of points, seeds included.
 _POINTS = 600
 _FRONT: dict[str, Any] = {
     "color": style.GREY,
@@ -43,7 +45,7 @@ _ENERGIES = ((1e3, "uJ", 1.0), (1e6, "mJ", 1e-3), (float("inf"), "J", 1e-6))
 
 @dataclass(frozen=True)
 class _Spot:
-    """Points that differ in their seed only: means in us and uJ."""
+    """Points that differ only in their seed: their means in us and uJ."""
 
     name: str
     time: Mean
@@ -51,7 +53,7 @@ class _Spot:
 
 
 def figure(choice: Choice) -> Figure:
-    """A marker per series of points, and the front of the best ones."""
+    """A marker per series of points, and a line along the Pareto front."""
     spots = _spots(choice)
     looks = style.looks([spot.name for spot in spots])
     best = front(spots)
@@ -83,7 +85,7 @@ def figure(choice: Choice) -> Figure:
 
 
 def front(spots: Sequence[_Spot]) -> list[_Spot]:
-    """The Pareto front, the fastest point first: no other point is better in one answer and as good in the other."""
+    """The Pareto front, fastest point first: no other point is better in one quantity and as good in the other."""
     best: list[_Spot] = []
     for spot in sorted(spots, key=lambda each: (each.time.value, each.energy.value)):
         if not best or spot.energy.value < best[-1].energy.value:

@@ -1,6 +1,6 @@
 """The waits of the packets of a stalled network: queues on a circle, each with an arrow to the next.
 
-If the last one waits for a link that the power policy has closed, no arrow starts at it.
+If the last queue waits for a link that the power policy has closed, it has no arrow.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from weft.plot.choice import Choice, Spot
     from weft.plot.style import Picture
 
-# Colour and dashes of an arrow, by the cause in the order of the engine; with more causes the looks repeat.
+# Colour and dashes of an arrow, by the cause of the wait in the order of the engine. If there are more causes, the
+# looks repeat.
 _LOOKS: tuple[tuple[str, LineStyleType], ...] = (
     ("#D55E00", "-"),
     ("#0072B2", "--"),
@@ -37,15 +38,15 @@ _LOOKS: tuple[tuple[str, LineStyleType], ...] = (
     ("#56B4E9", (0, (3, 1, 1, 1))),
 )
 _CAUSES = {cause: (words, *look) for (cause, words), look in zip(STALL_MEANINGS.items(), cycle(_LOOKS), strict=False)}
-# Most queues in the cycle with horizontal labels; with more they point outwards.
+# Maximum number of queues in the cycle with horizontal labels. With more queues, labels point outwards.
 _UPRIGHT = 8
-# Inches: along the circle for each queue; beyond the circle for its label, to the sides and up and down.
+# Sizes in inches: along the circle for each queue; outside the circle for labels, horizontally and vertically.
 _AROUND = {True: 1.0, False: 0.42}
 _BESIDE = {True: (1.45, 0.7), False: (2.9, 2.9)}
 
 
 def figure(choice: Choice) -> Picture:
-    """One stalled point."""
+    """The figure of one stalled point."""
     spot = choice.spot()
     members: list[dict[str, Any]] = stalled(spot)
     upright = len(members) <= _UPRIGHT
@@ -81,7 +82,7 @@ def _numbers(members: Sequence[dict[str, Any]]) -> pl.DataFrame:
 
 
 def stalled(spot: Spot) -> list[dict[str, Any]]:
-    """Members of the wait-for cycle, or of the chain to a closed link, each waiting for the next.
+    """Members of the wait-for cycle, or of the chain to a closed link. Each member waits for the next.
 
     Raises
     ------
@@ -117,7 +118,7 @@ def _member(axes: Axes, member: dict[str, Any], number: int, count: int, radius:
     angle, following = (pi / 2 - 2 * pi * place / count for place in (number, number + 1))
     x, y = radius * cos(angle), radius * sin(angle)
     _, colour, dashes = _CAUSES[member["reason"]]
-    # The arrow follows the circle; a queue that is the only one waits for itself, and has none.
+    # The arrow follows the circle. If there is only one queue, it waits for itself, and has no arrow.
     end = (radius * cos(following), radius * sin(following))
     bend = -0.5 * sin(min(pi / 2, 2 * pi / count))
     arrow: dict[str, Any] = {
@@ -152,7 +153,7 @@ def _member(axes: Axes, member: dict[str, Any], number: int, count: int, radius:
 
 
 def _label(member: dict[str, Any], comma: str) -> str:
-    """Packet, the queue that it is in, and why it waits."""
+    """Label with the packet, its queue, and the reason why it waits."""
     packet = member["packet"]
     who = "body of a packet" if packet is None else f"packet {packet['seq']} of {packet['src']} to {packet['dst']}"
     why = f"no room behind port {member['output']}" if member["reason"] == "no_room" else _CAUSES[member["reason"]][0]

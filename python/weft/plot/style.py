@@ -1,4 +1,6 @@
-"""Colours, markers, sizes and heads of all figures. Colour-blind readers can separate the colours (Okabe, Ito 2008).
+"""Colours, markers, sizes and titles of all figures.
+
+Colour-blind readers can distinguish the colours (Okabe, Ito 2008).
 
 Colour is never the only difference: series also differ in marker and line, states in hatching, and saturated points are
 hollow.
@@ -29,13 +31,13 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
 
-# Colour and hatching.
+# Colour and hatching of a state.
 StateLook = tuple[str, str]
 
 __all__ = ["COLUMN", "PAGE"]
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-# None is a cross: a cross marks points that are flawed (`weft.plot.over_load`).
+# No marker is a cross, because a cross marks flawed points (`weft.plot.over_load`).
 MARKERS = ("o", "s", "^", "D", "v", "P", "*")
 LINES = ("-", "--", ":", "-.")
 HATCHES = ("", "////", "....", "\\\\\\\\", "xxxx", "----", "++++")
@@ -57,14 +59,14 @@ def state_looks(states: Sequence[str]) -> dict[str, StateLook]:
 
 
 GREY = "#777777"
-# From pale to dark, also in black and white.
+# Colours from pale to dark, which can be distinguished also in black and white.
 HEAT = "cividis_r"
 
-# If the ends of a logarithmic axis have a smaller ratio, it has round numbers as ticks instead of powers of ten.
+# A logarithmic axis whose ends have a smaller ratio has round numbers as ticks instead of powers of ten.
 _NARROW = 8
-# Letters of a title that fit into an inch.
+# Number of letters of a title that fit into an inch.
 _LETTERS_PER_INCH = 15
-# Points: widths of lines and sizes of markers if no style sheet sets them.
+# Line widths and marker sizes [points] if no style sheet sets them.
 _LINE, _MARKER = 1.55, 4.5
 
 RC: dict[str, Any] = {
@@ -93,39 +95,39 @@ RC: dict[str, Any] = {
     "legend.frameon": False,
     "figure.dpi": 100,
     "savefig.dpi": 300,
-    # Text in files: embedded fonts in PDF, outlines in SVG, which has no fonts of its own.
+    # Text in files: PDF embeds fonts; SVG has no fonts of its own, so text is drawn as outlines.
     "pdf.fonttype": 42,
     "svg.fonttype": "path",
-    # Users choose names: a dollar sign in them does not begin a formula.
+    # Users choose names, so a dollar sign in a name must not start a formula.
     "text.parse_math": False,
-    # Drawing the same figure again gives the same file.
+    # Fixed salt, so that drawing the same figure again gives the same file.
     "svg.hashsalt": "weft",
 }
 
-# A line at a cycle in which the load changes, or a part fails or returns.
+# Look of the line at a cycle in which the load changes, or a part fails or returns.
 _CHANGE: dict[str, Any] = {"color": "#D55E00", "linewidth": 0.9, "linestyle": (0, (1, 1.5)), "zorder": 5}
 
-# How half of a 95 % confidence interval is drawn on either side of a mean.
+# Format of half a 95 % confidence interval, which is drawn on either side of a mean.
 ERROR_BAR: dict[str, Any] = {"fmt": "none", "ecolor": "#222222", "elinewidth": 0.8, "capsize": 2, "capthick": 0.8}
 
-# The entry of the legend for the hollow markers of all series.
+# The legend entry for the hollow markers of all series.
 SATURATED: dict[str, Any] = {"color": "#555555", "marker": "o", "markerfacecolor": "white", "linestyle": ""}
-# This kind of marker on the upper edge sticks out of the panel; the layout ignores it.
+# Look of a marker on the upper edge. It extends beyond the panel; the layout ignores it.
 SATURATED_ON_EDGE = SATURATED | {"label": "_saturated", "clip_on": False, "in_layout": False, "markersize": 4}
 
 
 @dataclass(frozen=True)
 class Plan:
-    """Settings of a kind of figure; `weft.plot.finish` makes title, legend and size from them.
+    """Settings of a kind of figure. `weft.plot.finish` uses them for title, legend and size.
 
     Attributes
     ----------
     title : str
-        What the figure is about.
+        Title of the figure: its subject.
     handles : list of Artist
         Entries of the legend.
     width, height : float
-        Width of the figure, and height of what is below title and legend [inches].
+        Width of the figure, and height of its part below title and legend [inches].
     """
 
     title: str
@@ -135,18 +137,18 @@ class Plan:
 
 
 class Picture(Figure):
-    """A figure that knows its settings and its numbers, and that a notebook shows by itself.
+    """A figure with its settings and its numbers. A notebook displays it without further calls.
 
     Attributes
     ----------
     numbers : polars.DataFrame or None
-        What the figure shows, a row per point, bar or cell.
+        The data of the figure, with a row per point, bar or cell.
     plan : Plan
-        What its kind wants.
+        Settings of the figure's kind.
     rc : dict
-        Settings of matplotlib with which it is drawn.
+        Settings of matplotlib with which the figure is drawn.
     panels_chosen : bool
-        Whether its kind draws only the panels that `Appearance.panels` names.
+        Whether the figure's kind draws only the panels that `Appearance.panels` names.
     """
 
     def __init__(self, plan: Plan) -> None:
@@ -157,7 +159,7 @@ class Picture(Figure):
         self.rc: Mapping[str, Any] = RC
 
     def savefig(self, fname: Any, **options: Any) -> None:
-        """Write the figure, as matplotlib's figures do, with its own settings."""
+        """Write the figure like a matplotlib figure, but with the settings in `rc`."""
         with sheet.applied(self.rc):
             FigureCanvasAgg(self)
             super().savefig(fname, **options)
@@ -170,12 +172,12 @@ class Picture(Figure):
 
 @dataclass(frozen=True)
 class Look:
-    """How a series is drawn in every panel, as arguments of matplotlib's ``plot``.
+    """The look of a series in all panels, as arguments of matplotlib's ``plot``.
 
     Attributes
     ----------
     line, full, hollow : dict
-        The line without markers; the markers of steady points; those of saturated ones.
+        The line without markers; the markers of steady points; the markers of saturated points.
     """
 
     line: dict[str, Any]
@@ -184,14 +186,16 @@ class Look:
 
     @property
     def dense(self) -> dict[str, Any]:
-        """A line through very many points, with a few markers on it."""
+        """Look of a line through very many points, with only a few markers."""
         return self.full | self.line | {"markevery": 0.15, "markersize": 4}
 
 
 def look(series: int, of: int) -> Look:
-    """Look of series number `series` of `of`: colour and marker change together, then the line.
+    """Look of series number `series` out of `of` series.
 
-    Earlier series are drawn larger and below later ones, so that curves that coincide can all be seen.
+    Colour and marker change together; after the last pair the line changes.
+
+    Earlier series are drawn larger and below later series, so that curves that coincide are all visible.
     """
     colours, markers = sheet.cycle("color", COLOURS), sheet.cycle("marker", MARKERS)
     colour = colours[series % len(colours)]
@@ -226,7 +230,7 @@ def canvas(title: str, handles: Sequence[Artist], *, width: float, height: float
 
 
 class _PlainLog(LogLocator):
-    """Ticks at 1, 2 and 5 times the powers of ten; only at powers of ten where there is no room for more."""
+    """Ticks at 1, 2 and 5 times the powers of ten, or only at powers of ten if there is no room for more."""
 
     def __init__(self) -> None:
         super().__init__(subs=(1, 2, 5))
@@ -237,13 +241,13 @@ class _PlainLog(LogLocator):
             return ticks
         powers = (
             LogLocator()
-        )  # it leaves out powers as the height of the axis demands; with 2 and 5 there were no ticks
+        )  # matplotlib leaves out powers of ten if the axis is too short for all; with 2 and 5 it would draw no ticks
         powers.set_axis(self.axis)
         return powers.tick_values(vmin, vmax)
 
 
 def plain_log(axis: Axis) -> None:
-    """Put plain numbers on a logarithmic axis that may span less than a decade; call it when all is drawn."""
+    """Put plain numbers on a logarithmic axis that may span less than a decade; call this after everything is drawn."""
     low, high = axis.get_view_interval()
     axis.set_major_locator(_PlainLog() if high > _NARROW * low else MaxNLocator(6))
     axis.set_major_formatter("{x:g}")
@@ -257,12 +261,12 @@ def grid(drawing: Figure, count: int, columns: int) -> list[Axes]:
 
 
 def folded(words: str, width: float) -> str:
-    """A title in as many lines as it takes in a panel of a given width [inches]."""
+    """A title broken into lines that fit in a panel of a given width [inches]."""
     return "\n".join(textwrap.wrap(words, max(10, int((width - 0.5) * _LETTERS_PER_INCH))))
 
 
 def entries(looks: dict[str, Look], *, saturated: bool = True) -> list[Artist]:
-    """Entries of the legend for series, and for the hollow markers of those that are saturated."""
+    """Entries of the legend for series, and for the hollow markers of saturated points."""
     handles: list[Artist] = [
         Line2D([], [], label=label, **(style.full | style.line)) for label, style in looks.items() if label
     ]
@@ -270,7 +274,7 @@ def entries(looks: dict[str, Look], *, saturated: bool = True) -> list[Artist]:
 
 
 def fill(series: int) -> dict[str, Any]:
-    """How the bars of a series are filled."""
+    """Fill of the bars of a series."""
     colours = sheet.cycle("color", COLOURS)
     return {"facecolor": colours[series % len(colours)], "hatch": HATCHES[series], "linewidth": 0}
 
@@ -281,13 +285,13 @@ def state_entries(looks: Mapping[str, StateLook]) -> list[Artist]:
 
 
 def state_fill(look: StateLook) -> dict[str, Any]:
-    """Filling of an area for a power state."""
+    """Fill of an area that stands for a power state."""
     colour, hatch = look
     return {"facecolor": colour, "hatch": hatch, "linewidth": 0}
 
 
 def mark_window(axes: Axes, warmup: float, window: float) -> None:
-    """Frame the measured window of an axis of time with two lines."""
+    """Mark the two ends of the measured window on a time axis with lines."""
     for cycle in (warmup, warmup + window):
         axes.axvline(cycle, color="#444444", linewidth=0.8, linestyle=(0, (4, 2)), zorder=5, label="_window")
 

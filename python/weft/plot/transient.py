@@ -1,4 +1,4 @@
-"""Latency by time of creation: how a network settles, and how it answers a change. Lines are means, dots maxima."""
+"""Latency by time of creation: how a network settles, and how it reacts to a change. Lines are means, dots maxima."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def figure(choice: Choice) -> Figure:
-    """A line and its dots per point; times in which no packet was created are gaps."""
+    """A line with dots per point. Times at which no packet was created are gaps."""
     every = [(spot, _frame(spot)) for spot in choice.spots()]
     seen = [(spot, frame) for spot, frame in every if not frame.is_empty()]
     empty = [spot for spot, frame in every if frame.is_empty()]

@@ -1,4 +1,4 @@
-"""Transitions of power states per second over load: how often links go down and wake."""
+"""Transitions of power states per second over load: it shows how often links go off and wake."""
 
 from __future__ import annotations
 

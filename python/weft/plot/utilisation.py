@@ -1,4 +1,4 @@
-"""Busy terminals over time of a queue of programs, and how many programs run and wait."""
+"""For a queue of programs: number of busy terminals over time, and numbers of running and waiting programs."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Programs of messages: files of them, and their facts in words."""
+"""Programs of messages: reads and writes their files, and prints their facts."""

@@ -1,9 +1,9 @@
-"""Bounds of the run time of a program before it runs: the least time of computations, interfaces and channels.
+"""Lower bounds of the run time of a program, before a run: the minimum times of computations, interfaces and channels.
 
-No run can beat a bound. The busiest processor does its work, the busiest terminal sends or receives its bytes, and
-the fullest channel carries its flits. The LogGOPS executor adds the order of the operations, on a network without
-contention. Its time is an estimate and no bound, since another order of messages may be faster. A large program gets
-none, unless it is asked for.
+No run can be faster than a bound. The busiest processor must do its work, the busiest terminal must send or receive its
+bytes, and the fullest channel must carry its flits. The LogGOPS executor also considers the order of the operations, on
+a network without contention. Its time is an estimate and not a bound, because another order of messages may be faster.
+A large program gets no estimate unless the user requests it.
 """
 
 from __future__ import annotations
@@ -31,22 +31,24 @@ if TYPE_CHECKING:
     from weft.results.result_set import ResultSet
 
 _MODEL = "programs"
-# Sections of a scenario that change no bound.
+# Sections of a scenario that do not affect the bounds.
 _WITHOUT_BOUNDS = ("power", "measure", "seed", "bill", "name")
 _MATRIX = "program.npy"
-# The load of the terminal that sends most, where the facts do not depend on it [flits/cycle].
+# Load of the terminal that sends most, in computations whose result does not depend on the load [flits/cycle].
 _LOAD = 0.01
-# Rules by which the interface of a message follows from its ranks and nodes. Else the sum over interfaces is known.
+# Rules with which the interface of a message follows from its ranks and nodes. With other rules only the sum over the
+# interfaces is known.
 _KNOWN_RAILS = ("destination", "local_rank")
-# The executor has no factor of computations: its times are divided by that. A smaller one would exceed them.
+# The executor has no factor for computation times. So its times are divided by the factor; with a smaller factor its
+# times would be too long for it.
 _LEAST_SCALE = 1e-6
-# Most operations of a program that the executor gets unasked; it takes some seconds for them.
+# Maximum number of operations of a program that the executor runs without a request; it takes some seconds for them.
 MOST_OPERATIONS = 3_000_000
-# Time of the executor per operation [s]: 91 million in 130 s, on a machine with two busy cores.
+# Run time of the executor per operation [s]: 91 million operations in 130 s, on a machine with two busy cores.
 _SECONDS_PER_OPERATION = 1.4e-6
-# The executor of LogGOPS counts no longer times of a message: 2^40 ns [s].
+# The LogGOPS executor cannot represent longer times of a message: 2^40 ns, here in s.
 _LONGEST = 1099.0
-# A number of messages that the executor of LogGOPS never reaches.
+# A number of messages that the LogGOPS executor never reaches.
 _ALWAYS_EAGER = (1 << 63) - 1
 BOUNDS = {
     "compute_s": "busiest processor: its computations and its parts of messages",
@@ -58,7 +60,7 @@ _NONE_OF_JOB = "none: starts and terminals of its programs are chosen during the
 
 
 _Job = tuple[str, "int | None", str, "Mapping[str, Any]"]
-# Bits of a flit, the interfaces of a node, and their times.
+# Bits of a flit, number of interfaces of a node, and times of the interfaces.
 _Nodes = tuple[int, "_Rails", "Mapping[str, Any]"]
 
 
@@ -71,18 +73,18 @@ class Bounds:
     job : str
         Its name.
     compute_s, injection_s, channels_s : float
-        Bounds of the run time [s]; that of the channels is ``None`` where paths depend on queues, or are not known.
-        Under jitter the first has the least time that a computation may take.
+        Bounds of the run time [s]. `channels_s` is ``None`` if paths depend on queues, or are not known. Under jitter,
+        `compute_s` uses the minimum time that a computation may take.
     is_mean : bool
-        Whether the bound of channels is one of their mean loads, because packets draw their paths at random.
+        Whether `channels_s` is a bound for the mean loads of channels, because packets choose their paths at random.
     is_mean_of_interfaces : bool
         Whether the bounds of terminals and channels are means over the interfaces of a node. The busiest interface has
-        the mean at least, so they hold in every run.
+        at least the mean load, so the bounds hold in every run.
     ideal_s : float
         Estimate of the LogGOPS executor on a network without contention [s]; ``None`` if the program has too many
         operations for it.
     operations : int
-        Operations of the program, collectives as messages.
+        Number of operations of the program; collectives count as their messages.
     """
 
     job: str
@@ -96,7 +98,7 @@ class Bounds:
 
     @property
     def least_s(self) -> float:
-        """The greatest of the bounds that hold in every run [s]."""
+        """The greatest of those bounds that hold in every run [s]."""
         strict = [self.compute_s, self.injection_s, *([] if self.is_mean else [self.channels_s or 0.0])]
         return max(strict)
 
@@ -104,21 +106,22 @@ class Bounds:
 def of_point(point: Point, *, estimate: bool = False) -> list[Bounds]:
     """The bounds of all programs of a point.
 
-    Of nodes with several interfaces, a bound counts the flits of each interface where the scenario fixes which one
-    sends a message. Otherwise it counts the mean over the interfaces, which the busiest one reaches at least. Planes
-    are alike, and the mean holds for their channels too.
+    Nodes may have several interfaces. If the scenario fixes the interface of each message, a bound counts the flits of
+    each interface. Otherwise a bound counts the mean over the interfaces; the load of the busiest interface is at least
+    this mean. All planes are equal, so the mean holds for their channels also.
 
     Parameters
     ----------
     point : Point
         A point that can run.
     estimate : bool
-        Execute programs of more than `MOST_OPERATIONS` operations, too.
+        Execute also programs of more than `MOST_OPERATIONS` operations.
 
     Raises
     ------
     StuckError
-        If a program that is executed can't finish on any network: a rank waits for a message that nobody sends.
+        If a program that is executed cannot finish on any network, because a rank waits for a message that no rank
+        sends.
     """
     facts = point.imply()
     if not facts["runs_programs"]:
@@ -127,17 +130,20 @@ def of_point(point: Point, *, estimate: bool = False) -> list[Bounds]:
 
 
 def without(point: Point) -> list[str]:
-    """Names of the jobs of a point that run programs and have no bound: their workload places ranks during the run."""
+    """Names of the jobs that run programs without bounds, because their workload places ranks during the run."""
     return [name for name, _, model, _ in _jobs(point.resolved) if model != _MODEL]
 
 
 def _jobs(resolved: Mapping[str, Any]) -> Iterator[_Job]:
-    """Name, number (``None``: all traffic is one job), workload and parameters of each job that has no pattern."""
+    """Name, number, workload and parameters of each job without a pattern.
+
+    The number is ``None`` if all traffic is one job.
+    """
     traffic = resolved["traffic"]
     numbered: list[tuple[int | None, Any]] = list(enumerate(traffic.get("jobs") or []))
     for place, job in numbered or [(None, traffic)]:
         workload = job.get("workload") or traffic.get("workload") or {}
-        if "pattern" not in job:  # a workload with a pattern sends what the pattern and the load say
+        if "pattern" not in job:  # a workload with a pattern sends according to the pattern and the load
             for model, config in workload.items():
                 yield job.get("name", "all" if place is None else f"job {place}"), place, model, config
 
@@ -148,7 +154,7 @@ def _of_job(point: Point, facts: Mapping[str, Any], of: _Job, *, estimate: bool)
     cycle, bits, rate = facts["cycle_seconds"], facts["flit_bits"], facts["bandwidth"]["terminal"]
     processors = program.info()["cpus"]
     handled, parts = _work(program, _Rails.of(point.resolved, config), bits)
-    # those of its preset are in the facts
+    # the facts contain those of the preset
     interfaces, scale = facts["interface_times"][number or 0], config.get("compute_scale", 1.0)
     overhead = interfaces["overhead_seconds"]
     alone = [_implied(point, number, flits) for flits in parts.on_network]
@@ -184,7 +190,7 @@ def _of_job(point: Point, facts: Mapping[str, Any], of: _Job, *, estimate: bool)
 
 
 def _least_factor(config: Mapping[str, Any]) -> float:
-    """The least factor of the time of a computation."""
+    """The smallest factor by which jitter may change the time of a computation."""
     for kind, of in (config.get("jitter") or {}).items():
         return {"uniform": 1.0 - float(of.get("share", 0.0)), "normal": 0.0, "exponential": 1.0}[kind]
     return 1.0
@@ -197,13 +203,13 @@ class _Rails:
     Attributes
     ----------
     count : int
-        Their number.
+        Number of interfaces.
     choice : str
         The rule that chooses one for a message; empty if it is not known.
     in_planes : bool
-        Whether each is in a plane of its own.
+        Whether each interface is in a separate plane.
     per_node : int
-        Ranks of a node.
+        Number of ranks of a node.
     """
 
     count: int
@@ -213,9 +219,9 @@ class _Rails:
 
     @classmethod
     def of(cls, resolved: Mapping[str, Any], config: Mapping[str, Any]) -> _Rails:
-        """The interfaces of a resolved scenario and the parameters of a job."""
+        """The interfaces that follow from a resolved scenario and the parameters of a job."""
         planes = (resolved["topology"].get("planes") or {}).get("count", 1)
-        # a preset of interfaces may have a rule of its own, which is not named here
+        # a preset of interfaces may define its own rule, which is not known here
         choice = config.get("rail_choice") or ("" if "interface" in config else "striping")
         return cls(config.get("rails") or planes, choice, planes > 1, config.get("ranks_per_terminal", 1))
 
@@ -227,18 +233,18 @@ class _Rails:
 
 @dataclass(frozen=True)
 class _Parts:
-    """The flits of a program, in matrices with a row per source.
+    """The flits of a program, as matrices with a row per source.
 
     Attributes
     ----------
     of_interfaces : list of array
-        Flits between nodes. A matrix for each interface, or one matrix with the mean over the interfaces.
+        Flits between nodes. There is a matrix per interface, or one matrix with the mean over the interfaces.
     on_network : list of array
         Flits on one network: between the nodes of a plane, or between all terminals of the job.
     is_unknown : bool
-        The terminals that send the flits are not known.
+        True if the terminals that send the flits are not known.
     together : int
-        Interfaces that send a message at the same time.
+        Number of interfaces that send parts of a message at the same time.
     is_known : bool
         Whether the scenario fixes the interface of each message; otherwise the flits are means over the interfaces.
     """
@@ -261,7 +267,7 @@ def _work(program: Program, rails: _Rails, bits: int) -> tuple[NDArray[Any], _Pa
         handled[source] += count
         handled[target] += count
         if source // rails.per_node != target // rails.per_node:
-            # each message is one flit at least
+            # each message has at least one flit
             flits = max(-(-8 * sent // bits), count)
             matrix = of_rails[rails.number(source, target) if is_known else 0]
             matrix[source // rails.per_node, target // rails.per_node] += flits if is_known else flits / rails.count
@@ -278,12 +284,12 @@ def _work(program: Program, rails: _Rails, bits: int) -> tuple[NDArray[Any], _Pa
 
 
 def _implied(point: Point, number: int | None, flits: NDArray[Any]) -> dict[str, Any] | None:
-    """The facts of the same network under packets of one flit with this matrix; ``None`` if no packet crosses it."""
+    """The facts of the network if single-flit packets follow this traffic matrix; ``None`` if no packet crosses it."""
     if not flits.any():
         return None
     scenario = {key: value for key, value in point.resolved.items() if key not in ("power", "measure", "bill", "name")}
     pattern = {"within": {"terminals": len(flits), "pattern": {"matrix": {"file": _MATRIX}}}}
-    # the facts count grains where the scenario has a `grain`; its lengths of packets stay fine flits
+    # if the scenario has a `grain`, the facts count grains; packet lengths in the scenario are still in fine flits
     grain = _bits(scenario["grain"]) // _bits(scenario["flit"]) if "grain" in scenario else 1
     traffic = {"pattern": pattern, "load": _LOAD}
     if number is not None:
@@ -299,18 +305,19 @@ def _implied(point: Point, number: int | None, flits: NDArray[Any]) -> dict[str,
 
 def _program(config: Mapping[str, Any], inputs: Mapping[str, bytes]) -> Program:
     if "file" in config:
-        name, _, _ = config["file"].partition("#")  # behind it stands the digest of the file
+        name, _, _ = config["file"].partition("#")  # the digest of the file follows after the "#"
         return program_files.attached(name, inputs[name])
     parts = {key: config[key] for key in ("program", "collectives") if key in config}
     return _engine.make_program(_MODEL, json.dumps(parts))
 
 
 def _loggops(program: Program, latency: float, flit: float, of: _Nodes, scale: float) -> float | None:
-    """The time of the executor [s], with all times divided by ``scale``, the factor of computations.
+    """The run time according to the executor [s]. All its times are divided by ``scale``, the factor of computations.
 
-    ``None`` if one of its times is longer than the executor counts.
+    The result is ``None`` if a time is longer than the executor can represent.
 
-    It gets mean latency and time of a flit [s], and the nodes. Interfaces that send a message together are one.
+    Parameters are the mean latency and the time of a flit [s], and the nodes. Interfaces that send a message together
+    count as one.
     """
     bits, rails, interfaces = of
     if max(latency, interfaces["overhead_seconds"], interfaces["local_latency_seconds"]) / scale > _LONGEST:
@@ -336,13 +343,13 @@ def _loggops(program: Program, latency: float, flit: float, of: _Nodes, scale: f
 
 
 def _channels(alone: Mapping[str, Any] | None, flits: NDArray[Any], cycle: float) -> tuple[float | None, bool]:
-    """The bound of the fullest channel [s], and whether it is one of mean loads."""
+    """The bound from the fullest channel [s], and whether it is a bound for mean loads."""
     if alone is None:
         return 0.0, False
     bound, of = alone["channel_load_bound"], alone["channel_load_bound_of"]
     if bound is None or of == "empty_queues":
         return None, False
-    # the terminal that sends most has the load of the scenario
+    # the terminal that sends most has the load that the scenario sets
     return float(flits.sum(axis=1).max() / bound * cycle), of == "fixed_paths"
 
 
@@ -359,12 +366,12 @@ def _seconds(text: str | None, cycle: float) -> float:
 
 
 def _time(seconds: float) -> str:
-    """A time for the executor, in whole femtoseconds."""
+    """A time as text for the executor, in whole femtoseconds."""
     return f"{round(seconds * 1e15)}fs"
 
 
 def of_sweep(points: Sequence[Point], *, estimate: bool = False) -> dict[str, list[Bounds]]:
-    """The bounds of each point by its hash; points that differ only in power, recordings or seed share theirs."""
+    """The bounds of each point by its hash; points that differ only in power, recordings or seed share their bounds."""
     known: dict[str, list[Bounds]] = {}
     found = {}
     for point in points:
@@ -377,7 +384,7 @@ def of_sweep(points: Sequence[Point], *, estimate: bool = False) -> dict[str, li
 
 
 def lines(bounds: Sequence[Bounds]) -> list[str]:
-    """The bounds of a point in words."""
+    """The bounds of a point as lines of text."""
     values = []
     for each in bounds:
         rows = [[meaning, si(getattr(each, name), "s", 4)] for name, meaning in BOUNDS.items()]
@@ -395,7 +402,7 @@ def lines(bounds: Sequence[Bounds]) -> list[str]:
 
 
 def _skipped(bounds: Bounds) -> str:
-    """Why a program has no estimate, and the command that makes it."""
+    """Text with the reason why a program has no estimate, and with the command that computes it."""
     if bounds.operations <= MOST_OPERATIONS:
         return "not made: times of its messages are above 2^40 ns, the longest that the executor counts"
     count, seconds = f"{bounds.operations:,}", si(bounds.operations * _SECONDS_PER_OPERATION, "s", 2)
@@ -406,12 +413,12 @@ def _skipped(bounds: Bounds) -> str:
 
 
 def lines_without(point: Point) -> list[str]:
-    """The jobs of a point that have no bound, in words."""
+    """Lines of text on the jobs of a point that have no bound."""
     return [f"least run time of job {name}: {_NONE_OF_JOB}" for name in without(point)]
 
 
 def beside(results: ResultSet, bounds: Mapping[str, Sequence[Bounds]]) -> list[str]:
-    """How far each program of some results is above its bounds, in lines; none where no program ended."""
+    """Lines on how far the run time of each program exceeds its bounds; empty if no program ended."""
     paths = [path for path in results.coordinates if results.frame[path].n_unique() > 1]
     rows = []
     for point, summary in zip(results.points, results.summaries, strict=True):

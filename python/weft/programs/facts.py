@@ -1,4 +1,4 @@
-"""Facts of programs in words."""
+"""Facts of programs as text."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def lines(facts: Mapping[str, Any]) -> list[str]:
-    """The facts of `Program.info` in lines."""
+    """The facts of `Program.info` as lines of text."""
     counts = ", ".join(f"{count} {kind}" for kind, count in facts["kinds"].items())
     own = f", {facts['to_itself']} of them from a rank to itself" if facts["to_itself"] else ""
     words = [
@@ -31,7 +31,7 @@ def lines(facts: Mapping[str, Any]) -> list[str]:
 
 
 def _unmatched(channels: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Warnings about messages that nobody sends or receives."""
+    """Warnings about messages without a sender or a receiver."""
     if not channels:
         return []
     lines = [
@@ -44,7 +44,7 @@ def _unmatched(channels: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def arithmetic(steps: Sequence[Mapping[str, Any]]) -> list[str]:
-    """The arithmetic of a made program: a line for each number, with how it comes about."""
+    """The arithmetic of a generated program: a line for each number, with its derivation."""
     rows = [[each["name"], _value(each), each["how"]] for each in steps]
     return columns(["number", "value", "how it comes about"], rows, left=[0, 2])
 

@@ -1,7 +1,7 @@
-"""OTF2 archives, as Score-P writes them: read by the package ``otf2``, and handed on as recordings of Weft.
+"""Reads OTF2 archives, as written by Score-P, with the package ``otf2``, and converts them to recordings of Weft.
 
-OTF2 has only the clock on the wall. It has no sizes of the blocks of `MPI_Alltoallv`. Older versions of Score-P record
-no non-blocking collectives. Archives with either are refused.
+OTF2 records only wall-clock times. It does not record the sizes of the blocks of `MPI_Alltoallv`. Older versions of
+Score-P do not record non-blocking collectives. Archives of programs that use either kind of call are refused.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 
 NAME = "otf2"
 _ANCHOR = ".otf2"
-# The clock of an archive, as the reader of recordings names it.
+# Clock of an archive, by the name that the reader of recordings uses.
 _CLOCK = "wall"
-# Letters of a message of the package that are shown.
+# Maximum number of letters shown of a message of the package.
 _LONGEST = 200
 _AGAIN = "record the program again with Score-P, from its start to its end"
 _COPY = f"copy all files of the archive again; or {_AGAIN}"
@@ -45,17 +45,17 @@ def found(path: Path, clock: str | None) -> Trace | None:
     path : Path
         The file or folder.
     clock : str, optional
-        Clock by which computations are timed; an archive has that on the wall alone.
+        Clock by which computations are timed; an archive has only the wall clock.
 
     Returns
     -------
     Trace or None
-        The trace, ``None`` if the path is no OTF2 archive.
+        The trace, or ``None`` if the path is not an OTF2 archive.
 
     Raises
     ------
     ProgramError
-        If the package ``otf2`` is missing, or the archive is damaged or lacks what a program needs.
+        If the package ``otf2`` is missing, or the archive is damaged or lacks data that a program needs.
     """
     if path.is_dir():
         anchors = sorted(path.glob(f"*{_ANCHOR}"))
@@ -64,7 +64,7 @@ def found(path: Path, clock: str | None) -> Trace | None:
 
 
 def in_tar(path: Path, clock: str | None) -> Trace | None:
-    """The OTF2 archive in a tar archive that can be unpacked; as `found` otherwise."""
+    """The OTF2 archive inside a tar archive, which is unpacked; all else is as in `found`."""
     if not traces.is_tar(path):
         return None
     with tempfile.TemporaryDirectory() as folder:
@@ -80,7 +80,7 @@ def in_tar(path: Path, clock: str | None) -> Trace | None:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Keep the C library of the package from printing its trace of calls next to the error."""
+    """Prevent the package's C library from printing its call trace in addition to the error."""
     sys.stderr.flush()
     kept = os.dup(2)
     try:
@@ -130,7 +130,10 @@ def _of_anchor(anchors: list[Path], path: Path, clock: str | None) -> Trace:
 
 
 def _read(archive: Any, file: str) -> tuple[dict[int, list[int]], list[Rank]]:
-    """The ranks of each communicator (not of all ranks, nor of a single one), and the records of each rank."""
+    """The ranks of each communicator, and the records of each rank.
+
+    Communicators of all ranks or of one rank are left out.
+    """
     definitions = archive.definitions
     groups = [each for each in definitions.groups if otf2_events.name_of(each.paradigm) == "MPI"]
     locations = [each for each in groups if otf2_events.name_of(each.group_type) == "COMM_LOCATIONS"]
@@ -172,7 +175,7 @@ def _read(archive: Any, file: str) -> tuple[dict[int, list[int]], list[Rank]]:
 
 
 def _check_events(rank_of: dict[Any, int], events: Counter[Any], file: str) -> None:
-    """Refuse an archive with fewer events than its definitions say; a file that was cut off may read as empty."""
+    """Refuse an archive with fewer events than its definitions state. A file that was cut off may be read as empty."""
     for location, rank in rank_of.items():
         if events[location] < location.number_of_events:
             what = f"the archive has {events[location]} of the {location.number_of_events} events of rank {rank}"
@@ -180,7 +183,7 @@ def _check_events(rank_of: dict[Any, int], events: Counter[Any], file: str) -> N
 
 
 def _check(ranks: list[Rank], file: str) -> None:
-    """Refuse an archive without all records of its calls, with a list."""
+    """Refuse an archive that lacks records of some calls. The error lists these calls."""
     lost = sum((rank.lost for rank in ranks), Counter[str]())
     if lost:
         listed = ", ".join(f"{count} {what}" for what, count in sorted(lost.items()))
@@ -190,7 +193,7 @@ def _check(ranks: list[Rank], file: str) -> None:
 
 
 def _complete(ranks: list[Rank], communicators: dict[int, list[int]], file: str) -> None:
-    """Give collectives their sizes, from the sums of all their ranks."""
+    """Set the sizes of collectives, which follow from the sums of all their ranks."""
     for number in sorted({number for rank in ranks for number in rank.collectives}):
         if number == 1:
             together = [[rank] for rank in range(len(ranks))]

@@ -1,4 +1,4 @@
-"""Events of an OTF2 archive, as records of Weft's recordings (``docs/howto/capture.md`` has the format)."""
+"""Converts events of an OTF2 archive to records of Weft's recordings (``docs/howto/capture.md`` has the format)."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ ANY = -1
 _HEAD = struct.Struct("<8sIIIIQ")
 _RECORD = struct.Struct("<HHIQQQQ")
 _VERSION = 1
-# Events of messages that the format of recordings does not have.
+# Events of messages that the format of recordings cannot represent.
 _REFUSED = ("Rma", "MpiMrecv", "MpiImrecv")
 _INIT, _FINALIZE = ("MPI_Init", "MPI_Init_thread"), "MPI_Finalize"
-# Calls that are collectives, if their names begin with these words behind `MPI_` or `MPI_I`.
+# Calls are collectives if their names begin with these words after `MPI_` or `MPI_I`.
 _COLLECTIVES = (
     "allgather",
     "allreduce",
@@ -32,7 +32,7 @@ _LOCAL = "MPI_Reduce_local"
 
 
 def name_of(member: Any) -> str:
-    """The name of a member of an enumeration of the package, without that of the enumeration."""
+    """The name of a member of one of the package's enumerations, without the name of the enumeration."""
     return str(member).rpartition(".")[2]
 
 
@@ -69,7 +69,7 @@ class Kind(IntEnum):
 
 @dataclass
 class Record:
-    """A record: its kind, its words, and when its call began and ended [ns]."""
+    """A record: its kind, its words, and the begin and end time of its call [ns]."""
 
     kind: Kind
     words: list[int]
@@ -79,7 +79,7 @@ class Record:
 
 @dataclass
 class Collective:
-    """A collective at one rank, whose record gets its sizes when those of all ranks are known."""
+    """A collective at one rank. Its record gets sizes as soon as the sums of all ranks are known."""
 
     operation: str
     root: int
@@ -95,11 +95,11 @@ class Rank:
     Attributes
     ----------
     records : list of Record
-        In the order of the calls.
+        The records in the order of the calls.
     collectives : dict
-        Those of each communicator, in the order of the calls.
+        The collectives of each communicator, in the order of the calls.
     lost : Counter
-        Numbers of calls that the archive does not have in full, by their fault.
+        Number of calls that are incomplete in the archive, by the kind of fault.
     """
 
     records: list[Record] = field(default_factory=list)
@@ -112,7 +112,7 @@ class Rank:
         Parameters
         ----------
         rank, ranks : int
-            Its rank, and how many there are.
+            The rank, and the number of ranks.
         communicators : dict
             The ranks of each communicator, by its number.
         """
@@ -127,7 +127,7 @@ class Rank:
         return b"".join(parts)
 
     def _finalize(self) -> Record:
-        """The record with the sums of the others."""
+        """The final record, which contains sums over the other records."""
         sends = [each.words[3] for each in self.records if each.kind in (Kind.SEND, Kind.ISEND, Kind.SENDRECV)]
         receives = sum(each.kind in (Kind.RECV, Kind.IRECV, Kind.SENDRECV) for each in self.records)
         collectives = sum(each.kind >= Kind.BARRIER for each in self.records)
@@ -137,7 +137,7 @@ class Rank:
 
 @dataclass
 class _Call:
-    """A call of MPI that has begun, with the events in it."""
+    """An MPI call that has begun, with the events inside it."""
 
     name: str
     begin: int
@@ -145,7 +145,7 @@ class _Call:
 
 
 class Reader:
-    """Takes the events of one rank in their order."""
+    """Converts the events of one rank, in their order, to records."""
 
     def __init__(self, number_of: Any) -> None:
         self.rank = Rank()
@@ -154,12 +154,12 @@ class Reader:
         self._depth = 0
         self._has_ended = False
         self._paused: int | None = None
-        # records whose contents are those of a later event, by request
+        # records by request, which are completed by the data of a later event
         self._receives: dict[int, Record] = {}
         self._started: dict[int, Record] = {}
 
     def take(self, kind: str, event: Any, time: int) -> None:
-        """Take an event: the name of its class, itself, and its time [ns]."""
+        """Process an event: the name of its class, the event itself, and its time [ns]."""
         if self._has_ended:
             return
         if kind in {"Enter", "Leave"}:
@@ -173,7 +173,7 @@ class Reader:
             self._finish(_Call("", time, [(kind, event)]), time)
 
     def _border(self, kind: str, name: str, time: int) -> None:
-        """The begin or the end of a call. Calls within calls belong to the outer one."""
+        """Process the begin or the end of a call. A call inside another call belongs to the outer call."""
         if kind == "Enter":
             self._depth += 1
             if self._depth == 1:
@@ -193,12 +193,12 @@ class Reader:
             self._paused = None
 
     def end(self) -> Rank:
-        """The records, when no event is left."""
+        """The records of the rank, after the last event."""
         if self._receives:
             self.rank.lost["receives without the event MpiIrecv, which names the sender"] += len(self._receives)
         place = {id(record): number for number, record in enumerate(self.rank.records)}
         for collectives in self.rank.collectives.values():
-            # non-blocking ones are kept when they end
+            # non-blocking collectives are stored when they end
             collectives.sort(key=lambda each: place[id(each.record)])
         if self._started:
             self.rank.lost["non-blocking collectives without the event of their end"] += len(self._started)
@@ -208,7 +208,7 @@ class Reader:
         records = [Record(Kind.INIT, [])] if call.name in _INIT else self._records(call)
         self._has_ended = call.name == _FINALIZE
         for record in records:
-            # the first record has the time of the call
+            # the first record has the times of the call
             record.begin, record.end = (call.begin if record is records[0] else end), end
         self.rank.records += records
         if records:
@@ -245,11 +245,11 @@ class Reader:
         return records
 
     def _request(self, kind: str, event: Any, records: list[Record], ended: list[int]) -> None:
-        """Events of requests: begins go to `records`, ends to `ended`."""
+        """Process events of requests: add begins to `records`, ends to `ended`."""
         if kind == "MpiIsend":
             records.append(Record(Kind.ISEND, [*self._message(event, event.receiver), event.request_id]))
         elif kind == "MpiIrecvRequest":
-            # the event of its end has the rest
+            # the event at the end of the request has the remaining data
             record = Record(Kind.IRECV, [0, ANY, ANY, 0, event.request_id])
             self._receives[event.request_id] = record
             records.append(record)
@@ -289,7 +289,7 @@ class Reader:
         return number
 
     def _collective(self, event: Any, record: Record, request: int) -> bool:
-        """Keep a collective; ``False`` for one that moves no data, such as the creation of a communicator."""
+        """Store a collective. Returns ``False`` if it moves no data, like the creation of a communicator."""
         operation = name_of(event.collective_op)
         if "HANDLE" in operation or "ALLOCATE" in operation:
             return False
@@ -301,5 +301,5 @@ class Reader:
 
 
 def _received(message: list[int]) -> list[int]:
-    """Words of a receive: its message as the requested one, and again as the received one."""
+    """Words of the record of a receive: its message appears first as the requested, then as the received message."""
     return [*message, *message[1:]]

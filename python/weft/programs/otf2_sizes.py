@@ -1,4 +1,4 @@
-"""Sizes of the blocks of collectives, from the sums of bytes that OTF2 has for each rank.
+"""Computes the sizes of the blocks of collectives from the sums of bytes that OTF2 records for each rank.
 
 Score-P writes two sums for each rank: the bytes it sends and the bytes it receives. The peers of a rank include itself.
 An all-reduce of b bytes on n ranks has the sums n * b and n * b. The root of a broadcast sends n * b, and each rank
@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _HELP = "record the program with the library of `capture`, or with sst-dumpi: they have the sizes of all blocks"
-# Collectives with equal blocks: the kind of record, the sum that has the size, and whether that sum is of all ranks.
+# Collectives with equal blocks: the kind of record, the sum that contains the size, and whether that sum is over all
+# ranks.
 _EQUAL = {
     "BARRIER": (Kind.BARRIER, "received", False),
     "BCAST": (Kind.BCAST, "received", False),
@@ -32,7 +33,7 @@ _SCANS = ("SCAN", "EXSCAN")
 
 
 class UnknownSizesError(ValueError):
-    """A collective whose blocks do not follow from the sums of its ranks."""
+    """The block sizes of a collective cannot be computed from the sums of its ranks."""
 
     def __init__(self, what: str) -> None:
         super().__init__(what)
@@ -40,12 +41,12 @@ class UnknownSizesError(ValueError):
 
 
 def complete(calls: Sequence[Collective]) -> None:
-    """Give the records of a collective their sizes.
+    """Set the sizes in the records of a collective.
 
     Parameters
     ----------
     calls : sequence of Collective
-        The collective at each rank of its communicator, in the order of the ranks there.
+        The collective at each rank of its communicator, in the order of the ranks in the communicator.
 
     Raises
     ------
@@ -78,7 +79,7 @@ def complete(calls: Sequence[Collective]) -> None:
 def _equal(calls: Sequence[Collective], sent: list[int], received: list[int]) -> None:
     operation = calls[0].operation
     kind, which, is_of_all = _EQUAL[operation]
-    # with MPI_IN_PLACE a rank has no bytes of its own
+    # with MPI_IN_PLACE a rank does not count its own bytes
     total = max(sent if which == "sent" else received)
     size, rest = divmod(total, len(calls) if is_of_all else 1)
     if rest:
@@ -92,7 +93,10 @@ def _equal(calls: Sequence[Collective], sent: list[int], received: list[int]) ->
 
 
 def _scanned(operation: str, received: list[int]) -> int:
-    """The bytes of a prefix sum: a rank receives these, or these from each rank before it, with or without itself."""
+    """Size of a prefix sum [bytes].
+
+    A rank receives this size once, or from each rank before it, with or without itself.
+    """
     last = len(received) - 1
     candidates = [received[last]]
     candidates += [received[last] // (last + own) for own in (0, 1) if last + own]
@@ -118,7 +122,7 @@ def _different(first: Collective, sent: list[int], received: list[int]) -> tuple
         kind, parts, total = Kind.ALLGATHERV, sent, max(received)
         if operation != "ALLGATHERV":
             kind, parts, total = Kind.REDUCE_SCATTER, received, max(sent)
-        # a rank's own block, or that block once for each rank
+        # the block of a rank, or this block once for each rank
         if sum(parts) == total:
             return kind, parts
         if sum(parts) == ranks * total and all(part % ranks == 0 for part in parts):

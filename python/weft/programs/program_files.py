@@ -10,7 +10,7 @@ from weft.errors import ProgramError, ScenarioError
 from weft.programs import otf2_archive, traces
 from weft.results.store import replaced
 
-# Endings of a file with the parameters of a program.
+# File endings of the parameters of a program.
 PARAMETERS = (".yaml", ".yml")
 
 
@@ -20,10 +20,11 @@ def program(file: str, clock: str | None = None) -> _engine.Program:
     Parameters
     ----------
     file : str
-        GOAL as text or in binary form, packed by xz or gzip or not; parameters of a program in YAML; or a trace: its
-        folder, a tar archive, its ``.meta`` or ``.otf2`` file, or the file of one of its ranks.
+        Path of the program. It may be GOAL as text or in binary form, possibly compressed by xz or gzip, or parameters
+        of a program in YAML. It may also be a trace: its folder, a tar archive, its ``.meta`` or ``.otf2`` file, or the
+        file of one of its ranks.
     clock : str, optional
-        Clock by which the computations of a trace are timed, of `_engine.trace_clocks`.
+        Clock by which the computations of a trace are timed: one of `_engine.trace_clocks`.
 
     Returns
     -------
@@ -33,7 +34,7 @@ def program(file: str, clock: str | None = None) -> _engine.Program:
     Raises
     ------
     ProgramError
-        If the file can't be read, with the place and the remedy.
+        If the file cannot be read. The error has the place and the remedy.
     ScenarioError
         If parameters in YAML are wrong.
     """
@@ -52,7 +53,7 @@ def program(file: str, clock: str | None = None) -> _engine.Program:
 
 
 def _made(file: str, text: str) -> _engine.Program:
-    """The program of parameters in YAML; a scenario that was named in their place is refused as such."""
+    """The program from parameters in YAML. If the file is a scenario instead, the error says so."""
     try:
         return _engine.make_program(file, text)
     except ScenarioError as problem:
@@ -74,12 +75,12 @@ def attached(name: str, content: bytes) -> _engine.Program:
     name : str
         Name of the file, for its ending and for messages.
     content : bytes
-        GOAL as text or in binary form, packed or not, or parameters of a program in YAML.
+        GOAL as text or in binary form, possibly compressed, or parameters of a program in YAML.
 
     Raises
     ------
     ProgramError
-        If it is no program, with the place and the remedy.
+        If the content is not a program. The error has the place and the remedy.
     """
     if Path(name).suffix in PARAMETERS:
         return _engine.make_program(name, content.decode(errors="surrogateescape"))
@@ -136,7 +137,7 @@ def placement(path: Path) -> list[int]:
     Raises
     ------
     ProgramError
-        If the file can't be read, or has a word that is no number.
+        If the file can't be read, or has a word that is not a number.
     """
     try:
         words = path.read_text(encoding="utf-8").split()

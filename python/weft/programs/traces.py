@@ -16,17 +16,17 @@ from weft.errors import ProgramError
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-# First bytes of a file by which its format is known.
+# First bytes of a file that identify its format.
 _HEAD = 64
-# The ending of a file that describes a trace, and the separator between the name of a trace and the rank.
+# Ending of the file that describes a trace; separator between the name of a trace and the rank.
 _META = ".meta"
 _DIVIDERS = "-._"
 
-# First bytes of packed files, and the functions that unpack them; the endings of their names.
+# First bytes of compressed files, and the functions that decompress them; endings of their names.
 _PACKED: dict[bytes, Callable[[bytes], bytes]] = {b"\xfd7zXZ\x00": lzma.decompress, b"\x1f\x8b": gzip.decompress}
 _ENDINGS = (".xz", ".gz")
 
-# Exceptions of the packages for packed files and archives where these are damaged.
+# Exceptions that the packages for compressed files and archives raise for damaged files.
 DAMAGED = (OSError, EOFError, lzma.LZMAError, zlib.error, tarfile.TarError)
 
 
@@ -37,15 +37,15 @@ class Trace:
     Attributes
     ----------
     format : str
-        Name of its format.
+        Name of the trace's format.
     names : list of str
-        Their names, without folders.
+        Names of the files, without folders.
     load : callable
-        Gives the bytes of file k of the names.
+        Returns the bytes of file number k of `names`.
     close : callable
-        Closes the archive in which the files are.
+        Closes the archive that contains the files.
     clock : str, optional
-        The clock of the trace, where it has one alone.
+        The clock of the trace, if it has only one.
     """
 
     format: str
@@ -55,18 +55,18 @@ class Trace:
     clock: str | None = None
 
     def read(self, clock: str | None) -> _engine.Program:
-        """The program of the trace, which is closed then.
+        """Read the program of the trace, and close the trace.
 
         Parameters
         ----------
         clock : str, optional
-            Clock by which computations are timed, of `_engine.trace_clocks`; that of the processor by default, where
-            the trace has it.
+            Clock by which computations are timed: one of `_engine.trace_clocks`. By default it is the processor clock,
+            if the trace has it.
 
         Raises
         ------
         ProgramError
-            If a file is damaged or missing, with the place and the remedy.
+            If a file is damaged or missing. The error has the place and the remedy.
         """
         try:
             return _engine.read_trace(self.format, self.names, self.load, clock or self.clock)
@@ -75,17 +75,17 @@ class Trace:
 
 
 def of_folder(folder: Path) -> Trace | None:
-    """The trace whose files are in a folder; ``None`` if there is none."""
+    """The trace whose files are in a folder; ``None`` if there is no trace."""
     return _of_paths(sorted(path for path in folder.iterdir() if path.is_file()))
 
 
 def is_tar(path: Path) -> bool:
-    """Whether a file is a tar archive, packed or not.
+    """Whether a file is a tar archive, compressed or not.
 
     Raises
     ------
     ProgramError
-        If it is packed, and its packing is damaged.
+        If the file is compressed, and the compressed data are damaged.
     """
     try:
         return tarfile.is_tarfile(path)
@@ -94,17 +94,17 @@ def is_tar(path: Path) -> bool:
 
 
 def unpacking_failed(path: str | Path, problem: Exception) -> ProgramError:
-    """The error of a packed file that is damaged."""
+    """The error for a damaged compressed file."""
     return ProgramError.saying(f"{path} can't be unpacked: {problem}", "copy the file again")
 
 
 def unpacked(file: str, content: bytes) -> bytes:
-    """The content of a file that may be packed by xz or gzip.
+    """The decompressed content of a file that may be compressed by xz or gzip.
 
     Raises
     ------
     ProgramError
-        If the packing is damaged.
+        If the compressed data are damaged.
     """
     for head, unpack in _PACKED.items():
         if content.startswith(head):
@@ -116,7 +116,7 @@ def unpacked(file: str, content: bytes) -> bytes:
 
 
 def of_archive(path: Path) -> Trace | None:
-    """The trace in a tar archive, packed or not; ``None`` if the file is no archive, or has no trace.
+    """The trace in a tar archive, compressed or not; ``None`` if the file is not an archive, or has no trace.
 
     Raises
     ------
@@ -144,14 +144,14 @@ def of_archive(path: Path) -> Trace | None:
 
 
 def beside(path: Path, content: bytes) -> Trace | None:
-    """The trace to which a file belongs; ``None`` if it belongs to none.
+    """The trace to which a file belongs; ``None`` if it belongs to no trace.
 
     Parameters
     ----------
     path : Path
         The file: the description of a trace, or the file of a rank.
     content : bytes
-        What is in it, unpacked.
+        Content of the file, decompressed.
     """
     form = _engine.trace_format(_plain(path.name), content[:_HEAD])
     if form is None:
@@ -165,12 +165,12 @@ def beside(path: Path, content: bytes) -> Trace | None:
 
 
 def _plain(name: str) -> str:
-    """A name without the ending of its packing."""
+    """A file name without the ending of a compressed file."""
     return next((name.removesuffix(ending) for ending in _ENDINGS if name.endswith(ending)), name)
 
 
 def _family(name: str) -> str:
-    """The common part of the names of the files of a trace."""
+    """The part that the names of all files of a trace have in common."""
     stem, _, ending = _plain(name).rpartition(".")
     return stem if f".{ending}" == _META else stem.rstrip("0123456789").rstrip(_DIVIDERS)
 
@@ -180,7 +180,7 @@ def _of_paths(paths: Sequence[Path]) -> Trace | None:
 
 
 def _of_files(names: list[str], load: Callable[[int], bytes], close: Callable[[], None] = lambda: None) -> Trace | None:
-    """The trace of files, each of which may be packed."""
+    """The trace that consists of these files; each file may be compressed."""
     plain = [_plain(name) for name in names]
 
     def read(place: int) -> bytes:

@@ -1,4 +1,4 @@
-"""The answer in a few sentences and a table of curves; every number comes from the results."""
+"""The main results in a few sentences and a table of curves. Every number comes from the results."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ if TYPE_CHECKING:
     from weft.report.sources import Line, Sources
     from weft.results.quantities import Quantity
 
-# Ranks of points whose flaw says nothing against an accepted load.
+# Ranks of flaws that do not make the accepted load of a point unreliable.
 _ACCEPTING = {SOUND, *(flaw.rank for flaw in soundness.OVERLOADED)}
 _LEFT_OUT = "These points are left out of what is called lowest, highest, least or a saving."
 _FEW_DROPPED = "Savings compare points that drop at most 3 % of their packets, too, where both deliver the same."
-# Most equal points that a sentence names.
+# Maximum number of equally good points that a sentence names.
 _NAMED = 3
-# The mark after a point with a warning of the engine.
+# Mark after a point about which the engine warned.
 _WARNED = "may not be carried if the run begins otherwise (see the warning)"
 _NONE_SOUND = "So no point as a whole can be called best in anything."
 
@@ -64,7 +64,11 @@ def _sentences(sources: Sources) -> list[str]:
 
 
 def _programs(sources: Sources) -> list[str]:
-    """The best points of programs: the fastest, that of the least energy, and that of the least product of both."""
+    """Sentences on the best points of programs.
+
+    These are the fastest point, the point with the least energy, and the point with the least product of time and
+    energy.
+    """
     known = [point for point, summary in enumerate(sources.summaries) if of_programs.ended(summary)]
     heads = ("Least run time", "Least energy to solution", "Least energy times run time")
     shown = []
@@ -90,20 +94,20 @@ def _programs(sources: Sources) -> list[str]:
 
 
 def _bill(sources: Sources) -> list[str]:
-    """Cost of a year under each policy, where a scenario has a bill: its answer is the year, not the best hour."""
+    """Cost of a year under each policy, if a scenario has a bill. Then the year matters, not the best hour."""
     values: list[str] = []
     for results in sources.results:
         if len(results) and Bill.kept(results):
-            with suppress(WeftError):  # the section on the bill says why there is none
+            with suppress(WeftError):  # the section on the bill gives the reason why there is no bill
                 values += [f"{line}." for line in bill_lines.headline(YearlyBill(results))]
     return values
 
 
 def curves(sources: Sources) -> list[dict[str, Any]]:
-    """A row per load curve: latency at its lowest load if that point is sound, saturation, highest accepted load.
+    """A row per load curve: latency at its lowest load (if that point is sound), saturation, highest accepted load.
 
-    The highest accepted load may be that of a saturated point, and then ``accepted_flaw`` says so. It also says which
-    point is left out that accepted more, and why.
+    The highest accepted load may come from a saturated point; then ``accepted_flaw`` says so. It also names a point
+    that accepted more but is left out, with the reason.
     """
     in_si = sources.units == si_units.SI
     rows = []
@@ -139,13 +143,13 @@ def curves(sources: Sources) -> list[dict[str, Any]]:
 
 
 def _at(value: float | None, means: Sequence[Mean | None], others: Sequence[Mean | None]) -> float | None:
-    """The mean of another quantity where the mean of one has a value."""
+    """The mean of one quantity at the load at which the mean of another quantity has this value."""
     pairs = zip(means, others, strict=True)
     return next((other.value for mean, other in pairs if mean and other and mean.value == value), None)
 
 
 def _warned(sources: Sources, line: Line) -> set[float]:
-    """The loads of a curve of which the engine warned that they may not be carried if the run begins otherwise."""
+    """Loads of a curve for which the engine warned that a run with another initial state may not carry them."""
     return {
         load
         for load, points in zip(line.load, line.points, strict=True)
@@ -154,19 +158,22 @@ def _warned(sources: Sources, line: Line) -> set[float]:
 
 
 def _changes(sources: Sources, line: Line) -> bool:
-    """Whether the load changes while the first point of a curve runs. Its mean latency is then of no single load."""
+    """Whether the load changes while the first point of a curve runs.
+
+    Then its mean latency belongs to no single load.
+    """
     return any(sources.summaries[point].get("phases") for point in line.points[0])
 
 
 def carried(sources: Sources, line: Line) -> tuple[float | None, str]:
-    """The highest steady load of a curve, and where it saturates or drops more than 3 % of its packets, in words."""
+    """The highest steady load of a curve, and text on the load at which it saturates or drops over 3 % of packets."""
     dropped = list(_lossy(sources, line).items())
     is_closed_loop, is_warned = all(line.closed_loop), bool(_warned(sources, line))
     return _engine.saturation(judged(sources, line), dropped, is_closed_loop, is_warned)
 
 
 def _lossy(sources: Sources, line: Line) -> dict[float, float]:
-    """The loads at which more than 3 % of the packets are dropped, with the largest share of their runs."""
+    """The loads at which more than 3 % of the packets are dropped, each with the largest share among its runs."""
     return {
         load: max(soundness.dropped_share(sources.summaries[point]) for point in points)
         for load, points in zip(line.load, line.points, strict=True)
@@ -175,9 +182,11 @@ def _lossy(sources: Sources, line: Line) -> dict[float, float]:
 
 
 def judged(sources: Sources, line: Line) -> list[tuple[float, bool | None]]:
-    """Each load of a curve, and whether it is too much; of points whose load changes, those of the measured phases.
+    """Each load of a curve, and whether it is too much.
 
-    It is ``None`` where that is not known, of a whole point or of a phase.
+    If a point's load changes, the loads of the measured phases count.
+
+    The judgement of a point or of a phase is ``None`` if it is not known.
     """
     found: list[tuple[float, bool | None]] = []
     for load, over, unknown, points in zip(line.load, line.over, line.unjudged, line.points, strict=True):
@@ -185,12 +194,12 @@ def judged(sources: Sources, line: Line) -> list[tuple[float, bool | None]]:
             (phase[q.SET_LOAD.column], phase["saturated"])
             for point in points
             for phase in sources.summaries[point].get("phases") or []
-            # where the point itself is judged as not saturated, a phase without an answer has batches alone
+            # if the point is judged as not saturated, a phase without a judgement has only batches
             if phase["packets"]
             and (phase["saturated"] is not None or sources.summaries[point]["saturated"] is not False)
         ]
         if over and measured and not any(too_much for _, too_much in measured):
-            highest = max(each for each, _ in measured)  # what was left over at the end of the window never drained
+            highest = max(each for each, _ in measured)  # packets left at the end of the window were never delivered
             measured = [(each, too_much if each < highest else True) for each, too_much in measured]
         found += measured or [(load, None if unknown else over)]
     return sorted(found, key=lambda pair: pair[0])
@@ -226,7 +235,7 @@ def _endings(sources: Sources) -> list[str]:
 
 
 def _known(sources: Sources, quantity: Quantity) -> list[tuple[float, int]]:
-    """A quantity of each sound point that measured it, with the number of the point."""
+    """Values of a quantity at all sound points that measured it, each with the number of the point."""
     return [
         (summary[quantity.column], point)
         for point, summary in enumerate(sources.summaries)
@@ -260,7 +269,7 @@ def _scale(sources: Sources, quantity: Quantity, point: int) -> float:
 
 
 def _same(sources: Sources, quantity: Quantity, point: int, other: int) -> bool:
-    """Whether chance explains the difference of two points: of delivered work, or of means of runs without changes."""
+    """Whether chance explains the difference of two points, in delivered work or in means of runs without changes."""
     two = [sources.summaries[each] for each in (point, other)]
     if quantity is q.ACCEPTED:
         return soundness.same_work([each[quantity.column] for each in two], [each.get("packets") for each in two])
@@ -276,10 +285,12 @@ def _same(sources: Sources, quantity: Quantity, point: int, other: int) -> bool:
 
 
 def _saving(sources: Sources) -> list[str]:
-    """The greatest saving against links that are always on: against those that were measured, or else the same flits.
+    """Sentences on the greatest saving compared with links that are always on.
 
-    A network whose links sleep may deliver less than one whose links do not: so where both were measured, only points
-    that deliver the same are compared.
+    The comparison uses measured points with such links. Without them, it uses the cost of the same flits on such links.
+
+    A network with sleeping links may deliver less than one whose links are always on. So if both were measured, only
+    points that deliver the same load are compared.
     """
     compared: list[tuple[savings.Pair, str]] = []
     lines: list[str] = []
@@ -305,16 +316,16 @@ def _saving(sources: Sources) -> list[str]:
 
 
 def _doubt(summary: Mapping[str, Any]) -> str:
-    """The words behind the saving of a point of which the engine warned."""
+    """Text after the saving of a point about which the engine warned."""
     return f"; the load of this point {_WARNED}" if soundness.is_warned(summary) else ""
 
 
 def _saving_of_the_same_flits(sources: Sources) -> list[str]:
     """A sentence on the greatest saving if no point with links always on was measured.
 
-    It is against what the flits of the same run cost on such links. Failed links draw no power though they do not
-    sleep. If the load follows the network, links that are always on would deliver more flits. Weft states no saving for
-    such points.
+    The saving is relative to the cost of the flits of the same run on such links. Failed links draw no power although
+    they do not sleep. If the load follows the network, links that are always on would deliver more flits. Weft states
+    no saving for such points.
     """
     known, left_out = [], 0
     for results in sources.results:

@@ -1,4 +1,4 @@
-"""Power over the hours of a day or a week, as SVG that takes the colour of its text from the page."""
+"""Power over the hours of a day or a week, as SVG. Its text has the text colour of the page."""
 
 from __future__ import annotations
 
@@ -18,20 +18,21 @@ from weft.plot.finish import wrapped
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-# A colour in place of that of the text of the page; the black of a series also becomes this colour.
+# Stands for the text colour of the page. A series drawn in black also gets the text colour.
 _TEXT = "#010203"
 _RC: dict[str, Any] = {
     **dict.fromkeys(("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color"), _TEXT),
     "grid.color": "#888888",
     "grid.alpha": 0.35,
 }
-# Inches: width of the figure, and with one panel; height of a row of panels; and panels side by side, and in all.
+# Sizes in inches: width of the figure, also with one panel; height of a row of panels; number of panels per row, and in
+# total.
 _WIDTH, _NARROW, _HEIGHT, _COLUMNS, _PANELS = 8.0, 5.5, 2.5, 2, 12
-# Inches: room next to a panel, and next to the words of the legend.
+# Space in inches next to a panel, and next to the texts of the legend.
 _AROUND, _HANDLE = 0.9, 0.6
-# Room of the axis of power above the highest value.
+# The power axis ends at the highest value times this factor.
 _ROOM = 1.08
-# Hours between ticks.
+# Hours between two ticks.
 _TICKS = {"day": 3, "week": 24}
 
 
@@ -43,14 +44,14 @@ def svg(panels: Mapping[str, Mapping[str, Sequence[float]]], edges: Sequence[flo
     panels : mapping of str to mapping of str to sequence of float
         Power of each line of each panel in the parts of the profile [kW].
     edges : sequence of float
-        Where the parts begin, and the end of the last one [h].
+        Begin of each part, and end of the last part [h].
     period : str
         ``day`` or ``week``.
 
     Returns
     -------
     str
-        The element ``svg``. Of more than twelve panels it shows the first twelve, and says so.
+        The element ``svg``. If there are more than twelve panels, it shows the first twelve, and says so.
     """
     shown = dict(list(panels.items())[:_PANELS])
     looks = style.looks([label for lines in shown.values() for label in lines])
@@ -85,7 +86,7 @@ def svg(panels: Mapping[str, Mapping[str, Sequence[float]]], edges: Sequence[flo
 
 
 def _fitted(text: str, size: float | str, room: float) -> str:
-    """A text in lines that are not wider than `room` [inches] in letters of a size [points]."""
+    """A text broken into lines that are at most `room` wide [inches] in a font size [points]."""
     return "\n".join(wrapped(text, FontProperties(size=size), room))
 
 

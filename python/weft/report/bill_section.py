@@ -1,4 +1,4 @@
-"""The section of a page on what the network costs in a year: two tables, and power over the day or week."""
+"""The section of a page on the yearly cost of the network: two tables, and power over the day or week."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def _part(results: ResultSet, name: str) -> dict[str, Any]:
 
 
 def _joined(lines: list[str]) -> list[str]:
-    """The notes, each with its remedies: the lines below it, which are indented."""
+    """The notes. The indented lines below a note are its remedies, and are joined with it."""
     notes: list[str] = []
     for line in lines:
         if line.startswith(" ") and notes:

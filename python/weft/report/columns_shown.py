@@ -12,7 +12,7 @@ from weft.results.quantities import Quantity
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-# In the order of the table of points.
+# The columns in the order of the table of points.
 TABLE = (
     q.ENDING,
     Quantity("flaw", "Why the point is left out of what is best", "", "flaw", 0),
@@ -119,7 +119,7 @@ GROUPS = (
     q.POWER,
     Quantity("energy_j", "Energy in the window", "J", "energy", 6),
 )
-# Most groups that a page shows of a point.
+# Maximum number of groups of a point that a page shows.
 MOST_GROUPS = 20
 
 
@@ -132,14 +132,14 @@ class Listing:
     name : str
         Key of the list in the summary.
     caption : str
-        Stands above the table.
+        Text above the table.
     key, head : str
-        Key of an entry's name, and head of the column of names.
+        Key of an entry's name, and heading of the column of names.
     quantities : tuple of Quantity
         Further columns, in their order; a column that no entry of a point has is left out.
     entries : callable
-        The entries of a point that have a row, made of its summary; none where they say no more than the point itself.
-        ``mark`` of an entry is the sign behind its numbers that are not known well.
+        Function from the summary of a point to the entries that have a row. It returns no entries if they would only
+        repeat the point's own numbers. ``mark`` of an entry is the sign after its unreliable numbers.
     """
 
     name: str
@@ -151,7 +151,7 @@ class Listing:
 
 
 def _elsewhere(_: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The entries are rows of a table of the point, not of its summary."""
+    """No entries from the summary: these entries come from a separate table of the point."""
     return []
 
 
@@ -160,7 +160,7 @@ def _link_classes(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _jobs(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The jobs of a point; none if a single one without a batch says what the point says."""
+    """The jobs of a point; empty for a single job without a batch, because its numbers equal those of the point."""
     jobs = summary.get("jobs") or []
     if len(jobs) == 1 and jobs[0]["batch_packets"] is None:
         return []
@@ -173,7 +173,7 @@ def _jobs(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _judged(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The phases of a point, with words in place of the latencies that have no limit, and why numbers have a mark."""
+    """The phases of a point. Latencies without a limit are replaced by words, and marked numbers have a reason."""
     words = {True: "saturated", False: "no", None: "not judged"}
     rows = []
     for phase, judged in zip(summary.get("phases") or [], soundness.in_phases(summary), strict=True):
@@ -200,16 +200,16 @@ def _flows(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def point_mark(summary: Mapping[str, Any]) -> str:
-    """The sign behind numbers of a point that are not known well; empty for none."""
+    """The sign after unreliable numbers of a point; empty if its numbers are reliable."""
     return soundness.OVERLOADED_MARK if soundness.sign(summary) in soundness.ENDED else soundness.mark(summary)
 
 
 def _in_faults(name: str) -> Callable[[Mapping[str, Any]], list[dict[str, Any]]]:
-    """The entries of a list on faults, each with the mark of the point."""
+    """A function that returns the entries of a list about faults, each with the mark of the point."""
     return lambda summary: [each | {"mark": point_mark(summary)} for each in summary.get(name) or []]
 
 
-# In the order of the page.
+# The lists in the order of the page.
 LISTINGS = (
     Listing("link_classes", "Link classes", "link_class", "class", LINK_CLASSES, _link_classes),
     Listing("jobs", "Jobs", "job", "job", JOBS, _jobs),
@@ -253,7 +253,10 @@ def shown(units: str) -> dict[str, object]:
 
 
 def charted(units: str, states: Sequence[str]) -> list[Quantity]:
-    """Quantities for which charts show the mean over the runs of each load, in these units. `states`: of the links."""
+    """Quantities, in these units, whose mean over the runs of each load is shown in charts.
+
+    `states` are those of the links.
+    """
     shares = [Quantity(f"links_{state}_share", f"Share of link cycles {state}", "", state, 3) for state in states]
     costs = [each for cost in (*q.ENERGIES, *q.POWERS) for each in (cost.actual, cost.always_on, cost.ideal)]
     measured = [si_units.in_units(each, units) for each in (q.OFFERED, q.ACCEPTED, q.LATENCY, *q.PERCENTILES.values())]
@@ -261,7 +264,7 @@ def charted(units: str, states: Sequence[str]) -> list[Quantity]:
 
 
 def billed() -> list[dict[str, object]]:
-    """Columns of the charts that compare links as run, always on and ideal, for each choice of links."""
+    """Columns of the charts that compare the links of the run with always-on and ideal links, for each set of links."""
     return [
         {
             "links": energy.links,

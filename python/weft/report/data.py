@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from weft.results.quantities import Quantity
     from weft.results.result_set import ResultSet
 
-# Bytes that the latency histograms of all points may take.
+# Maximum size of the latency histograms of all points [bytes].
 HISTOGRAM_BYTES = 700_000
 _SYMBOLS = {
     "o": "circle",
@@ -60,7 +60,7 @@ def collect(sources: Sources) -> dict[str, Any]:
         | {soundness.OVERLOADED_MARK: soundness.OVERLOADED_MEANING, of_jobs.NEXT_TO_MARK: of_jobs.NEXT_TO}
         | {of_flows.DELIVERED_MARK: of_flows.DELIVERED},
         "states": {state: colour for state, (colour, _) in looks_of_states.items()},
-        # a hatch of matplotlib repeats a letter, which Plotly takes once
+        # matplotlib repeats a letter for a denser hatch; Plotly accepts it once
         "state_patterns": {state: hatch[:1] for state, (_, hatch) in looks_of_states.items()},
         "state_order": states,
         "heat": _heat(),
@@ -77,14 +77,14 @@ def collect(sources: Sources) -> dict[str, Any]:
 
 
 def _table(sources: Sources) -> list[Quantity]:
-    """The columns of the table of points; shares of delivered packets only where some were dropped."""
+    """The columns of the table of points; shares of delivered packets are shown only if some packets were dropped."""
     dropping = any(map(soundness.is_dropping, sources.summaries))
     shown = si_units.beside(columns_shown.TABLE, sources.units)
     return [each for each in shown if dropping or each is not q.DELIVERED]
 
 
 def _heat() -> list[str]:
-    """Colours of the scale of utilisation, from pale to dark; they differ in lightness alone."""
+    """Colours of the scale of utilisation, from pale to dark; they differ only in lightness."""
     return [to_hex(colour) for colour in colormaps[HEAT](np.linspace(0, 1, 24))]
 
 
@@ -93,9 +93,9 @@ def _rounded(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _points(sources: Sources) -> dict[str, Any]:
-    """Each scalar of the summaries as a column; models of coordinates by their labels."""
+    """Each scalar of the summaries as a column. Models in coordinates are shown by their labels."""
     frame = sources.frame
-    # energies in femtojoules are left out: they are long, and the same energies are there in joules
+    # energies in femtojoules are left out: they are long numbers, and the same energies are included in joules
     scalars = [name for name in frame.columns if not name.endswith("_fj") and name not in {"hash", "name"}]
     columns = {name: pack.column(frame[name].to_list()) for name in scalars}
     columns |= {"mark": pack.column([columns_shown.point_mark(summary) for summary in sources.summaries])}
@@ -111,7 +111,7 @@ def _points(sources: Sources) -> dict[str, Any]:
 
 
 def _brief(sources: Sources) -> dict[str, Any]:
-    """Short words for the values of those coordinates that have some: names of models without their options."""
+    """Short texts for the values of some coordinates: names of models without their options."""
     by_name = {}
     for path in sources.varied:
         words = [value for value in sources.frame[path].to_list() if isinstance(value, str)]
@@ -148,14 +148,14 @@ def _curves(sources: Sources) -> list[dict[str, Any]]:
 
 
 def _half_widths(sources: Sources, line: Line, quantity: Quantity) -> list[float | None]:
-    """Half widths of the 95 % confidence intervals of the means of a curve, where they are known."""
+    """Half widths of the 95 % confidence intervals of the means of a curve, or ``None`` if unknown."""
     means = sources.means(line, quantity)
     return [None if mean is None or mean.half_width is None else pack.rounded(mean.half_width) for mean in means]
 
 
 def _histograms(sources: Sources) -> list[dict[str, Any]]:
-    """Packets per latency; where there are too many latencies, neighbouring ones become one bin with exact edges."""
-    most = max(20, HISTOGRAM_BYTES // (11 * len(sources)))  # two numbers of up to four bytes, in base64
+    """Packets per latency. If there are too many latencies, neighbouring latencies form one bin with exact edges."""
+    most = max(20, HISTOGRAM_BYTES // (11 * len(sources)))  # two numbers of up to four bytes each, in base64
     made = []
     for summary in sources.summaries:
         pairs = np.asarray(summary.get("latency_histogram") or [], dtype=np.int64).reshape(-1, 2)
@@ -181,7 +181,7 @@ def _listing(sources: Sources, listing: Listing) -> dict[str, Any]:
 
 
 def _in_si(entry: dict[str, Any], summary: dict[str, Any]) -> dict[str, Any]:
-    """An entry of a listing with the twins of its numbers; a word in place of a number is in both columns."""
+    """An entry of a listing with SI columns added. A word that replaces a number is in both columns."""
     numbers = {name: None if isinstance(value, str) else value for name, value in entry.items()}
     twins = si_units.of_part(numbers, summary)
     words = {
@@ -191,7 +191,7 @@ def _in_si(entry: dict[str, Any], summary: dict[str, Any]) -> dict[str, Any]:
 
 
 def _groups(sources: Sources) -> dict[str, Any]:
-    """The groups of each point that used the most energy; none where there is no table, or a damaged one."""
+    """The groups of each point that used the most energy; empty if there is no table or it is damaged."""
     lists: list[list[dict[str, Any]]] = []
     for results, row in sources.places:
         lists.append([])
@@ -202,7 +202,7 @@ def _groups(sources: Sources) -> dict[str, Any]:
                     .top_k(columns_shown.MOST_GROUPS, by="energy_fj")
                     .sort("energy_fj", descending=True)
                 )
-                numbers = most.with_columns(cs.decimal().cast(pl.Float64))  # JSON has no decimals
+                numbers = most.with_columns(cs.decimal().cast(pl.Float64))  # JSON has no decimal type
                 lists[-1] = numbers.with_columns(energy_j=pl.col("energy_fj") * 1e-15).to_dicts()
     return _listed(columns_shown.GROUP_LISTING, lists)
 
@@ -243,7 +243,7 @@ def _waiting(sources: Sources) -> dict[int, list[list[int]]]:
 
 
 def _drawings(sources: Sources) -> dict[str, Any]:
-    """Networks and channels of points, the most interesting ones first, as long as there is room."""
+    """Networks and channels of points, the most interesting points first, as long as there is room."""
     gallery = Gallery(link_modes.of_all(sources.summaries))
     telling = _telling(sources)
     for number in telling:
@@ -261,7 +261,7 @@ def _drawings(sources: Sources) -> dict[str, Any]:
 
 
 def _telling(sources: Sources) -> list[int]:
-    """Points in the order in which they get room: of each curve the highest steady one, ends, middle, then the rest."""
+    """Points by priority: of each curve first the highest steady point, then the ends, the middle, and the rest."""
     ranks: dict[int, tuple[int, int]] = {}
     for line in sources.lines:
         steady = [place for place, over in enumerate(line.over) if not over]
@@ -286,7 +286,7 @@ def facts(sources: Sources) -> dict[str, Any]:
 
 
 def _question(sources: Sources, each: int) -> dict[str, Any]:
-    """The question of one of the results: from the scenario of its first readable point, and from the sweep."""
+    """The question of one set of results, from the scenario of its first readable point and from the sweep."""
     results = sources.results[each]
     row, scenario = _first_scenario(results)
     places = [point["coordinates"] for point in results.points]
@@ -310,7 +310,7 @@ def _first_scenario(results: ResultSet) -> tuple[int, dict[str, Any]]:
 
 
 def _provenance(sources: Sources) -> list[tuple[str, str]]:
-    """Computed points with machine, process and time."""
+    """Lines on when, by which process and on which machine points were computed."""
     summaries = sources.summaries
     runs = [run for results, row in sources.places if (run := results.run_info(row))]
     lines = [
@@ -344,7 +344,7 @@ def _each(values: Any) -> str:
 
 
 def _filled(values: dict[str, Any], **forms: str) -> str | None:
-    """The values that are known, as text."""
+    """The known values as text."""
     return ", ".join(form.format(values[key]) for key, form in forms.items() if values.get(key) is not None) or None
 
 

@@ -1,4 +1,4 @@
-"""Films of channels: each picture holds flits and power state of every channel in one interval."""
+"""Animations of channels. Each picture holds the flits and the power state of every channel in one interval."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ if TYPE_CHECKING:
 
     Ints = NDArray[np.int64]
 
-# Most bytes of all films of a report, most bytes of one film, and most pictures of one film.
+# Maximum sizes: bytes of all films of a report, bytes of one film, and pictures of one film.
 BYTES = 1_100_000
 _OF_ONE = 1_000_000
 _PICTURES = 240
-# The state of a channel of which nothing is recorded. The page has none of the states if all are this one.
+# State of a channel without a recording. If all channels have this state, the page shows no states.
 _ON = LINK_STATES.index("on")
 
 
 class Budget:
-    """Makes films until the bytes of the report for films are used up. `states`: those of the report, by number."""
+    """Makes films until the report's bytes for films are used up. `states` lists the states of the report by number."""
 
     def __init__(self, states: Sequence[str]) -> None:
         self._states = states
@@ -37,7 +37,7 @@ class Budget:
 
     def film(self, order: Ints, results: ResultSet, row: int) -> dict[str, Any] | None:
         """The film of a point; ``None`` if nothing was recorded per channel, or no room is left."""
-        # flits take up to two bytes per channel and states one; base64 turns three bytes into four
+        # flits take up to two bytes per channel, and states one byte; base64 turns three bytes into four
         pictures = min(_PICTURES, min(_OF_ONE, self._left) // (4 * max(1, len(order))))
         if pictures < 2:
             return None
@@ -55,7 +55,10 @@ class Budget:
 
 
 def of_series(series: pl.DataFrame, order: Ints, pictures: int, states: Sequence[str]) -> dict[str, Any]:
-    """A picture per sample. Too many samples are merged: flits add up, and the last state counts."""
+    """A film with a picture per sample.
+
+    If there are too many samples, they are merged: flits add up, and the last state counts.
+    """
     channels = int(series["channel"].n_unique())
     samples = series.height // channels
     merged = -(-samples // pictures)
@@ -72,14 +75,14 @@ def of_series(series: pl.DataFrame, order: Ints, pictures: int, states: Sequence
     length = np.add.reduceat(table(series["interval_cycles"])[:, 0], begin)
     state = np.full((samples, channels), _ON)
     for number, name in enumerate(states):
-        if f"channels_{name}" in series.columns:  # other points of the report may have other modes
+        if f"channels_{name}" in series.columns:  # other points of the report may have different modes
             state[table(series[f"channels_{name}"]) > 0] = number
     last = np.append(begin[1:], samples) - 1
     return _film(table(series["from_cycle"])[begin, 0], length, merged, taken(flits), taken(state[last]))
 
 
 def of_spans(spans: pl.DataFrame, order: Ints, pictures: int, states: Sequence[str]) -> dict[str, Any] | None:
-    """A picture per interval of equal length, with the states at its end."""
+    """A film with a picture per interval of equal length. It shows the states at the end of the interval."""
     if spans.is_empty():
         return None
     end = int(spans["to_cycle"].to_numpy().max())
@@ -87,7 +90,8 @@ def of_spans(spans: pl.DataFrame, order: Ints, pictures: int, states: Sequence[s
     spans = spans.sort("channel", "to_cycle")
     channel, begin, stop = (spans[name].to_numpy().astype(np.int64) for name in ("channel", "from_cycle", "to_cycle"))
     numbers = spans["state"].replace_strict(list(states), range(len(states))).to_numpy().astype(np.int64)
-    # The picture of an interval shows the state in its last cycle: that of the first span that ends after this cycle.
+    # The picture of an interval shows the state in its last cycle: the state of the first span that ends after this
+    # cycle.
     asked = order[None, :] * (end + 1) + edges[1:, None] - 1
     span = np.minimum(np.searchsorted(channel * (end + 1) + stop, asked, side="right"), len(channel) - 1)
     inside = (channel[span] == order[None, :]) & (begin[span] < edges[1:, None])

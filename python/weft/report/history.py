@@ -12,7 +12,7 @@ from weft.report import pack
 if TYPE_CHECKING:
     from weft.results.result_set import ResultSet
 
-# Most bytes for all points; most intervals of a point.
+# Maximum number of bytes for all points; maximum number of intervals of a point.
 BYTES = 400_000
 MOST = 250
 
@@ -24,7 +24,7 @@ class Histories:
         self._left = BYTES
 
     def of(self, results: ResultSet, row: int, channels: pl.DataFrame) -> dict[str, Any] | None:
-        """The history of a point; none if nothing was recorded, or there is no room left."""
+        """The history of a point; ``None`` if nothing was recorded or there is no room left."""
         if self._left <= 0:
             return None
         folder = results.folder(row)
@@ -38,10 +38,13 @@ class Histories:
 
 
 def series(samples: pl.DataFrame, channels: pl.DataFrame) -> dict[str, Any]:
-    """Flits of each link class in each interval, and its channels; intervals are merged to `MOST` or fewer."""
+    """Flits of each link class in each interval, and the class's channels.
+
+    Intervals are merged until at most `MOST` remain.
+    """
     if "channel" in samples.columns:
         samples = samples.join(channels.select("channel", "link_class"), on="channel", maintain_order="left")
-    # sums by class first, so that few rows are left
+    # sums by class first, to reduce the number of rows
     samples = samples.group_by("from_cycle", "link_class").agg(pl.col("flits").sum(), pl.col("interval_cycles").first())
     samples = samples.sort("from_cycle", "link_class")
     begins = samples["from_cycle"].unique().sort()
@@ -65,7 +68,7 @@ def series(samples: pl.DataFrame, channels: pl.DataFrame) -> dict[str, Any]:
 
 
 def transient(bins: pl.DataFrame) -> dict[str, Any]:
-    """Mean and longest latency of the packets created in each interval; only intervals in which there were any."""
+    """Mean and longest latency of the packets created in each interval. Intervals without packets are left out."""
     with_packets = bins.filter(pl.col("packets") > 0)
     return {
         "from_cycle": pack.counts(with_packets["from_cycle"]),

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from weft.results.result_set import ResultSet
 
 _ENDINGS = (".html", ".htm")
-# In this order: a script uses only those before it.
+# The scripts in this order: a script uses only those before it.
 _SCRIPTS = ("data.js", "numbers.js", "colours.js", "table.js", "charts.js", "canvas.js", "network.js", "main.js")
 
 
@@ -31,16 +31,17 @@ def write(results: Sequence[ResultSet], path: Path, *, units: str | None = None)
     Parameters
     ----------
     results : sequence of ResultSet
-        Finished points; further results overlay the first.
+        Finished points. Further results are drawn over the first.
     path : Path
-        The file; it appears when it is whole.
+        The file to write. It appears under this name only when it is complete.
     units : str, optional
-        ``si``: also latencies in us and loads in Gb/s per terminal; by default where the points differ in their cycle.
+        ``si`` shows also latencies in us and loads in Gb/s per terminal. This is the default if points have different
+        cycles.
 
     Raises
     ------
     ResultsError
-        If no point is finished, or the name is not that of a page.
+        If no point is finished, or the file name does not have the ending of a page.
     WriteError
         If the file can't be written.
     """
@@ -59,16 +60,16 @@ def write(results: Sequence[ResultSet], path: Path, *, units: str | None = None)
         data=Markup(_json(data.collect(sources))),
     )
     with replaced(path) as partial:
-        partial.write_text(html, encoding="utf-8", errors="backslashreplace")  # names of files are not always text
+        partial.write_text(html, encoding="utf-8", errors="backslashreplace")  # file names are not always valid text
 
 
 def checked(path: Path) -> Path:
-    """The file of a page, whose name can't be that of a scenario or of results.
+    """The file of a page. Its name is checked, so that the page cannot replace a scenario or results.
 
     Raises
     ------
     ResultsError
-        If it does not end as pages do, or is a folder.
+        If the name does not have the ending of a page, or is a folder.
     """
     if path.suffix.lower() not in _ENDINGS:
         raise ResultsError.saying(f"{path} is no name of a page", f"end it with {' or '.join(_ENDINGS)}")

@@ -21,14 +21,15 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]
 
-# Units: from router to router of a grid, right and down; the same along dimension 2; empty space between tiles.
+# Units: distance between neighbouring routers of a grid, horizontally and vertically; the same along dimension 2; empty
+# space between tiles.
 _CELL = (1.4, 1.0)
 _ASLANT = (0.7, 0.5)
 _GAP = 1.2
-# Largest bend of a link within a row: arcs stay clear of the routers of the next row, which is nearer with three
+# Largest bend of a link within a row. Arcs must not touch the routers of the next row, which is nearer with three
 # dimensions.
 _BEND, _BEND_ASLANT = 0.78, 0.4
-# Width of a tree over its height.
+# Ratio of the width of a tree to its height.
 _TREE_ASPECT = 2.2
 
 
@@ -39,11 +40,11 @@ class Layout:
     Attributes
     ----------
     x, y : array
-        Place of each router.
+        Position of each router.
     bend : array
         Distance of the middle of each link from the straight line, to the left of its direction.
     words : str
-        A line that says how routers are placed.
+        A line of text that describes how routers are placed.
     """
 
     x: Floats
@@ -58,7 +59,7 @@ def lay_out(network: Mapping[str, Any], routers: int, start: Ints, end: Ints) ->
     Parameters
     ----------
     network : mapping
-        As `weft._engine.Point.network` gives it.
+        The network, as returned by `weft._engine.Point.network`.
     routers : int
         Number of routers.
     start, end : array of int
@@ -91,7 +92,7 @@ def _beyond_neighbours(start: Ints, end: Ints) -> bool:
 
 
 def _circle(count: int, radius: float | None = None) -> tuple[Floats, Floats]:
-    """Places one unit apart on a circle, clockwise from the top; a single one is in the middle."""
+    """Positions one unit apart on a circle, clockwise from the top. A single position is in the middle."""
     if radius is None:
         radius = 0.0 if count < 2 else 0.5 / float(np.sin(np.pi / count))
     angle = 2 * np.pi * np.arange(count) / max(count, 1)
@@ -99,7 +100,10 @@ def _circle(count: int, radius: float | None = None) -> tuple[Floats, Floats]:
 
 
 def _tiles(digits: Ints, widths: Sequence[int]) -> tuple[Floats, Floats]:
-    """Dimension 0 goes right, 1 down, 2 diagonally within a cell; the others make rows and columns of tiles."""
+    """Positions in a grid.
+
+    Dimension 0 goes right, 1 down, 2 diagonally within a cell; the others form rows and columns of tiles.
+    """
     at = [np.zeros(len(digits)), np.zeros(len(digits))]
     pitch, extent = list(_CELL), [0.0, 0.0]
     if len(widths) > 2:
@@ -124,20 +128,20 @@ def _grid_words(widths: Sequence[int]) -> str:
 
 
 def _arcs(digits: Ints, x: Floats, y: Floats, start: Ints, end: Ints) -> Floats:
-    """Bends of links: those that pass other routers of their row bend, the more the longer they are."""
+    """Bends of links. A link that passes other routers of its row is bent; longer links are bent more."""
     steps = np.abs(digits[end] - digits[start]).max(axis=1)
     far = steps / max(int(digits.max()), 2)
     dimensions = digits.shape[1]
     most = _BEND if dimensions < 3 else _BEND_ASLANT
     bend = np.where(steps > 1, most * (0.15 + 0.85 * far), 0.0)
-    # Arcs bend up or to the left, in whichever direction a link is listed.
+    # Arcs bend up or to the left, independent of the direction in which a link is listed.
     forward = (x[end] - x[start] > 0) | ((x[end] == x[start]) & (y[end] > y[start]))
     vertical = x[end] == x[start]
     return np.where(forward ^ vertical, bend, -bend)
 
 
 def _groups(places: Ints, levels: Ints) -> tuple[Floats, Floats]:
-    """Groups as small circles on a large one, far enough apart."""
+    """Positions of groups: small circles on a large circle, far enough apart."""
     group = places[:, 0]
     count = int(group.max()) + 1
     x, y = _rings(_ranks(group, levels), levels)
@@ -162,7 +166,7 @@ def _ranks(group: Ints, levels: Ints) -> Ints:
 
 
 def _rings(ranks: Ints, levels: Ints) -> tuple[Floats, Floats]:
-    """A circle per level around the same middle, level 0 outermost, one unit or more between them."""
+    """Positions on concentric circles: a circle per level, level 0 outermost, at least one unit apart."""
     x, y = np.zeros(len(ranks)), np.zeros(len(ranks))
     least = 0.0
     for level in sorted(set(levels.tolist()), reverse=True):
@@ -177,7 +181,7 @@ def _rings(ranks: Ints, levels: Ints) -> tuple[Floats, Floats]:
 
 
 def _levels(places: Ints) -> tuple[Floats, Floats]:
-    """Rows of equal width, level 0 at the bottom."""
+    """Positions in rows of equal width, level 0 at the bottom."""
     level, index = places[:, 0], places[:, 1]
     top = int(level.max())
     counts = np.array([int(index[level == each].max(initial=0)) + 1 for each in range(top + 1)])

@@ -1,4 +1,4 @@
-"""The section of a page on the energy of the whole machine, where the points run programs: switches and nodes."""
+"""The section of a page on the energy of the whole machine (switches and nodes), for points that run programs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from weft.report.sources import Sources
     from weft.results.result_set import ResultSet
 
-# Columns of the table: those of `weft.analysis.machine_energy.table`, and their heads.
+# Columns of the table: those of `weft.analysis.machine_energy.table`, and their headings.
 _COLUMNS = {
     "runtime": "run time",
     "ports": "ports",
@@ -28,7 +28,7 @@ _COLUMNS = {
     "e_cluster_ratio": "E_cluster",
     "saves": "saves energy at idle shares",
 }
-# Power of an idle node in the column of the energy of the machine, as a share of a busy one.
+# Power of an idle node, as a share of a busy node, in the column with the energy of the machine.
 _IDLE = 0.5
 
 

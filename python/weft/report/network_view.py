@@ -1,4 +1,4 @@
-"""The networks of a report: places of routers, links, and the activity of each channel at some points."""
+"""The networks of a report: positions of routers, links, and the activity of each channel at some points."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ if TYPE_CHECKING:
 
     Ints = NDArray[np.int64]
 
-# Most links that are drawn, and most bytes of the channels of all points.
+# Maximum number of links that are drawn; maximum number of bytes of the channels of all points.
 MOST_LINKS = 30_000
 BYTES = 1_500_000
 
 
 @dataclass
 class Network:
-    """A network as the page draws it.
+    """A network in the form in which the page draws it.
 
     Attributes
     ----------
     page : dict
-        Its data for the page.
+        Data of the network for the page.
     order : array of int
-        Channels in the page's order: one direction of each link, then the other directions (-1: there is none).
+        Channels in the page's order: one direction of each link, then the opposite directions (-1: no channel).
     """
 
     page: dict[str, Any]
@@ -52,7 +52,7 @@ def build(network: Mapping[str, Any], channels: pl.DataFrame) -> Network:
     Parameters
     ----------
     network : mapping
-        As `weft._engine.Point.network` gives it.
+        The network, as returned by `weft._engine.Point.network`.
     channels : polars.DataFrame
         Channels of a point; if there are more links than can be drawn, those with the most flits are drawn.
     """
@@ -92,7 +92,7 @@ def build(network: Mapping[str, Any], channels: pl.DataFrame) -> Network:
 
 
 def _links(channels: pl.DataFrame) -> pl.DataFrame:
-    """A row per link between routers: one channel, and the channel that goes back (null if there is none)."""
+    """A row per link between routers: one channel, and the opposite channel (null if there is none)."""
     between = channels.filter(pl.col("from_router").is_not_null() & pl.col("to_router").is_not_null())
     keys = ["from_router", "from_port", "to_router", "to_port"]
     back = between.select(
@@ -106,10 +106,10 @@ def _links(channels: pl.DataFrame) -> pl.DataFrame:
 
 
 def of_point(network: Network, channels: pl.DataFrame, states: Sequence[str]) -> dict[str, Any]:
-    """Activity of the channels of a point in the window. A state in which no channel ever was is left out."""
+    """Activity of the channels of a point in the window. States that no channel was ever in are left out."""
 
     def take(name: str) -> Ints:
-        values = np.append(channels[name].to_numpy(), 0)  # -1, no channel, takes this zero
+        values = np.append(channels[name].to_numpy(), 0)  # index -1 (no channel) reads this zero
         taken: Ints = values[network.order]
         return taken
 
@@ -127,7 +127,7 @@ def of_point(network: Network, channels: pl.DataFrame, states: Sequence[str]) ->
 
 
 def _terminals(network: Network, channels: pl.DataFrame) -> dict[str, str]:
-    """Terminals of each router, and flits from and to them."""
+    """Terminals of each router, and the flits that they sent and received."""
     routers = network.page["routers"]
     columns = {}
     channels = placed(channels, network.page["names"])
@@ -143,19 +143,19 @@ def _terminals(network: Network, channels: pl.DataFrame) -> dict[str, str]:
 
 @dataclass
 class Drawings:
-    """Networks, and the channels of as many points as there is room for.
+    """Networks, and the channels of points, as far as there is room.
 
     Attributes
     ----------
     networks : list of dict
         Each network once.
     channels, frames, histories : dict
-        By number of the point: what its channels did in the window (and the number of its network), what each did over
-        time, and what its link classes did over time.
+        Three mappings by number of the point: the activity of its channels in the window (and the number of its
+        network), the activity of each channel over time, and the activity of its link classes over time.
     unreadable : dict
-        Why a point could not be drawn.
+        Reasons why points could not be drawn.
     crowded_out : int
-        Points for which there was no room.
+        Number of points for which there was no room.
     """
 
     networks: list[dict[str, Any]] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""Writes numbers in the form that a page holds: rounded decimals, and arrays as base64 text."""
+"""Converts numbers to the form in which a page stores them: rounded decimals, and arrays as base64 text."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ def rounded(value: Any) -> Any:
 
 
 def column(values: list[Any]) -> Any:
-    """The values of a column: a list, or ``{"all": value}`` where they are all the same."""
+    """The values of a column: a list, or ``{"all": value}`` if all values are equal."""
     kept = [rounded(value) for value in values]
     same = len(kept) > 1 and all(value == kept[0] and type(value) is type(kept[0]) for value in kept)
     return {"all": kept[0]} if same else kept
 
 
 def counts(values: ArrayLike) -> str:
-    """Whole numbers from 0 on, exact, in as few bytes each as the largest needs: ``u8:BASE64``."""
+    """Non-negative integers, stored exactly. Each takes the number of bytes that the largest needs: ``u8:BASE64``."""
     array = np.asarray(values)
     largest = int(array.max()) if array.size else 0
     for name, limit, kind in (("u8", 1 << 8, "<u1"), ("u16", 1 << 16, "<u2"), ("u32", 1 << 32, "<u4")):
@@ -40,7 +40,7 @@ def counts(values: ArrayLike) -> str:
 
 
 def floats(values: ArrayLike) -> str:
-    """Numbers to seven digits (four bytes each): ``f32:BASE64``."""
+    """Numbers with seven significant digits (four bytes each): ``f32:BASE64``."""
     return _text("f32", np.asarray(values).astype("<f4"))
 
 

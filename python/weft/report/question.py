@@ -1,4 +1,4 @@
-"""The question that a sweep asked: the values of its scenario that have no default or differ from it."""
+"""The question that a sweep answers: the values of its scenario that have no default or differ from their default."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-# The row of all other keys, if chosen values and defaults cannot be distinguished.
+# The row for all other keys, if chosen values cannot be distinguished from defaults.
 _OTHERS = "all other keys"
-# Keys without a default that every scenario needs; of `traffic` several keys, which together define the senders and
-# their load.
+# Keys without a default that every scenario needs. Of `traffic` these are several keys, which together define the
+# senders and their load.
 _SECTIONS = ("topology", "routing")
 _TRAFFIC = ("pattern", "load", "loads", "jobs", "phases", "batch", "workload")
-# Of these the parts that differ from their defaults are also needed. The schema of a program requires no part of it,
-# since a file or a generator is enough.
+# Of these keys, the parts that differ from their defaults are also needed. The schema of a program requires none of its
+# parts, because a file or a generator is enough.
 _WITH_CHANGES = ("jobs", "workload")
-# Sections that may have to keep their values so that the rest is accepted: for example the topology if a graph file
-# says nothing of terminals, or the links if the routing needs more VCs than the default.
+# Sections that may have to keep their values, because the engine would refuse the rest without them. Examples: the
+# topology if a graph file does not mention terminals, or the links if the routing needs more VCs than the default.
 _NEEDED_TOGETHER = (
     (),
     ("classes",),
@@ -40,18 +40,18 @@ _NEEDED_TOGETHER = (
 def chosen(scenario: dict[str, Any], file: Path) -> list[tuple[str, str, str]]:
     """The values of a resolved scenario that differ from the defaults: path, value, default ("" if there is none).
 
-    The defaults are those of the engine: it resolves the scenario again without all keys that have one.
+    The defaults come from the engine: it resolves the scenario again, without all keys that have a default.
 
     Parameters
     ----------
     scenario : dict
         The resolved scenario.
     file : Path
-        Its file; files that it names are looked for beside it.
+        The file of the scenario. Files that the scenario names are looked up next to it.
     """
     bare = _bare(scenario)
     usual, kept = _defaults(scenario, bare, file)
-    if usual is None:  # nothing tells chosen values and defaults apart
+    if usual is None:  # nothing distinguishes chosen values from defaults
         usual, rest_of = {}, {}
         unknown = [(_OTHERS, "not told apart from defaults: the scenario does not run without them", "")]
     else:
@@ -65,19 +65,19 @@ def chosen(scenario: dict[str, Any], file: Path) -> list[tuple[str, str, str]]:
     rest = {key: value for key, value in rest_of.items() if key != "name"}
     differences = _differences("", rest, usual)
     found = [row for row in differences if row[0] not in named and not _inherited(row[0], scenario)]
-    whole = [f"{path}." for path in named if path.startswith("traffic.")]  # shown with all that is in it
+    whole = [f"{path}." for path in named if path.startswith("traffic.")]  # these keys are shown with all their content
     return rows + [row for row in found if not row[0].startswith(tuple(whole))] + unknown
 
 
 def _words(value: Any) -> str:
-    """A label; a list of jobs or phases as it is written."""
+    """A value as text: a label, or a list of jobs or phases as written in the scenario."""
     if isinstance(value, list) and any(isinstance(each, dict) for each in value):
         return str(yaml.safe_dump(value, default_flow_style=True, sort_keys=False, width=1 << 20)).strip()
     return label(value)
 
 
 def _inherited(path: str, scenario: dict[str, Any]) -> bool:
-    """Whether a property of a link class is that of `links.default`, or the one that follows from its latency."""
+    """Whether a property of a link class equals that of `links.default`, or the value derived from its latency."""
     section, _, rest = path.partition(".")
     link_class, _, key = rest.rpartition(".")
     if section != "links" or not link_class:
@@ -106,8 +106,11 @@ def _other_model(value: dict[str, Any], usual: dict[str, Any]) -> bool:
 def _defaults(
     scenario: dict[str, Any], bare: dict[str, Any], file: Path
 ) -> tuple[dict[str, Any] | None, tuple[str, ...]]:
-    """The scenario with the engine's defaults, and the sections that had to keep their values; `None` if none runs."""
-    window = {"measure": {"window": scenario["measure"]["window"]}}  # some defaults are multiples of it
+    """The scenario with the engine's defaults, and the sections that had to keep their values.
+
+    The scenario is `None` if the engine accepts no variant.
+    """
+    window = {"measure": {"window": scenario["measure"]["window"]}}  # some defaults are multiples of the window
     for sections in _NEEDED_TOGETHER:
         text = json.dumps(bare | window | {name: scenario[name] for name in sections if name in scenario})
         try:
@@ -137,7 +140,7 @@ def _required(
 ) -> Any:
     """The value of a key without parts that have a default; a model keeps its name and its required parameters.
 
-    `changes`: parts that differ from their default also stay.
+    With `changes`, parts that differ from their default also stay.
     """
     own = _property(_resolved(outer, definitions), key, definitions)
     if isinstance(value, list) and changes:

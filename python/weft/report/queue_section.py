@@ -1,4 +1,7 @@
-"""The section of a page on queues of programs: when each ran, how busy the terminals were, and a row per program."""
+"""The section of a page on queues of programs.
+
+It shows when each program ran and how many terminals were busy, and has a table with a row per program.
+"""
 
 from __future__ import annotations
 
@@ -19,11 +22,11 @@ if TYPE_CHECKING:
     from weft.report.sources import Sources
     from weft.results.result_set import ResultSet
 
-# Most points with pictures, and most programs of a point in the table.
+# Maximum number of points with pictures; maximum number of programs of a point in the table.
 _POINTS, _ROWS = 4, 100
 _KINDS = {"schedule": "Programs by terminal and time", "utilisation": "Busy terminals, and programs that run and wait"}
 _HEAD = ("number", "trace", "submitted", "wait", "run time", "slowdown", "bounded", "terminals", "energy")
-# Columns of the table that hold words, not numbers.
+# Columns of the table that contain text, not numbers.
 _WORDS = 2
 
 

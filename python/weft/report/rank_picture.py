@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from weft.report.sources import Sources
     from weft.results.critical_path import Path
 
-# Most bytes of all pictures of a page, and most corners of a line.
+# Maximum number of bytes of all pictures of a page; maximum number of corners of a line.
 BYTES = 1_500_000
 _CORNERS = 8_000
 

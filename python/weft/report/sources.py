@@ -26,24 +26,24 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Line:
-    """A load curve by the numbers of its points.
+    """A load curve, given by the numbers of its points.
 
     Attributes
     ----------
     panel, label : str
-        The traffic pattern, and a name of the curve among those of that pattern.
+        The traffic pattern, and a name that is unique among the curves of this pattern.
     load : list of float
-        Loads as set [flits/terminal/cycle] in order.
+        Loads that the scenarios set [flits/terminal/cycle], in ascending order.
     over : list of bool
         Whether the point at a load is saturated or stalled.
     unjudged : list of bool
-        Whether it is not known of the point at a load whether it is saturated.
+        Whether it is unknown if the point at a load is saturated.
     closed_loop : list of bool
-        Whether the load follows the network, as terminals wait for replies.
+        Whether the load depends on the network, because terminals wait for replies.
     flaw : list of str
-        Why the point at a load may not be praised; empty for a sound one.
+        Flaw because of which the point at a load cannot be called best; empty for a sound point.
     rank : list of int
-        Rank of that flaw; `curves.SOUND` of a sound point.
+        Rank of this flaw; `curves.SOUND` for a sound point.
     points : list of list of int
         Points of each load, one per seed.
     curve : Curve
@@ -93,7 +93,7 @@ class Sources:
 
     @cached_property
     def frame(self) -> pl.DataFrame:
-        """The frames of all results below each other."""
+        """The frames of all results, one below the other."""
         frame = pl.concat([each.frame for each in self.results if len(each)], how="diagonal_relaxed")
         if self.units != si_units.SI:
             return frame
@@ -107,7 +107,7 @@ class Sources:
 
     @cached_property
     def described(self) -> list[str]:
-        """Each point in words: its differences from the others."""
+        """A text for each point: its differences from the other points."""
         words = []
         for number, (results, row) in enumerate(self.places):
             coordinates = results.points[row]["coordinates"]
@@ -123,7 +123,7 @@ class Sources:
 
     @cached_property
     def changes(self) -> list[str]:
-        """Changes in each point at set times, in words; empty if there are none."""
+        """A text for each point on changes at times set in its scenario; empty if there are none."""
         return [words for each in self.results for words in changes(each)]
 
     @cached_property
@@ -155,5 +155,5 @@ class Sources:
         ]
 
     def means(self, line: Line, quantity: Quantity) -> list[Mean | None]:
-        """Means over the seeds of each load of a curve; none where nothing was measured."""
+        """Means over the seeds of each load of a curve; ``None`` for a load at which nothing was measured."""
         return line.curve.means(quantity)

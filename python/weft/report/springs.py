@@ -1,8 +1,8 @@
-"""Places the routers of any graph: first by hop distances to a few pivots, then by forces between them.
+"""Places the routers of any graph: first by hop distances to a few pivot routers, then by forces between routers.
 
-# Source
-Brandes and Pich, "Eigensolver methods for progressive multidimensional scaling of large data" (Graph Drawing 2006)
-for the first places; Fruchterman and Reingold, "Graph drawing by force-directed placement" (1991) for the rest.
+# Source Brandes and Pich, "Eigensolver methods for progressive multidimensional scaling of large data" (Graph Drawing
+2006) for the initial positions; Fruchterman and Reingold, "Graph drawing by force-directed placement" (1991) for the
+rest.
 """
 
 from __future__ import annotations
@@ -17,17 +17,18 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]
 
-# Pivots at most; fewer where searches are deep, but enough for two axes.
+# Maximum number of pivots. There are fewer if searches are deep, but always enough for two axes.
 _PIVOTS, _FEWEST = 50, 3
 _DEPTHS = 5_000
-# Every pair of routers repels in every step: most steps, most pairs over all steps, most routers with any step at all.
+# In every step every pair of routers repels. Limits: number of steps, pairs over all steps, and routers for which steps
+# are made.
 _STEPS = 300
 _PAIRS = 30_000_000
 _CROWD = 1500
 
 
 def place(routers: int, start: Ints, end: Ints) -> tuple[Floats, Floats]:
-    """Places such that neighbours are about a unit apart."""
+    """Positions in which neighbours are about one unit apart."""
     if routers < 3:
         return np.arange(routers, dtype=float), np.zeros(routers)
     at = _by_distances(routers, start, end)
@@ -55,7 +56,7 @@ def _by_distances(routers: int, start: Ints, end: Ints) -> Floats:
     _, _, axes = np.linalg.svd(centred.T @ centred)
     at = centred @ axes[:2].T
     at /= max(float(np.abs(at).max()), 1e-9) / (0.5 * np.sqrt(routers))
-    # Routers with the same distances would lie on each other: a small spiral separates them.
+    # Routers with the same distances would be drawn at the same position: a small spiral separates them.
     turn = np.arange(routers) * np.pi * (3 - np.sqrt(5))
     radius = 0.3 * np.sqrt((np.arange(routers) + 1) / routers)
     jittered: Floats = at + np.stack([radius * np.cos(turn), radius * np.sin(turn)], axis=1)
@@ -63,7 +64,7 @@ def _by_distances(routers: int, start: Ints, end: Ints) -> Floats:
 
 
 def _hops(source: int, first: Ints, neighbours: Ints) -> Floats:
-    """Hops from a router to all others; routers that can't be reached count as one hop beyond the farthest."""
+    """Hops from a router to all others; unreachable routers count as one hop beyond the farthest."""
     distance = np.full(len(first) - 1, -1.0)
     distance[source] = 0
     front = np.array([source])
@@ -76,7 +77,10 @@ def _hops(source: int, first: Ints, neighbours: Ints) -> Floats:
 
 
 def _pushed_apart(at: Floats, start: Ints, end: Ints, steps: int) -> Floats:
-    """Move routers step by step: all routers repel each other, links attract; steps get shorter."""
+    """Move routers step by step: all routers repel each other, and links pull their ends together.
+
+    Steps get shorter.
+    """
     for step in range(steps):
         apart = at[:, None, :] - at[None, :, :]
         square = np.maximum((apart**2).sum(axis=2), 1e-4)

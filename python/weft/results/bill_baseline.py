@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from weft.results.bill_keys import Bill
     from weft.results.bill_points import Series
 
-# The baseline of a bill that names none. Without measured points there, a run itself has the cost that its flits would
-# have cost on links that are always on.
+# The default baseline of a bill. Without measured points at this baseline, the reference is the cost that the flits of
+# the same run would have on links that are always on.
 USUAL = {POLICY: "always_on"}
 _PATH = "bill.baseline"
-# The reference of savings where the bill names no baseline and no points of links that are always on were measured.
+# Name of the reference of savings if the bill names no baseline and no points with always-on links were measured.
 REFERENCE = "same flits, links always on"
 
 
@@ -34,12 +34,13 @@ class Baseline:
     wanted : dict
         Coordinates, by path.
     is_named : bool
-        Whether the bill names it; then the points must be there.
+        Whether the bill names the baseline; then its points must exist.
 
     Raises
     ------
     ResultsError
-        If it is no choice of coordinates, or no series has them: with the likely meaning.
+        If the text of the baseline does not name coordinates, or no series has them. The error suggests the likely
+        meaning.
     """
 
     def __init__(self, bill: Bill, all_series: Sequence[Series]) -> None:
@@ -48,7 +49,7 @@ class Baseline:
         self._all = all_series
         self._series = _matching(all_series, self.wanted)
         if not self.is_named and not self._series and (awake := _awake(all_series)) is not None:
-            # a routing that refuses the usual baseline works with a policy whose links all stay on
+            # a routing that does not accept the usual baseline works with another policy that keeps all links on
             self.wanted = {POLICY: awake}
             self._series = _matching(all_series, self.wanted)
         if self.is_named and not self._series:
@@ -56,22 +57,23 @@ class Baseline:
 
     @property
     def name(self) -> str:
-        """Its coordinates in words."""
+        """The coordinates of the baseline as text."""
         return setting(self.wanted)
 
     def is_itself(self, series: Series) -> bool:
-        """Whether a series is the baseline, of its own savings so to speak."""
+        """Whether a series is itself the baseline."""
         return series in self._series
 
     def of(self, series: Series) -> Series | None:
-        """The baseline with the same other coordinates as a series.
+        """The series of the baseline that has the same other coordinates as a series.
 
-        ``None``: the series' own flits on links that are always on.
+        ``None`` means that the reference is the series' own flits on links that are always on.
 
         Raises
         ------
         UnbillableError
-            If there is none, or more than one, or if what fails in the series does not fail in its baseline.
+            If there is no such series, or more than one, or if parts that fail in the series do not fail in its
+            baseline.
         """
         rest = {path: value for path, value in series.coordinates.items() if path not in self.wanted}
         found = [each for each in self._series if all(each.coordinates.get(path) == rest[path] for path in rest)]
@@ -87,9 +89,9 @@ class Baseline:
         return found[0] if found else None
 
     def _other_faults(self, found: Sequence[Series]) -> UnbillableError:
-        """The error where a network with faults would be compared with one without.
+        """The error if a network with faults would be compared with a network without them.
 
-        Failed parts draw no power: that is no saving, and no work of the power policy.
+        Failed parts draw no power. That is not a saving, and not an effect of the power policy.
         """
         if found:
             what = f"the baseline ({self.name}) has other faults: {found[0].faults or 'none'}"
@@ -110,14 +112,14 @@ class Baseline:
 
 
 def _awake(all_series: Sequence[Series]) -> Any:
-    """The power policy whose links all stay on with its parameters; ``None`` if none does, or several do."""
+    """The power policy (with its parameters) that keeps all links on; ``None`` if no policy or several do."""
     found = [each.coordinates[POLICY] for each in all_series if each.stays_on and POLICY in each.coordinates]
     different = {label(policy): policy for policy in found}
     return next(iter(different.values())) if len(different) == 1 else None
 
 
 def _read(text: str, all_series: Sequence[Series], *, by_phase: bool) -> dict[str, Any]:
-    """Coordinates by path, of a text."""
+    """Reads coordinates, by path, from a text."""
     known = list(dict.fromkeys(path for each in all_series for path in each.coordinates))
     try:
         wanted = parsed(text, known)
@@ -136,7 +138,10 @@ def _read(text: str, all_series: Sequence[Series], *, by_phase: bool) -> dict[st
 
 
 def _matching(all_series: Iterable[Series], wanted: Mapping[str, Any]) -> list[Series]:
-    """The series at some coordinates; path by path, exact matches go before those by the name of a model alone."""
+    """The series at some coordinates.
+
+    For each path, exact matches are preferred to matches by the name of a model alone.
+    """
     found = [each for each in all_series if all(same(each.value(path), asked) for path, asked in wanted.items())]
     for path, asked in wanted.items():
         found = [each for each in found if same(each.value(path), asked, exactly=True)] or found
@@ -144,7 +149,7 @@ def _matching(all_series: Iterable[Series], wanted: Mapping[str, Any]) -> list[S
 
 
 def _nobody(all_series: Sequence[Series], wanted: Mapping[str, Any]) -> ResultsError:
-    """The error for a baseline that no series has, with the likely meaning of each unknown value."""
+    """The error for a baseline that no series has. It suggests the likely meaning of each unknown value."""
     lines = []
     for path, asked in wanted.items():
         if not _matching(all_series, {path: asked}):

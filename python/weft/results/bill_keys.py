@@ -1,4 +1,4 @@
-"""The keys of `bill` as Python reads them, which turn power into energy and money per year."""
+"""The keys of `bill`, as Python objects. They turn power into energy and money per year."""
 
 from __future__ import annotations
 
@@ -16,28 +16,28 @@ if TYPE_CHECKING:
     from weft.results.result_set import ResultSet
 
 HOURS_PER_YEAR = 8760
-# A bill for no results in particular.
+# An example of a bill that is not made for particular results.
 _EXAMPLE = "bill: {price_per_kwh: 0.25EUR, profile: [{share: 1, load: 0.1}]}"
 PERIODS = {"day": 24, "week": 168}
-"""Hours of a profile, by what a bill calls it."""
+"""Length of a profile in hours, by its name in a bill."""
 
 
 @dataclass(frozen=True)
 class Part:
-    """A part of the time.
+    """A part of the profile.
 
     Attributes
     ----------
     path : str
-        Where it stands in a scenario, for messages.
+        Path of the part in a scenario, for messages.
     name : str
-        For tables and pictures.
+        Name of the part in tables and pictures.
     share : float
-        Of the time; all parts together are 1.
+        Share of the time; the shares of all parts add up to 1.
     load : float or None
-        Load as ``traffic.load`` sets it [flits/terminal/cycle].
+        Load, as set by ``traffic.load`` [flits/terminal/cycle].
     phase : int or None
-        Number of a phase, in place of a load.
+        Number of a phase, instead of a load.
     """
 
     path: str
@@ -54,17 +54,17 @@ class Bill:
     Attributes
     ----------
     pue : float
-        Power that the site draws per power of the network.
+        Power usage effectiveness: power that the site draws, divided by the power of the network.
     price : float
         Price of a kilowatt-hour.
     currency : str
-        Its three letters.
+        Currency code of three letters.
     period : str
-        ``day`` or ``week``: how long the profile is.
+        Length of the profile: ``day`` or ``week``.
     parts : tuple of Part
-        The profile, in its order.
+        The parts of the profile, in their order.
     baseline : str or None
-        Coordinates of the points that savings are against; ``None``: links that are always on.
+        Coordinates of the points to which savings are relative; ``None``: links that are always on.
     """
 
     pue: float
@@ -76,7 +76,7 @@ class Bill:
 
     @classmethod
     def of(cls, keys: Mapping[str, Any]) -> Bill:
-        """A bill from its keys, as a resolved scenario writes them."""
+        """A bill from its keys, as they are in a resolved scenario."""
         found = re.fullmatch(r"([0-9.]+(?:e-?\d+)?) ?([A-Z]{3})", keys["price_per_kwh"])
         assert found, "the engine has checked the price"
         whole = sum(each["share"] for each in keys["profile"])
@@ -85,24 +85,24 @@ class Bill:
 
     @property
     def by_phase(self) -> bool:
-        """Whether the profile names phases; else it names loads."""
+        """Whether the profile names phases; otherwise it names loads."""
         return self.parts[0].phase is not None
 
     @classmethod
     def read(cls, keys: str | Path | Mapping[str, Any], example: str = _EXAMPLE) -> Bill:
-        """Read a bill from a mapping, from a file of its own, or from the section ``bill`` of a scenario.
+        """Read a bill from a mapping, from a separate file, or from the section ``bill`` of a scenario.
 
         Parameters
         ----------
         keys : path or mapping
             The file, or the keys.
         example : str
-            A section ``bill`` in one line, which an error shows where there is none.
+            A section ``bill`` in one line. An error shows it if there is no bill.
 
         Raises
         ------
         ScenarioError
-            If it can't be read, or a key is wrong: with file, line and remedy.
+            If the bill cannot be read, or a key is wrong. The error has file, line and remedy.
         """
         if isinstance(keys, str | Path):
             return cls.of(_engine.read_bill(_engine.read(keys), str(keys), example))
@@ -110,7 +110,7 @@ class Bill:
 
     @classmethod
     def kept(cls, results: ResultSet) -> Bill | None:
-        """The bill that the scenario of the results had when it was run last; ``None`` if it had none."""
+        """The bill in the scenario of the results at its last run; ``None`` if it had no bill."""
         keys = results.bill_keys
         return None if keys is None else cls.read(keys)
 

@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 # Significant digits of power, energy and money.
 _DIGITS = 4
-# Series that the headline names.
+# Maximum number of series that the headline names.
 _TOLD = 3
 
 
 def lines(yearly: YearlyBill) -> list[str]:
-    """The headline; tables of power, energy and money of each series, and of its power and latency over the profile."""
+    """The headline, then tables: power, energy and money of each series, and its power and latency over the profile."""
     tables = [totals(yearly), parts(yearly), *([latencies(yearly)] if has_latencies(yearly) else [])]
     shown = headline(yearly)
     head = [*shown, ""] if shown else []
@@ -47,14 +47,14 @@ def headline(yearly: YearlyBill) -> list[str]:
 
 
 def saving(share: float) -> str:
-    """A saving of a year, as a share of the baseline, in words."""
+    """A yearly saving, given as a share of the baseline, as text."""
     if not share:
         return "no difference beyond chance"
     return f"{100 * abs(share):.1f} % {'less' if share > 0 else 'more'}"
 
 
 def totals(yearly: YearlyBill) -> tuple[list[str], list[list[str]]]:
-    """Head and rows of the table of energy and money."""
+    """Heading and rows of the table of energy and money."""
     money = yearly.bill.currency
     head = [
         "per year",
@@ -85,7 +85,7 @@ def totals(yearly: YearlyBill) -> tuple[list[str], list[list[str]]]:
 
 
 def parts(yearly: YearlyBill) -> tuple[list[str], list[list[str]]]:
-    """Head and rows of the table of power over the profile; a column per part."""
+    """Heading and rows of the table of power over the profile, with a column per part."""
     pue = yearly.bill.pue
 
     def power(reading: Reading) -> str:
@@ -100,7 +100,7 @@ def has_latencies(yearly: YearlyBill) -> bool:
 
 
 def latencies(yearly: YearlyBill) -> tuple[list[str], list[list[str]]]:
-    """Head and rows of the table of mean packet latencies over the profile; a column per part."""
+    """Heading and rows of the table of mean packet latencies over the profile, with a column per part."""
 
     def latency(reading: Reading) -> str:
         return cycles(reading.latency_cycles) + (soundness.DROPPING_MARK if reading.dropped_share else "")
@@ -109,14 +109,14 @@ def latencies(yearly: YearlyBill) -> tuple[list[str], list[list[str]]]:
 
 
 def cycles(latency: float | None) -> str:
-    """A latency; a dash for ``None``."""
+    """A latency as text; a dash for ``None``."""
     return "-" if latency is None else f"{latency:,.1f}"
 
 
 def _over_the_profile(
     yearly: YearlyBill, title: str, written: Callable[[Reading], str]
 ) -> tuple[list[str], list[list[str]]]:
-    """Head and rows of a table with a column per part of the profile; a dash where a part can't be billed."""
+    """Heading and rows of a table with a column per part of the profile. A dash stands for a part that has no bill."""
     bill = yearly.bill
     hours = PERIODS[bill.period]
     head = [title]
@@ -128,7 +128,7 @@ def _over_the_profile(
 
 
 def notes(yearly: YearlyBill) -> list[str]:
-    """Meaning of the numbers, and missing ones."""
+    """Notes on the meaning of the numbers, and on missing numbers."""
     bill = yearly.bill
     year = f"a year has {HOURS_PER_YEAR} h; {bill.price:g} {bill.currency}/kWh"
     shown = [f"network: links and routers that have a price; site: times the PUE of {bill.pue:g}; {year}"]
@@ -148,7 +148,7 @@ def notes(yearly: YearlyBill) -> list[str]:
 
 
 def _price_in_latency(yearly: YearlyBill) -> list[str]:
-    """Latency that each saving costs: the part of the profile with the greatest cost, next to the baseline."""
+    """Lines on the latency that each saving costs: the part of the profile with the greatest rise over the baseline."""
     values = []
     for row, numbers in zip(yearly.rows, yearly.frame.iter_rows(named=True), strict=True):
         saved = numbers[yearly.money("saved")]
@@ -175,14 +175,14 @@ def _price_in_latency(yearly: YearlyBill) -> list[str]:
 
 
 def _money(row: Billed, saved: float, currency: str) -> str:
-    """Saving of a policy in a year, in words."""
+    """Yearly saving of a policy, as text."""
     if not saved:
         return "saves nothing" + ("" if row.baseline == REFERENCE else " beyond chance")
     return f"{'saves' if saved > 0 else 'costs'} {amount(abs(saved))} {currency} a year{'' if saved > 0 else ' more'}"
 
 
 def _of_faults(yearly: YearlyBill) -> list[str]:
-    """Meaning of the numbers of networks with faults, and the share of lost packets."""
+    """Notes on the numbers of networks with faults, and on the share of lost packets."""
     failing = [row for row in yearly.rows if row.faults and row.readings]
     if not failing:
         return []
@@ -199,12 +199,12 @@ def _of_faults(yearly: YearlyBill) -> list[str]:
 
 
 def kilo(value: float | None, unit: str) -> str:
-    """A number of thousands of a unit, with the prefix that suits it."""
+    """A number given in thousands of a unit, as text with the suitable prefix."""
     return si(None if value is None else 1e3 * value, unit, _DIGITS)
 
 
 def amount(value: float | None) -> str:
-    """Money, with four significant digits, whole from a thousand on; a dash for ``None``."""
+    """An amount of money as text, with four significant digits, whole from a thousand on; a dash for ``None``."""
     if value is None:
         return "-"
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.{_DIGITS}g}"

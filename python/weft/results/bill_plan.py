@@ -1,4 +1,4 @@
-"""Refuses a bill before the runs if its profile or baseline names points that the sweep will not measure."""
+"""Refuses a bill before the runs if its profile or its baseline names points that the sweep will not measure."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _OTHERWISE = ", or add `--set bill=null` for a run without a bill"
 
 
 def check(points: Sequence[Point]) -> None:
-    """Refuse a bill that the points certainly cannot give, before they run.
+    """Refuse, before the runs, a bill that the points certainly cannot provide.
 
     Raises
     ------
     ScenarioError
-        With the place of the part of the profile, or of the baseline.
+        If there is such a bill. The error names the place of the part of the profile, or of the baseline.
     """
     keys = points[0].resolved.get("bill")
     if not keys:
@@ -46,7 +46,7 @@ def check(points: Sequence[Point]) -> None:
 
 
 def _problem(bill: Bill, series: Series, phases: int) -> tuple[Part, UnbillableError] | None:
-    """The first part of a profile that a series will not measure, with the reason; ``None`` if it has each part."""
+    """The first part of a profile that a series will not measure, with the reason; ``None`` if there is none."""
     for part in bill.parts:
         try:
             if part.phase is not None:

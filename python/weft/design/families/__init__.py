@@ -1,4 +1,4 @@
-"""Families of networks whose numbers are known by formula: one file and one line here each."""
+"""Families of networks whose numbers are computed by formula. Each family has one file, and one line in this module."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from weft.design.plan import Family
 
-# By the name of the topology.
+# The families by the name of their topology.
 FAMILIES: Mapping[str, Family] = {
     "dragonfly": dragonflies,
     "fat_tree": fat_trees,

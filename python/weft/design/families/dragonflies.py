@@ -1,10 +1,10 @@
 """Dragonflies by formula.
 
 Source: J. Kim et al., "Technology-Driven, Highly-Scalable Dragonfly Topology", ISCA'08; M. Besta, T. Hoefler, "Slim
-Fly", SC'14, for a rack per group. The bisection is that between two sets of whole groups, as in FleX (IEEE Access
-2022), Table 4; of an odd number one group is split, which costs its local links between its halves (of its global links
-no more than half cross in the best way to split it). Where groups are small and many, cuts through all groups have
-fewer.
+Fly", SC'14, for a rack per group. The bisection is the cut between two sets of whole groups, as in FleX (IEEE Access
+2022), Table 4. If the number of groups is odd, one group is split. Then the local links between its halves are cut
+also, and with the best split at most half of its global links. If groups are small and many, a cut through all groups
+has fewer links.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def plan(parameters: Mapping[str, Any]) -> Plan:
-    """Numbers of a dragonfly; of its global ports those that do not fit evenly to groups are unused."""
+    """Numbers of a dragonfly. Global ports that cannot be divided evenly among the groups are unused."""
     a, p, h = (parameters[f"{name}_per_{of}"] for name, of in _KEYS)
     g = parameters.get("groups") or a * h + 1
     each = a * h // (g - 1)
@@ -34,7 +34,7 @@ def plan(parameters: Mapping[str, Any]) -> Plan:
         most_terminals=p,
         links=g * a * (a - 1) // 2 + each * pairs,
         degree=a - 1 + h,
-        # with a link from each router to each group, two hops are enough
+        # if each router has a link to each group, two hops are enough
         diameter=2 if h >= g - 1 else 3,
         bisection=each * (g // 2) * (g - g // 2) + g % 2 * (a // 2) * (a - a // 2),
         bisection_kind=CUT,
@@ -69,7 +69,7 @@ def candidates(terminals: int, radix: int) -> Iterator[dict[str, Any]]:
 
 
 def _groups(ports: int, least: int, most: int) -> Iterator[int]:
-    """Numbers of groups, 3 or more, between which the global ports of a group are shared evenly."""
+    """Numbers of groups (3 or more) for which the global ports of a group are divided evenly among the other groups."""
     if least > ports + 1:
         return iter(())
     return (others + 1 for others in _divisors(ports) if max(2, least - 1) <= others < most)

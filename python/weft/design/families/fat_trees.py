@@ -1,7 +1,7 @@
 """Fat trees by formula: those of k pods, and those of leaves and spines (`leaf_spine`).
 
-Source: M. Al-Fares, A. Loukissas, A. Vahdat, "A Scalable, Commodity Data Center Network Architecture", SIGCOMM'08; a
-rack per pod, which also holds its share of the cores, is ours.
+Source: M. Al-Fares, A. Loukissas, A. Vahdat, "A Scalable, Commodity Data Center Network Architecture", SIGCOMM'08. The
+layout is ours: a rack per pod, which also holds its share of the core routers.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def plan(parameters: Mapping[str, Any]) -> Plan:
-    """Numbers of leaves and spines, or of pods; `MeasuredDesign` drops them where the graph is another tree."""
+    """Numbers of leaves and spines, or of pods; `MeasuredDesign` drops them if the graph is a different tree."""
     if leaf_spine.is_one(parameters):
         return leaf_spine.plan(parameters)
     k = parameters.get("k") or parameters["radix"]
@@ -43,15 +43,15 @@ def plan(parameters: Mapping[str, Any]) -> Plan:
 
 
 def _core_racks(k: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    """The rack of each core."""
+    """The rack of each core router."""
     cores = (k // 2) ** 2
     return np.arange(cores, dtype=np.int64) * k // cores
 
 
 def _core_cables(k: int) -> tuple[int, int]:
-    """Links of cores inside racks, one each; and how far the others lead, all together [pitches]."""
+    """Number of links of core routers inside racks (one per core router), and total length of the others [pitches]."""
     racks = _core_racks(k)
-    if (k // 2) ** 2 % k == 0:  # as many cores in each rack
+    if (k // 2) ** 2 % k == 0:  # each rack holds the same number of core routers
         return len(racks), len(racks) // k * 2 * square_pairs(k)
     at = square(k)
     counts = np.bincount(racks, minlength=k)
@@ -60,7 +60,7 @@ def _core_cables(k: int) -> tuple[int, int]:
 
 
 def layout(parameters: Mapping[str, Any]) -> Layout | None:
-    """A rack per pod, with its share of the cores; or a rack per leaf."""
+    """A rack per pod, with its share of the core routers; or a rack per leaf."""
     if leaf_spine.is_one(parameters):
         return leaf_spine.layout(parameters)
     if "k" not in parameters:

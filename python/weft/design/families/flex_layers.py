@@ -1,10 +1,10 @@
 """FleX by formula.
 
 Source: FleX (IEEE Access 2022), sections III-A, III-B and IV-A (Fig. 7: the layout). Its eq. (8) is the bisection of
-three layers where the narrower axis is even: that cut exists, and no cut is smaller, since it equals the bound by the
-second smallest eigenvalue of the Laplacian. Where it is odd no balanced cut is that small. Then the halves of all
-layers are those of the best cut of a HyperX of the same widths, between whose halves each pair of neighbouring layers
-has twice its links.
+three layers if the narrower axis is even. That cut exists, and no cut is smaller, because it equals the bound from the
+second smallest eigenvalue of the Laplacian. If the narrower axis is odd, no balanced cut is that small. Then all layers
+are divided like the best cut of a HyperX of the same widths. Each pair of neighbouring layers has twice as many links
+between the halves as this HyperX.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from weft.design.plan import CUT, ESTIMATE, EXACT, Plan, rising, terminals_each
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-# Most layers of a candidate: the diameter grows with half of them.
+# Maximum number of layers of a candidate: the diameter grows with half of their number.
 _LAYERS = 16
 
 
@@ -29,7 +29,7 @@ def plan(parameters: Mapping[str, Any]) -> Plan:
     (nx, ny), nz, each = parameters["widths"], parameters["layers"], parameters["terminals_per_router"]
     routers, gaps, up = nx * ny * nz, nz if nz > 2 else 1, nx + ny - 2
     degree = up * (2 if nz > 2 else 1)
-    # a link along x is |x - x'| + |z - z'| long; the last layer and the first are nz - 1 apart
+    # the length of a link along x is |x - x'| + |z - z'|; the last layer and the first are nz - 1 apart
     across = gaps * (ny * nx * (nx * nx - 1) + nx * ny * (ny * ny - 1)) // 3
     along = nx * ny * up * (2 * (nz - 1) if nz > 2 else 1)
     links = nx * ny * gaps * up
@@ -58,7 +58,7 @@ def _bisection(nx: int, ny: int, nz: int, gaps: int) -> int:
 
 
 def layout(parameters: Mapping[str, Any]) -> Layout:
-    """A place per router: x, y and layer. Routers of one x in a layer share a rack."""
+    """A place per router: x, y and layer. Routers with the same x in a layer share a rack."""
     (nx, ny), nz = parameters["widths"], parameters["layers"]
     z, y, x = np.meshgrid(np.arange(nz), np.arange(ny), np.arange(nx), indexing="ij")
     places = np.stack([x.ravel(), y.ravel(), z.ravel()], axis=1).astype(np.int64)

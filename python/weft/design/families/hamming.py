@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from weft.design.packaging import Layout
 
-# Most dimensions of a candidate: with more, the diameter grows and nothing is cheaper.
+# Maximum number of dimensions of a candidate: with more, the diameter grows and nothing becomes cheaper.
 _DIMENSIONS = 4
 
 
@@ -24,7 +24,7 @@ def plan(parameters: Mapping[str, Any]) -> Plan:
     """Numbers of a HyperX."""
     widths, each = parameters["widths"], parameters["terminals_per_router"]
     routers, degree = math.prod(widths), sum(widths) - len(widths)
-    # a line of w places: the pairs are w (w^2 - 1) / 6 apart, all together
+    # in a line of w places, the distances of all pairs sum up to w (w^2 - 1) / 6
     distance = sum(routers * (width * width - 1) // 6 for width in widths)
     return Plan(
         routers=routers,
@@ -44,7 +44,7 @@ def plan(parameters: Mapping[str, Any]) -> Plan:
 
 
 def half_cut(widths: Sequence[int], first: int) -> int:
-    """Links that leave the first routers in lexicographic order, the first dimension slowest."""
+    """Links between the `first` routers in lexicographic order (the first dimension changes slowest) and all others."""
     if not widths:
         return 0
     width, inner = widths[0], math.prod(widths[1:])
@@ -54,7 +54,7 @@ def half_cut(widths: Sequence[int], first: int) -> int:
 
 
 def layout(_: Mapping[str, Any]) -> Layout | None:
-    """The layout of the grid."""
+    """``None``: the layout is the grid of the network."""
     return None
 
 

@@ -1,8 +1,8 @@
 """k-ary n-trees of two and three levels by formula.
 
 Source: F. Petrini, M. Vanneschi, "k-ary n-trees: High Performance Networks for Massively Parallel Architectures",
-IPPS'97. The layout is ours: a rack holds a subtree of two levels, and as many routers of each other level. In a tree of
-only two levels it holds one leaf.
+IPPS'97. The layout is ours: a rack holds a subtree of two levels, and the same number of routers of each other level.
+In a tree of only two levels, a rack holds one leaf.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ def plan(parameters: Mapping[str, Any]) -> Plan:
     """Numbers of a tree of two or three levels."""
     k, n = parameters["k"], parameters["n"]
     leaves = k ** (n - 1)
-    # both have k racks, between every two of which as many links lead as there are top routers in a rack, each way
+    # trees of two and three levels have k racks; between any two racks the number of links in each direction is the
+    # number of top routers in a rack
     tops = leaves // k
     return Plan(
         routers=n * leaves,

@@ -21,7 +21,7 @@ LEVELS = 2
 
 
 class Sizes(NamedTuple):
-    """Leaves, links up of each, spines, parallel links between a leaf and a spine, terminals of all leaves."""
+    """Numbers of leaves, uplinks per leaf, spines, parallel links of a leaf and a spine, terminals of all leaves."""
 
     leaves: int
     up: int
@@ -31,12 +31,12 @@ class Sizes(NamedTuple):
 
 
 def is_one(parameters: Mapping[str, Any]) -> bool:
-    """Whether parameters of a fat tree say that it has leaves and spines only."""
+    """Whether the parameters of a fat tree describe a tree of only leaves and spines."""
     return parameters.get("levels") == LEVELS
 
 
 def _split(radix: int, ratio: float) -> tuple[int, int]:
-    """Links down and up of a leaf whose ratio of links down to links up is at most this one."""
+    """Numbers of downlinks and uplinks of a leaf, for a ratio of downlinks to uplinks of at most `ratio`."""
     up = math.ceil(radix / (1 + ratio))
     return min(math.floor(up * ratio), radix - up), up
 
@@ -47,7 +47,7 @@ def _sizes(parameters: Mapping[str, Any]) -> Sizes:
     down, up = _split(radix, ratio)
     terminals = parameters.get("terminals") or down * radix
     leaves = math.ceil(terminals / down)
-    # fewer spines where each has ports for several links to each leaf
+    # fewer spines are enough if each has ports for several links to each leaf
     trunk = max(width for width in range(1, up + 1) if up % width == 0 and (width == 1 or width * leaves <= radix))
     return Sizes(leaves, up, up // trunk, trunk, terminals)
 
@@ -66,7 +66,7 @@ def plan(parameters: Mapping[str, Any]) -> Plan:
         links=leaves * up,
         degree=max(up, trunk * leaves),
         diameter=2 if leaves > 1 or spines > 1 else 1,
-        # half of the leaves, rounded down, are in the smaller part; where their sizes differ, fewer may be enough
+        # the smaller part has half of the leaves, rounded down; if the parts differ in size, fewer links may be enough
         bisection=up * (leaves // 2),
         bisection_kind=EXACT if terminals % leaves == 0 else CUT,
         inside=trunk * spines,
@@ -89,7 +89,7 @@ def layout(parameters: Mapping[str, Any]) -> Layout:
 
 
 def candidates(terminals: int, radix: int) -> Iterator[dict[str, Any]]:
-    """Trees with exactly these terminals, for every whole ratio of links down to links up."""
+    """Trees with exactly this number of terminals, for every integer ratio of downlinks to uplinks."""
     for ports in range(3, radix + 1):
         seen = set()
         for ratio in range(1, ports):

@@ -1,8 +1,9 @@
 """Slim Flies (MMS graphs) by formula.
 
-Source: M. Besta, T. Hoefler, "Slim Fly: A Cost Effective Low-Diameter Network Topology", SC'14, also for the q racks.
-No formula of the bisection is known. The bound is q^3 / 2: the second largest eigenvalue of the graph is q below its
-degree (P. R. Hafner, "Geometric Realisation of the Graphs of McKay-Miller-Siran", JCTB 90, 2004; a test computes it).
+Source: M. Besta, T. Hoefler, "Slim Fly: A Cost Effective Low-Diameter Network Topology", SC'14, which is also the
+source of the q racks. No formula of the bisection is known. The lower bound is q^3 / 2, because the second largest
+eigenvalue of the graph is its degree minus q (P. R. Hafner, "Geometric Realisation of the Graphs of
+McKay-Miller-Siran", JCTB 90, 2004; a test computes it).
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ def plan(parameters: Mapping[str, Any]) -> Plan:
 
 
 def _degree(q: int) -> int:
-    """(3 q - d) / 2 with q = 4 w + d."""
+    """Degree between routers: (3 q - d) / 2 with q = 4 w + d."""
     return (3 * q - {0: 0, 1: 1, 3: -1}[q % 4]) // 2
 
 

@@ -36,7 +36,7 @@ def plan(parameters: Mapping[str, Any]) -> Plan:
         bisection=2 * _array_cut(widths),
         bisection_kind=EXACT,
         inside=0,
-        # a folded ring of w routers has two cables of one pitch and w - 2 of two
+        # a folded ring of w routers has two cables of one pitch and w - 2 cables of two pitches
         distance=sum(routers // width * 2 * (width - 1) for width in widths),
         longest=2,
         racks=routers // widths[0],
@@ -44,7 +44,10 @@ def plan(parameters: Mapping[str, Any]) -> Plan:
 
 
 def _array_cut(widths: list[int]) -> int:
-    """Links of a bisection of a mesh: the widest even line is halved, of wider odd ones the middle is cut likewise."""
+    """Links of a bisection of a mesh. The widest even line is halved.
+
+    In wider odd lines, the middle is cut in the same way.
+    """
     rest, links = math.prod(widths), 0
     for width in sorted(widths, reverse=True):
         rest //= width
@@ -55,12 +58,12 @@ def _array_cut(widths: list[int]) -> int:
 
 
 def layout(_: Mapping[str, Any]) -> Layout | None:
-    """The layout of the grid."""
+    """``None``: the layout is the grid of the network."""
     return None
 
 
 def candidates(terminals: int, radix: int) -> Iterator[dict[str, Any]]:
-    """All tori of 2 to 4 dimensions with rings of 3 to `_WIDEST` routers, in rising order."""
+    """All tori of 2 to 4 dimensions with rings of 3 to `_WIDEST` routers, the widths in ascending order."""
     for dimensions in _DIMENSIONS:
         for widths in rising(3, dimensions, terminals, _WIDEST * dimensions):
             if widths[-1] > _WIDEST:
