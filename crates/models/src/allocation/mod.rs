@@ -1,7 +1,7 @@
-//! Switch allocators: who crosses the switch in an allocation step. Each is one file, and one line here.
+//! Switch allocators decide which flits cross the switch in an allocation step. Each allocator is one file, and one line here.
 
 weft_units::registry! {
-    /// Every switch allocator. All have round-robin arbiters, or arbiters by age; an iteration matches inputs and outputs
+    /// Every switch allocator. All have arbiters that are round robin or choose by age. An iteration matches inputs and outputs
     /// that are still free.
     pub enum AllocatorConfig as AllocatorModel, with examples, given to UseAllocator by Compiler, open to AddedAllocator:
     "islip" => islip::Islip,

@@ -8,11 +8,11 @@ use weft_api::switch_step::SwitchStep;
 /// Conditions under which the pointers of arbiters move.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Pointers {
-    /// Past each grant, and past each accepted offer.
+    /// Past each grant of an output, and past each grant that an input accepts.
     PastAll,
     /// Past a grant that is accepted in the first iteration.
     PastAccepted,
-    /// Not at all.
+    /// The pointers never move.
     Stay,
 }
 
@@ -26,7 +26,7 @@ impl Pointers {
     }
 }
 
-/// Separable, output first: outputs grant, inputs accept. Returns the number of moves.
+/// Separable, output first: each output grants one input, then each input accepts one grant. Returns the number of moves.
 ///
 /// # Safety
 /// `outputs` are ports of the router.
@@ -37,7 +37,7 @@ pub unsafe fn output_first<const W: usize, const V: usize, S: SwitchStep>(
     pointers: Pointers,
     iterations: u8,
 ) -> usize {
-    // SAFETY: the caller says so, and `grant` gives each input that it returns an offer.
+    // SAFETY: the caller guarantees it, and `grant` gives an offer to each input that it returns.
     let (mut matched, mut moves) = unsafe {
         let matched = grant(ports, outputs, Bits::default(), pointers);
         (matched, accept(ports, matched, &mut outputs, pointers, 0))
@@ -56,11 +56,10 @@ pub unsafe fn output_first<const W: usize, const V: usize, S: SwitchStep>(
     moves
 }
 
-/// Lets each of the inputs `granted` accept its offer, which is removed from `outputs`. Returns the number of moves so
-/// far.
+/// Lets each input in `granted` accept its offer, and removes the accepted output from `outputs`. Returns the number of moves so far.
 ///
 /// # Safety
-/// `granted` are inputs of the router, each with an offer of one of its outputs.
+/// `granted` are inputs of the router, and each has an offer of one of the router's outputs.
 #[inline(always)]
 unsafe fn accept<const W: usize, const V: usize, S: SwitchStep>(
     ports: &mut Ports<'_, W, V, S>,
@@ -72,7 +71,7 @@ unsafe fn accept<const W: usize, const V: usize, S: SwitchStep>(
     while let Some(i) = granted.take_first() {
         let p = usize::from(ports.offers[i]);
         outputs.clear(p);
-        // SAFETY: the caller says so.
+        // SAFETY: the caller guarantees it.
         unsafe {
             if pointers != Pointers::Stay {
                 ports.ins.hot_mut(i).rr_out = p as u16 + 1;
@@ -87,8 +86,8 @@ unsafe fn accept<const W: usize, const V: usize, S: SwitchStep>(
     moves
 }
 
-/// Lets each of `outputs` grant one input that is not in `matched`. The input keeps the best of its offers. Returns the
-/// inputs with a grant.
+/// Lets each output in `outputs` grant one input that is not in `matched`. An input with several offers keeps the best offer.
+/// Returns the inputs with a grant.
 ///
 /// # Safety
 /// `outputs` are ports of the router.
@@ -101,7 +100,7 @@ unsafe fn grant<const W: usize, const V: usize, S: SwitchStep>(
 ) -> Bits<W> {
     let mut granted = Bits::default();
     while let Some(p) = outputs.take_first() {
-        // SAFETY: the caller says so.
+        // SAFETY: the caller guarantees it.
         let all = unsafe { ports.requests(p) };
         if all.is_empty() {
             ports.clear_requests(p);
@@ -111,7 +110,7 @@ unsafe fn grant<const W: usize, const V: usize, S: SwitchStep>(
         if inputs.is_empty() {
             continue;
         }
-        // SAFETY: the caller says so.
+        // SAFETY: the caller guarantees it.
         let i = unsafe { ports.pick_input(p, inputs) };
         if pointers == Pointers::PastAll {
             ports.outs[p].rr_in = i as u16 + 1;
@@ -121,7 +120,7 @@ unsafe fn grant<const W: usize, const V: usize, S: SwitchStep>(
             let mut both = Bits::default();
             both.set(p);
             both.set(usize::from(ports.offers[i]));
-            // SAFETY: both come from masks of the router.
+            // SAFETY: both ports come from masks of the router.
             best = unsafe { ports.pick_output(i, both) };
         }
         ports.offers[i] = best as u16;

@@ -1,4 +1,4 @@
-//! Separable, input first: inputs choose one of their requests, outputs choose one input; pointers move past every winner.
+//! Separable, input first: each input chooses one of its requests, then each output chooses one input. Pointers move past every winner.
 //!
 //! # Source
 //! W. J. Dally, B. Towles, "Principles and Practices of Interconnection Networks" (2004), section 19.3; BookSim2's
@@ -6,11 +6,11 @@
 //! # Parameters
 //! iterations: rounds of matching per allocation step \[count\].
 //! # Guarantees
-//! In an iteration every free output and every free input is matched at most once, with requests that can be served now
-//! (a flit, a VC and a credit). Arbiters are round robin, or by age.
+//! In an iteration every free output and every free input is matched at most once. Only requests that can be served now count: a
+//! flit waits, and its VC has a credit. Arbiters are round robin, or by age.
 //! # Not modelled
-//! Wavefront and maximum-size allocators; speculation. VC allocation in a stage of its own is always one iteration of
-//! iSLIP, whatever the switch allocator.
+//! Wavefront and maximum-size allocators; speculation. VC allocation in a separate stage is always one iteration of iSLIP, whatever
+//! the switch allocator.
 //! # Validation
 //! `conformance/src/allocator.rs`: nothing is lost. BookSim2: two rows of `tests/data/golden/booksim.csv`.
 
@@ -22,11 +22,11 @@ use weft_api::base::bits::Bits;
 use weft_api::switch::Ports;
 use weft_api::switch_step::SwitchStep;
 
-/// Inputs choose one of their requests, outputs choose one input; pointers move past every winner.
+/// Each input chooses one of its requests, then each output chooses one input. Pointers move past every winner.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SeparableInputFirst {
-    /// Rounds of matching per allocation step, at least 1.
+    /// Rounds of matching per allocation step; at least 1.
     #[serde(default = "super::one")]
     pub iterations: u8,
 }
@@ -49,12 +49,12 @@ unsafe impl Allocator for SeparableInputFirst {
         ports: &mut Ports<'_, W, V, S>,
         outputs: Bits<W>,
     ) -> usize {
-        // SAFETY: the caller says so.
+        // SAFETY: the caller guarantees it.
         unsafe { input_first(ports, outputs, self.iterations) }
     }
 }
 
-/// Separable, input first: inputs choose one of their requests, outputs choose one input. Returns the number of moves.
+/// Separable, input first: each input chooses one of its requests, then each output chooses one input. Returns the number of moves.
 ///
 /// # Safety
 /// `outputs` are ports of the router.
@@ -71,7 +71,7 @@ unsafe fn input_first<const W: usize, const V: usize, S: SwitchStep>(
         let mut choices = PerPort::<u16, W>::new(0);
         let mut pending = outputs;
         while let Some(p) = pending.take_first() {
-            // SAFETY: the caller says so.
+            // SAFETY: the caller guarantees it.
             let all = unsafe { ports.requests(p) };
             if all.is_empty() {
                 ports.clear_requests(p);
@@ -89,7 +89,7 @@ unsafe fn input_first<const W: usize, const V: usize, S: SwitchStep>(
         let mut inputs = asking;
         while let Some(i) = inputs.take_first() {
             let may = std::mem::take(&mut ports.grants[i]);
-            // SAFETY: both come from masks of the router.
+            // SAFETY: both ports come from masks of the router.
             choices[i] = unsafe { ports.pick_output(i, may) } as u16;
         }
         let mut chosen = Bits::<W>::default();
@@ -100,13 +100,13 @@ unsafe fn input_first<const W: usize, const V: usize, S: SwitchStep>(
         }
         while let Some(p) = chosen.take_first() {
             let rivals = std::mem::take(&mut ports.grants[p]);
-            // SAFETY: an input chose the output among those that it requests.
+            // SAFETY: the inputs in `rivals` requested this output.
             let i = unsafe { ports.pick_input(p, rivals) };
             ports.outs[p].rr_in = i as u16 + 1;
             ports.ins[i].rr_out = p as u16 + 1;
             matched.set(i);
             outputs.clear(p);
-            // SAFETY: as above, and the input is one of those.
+            // SAFETY: as above, and the input is one of the inputs that requested this output.
             unsafe { ports.enter(p, i, moves) };
             moves += 1;
         }

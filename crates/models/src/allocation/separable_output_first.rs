@@ -1,4 +1,4 @@
-//! Separable, output first: outputs choose one input, inputs choose one output; pointers move past every choice.
+//! Separable, output first: each output chooses one input, then each input chooses one output. Pointers move past every choice.
 //!
 //! # Source
 //! W. J. Dally, B. Towles, "Principles and Practices of Interconnection Networks" (2004), section 19.3; BookSim2's
@@ -6,13 +6,13 @@
 //! # Parameters
 //! iterations: rounds of matching per allocation step \[count\].
 //! # Guarantees
-//! In an iteration every free output and every free input is matched at most once, with requests that can be served now
-//! (a flit, a VC and a credit). Arbiters are round robin, or by age.
+//! In an iteration every free output and every free input is matched at most once. Only requests that can be served now count: a
+//! flit waits, and its VC has a credit. Arbiters are round robin, or by age.
 //! # Not modelled
-//! Wavefront and maximum-size allocators; speculation. VC allocation in a stage of its own is always one iteration of
-//! iSLIP, whatever the switch allocator.
+//! Wavefront and maximum-size allocators; speculation. VC allocation in a separate stage is always one iteration of iSLIP, whatever
+//! the switch allocator.
 //! # Validation
-//! `conformance/src/allocator.rs`: nothing is lost. No other simulator was compared.
+//! `conformance/src/allocator.rs`: nothing is lost. No comparison with another simulator.
 
 use super::output_first::{Pointers, output_first};
 use schemars::JsonSchema;
@@ -22,11 +22,11 @@ use weft_api::base::bits::Bits;
 use weft_api::switch::Ports;
 use weft_api::switch_step::SwitchStep;
 
-/// Outputs choose one input, inputs choose one output; pointers move past every choice.
+/// Each output chooses one input, then each input chooses one output. Pointers move past every choice.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SeparableOutputFirst {
-    /// Rounds of matching per allocation step, at least 1.
+    /// Rounds of matching per allocation step; at least 1.
     #[serde(default = "super::one")]
     pub iterations: u8,
 }
@@ -49,7 +49,7 @@ unsafe impl Allocator for SeparableOutputFirst {
         ports: &mut Ports<'_, W, V, S>,
         outputs: Bits<W>,
     ) -> usize {
-        // SAFETY: the caller says so.
+        // SAFETY: the caller guarantees it.
         unsafe { output_first(ports, outputs, Pointers::PastAll, self.iterations) }
     }
 }

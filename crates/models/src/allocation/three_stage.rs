@@ -1,5 +1,5 @@
-//! The three-stage allocator: every head has chosen an output (stage 1, `choose`), every input picks one of its VCs that
-//! may send (stage 2), every output one of the inputs that picked it (stage 3). One pass, no iteration.
+//! The three-stage allocator. Stage 1 (`choose`): every head chooses an output. Stage 2: every input picks one of its VCs that may
+//! send. Stage 3: every output chooses one of the inputs that picked it. There is one pass, without iterations.
 //!
 //! # Source
 //! BlueGene/L: N. R. Adiga et al., "Blue Gene/L torus interconnection network", IBM J. R&D 49(2/3), 2005.
@@ -8,10 +8,10 @@
 //! # Guarantees
 //! Every input and every output is matched at most once per allocation step. Arbiters are round robin, or by age.
 //! # Not modelled
-//! The rest of that router. Heads of routings that decide at arrival request only that output.
+//! The rest of the BlueGene/L router. If a routing decides at the arrival of a head, the head requests only that output.
 //! # Validation
-//! `conformance/src/allocator.rs`: nothing is lost; `engine/tests/determinism.rs`: the same on any number of threads. No other
-//! simulator was compared.
+//! `conformance/src/allocator.rs`: nothing is lost; `engine/tests/determinism.rs`: results are the same on any number of threads.
+//! No comparison with another simulator.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -22,7 +22,7 @@ use weft_api::state::{NO_REQUEST, UNDECIDED};
 use weft_api::switch::Ports;
 use weft_api::switch_step::SwitchStep;
 
-/// Heads choose an output, inputs choose one of their VCs, outputs choose one input, once; pointers move past every
+/// Once per step, heads choose an output, inputs choose one of their VCs, and outputs choose one input. Pointers move past every
 /// winner (BlueGene/L, Adiga et al. 2005).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -34,7 +34,7 @@ impl AllocatorModel for ThreeStage {
     }
 }
 
-// SAFETY: `two_stages` enters a move for each output that it takes out of a mask once, and each input picks one output.
+// SAFETY: `two_stages` enters one move for each output that it takes out of a mask, and each input picks one output.
 unsafe impl Allocator for ThreeStage {
     #[inline(always)]
     unsafe fn allocate<const W: usize, const V: usize, S: SwitchStep>(
@@ -42,7 +42,7 @@ unsafe impl Allocator for ThreeStage {
         ports: &mut Ports<'_, W, V, S>,
         outputs: Bits<W>,
     ) -> usize {
-        // SAFETY: the caller says so.
+        // SAFETY: the caller guarantees it.
         unsafe { two_stages(ports, outputs) }
     }
 }
@@ -58,7 +58,7 @@ unsafe fn two_stages<const W: usize, const V: usize, S: SwitchStep>(
 ) -> usize {
     let (mut asking, mut left) = (Bits::<W>::default(), outputs);
     while let Some(p) = left.take_first() {
-        // SAFETY: the caller says so.
+        // SAFETY: the caller guarantees it.
         let inputs = unsafe { ports.requests(p) };
         if inputs.is_empty() {
             ports.clear_requests(p);
@@ -79,14 +79,14 @@ unsafe fn two_stages<const W: usize, const V: usize, S: SwitchStep>(
         let turn = usize::from(ports.outs[p].rr_in);
         let i = if S::BY_AGE { oldest_pick(ports, rivals, &picks, turn) } else { rivals.pick_from(turn) };
         ports.outs[p].rr_in = i as u16 + 1;
-        // SAFETY: both are ports that masks of the router name.
+        // SAFETY: both ports come from masks of the router.
         unsafe { ports.cross_from(p, i, picks[i], moves) };
         moves += 1;
     }
     moves
 }
 
-/// VCs of input `i` that could send a flit to one of these outputs now. (Others may be full.)
+/// VCs of input `i` that could send a flit to one of these outputs now. For the other VCs, the buffer at the far end may be full.
 fn sendable<const W: usize, const V: usize, S: SwitchStep>(
     ports: &Ports<'_, W, V, S>,
     i: usize,
@@ -128,7 +128,7 @@ fn output_of<const W: usize, const V: usize, S: SwitchStep>(ports: &Ports<'_, W,
     if key == NO_REQUEST { usize::from(*port.output_vc.at(v as usize) >> 4) } else { ports.common.port(key) }
 }
 
-/// The input of `rivals` whose picked VC has the oldest packet; ties are decided round robin.
+/// The input of `rivals` whose picked VC has the oldest packet; equal ages are decided round robin.
 fn oldest_pick<const W: usize, const V: usize, S: SwitchStep>(
     ports: &Ports<'_, W, V, S>,
     rivals: Bits<W>,

@@ -1,4 +1,5 @@
-//! DCQCN: ECN marks on a ramp of queue lengths; a notified source cuts its rate, and recovers by a timer and a byte counter.
+//! DCQCN: routers set ECN marks with a chance that rises with the queue length. A notified source cuts its rate, and recovers by a
+//! timer and a byte counter.
 //!
 //! # Source
 //! Y. Zhu et al., "Congestion Control for Large-Scale RDMA Deployments", SIGCOMM 2015, with the parameters of Y. Zhu et al.,
@@ -11,16 +12,17 @@
 //! target with each step from F on. hyper_increase \[bandwidth\]: added instead from step F of both counters on, once for each step of the
 //! slower counter above F - 1. Default: `increase` is added as before. least_rate \[bandwidth\]: no flow is slower.
 //! # Guarantees
-//! The cut uses alpha before its update. A flow is free again when its rate is within a thousandth of the line rate. Its next notification
-//! begins with alpha 1. The gap behind a packet follows from the rate at which the packet began.
+//! The cut uses alpha before its update. A flow is free again when its rate is within a thousandth of the line rate. The next
+//! notification of a free flow begins with alpha 1. The gap behind a packet follows from the flow's rate when the packet began.
 //! # Not modelled
-//! Priority of notifications: they wait in the queues of other packets. Pause frames. Notifications that a failed router discards are not
-//! sent again.
+//! Priority of notifications: notifications wait in the queues of other packets. Pause frames. Notifications that a failed router
+//! discards are not sent again.
 //! # Validation
 //! `conformance/src/congestion.rs`: bounds, conservation, faults. `engine/tests/congestion.rs`: rates at the fixed point of the fluid model
-//! for 2, 4 and 10 sources. Its queue for 4 sources if each mark is notified. Fair shares of 2, 8 and 32 sources. With one notification in
-//! 50 us the queues of 2, 4 and 10 sources are 26.3, 55.1 and 67.2 KB. The model has 20.2, 41.8 and 122.6 KB: it ignores that marks within
-//! 50 us after a cut have no effect. The rates of 10 sources swing. 32 sources use 94.4 % of the bottleneck.
+//! for 2, 4 and 10 sources. If each mark is notified, the queue for 4 sources is that of the fluid model. Fair shares of 2, 8 and 32
+//! sources. With one notification in 50 us the queues of 2, 4 and 10 sources are 26.3, 55.1 and 67.2 KB. The model has 20.2, 41.8 and 122.6
+//! KB, because it ignores that marks within 50 us after a cut have no effect. The rates of 10 sources oscillate. 32 sources use 94.4 % of
+//! the bottleneck.
 
 use super::{check_share, flits, flits_per_cycle};
 use schemars::JsonSchema;
@@ -31,35 +33,35 @@ use weft_units::{Bandwidth, Bits, Refusal, Time};
 
 const PATH: &str = "congestion_control.dcqcn";
 
-/// ECN marks, notifications, and rates that are cut and recover (DCQCN).
+/// ECN marks and notifications; the rate of a notified source is cut, and then recovers (DCQCN).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Dcqcn {
-    /// Queue at an output up to which nothing is marked.
+    /// Queue length at an output up to which nothing is marked.
     pub mark_from: Bits,
-    /// Queue above which every packet is marked.
+    /// Queue length above which every packet is marked.
     pub mark_to: Bits,
-    /// Chance of a mark at `mark_to`.
+    /// Probability of a mark at a queue length of `mark_to`.
     pub mark_share: f64,
-    /// Time in which a receiver notifies the source of a flow once.
+    /// Interval in which a receiver notifies the source of a flow at most once.
     pub notify_every: Time,
-    /// Gain of the estimate of marks, g.
+    /// Gain g of the estimate alpha, the share of marked packets.
     pub gain: f64,
-    /// Time without a notification after which the estimate shrinks.
+    /// Time without a notification after which the estimate alpha shrinks.
     pub alpha_timer: Time,
-    /// Time between two events of recovery.
+    /// Time between two recovery steps of a flow.
     pub rise_timer: Time,
-    /// Size that a flow sends between two events of recovery.
+    /// Amount of data that a flow sends between two recovery steps.
     pub rise_bytes: Bits,
-    /// Events of recovery up to which the target rate stays, F.
+    /// Number F: before F recovery steps the target rate stays as it is.
     pub fast_recovery: u32,
-    /// Increase of the target rate, from F events of one counter on.
+    /// Increase of the target rate, when one of the two counters (timer, bytes) has reached F recovery steps.
     pub increase: Bandwidth,
-    /// Increase of the target rate per event from F events of both counters on. Default: `increase`, for any number of
-    /// events.
+    /// Increase of the target rate per step, when both counters have reached F recovery steps. Default: `increase`, for any number
+    /// of steps.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hyper_increase: Option<Bandwidth>,
-    /// No flow is slower.
+    /// Lowest rate of a flow.
     pub least_rate: Bandwidth,
 }
 
@@ -139,10 +141,10 @@ impl CongestionModel for Dcqcn {
     }
 }
 
-/// The control, in cycles and flits.
+/// The parameters of the congestion control, in cycles and flits.
 #[derive(Debug)]
 struct Rates {
-    /// Queues at which the chance of a mark begins to rise and stops to rise, and the chance there.
+    /// Queue lengths at which the probability of a mark begins to rise and stops rising, and the probability at the second length.
     ramp: (f64, f64, f64),
     interval: u64,
     gain: f64,
@@ -170,7 +172,7 @@ impl Rates {
         }
     }
 
-    /// Handles an event of recovery.
+    /// Handles a recovery step.
     fn rise(&self, flow: &mut FlowMemory) {
         let (fewer, more) = (flow.by_time.min(flow.by_size), flow.by_time.max(flow.by_size));
         if more >= self.fast_recovery {
@@ -183,7 +185,7 @@ impl Rates {
         flow.rate = (flow.rate + flow.target) / 2.0;
     }
 
-    /// Whether the rate of the flow is within a thousandth of that of the line.
+    /// Whether the rate of the flow is within a thousandth of the rate of its line.
     fn is_free(&self, flow: &FlowMemory) -> bool {
         flow.rate >= self.line * 0.999
     }
@@ -247,7 +249,7 @@ mod tests {
     use super::*;
     use weft_api::state::rate::Rate;
 
-    /// 40 Gb/s in flits of 1,000 bytes: a flit takes 200 ns.
+    /// The line rate is 40 Gb/s and a flit has 1,000 bytes, so a flit takes 200 ns.
     fn site() -> LineSite {
         LineSite { cycle_fs: 200_000_000, flit_bits: 8000, line: Rate::ONE, most_queued: 1000 }
     }
@@ -258,7 +260,7 @@ mod tests {
 
     #[test]
     fn marks_rise_from_5_to_200_kilobytes() {
-        // 5 KB are 5 flits, 200 KB are 200; half way there the chance is half of 1 %
+        // 5 KB are 5 flits, 200 KB are 200; in the middle between them the probability is half of 1 %
         let chances = [5, 6, 102, 200, 201].map(|queued| control().marks(queued));
         assert_eq!(chances[0], 0.0);
         assert!((chances[1] - 0.01 / 195.0).abs() < 1e-12 && (chances[2] - 0.01 * 97.0 / 195.0).abs() < 1e-12);
@@ -272,11 +274,11 @@ mod tests {
         control.notified(&mut flow, 0);
         // alpha is 1: the first notification halves the rate
         assert_eq!((flow.target, flow.rate), (1.0, 0.5));
-        // timers of 55 us are 275 cycles; after k of them the gap is 0.5 / 2^k
+        // the timer of 55 us is 275 cycles; after k periods of the timer the rate is 0.5 / 2^k below the target
         for k in 1..5u64 {
             assert!((control.rate(&flow, k * 275) - (1.0 - 0.5f64.powi(1 + k as i32))).abs() < 1e-12);
         }
-        // (1 - 1/256)^177 is 0.5002, and 178 intervals are below a half: 177 of 55 us are 9.74 ms
+        // (1 - 1/256)^177 is 0.5002, so alpha is below a half after 178 intervals: 177 intervals of 55 us are 9.74 ms
         let rates = Dcqcn::default();
         let mut flow =
             FlowMemory { share: 1.0, decays_at: 275, rises_at: u64::MAX, rate: 1.0, ..FlowMemory::default() };
@@ -292,7 +294,7 @@ mod tests {
         control.notified(&mut flow, 0);
         control.notified(&mut flow, 0);
         let target = flow.target;
-        // 40 Mb/s of 40 Gb/s are a thousandth
+        // 40 Mb/s are a thousandth of 40 Gb/s
         control.sends(&mut flow, 4 * 275, 1);
         assert!((flow.target - target).abs() < 1e-12);
         control.sends(&mut flow, 6 * 275, 1);

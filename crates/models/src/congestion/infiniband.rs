@@ -1,21 +1,24 @@
-//! Congestion control of InfiniBand: a notified source goes up in a table of delays, and down again by a timer.
+//! Congestion control of InfiniBand: a table holds delays between packets. A notification raises the source's index into the table,
+//! and a timer lowers the index.
 //!
 //! # Source
-//! InfiniBand Architecture Specification, volume 1, annex A10; its tables as in OpenSM (`ib_types.h`). Increase 1, limit 127 and timer
-//! 150 (of 1.024 us) are those of E. G. Gran et al., "First Experiences with Congestion Control in InfiniBand Hardware", IPDPS 2010.
+//! InfiniBand Architecture Specification, volume 1, annex A10; its tables as in OpenSM (`ib_types.h`). Increase 1, limit 127 and
+//! timer 150 (of 1.024 us) are those of E. G. Gran et al., "First Experiences with Congestion Control in InfiniBand Hardware",
+//! IPDPS 2010.
 //! # Parameters
 //! threshold \[bytes\]: queue at an output above which packets are marked. marking_rate: mean packets between two marks. increase:
 //! entries that a notification adds. limit: last entry of the table. timer \[time\]: after each, the index goes down by one. shift: entry i
 //! delays the next packet by i / 2^shift packet times.
 //! # Guarantees
 //! A flow at entry i sends at 1 / (1 + i / 2^shift) of the line rate. Every marked packet is notified. N equal flows at one
-//! bottleneck need the entry (N - 1) 2^shift; the last one bounds N.
+//! bottleneck need the entry (N - 1) 2^shift, so the last entry of the table limits N.
 //! # Not modelled
-//! Marks by input, and victim masks. Control per service level: flows are pairs of terminals. The least index (CCTI_Min). Notifications
-//! that a failed router discards are not sent again.
+//! Marks that depend on the input, and victim masks. Control per service level: flows are pairs of terminals. The least index
+//! (CCTI_Min). Notifications that a failed router discards are not sent again.
 //! # Validation
 //! `conformance/src/congestion.rs`: bounds, conservation, faults. `engine/tests/congestion.rs`: fair shares of 32 sources at one
-//! bottleneck. They use 98.7 % of it, 8 sources use 83.8 %, and 2 sources use 26.0 %: marks come in bursts, and each adds an entry.
+//! bottleneck. 32 sources use 98.7 % of the bottleneck, 8 sources use 83.8 %, and 2 sources use 26.0 %: marks come in bursts, and
+//! each mark adds an entry.
 
 use super::{check_share, flits};
 use schemars::JsonSchema;
@@ -26,11 +29,11 @@ use weft_units::{Bits, Refusal, Time};
 
 const PATH: &str = "congestion_control.infiniband";
 
-/// ECN marks, and sources with an index in a table of delays, which rises with notifications (InfiniBand).
+/// ECN marks, and sources with an index into a table of delays; notifications raise the index (InfiniBand).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Infiniband {
-    /// Queue at an output above which packets are marked.
+    /// Queue length at an output above which packets are marked.
     pub threshold: Bits,
     /// Mean packets between two marks.
     pub marking_rate: u32,
@@ -40,7 +43,7 @@ pub struct Infiniband {
     pub limit: u32,
     /// Time after which the index of a flow goes down by one.
     pub timer: Time,
-    /// Entry i delays the next packet by i / 2^shift packet times.
+    /// The entry i of the table delays the next packet by i / 2^shift times the duration of a packet.
     pub shift: u32,
 }
 
@@ -92,7 +95,7 @@ impl CongestionModel for Infiniband {
     }
 }
 
-/// The control, in cycles and flits.
+/// The parameters of the congestion control, in cycles and flits.
 #[derive(Debug)]
 struct Delays {
     threshold: f64,
@@ -100,7 +103,7 @@ struct Delays {
     increase: u32,
     limit: u32,
     timer: u64,
-    /// Delay per entry \[packet times\].
+    /// Delay per entry \[durations of a packet\].
     step: f64,
     line: f64,
 }
@@ -161,12 +164,12 @@ mod tests {
 
     #[test]
     fn a_flow_goes_up_by_notifications_and_down_by_the_timer() {
-        // cycles of 200 ns: the timer of 153.6 us is 768 cycles; entry i delays by i / 2 packet times
+        // cycles of 200 ns: the timer of 153.6 us is 768 cycles; entry i adds a delay of i / 2 durations of the packet
         let site = LineSite { cycle_fs: 200_000_000, flit_bits: 8000, line: Rate::ONE, most_queued: 1000 };
         let control = Infiniband::default().build(&site).unwrap().unwrap();
         let mut flow = control.begin(100);
         (0..4).for_each(|_| control.notified(&mut flow, 100));
-        // rate 1 / (1 + 4 / 2)
+        // the rate is 1 / (1 + 4 / 2)
         assert!((control.rate(&flow, 100) - 1.0 / 3.0).abs() < 1e-12);
         assert!((control.rate(&flow, 100 + 768) - 1.0 / 2.5).abs() < 1e-12);
         assert_eq!(control.sends(&mut flow, 100 + 3 * 768, 2), Some(3.0), "entry 1: 2 flits and half of their time");

@@ -1,7 +1,8 @@
-//! Congestion control: how marked packets slow their sources down. Each control is one file, and one line here.
+//! Congestion control: marked packets make their sources send more slowly. Each control is one file, and one line here.
 
 weft_units::registry! {
-    /// Every congestion control. Routers mark packets; receivers notify the sources, which limit the rate to that terminal.
+    /// Every congestion control. Routers mark packets. Receivers notify the sources, and a notified source limits its rate to that
+    /// terminal.
     pub enum CongestionConfig as CongestionModel, with examples, open to AddedCongestion:
     "none" => unlimited::Unlimited,
     "dcqcn" => dcqcn::Dcqcn,
@@ -18,13 +19,13 @@ impl Default for CongestionConfig {
 }
 
 impl CongestionConfig {
-    /// Whether no source is limited.
+    /// Whether sources send without a limit.
     pub fn is_usual(&self) -> bool {
         *self == Self::default()
     }
 }
 
-/// A bandwidth above zero \[flits per cycle\].
+/// Converts a bandwidth above zero to flits per cycle.
 fn flits_per_cycle(site: &LineSite, bandwidth: Bandwidth, path: &str) -> Result<f64, Refusal> {
     let (flits, cycles) = bandwidth.flits_in_cycles(site.flit_bits, site.cycle_fs, path)?;
     if flits == 0 {
@@ -33,7 +34,7 @@ fn flits_per_cycle(site: &LineSite, bandwidth: Bandwidth, path: &str) -> Result<
     Ok(flits as f64 / cycles as f64)
 }
 
-/// A size \[flits\].
+/// Converts a size to flits.
 fn flits(site: &LineSite, size: Bits) -> f64 {
     size.0 as f64 / site.flit_bits as f64
 }

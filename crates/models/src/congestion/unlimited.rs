@@ -1,13 +1,13 @@
 //! No congestion control: nothing is marked, and every source sends as fast as it can.
 //!
 //! # Source
-//! None: it is the network without control.
+//! None: this is the network without congestion control.
 //! # Parameters
 //! None.
 //! # Guarantees
 //! No packet is marked and no notification is sent.
 //! # Not modelled
-//! Nothing is left out.
+//! Nothing is omitted.
 //! # Validation
 //! `engine/tests/determinism.rs`: every scenario without `congestion_control` runs it.
 
@@ -17,7 +17,7 @@ use std::sync::Arc;
 use weft_api::congestion::{CongestionModel, Control, LineSite};
 use weft_units::Refusal;
 
-/// No control: nothing is marked, and every source sends as fast as it can.
+/// No congestion control: nothing is marked, and every source sends as fast as it can.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Unlimited {}

@@ -1,15 +1,15 @@
-//! Every channel stays on for ever.
+//! Every channel is always on.
 //!
 //! # Source
 //! The baseline of every power study.
 //! # Parameters
 //! None.
 //! # Guarantees
-//! Every channel is in state `on` for the whole window; no transition.
+//! Every channel is in state `on` for the whole window. No channel changes its state.
 //! # Not modelled
 //! Nothing.
 //! # Validation
-//! `engine/tests/conservation.rs`: the account of every channel closes, in one state. `scenario/tests/finished.rs`:
+//! `engine/tests/conservation.rs`: the cycles of every channel add up to the window, in one state. `scenario/tests/finished.rs`:
 //! sums of energy close exactly.
 
 use schemars::JsonSchema;
@@ -20,7 +20,7 @@ use weft_api::state::{LinkState, Modes};
 use weft_topology::Graph;
 use weft_units::{Cycles, Refusal};
 
-/// Every channel stays on for ever.
+/// Every channel is always on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AlwaysOn {}

@@ -4,17 +4,17 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// The changes of mode that stop the traffic of a channel. Such a change begins when the channel has drained.
+/// The changes of mode during which a channel carries no traffic. Such a change begins when the channel has drained.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Changes {
-    /// None: a change down takes effect at once, and during a change up the channel carries traffic at the lower rate.
+    /// No change stops traffic: a change down takes effect at once, and during a change up the channel carries traffic at the lower rate.
     Carry,
-    /// All: during a change the channel carries nothing.
+    /// Every change stops traffic: during it the channel carries nothing.
     Stop,
-    /// Changes to a lower rate only.
+    /// Only changes to a lower rate stop traffic.
     StopDown,
-    /// Changes to a higher rate only.
+    /// Only changes to a higher rate stop traffic.
     StopUp,
 }
 

@@ -1,22 +1,21 @@
-//! Which direct link each packet of several flits leaves out that leaves a router on a detour. Its head decides, its
-//! flits count: a worm of 5,000 flits may continue for several epochs.
+//! If a packet of several flits leaves a router on a detour, it avoids the direct link of its path. This file records that link for
+//! each packet. The head decides on the detour, but all flits count: a packet of 5,000 flits may need several epochs to leave.
 
 use weft_api::agents::{BlockSite, Departure, Detour};
 use weft_api::base::kept::Kept;
 use weft_api::state::{AROUND, Packet};
 
-/// Marks of VCs: one per output and VC.
+/// Largest number of VCs of an output.
 const VCS: usize = 16;
 
 #[derive(Debug, Clone, Kept)]
 pub(in crate::power) struct Detours {
-    /// By number of the packet: the output of the direct link that its head, which has not left yet, leaves out, plus 1;
-    /// 0: none.
+    /// For each packet number: the output of the direct link that the packet avoids, plus 1, while its head waits here; 0: none.
     waiting: Vec<u32>,
-    /// The same for the packet that is leaving on each VC of each output.
+    /// For each VC of each output: the same for the packet whose flits are leaving there.
     #[kept(each)]
     leaving: Vec<u32>,
-    /// All packets have one flit: nothing is remembered of them.
+    /// True if all packets have one flit: then nothing is recorded.
     #[kept(fixed)]
     single: bool,
 }
@@ -30,16 +29,16 @@ impl Detours {
         Self { waiting: Vec::new(), leaving: vec![0; ports * VCS], single }
     }
 
-    /// Clears the entry of a head that has come, because another packet may have had its number before.
+    /// Clears the entry of a head that has arrived, because an earlier packet may have had the same number.
     pub fn comes(&mut self, packet: u32) {
         if let Some(direct) = self.waiting.get_mut(packet as usize) {
             *direct = 0;
         }
     }
 
-    /// Called when a packet has chosen a hop of a detour. Returns the output of the direct link that it leaves out, if
-    /// the hop counts now: for a packet of one flit, and for a head that leaves in this step. Other flits count when
-    /// they leave (`sends`).
+    /// Called when a packet has chosen a hop of a detour. Returns the output of the direct link that the packet avoids, if its flit
+    /// counts now. That is the case for a packet of one flit, and for a head that leaves in this step. Other flits count when they
+    /// leave (`sends`).
     #[inline(always)]
     pub fn chooses(&mut self, detour: &Detour) -> Option<usize> {
         if self.single { detour.direct } else { self.long_chooses(detour) }
@@ -55,7 +54,7 @@ impl Detours {
         Some(direct)
     }
 
-    /// Notes that a waiting head begins a detour here, and leaves out the direct link of output `direct`.
+    /// Records that a waiting head begins a detour here, and avoids the direct link of output `direct`.
     fn begins(&mut self, packet: u32, direct: usize) {
         let packet = packet as usize;
         if self.waiting.len() <= packet {
@@ -64,13 +63,13 @@ impl Detours {
         self.waiting[packet] = direct as u32 + 1;
     }
 
-    /// Notes that the packet whose head leaves on VC `vc` of output `over` begins a detour here.
+    /// Records that a packet begins a detour here, and that its head leaves on VC `vc` of output `over`.
     fn leaves(&mut self, over: usize, vc: usize, direct: usize) {
         self.leaving[over * VCS + vc] = direct as u32 + 1;
     }
 
-    /// Called when a flit leaves on VC `vc` of output `over`. `head`: the number of its packet if it is a head, and
-    /// whether the packet is on a detour. Returns the output of the direct link that it leaves out.
+    /// Called when a flit leaves on VC `vc` of output `over`. `head`: the number of its packet if it is a head, and whether the
+    /// packet is on a detour. Returns the output of the direct link that the packet avoids.
     pub fn sends(&mut self, over: usize, vc: usize, head: Option<(u32, bool)>) -> Option<usize> {
         let leaving = &mut self.leaving[over * VCS + vc];
         if let Some((packet, around)) = head {
@@ -81,17 +80,18 @@ impl Detours {
     }
 }
 
-/// The packet of a flit that leaves, if that is a head, and whether it is on a detour.
+/// If the flit is a head: the number of its packet, and whether the packet is on a detour.
 pub(in crate::power) fn head_of(flit: &Departure, packets: &[Packet]) -> Option<(u32, bool)> {
     flit.head.map(|packet| (packet, packets[packet as usize].flags & AROUND != 0))
 }
 
-/// The VCs of a channel on which the present packet is on a detour: all flits of a packet follow its head.
+/// The VCs of a channel whose present packet is on a detour; all flits of a packet follow its head.
 #[derive(Debug, Clone, Copy, Default, Kept)]
 pub(in crate::power) struct VcsAround(u16);
 
 impl VcsAround {
-    /// A flit on VC `vc`; `head`: whether its packet is on a detour, if it is a head. Returns whether its packet is.
+    /// Handles a flit on VC `vc`. If the flit is a head, `head` says whether its packet is on a detour. Returns whether the flit's
+    /// packet is on a detour.
     pub fn flit(&mut self, vc: usize, head: Option<bool>) -> bool {
         if let Some(around) = head {
             self.0 = self.0 & !(1 << vc) | u16::from(around) << vc;
@@ -109,7 +109,7 @@ mod tests {
     fn every_flit_of_a_packet_counts_for_the_link_that_its_head_leaves_out() {
         let mut detours = Detours::of(4, false);
         detours.begins(7, 3);
-        // another packet on another VC of the same output, which goes directly
+        // another packet on another VC of the same output; this packet takes its direct link
         assert_eq!(detours.sends(1, 0, Some((5, false))), None);
         assert_eq!(detours.sends(1, 2, Some((7, true))), Some(3));
         assert_eq!([detours.sends(1, 0, None), detours.sends(1, 2, None)], [None, Some(3)]);
@@ -119,7 +119,7 @@ mod tests {
         assert_eq!(detours.sends(0, 1, Some((9, true))), None);
         detours.leaves(0, 1, 2);
         assert_eq!(detours.sends(0, 1, None), Some(2));
-        // a packet that was discarded before it left; its number goes to another one
+        // a packet that was discarded before it left; another packet then gets its number
         detours.begins(6, 1);
         detours.comes(6);
         assert_eq!(detours.sends(3, 0, Some((6, true))), None);
@@ -130,7 +130,7 @@ mod tests {
         let hop = |direct, leaves_on| Detour { now: 0, over: 1, direct, packet: 7, leaves_on };
         let mut long = Detours::of(4, false);
         assert_eq!(long.chooses(&hop(None, None)), None);
-        // the head waits: its flits count when they leave
+        // the head waits, so its flits count when they leave
         assert_eq!(long.chooses(&hop(Some(3), None)), None);
         assert_eq!([long.sends(1, 2, Some((7, true))), long.sends(1, 2, None)], [Some(3); 2]);
         // its head leaves in this step, and the engine has reported it before

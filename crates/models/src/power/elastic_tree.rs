@@ -1,42 +1,43 @@
-//! Elastic tree: every level of a fat tree uses as many links up as its load needs, the first ones; all others sleep.
+//! Elastic tree: every level of a fat tree uses the number of links up that its load needs, counted from the first one. All other
+//! links sleep.
 //!
 //! # Source
-//! B. Heller et al., "ElasticTree: Saving Energy in Data Center Networks", NSDI 2010, Section 3.3: the topology-aware
-//! heuristic, which keeps the left-most links and switches, with a safety margin. Our choice: it uses the utilisation
-//! of links in the last epoch, not flow demands, and a level has the same width in all pods.
+//! B. Heller et al., "ElasticTree: Saving Energy in Data Center Networks", NSDI 2010, Section 3.3: the topology-aware heuristic,
+//! which keeps the left-most links and switches, with a safety margin. Our choice: the policy uses the utilisation of links in the
+//! last epoch, not flow demands, and a level has the same width in all pods.
 //! # Parameters
-//! epoch \[time\]: the utilisation of links is averaged over it, and decisions are taken at its ends; high: a level grows
-//! if its busiest channel is used more, from 0 to 1; low: a level shrinks if its busiest channel will then be used less;
-//! wake \[time\]: from off to on; initial: links that are on in cycle 0.
+//! epoch [time]: the utilisation of links is averaged over it, and the policy decides at its end. high: a level grows if the
+//! utilisation of its busiest channel is above this value, from 0 to 1. low: a level shrinks if the utilisation of its busiest
+//! channel will still be below this value afterwards. wake [time]: from off to on. initial: links that are on in cycle 0.
 //! # Guarantees
-//! Width w of a level: each of its routers uses its first w links up. A link is on if some path over links in use leads
-//! to it, so at width 1 everywhere a spanning tree of the leaves is left, and routers without such a path sleep. Any
-//! widths join all leaves, by as many links as ever. Use is the share of what a channel can carry, by its bandwidth and
-//! the credits of its buffers. Above `high`, the highest level that can grow at or below the busy one grows, to about
-//! width * use / high; all that wake are on after `wake`, and only then packets go over them. Otherwise, from the
-//! leaves up, levels shrink to the least width at which all busiest channels stay below `low` (use * width / new width,
-//! at this level and above). Links that go off take no new packets at once and stay on until no packet is in flight
-//! that has chosen them, so no head ever waits for a dark link; if a level gets too busy meanwhile, they are used again
-//! at once. One change at a time, and a whole epoch without one before the next. Up/down paths on fewer links stay free
-//! of deadlock.
+//! The width w of a level means that each router of the level uses its first w links up. A link is on if some path over links in
+//! use leads to it. At width 1 everywhere the links that are on are a spanning tree of the leaves, and routers without such a path
+//! sleep. All leaves stay connected at any widths, over paths with the same number of links as before. Utilisation is the share of
+//! the flits that a channel can carry, given its bandwidth and the credits of its buffers. If a level is above `high`, the policy
+//! widens the highest level that can grow, at or below the busy level, to about width * utilisation / high. All links that wake are
+//! on after `wake`, and packets use the new links only then. Otherwise the levels shrink, from the leaves up. Each shrinks to the
+//! least width at which all busiest channels stay below `low`: width * utilisation / new width, at this level and above. Links that
+//! are to go off take no new packets from then on. They stay on until no packet in flight has chosen them, so no head ever waits
+//! for a dark link. If a level gets too busy meanwhile, its links are used again at once. Only one change is in progress at a time,
+//! and a whole epoch without a change precedes the next one. Up/down paths on fewer links stay free of deadlock.
 //!
-//! Faults: in the cycle after links or routers fail or return, packets avoid what has failed as far as the links that are on
-//! allow, and others are chosen in its place, which are used once they have woken; what they replace goes off. Of each
-//! choice of links up those are used from which failed links cut off the fewest leaves, of equal ones the first, as many
-//! as the width says; if two leaves that can be joined are not joined so, more are used. So a dead core or a link of one is
-//! replaced by another core above the same routers; for a link of a leaf, or a dead router in between, the tree moves to
-//! other links up everywhere; and as soon as those are on, packets are lost only between leaves that no up/down path of
-//! whole links joins. Until then, after at most `wake` and the change in progress, packets for which no path is on are
-//! discarded. All that returns is used as before.
+//! Faults: in the cycle after links or routers fail or return, packets avoid the failed ones, if the links that are on allow it.
+//! The policy chooses other links as replacements. Packets use the replacements when they are awake, and the replaced links go off.
+//! At each choice of a link up, the policy uses the links from which failed links cut off the fewest leaves, and among equal links
+//! the first ones. The width gives their number. If two leaves that can be joined are not joined by these links, the policy uses
+//! more links. So another core above the same routers replaces a dead core, or a core with a failed link. If a link of a leaf
+//! fails, or a router in between, the tree moves to other links up everywhere. As soon as the replacements are on, packets are lost
+//! only between leaves that no up/down path of working links joins. Until then, packets for which no path is on are discarded. This
+//! takes at most `wake` and the rest of the change in progress. Links and routers that return are used as before.
 //! # Not modelled
-//! The time that utilisations and faults take to a controller, and its orders back; widths of single pods, so one busy pod widens
-//! its level everywhere; demands of flows, which tell how a load spreads over fewer links.
+//! The time in which utilisations and faults reach a controller, and in which its orders come to the routers. Widths of single
+//! pods: one busy pod widens its level everywhere. Demands of flows, which would show how a load spreads over fewer links.
 //! # Validation
-//! `engine/tests/elastic_tree.rs`: the spanning tree at least power, its links, latency and bound by hand; accepted load
-//! beside that of `always_on`, also on tiny buffers; nothing lost and no flit on a dark link while the load goes up and
-//! down, the same in any number of blocks. `engine/tests/tree_faults.rs`: the links that replace failed ones;
-//! nothing lost once they are on; no link left between on and off. `elastic_tree/plan/tests.rs`: over random faults the plan
-//! joins all leaves that it can. No other simulator was compared: none has it.
+//! `engine/tests/elastic_tree.rs`: the spanning tree at least power; its links, latency and bound against values by hand; accepted
+//! load compared with `always_on`, also with tiny buffers; nothing lost and no flit on a dark link while the load rises and falls;
+//! the same results in any number of blocks. `engine/tests/tree_faults.rs`: the links that replace failed ones; nothing lost once
+//! they are on; no link left between on and off. `elastic_tree/plan/tests.rs`: for random faults the plan joins all leaves that can
+//! be joined. No comparison with another simulator, because none has this policy.
 
 mod gauge;
 mod overseer;
@@ -61,17 +62,17 @@ use weft_units::{Cycles, Refusal, Time};
 const PATH: &str = "power.policy.elastic_tree";
 const OFF: DrainFirst = DrainFirst::of(&ElasticTree::OFFERS);
 
-/// Every level of a fat tree uses as many links up as its load needs, the first ones; all others sleep.
+/// Every level of a fat tree uses the number of links up that its load needs, counted from the first one. All other links sleep.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ElasticTree {
-    /// Time over which the utilisation of links is averaged, and between two decisions.
+    /// Time over which the utilisation of links is averaged; also the time between two decisions.
     #[serde(default = "default_epoch")]
     pub epoch: Time,
-    /// Utilisation of the busiest channel of a level below which it would stay with fewer links, for the level to shrink.
+    /// A level shrinks if the utilisation of its busiest channel would stay below this value with fewer links.
     #[serde(default = "default_low")]
     pub low: f64,
-    /// Utilisation of the busiest channel of a level above which the level grows.
+    /// A level grows if the utilisation of its busiest channel is above this value.
     #[serde(default = "default_high")]
     pub high: f64,
     /// Time from off to on.
@@ -86,7 +87,7 @@ pub struct ElasticTree {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Initial {
-    /// One link up of each router that is in use: a spanning tree of the leaves.
+    /// One link up of each router that is in use. Together these links are a spanning tree of the leaves.
     #[default]
     SpanningTree,
     AllOn,
@@ -108,19 +109,19 @@ fn default_wake() -> Time {
     Time::Cycles(1000)
 }
 
-/// The parameters, in cycles, on a tree.
+/// The parameters in cycles, for a given tree.
 #[derive(Debug, Clone)]
 struct Runtime {
     epoch: u64,
     low: f64,
     high: f64,
     wake: u64,
-    /// Links up of a router.
+    /// Number of links up of a router.
     radix: u32,
-    /// Per level with links up, whether its width may change.
+    /// For each level with links up: whether its width may change.
     managed: Vec<bool>,
     first: Widths,
-    /// Per router, in the tree.
+    /// For each router: its coordinates in the tree.
     coords: Vec<u64>,
 }
 
@@ -152,7 +153,7 @@ impl ElasticTree {
         Ok(())
     }
 
-    /// The widths in cycle 0, and which levels may have another.
+    /// The widths of all levels in cycle 0; and for each level, whether its width may change.
     fn first_widths(&self, site: &Site) -> Option<(Widths, Vec<bool>)> {
         let (levels, radix) = tree_of(site.graph)?;
         let mut managed = vec![false; levels.count as usize - 1];
@@ -172,7 +173,7 @@ impl PolicyModel for ElasticTree {
         Ok(vec![LinkState::On, LinkState::Draining, LinkState::Off, LinkState::Waking])
     }
 
-    /// An epoch without a change, one until the decision, and the time to wake.
+    /// The sum of an epoch without a change, an epoch until the decision, and the time to wake.
     fn settling_period(&self, _: &Graph, _: &Modes, cycle_fs: u128) -> Result<Option<Cycles>, Refusal> {
         let [epoch, wake] = self.cycles(cycle_fs)?;
         Ok(Some(epoch.saturating_mul(2).saturating_add(wake)))
@@ -212,7 +213,7 @@ impl PolicyModel for ElasticTree {
     }
 
     fn examples() -> Vec<Self> {
-        // levels grow and shrink soon
+        // times and thresholds with which levels grow and shrink soon
         written(&[
             r#"{"epoch": "100ns", "wake": "40ns"}"#,
             r#"{"epoch": "60ns", "low": 0.2, "high": 0.4, "wake": "90ns", "initial": "all_on"}"#,

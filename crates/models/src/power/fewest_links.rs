@@ -1,43 +1,44 @@
-//! Fewest links: in every subnetwork a planner keeps the fewest links on that carry the traffic between its members.
+//! Fewest links: in every subnetwork a planner keeps on the smallest set of links that carries the traffic between the members.
 //!
 //! # Source
-//! Ours. The question is that of Kim et al., "TCEP", ISCA 2018, Section VI-A, whose lower bound (Fig. 12) holds where all
-//! links that are on are used alike: TCEP lets links go from the outside in, so that links between its inner routers carry
-//! little. Here the whole matrix of traffic decides.
+//! Ours. The question is that of Kim et al., "TCEP", ISCA 2018, Section VI-A, whose lower bound (Fig. 12) applies if all links that
+//! are on are used alike. TCEP switches links off from the outer routers inwards, so links between its inner routers carry little.
+//! Here the planner uses the whole matrix of traffic.
 //! # Parameters
-//! high_water: how full links may be, between 0 and 1, where packets of one flit come at random: they wait as long, on
-//! average, as on channels of this utilisation, and no channel is planned above the middle between it and 1. Where
-//! flits come together (long packets, bursts) links are less full, so that packets wait as long, set against the time
-//! that they take without waiting; activation_epoch \[time\]: how often a planner looks for surges; deactivation_epoch
-//! \[time\]: over which it measures the matrix, and how often it plans again; wake \[time\]: from off to on; initial:
-//! links that are on in cycle 0; hub: the member whose links to all others stay on.
+//! high_water, between 0 and 1: how full links may be. Packets of one flit that come at random wait as long, on average, as on
+//! channels of this utilisation. No channel is planned above the middle between this value and 1. If flits come together (long
+//! packets, bursts), links are less full: the ratio of a packet's wait to its time without waiting stays the same. activation_epoch
+//! \[time\]: how often a planner looks for surges. deactivation_epoch \[time\]: the planner measures the matrix over this time, and
+//! then plans again. wake \[time\]: from off to on. initial: links that are on in cycle 0. hub: the member whose links to all
+//! others stay on.
 //! # Guarantees
-//! The star around the hub is on, so any two members have a link or a way over one other. At the end of a deactivation epoch
-//! the planner takes, of several nested families of sets of links, the smallest set that it finds to carry the traffic of the
-//! last epochs (`plan.rs`), if that is smaller than what is on by a hundredth of all links, or if what is on would not do.
-//! Where an epoch brings so much more that this is no chance, it alone counts: links for some of the traffic would be too
-//! few. That takes four standard deviations, and a twentieth more than before; where f flits come together, f / 2 times
-//! these: packets of 40 flits must double the load. In a surge (an activation epoch with more traffic than is usual, by four
-//! standard deviations and a twentieth), and in every activation epoch before the first plan, it adds links at once; no link
-//! goes at the end of a deactivation epoch in which it surged by f / 2 times as much. New links are on before others drain,
-//! `wake` after the plan, and until then no other change begins. A link that drains takes no new packet, and goes dark, at
-//! the end of an activation epoch, when its buffers are empty and all credits home; if it is wanted before, it is on at once.
+//! The star around the hub is on, so any two members have a link or a path over one other member. At the end of a deactivation
+//! epoch the planner looks at several nested families of sets of links. It takes the smallest set in them that carries the traffic
+//! of the last epochs (`plan.rs`). The planner changes to this set in two cases: the set is smaller than the present one by a
+//! hundredth of all links, or the present links are too few. If an epoch brings much more traffic, more than chance explains, only
+//! this epoch counts: links planned for a part of the traffic would be too few. More than chance means four standard deviations,
+//! and a twentieth more than before. If f flits come together, the limits are f / 2 times these: packets of 40 flits must double
+//! the load. A surge is an activation epoch with more traffic than usual, by four standard deviations and a twentieth. In a surge,
+//! and in every activation epoch before the first plan, the planner adds links at once. No link is removed at the end of a
+//! deactivation epoch with a surge of f / 2 times that size. New links are on before others drain, `wake` after the plan, and no
+//! other change begins before that. A draining link takes no new packet. It goes dark at the end of an activation epoch in which
+//! its buffers are empty and all credits have returned. If the planner needs the link before that, the link is on at once.
 //! # Not modelled
-//! The time and the flits that reports take to the planner, and its orders back: R (R - 1) counters of 32 bits per epoch in a
-//! subnetwork of R routers. Links that fail: refused with routings that go by links that are on. What a plan costs the
-//! simulation grows faster than R^4: 0.7, 16, 340 and 8,200 million instructions for 8, 16, 32 and 64 routers (uniform
-//! traffic at load 0.2), which with the default epochs and R terminals per router is 0.4 (8x8 routers), 1.3, 6 and 14 % of a run.
+//! The time and the flits that reports to the planner and its orders need: R (R - 1) counters of 32 bits per epoch in a subnetwork
+//! of R routers. Links that fail: Weft refuses faults together with routings that depend on which links are on. The cost of a plan
+//! to the simulation grows faster than R^4. A plan takes 0.7, 16, 340 and 8,200 million instructions for 8, 16, 32 and 64 routers
+//! (uniform traffic at load 0.2). With the default epochs and R terminals per router this is 0.4 (8x8 routers), 1.3, 6 and 14 % of
+//! a run.
 //! # Validation
-//! `fewest_links/plan.rs`: sets against sums by hand; sets for exactly uniform traffic and a mark of 0.96 are at most 0.06
-//! above the lower bound of TCEP's Fig. 12 at ten loads; a lower mark never has fewer links; `engine/src/run/tests/fewest_links_planner.rs`:
-//! the matrix that is counted, bursts and marks against sums by hand; `engine/tests/fewest_links.rs`: links, latency and
-//! accepted load in a network, beside TCEP; links in a surge, after a rise and after a fall of the load; pairs of routers
-//! that send more than their link takes. On every legal topology: conservation, determinism and checkpoints. No rows of a
-//! peer: none has it. Measured beside TCEP in `experiments/2018-kim-tcep/README.md`: on 32 routers under uniform
-//! traffic, with a mark of 0.92, 0.028 to 0.074 above the bound (TCEP 0.028 to 0.122), and 2 % faster to 27 % slower than
-//! TCEP. It falls short of 0.06 at TCEP's latency. On 8x8 routers it needs, at the same mark, no more links than TCEP but
-//! under bit reversal above what the network accepts; at the same latency it is level with TCEP under uniform traffic, better
-//! under tornado, worse under bit reversal.
+//! `fewest_links/plan.rs`: sets against sums by hand; sets for exactly uniform traffic and a mark of 0.96 are at most 0.06 above the lower
+//! bound of TCEP's Fig. 12 at ten loads; a lower mark never has fewer links; `engine/src/run/tests/fewest_links_planner.rs`: the matrix
+//! that is counted, bursts and marks against sums by hand; `engine/tests/fewest_links.rs`: links, latency and accepted load in a network,
+//! beside TCEP; links in a surge, after a rise and after a fall of the load; pairs of routers that send more than their link takes. On
+//! every legal topology: conservation, determinism and checkpoints. No rows of another simulator: none has this policy. Measured beside
+//! TCEP in `experiments/2018-kim-tcep/README.md`: on 32 routers under uniform traffic, with a mark of 0.92, 0.028 to 0.074 above the bound
+//! (TCEP 0.028 to 0.122), and 2 % faster to 27 % slower than TCEP. It falls short of 0.06 at TCEP's latency. On 8x8 routers it needs, at
+//! the same mark, no more links than TCEP, except under bit reversal above the load that the network accepts. At the same latency it equals
+//! TCEP under uniform traffic, is better under tornado, and worse under bit reversal.
 
 mod ledger;
 mod plan;
@@ -62,7 +63,7 @@ use weft_units::{Cycles, Refusal, Time};
 const PATH: &str = "power.policy.fewest_links";
 const OFF: DrainFirst = DrainFirst::of(&FewestLinks::OFFERS);
 
-/// In every subnetwork a planner keeps the fewest links on that carry the traffic between its members.
+/// In every subnetwork a planner keeps on the smallest set of links that carries the traffic between the members.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FewestLinks {
@@ -72,7 +73,7 @@ pub struct FewestLinks {
     /// Time between two checks for surges of traffic.
     #[serde(default = "thousand")]
     pub activation_epoch: Time,
-    /// Time over which traffic is measured, and between two plans: a multiple of the other epoch.
+    /// Time over which traffic is measured; also the time between two plans. A multiple of `activation_epoch`.
     #[serde(default = "ten_thousand")]
     pub deactivation_epoch: Time,
     /// Time from off to on.
@@ -103,7 +104,7 @@ fn ten_thousand() -> Time {
 pub struct Runtime {
     high_water: f64,
     epoch: u64,
-    /// Activation epochs in a deactivation epoch.
+    /// Number of activation epochs in a deactivation epoch.
     ratio: u64,
     wake: u64,
     initial: Initial,

@@ -1,32 +1,33 @@
-//! Per direction: a channel that was idle for `idle` goes off, or to another mode, and returns when packets request it.
+//! Per direction: a channel that was idle for the time `idle` goes off, or to another mode. It returns when a packet requests it.
 //!
 //! # Source
 //! Zahn et al., HiPINEB 2019: the policies On/Off (`to: off`) and High/Low (`to` a mode with one lane, `switch_at: break_even`,
 //! `changes: stop`), with idle time `t_down = t_transition / rho`. Other modes: ours.
 //! # Parameters
-//! idle [time]: how long the channel must have been idle (`t_down`); rho: the same as a share, idle = transition / rho, rounded up to
-//! whole cycles; transition [time]: duration of a change (`t_transition`); to: the mode of idle channels, `off` or one that the scenario
-//! names; changes: whether the channel carries traffic during a change; switch_at [bytes or bits]: how much must wait for a channel
-//! in the mode `to` before its change to the full rate begins, the first whole flit at or above it. `break_even`: as much as leaves sooner, or
-//! as soon, after a change. Without it the first packet brings the channel back. `power.manages` says whether links of terminals are
-//! managed.
+//! idle [time]: how long the channel must have been idle (`t_down`). rho: the same as a share: idle = transition / rho, rounded up to whole
+//! cycles. transition [time]: duration of a change (`t_transition`). to: the mode of idle channels, `off` or a mode that the scenario
+//! names. changes: whether the channel carries traffic during a change. switch_at [bytes or bits]: amount of data that must wait for a
+//! channel in the mode `to` before its change to the full rate begins, rounded up to whole flits. With `break_even` it is the least amount
+//! that leaves no later with the change than without it. Without `switch_at` the first packet brings the channel back to the full rate.
+//! `power.manages` says whether links of terminals are managed.
 //! # Guarantees
-//! Never drops a flit; no flit starts on a channel whose mode carries none, nor during a change that stops traffic. Off, or
-//! with changes that stop: the first packet of a burst waits at most 2 transitions. With changes that carry it waits for
-//! nothing, and crosses at the lower rate until the full one is back. With `switch_at` it crosses at the lower rate. The
-//! change begins in the first cycle in which enough flits wait at the sender, behind the packets that hold the channel. If these have not left within
-//! an idle time, the channel carries again, and looks again an idle time later.
+//! Never drops a flit. No flit starts on a channel in a mode that carries no traffic, nor during a change that stops traffic. With `to:
+//! off`, or with changes that stop traffic, the first packet of a burst waits at most 2 transitions. With changes that carry traffic this
+//! packet does not wait: it crosses at the lower rate until the full rate is back. With `switch_at` the packet also crosses at the lower
+//! rate. The change to the full rate begins in the first cycle in which enough flits wait at the sender, behind the packets that hold the
+//! channel. If the packets that hold the channel have not left within an idle time, the channel carries traffic again. It checks again an
+//! idle time later.
 //! # Not modelled
-//! Retraining errors. Credits travel on a side channel that is never switched off nor billed.
+//! Retraining errors. Credits travel on a side channel that is always on and is not billed.
 //! # Validation
-//! - `engine/tests/conservation.rs`: the account of every channel closes, only a channel that is on carries flits, an
-//!   idle network is in each state for exactly the cycles given.
+//! - `engine/tests/conservation.rs`: the cycles of every channel add up to the window; only a channel that is on carries flits; an
+//!   idle network is in each state for exactly the given number of cycles.
 //! - `engine/tests/choosing.rs`: sleeping members of a trunk wake when needed.
-//! - `engine/tests/modes.rs`: at 1/12 of the rate a flit takes as long as twelve.
-//! - `engine/tests/high_low.rs`: the change begins with the flit that the arithmetic says, and one packet through a sleeping or slow
-//!   link takes its closed form.
+//! - `engine/tests/modes.rs`: at 1/12 of the rate a flit takes twelve times as long.
+//! - `engine/tests/high_low.rs`: the change begins with the flit that the arithmetic predicts; the latency of one packet over a
+//!   sleeping or slow link equals the closed form.
 //!
-//! No other simulator was compared: none has link states.
+//! No comparison with another simulator, because none has link states.
 
 mod switch_at;
 mod watchers;
@@ -45,32 +46,32 @@ use weft_api::switching::CloseFirst;
 use weft_topology::Graph;
 use weft_units::{Cycles, Refusal, Remark, Time};
 
-/// Per direction: a channel that was idle for `idle` goes off, or to another mode, and returns when packets request it.
+/// Per direction: a channel that was idle for the time `idle` goes off, or to another mode. It returns when a packet requests it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct IdleTimeout {
     /// Time after which an idle channel goes down. It is idle while no flit waits for the link or is on its way to it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub idle: Option<Time>,
-    /// In place of `idle`: the share, above 0 and at most 1, that the transition is of it. The idle time is transition / rho.
+    /// In place of `idle`: the transition as a share of the idle time, above 0 and at most 1. The idle time is transition / rho.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = &0.9)]
     pub rho: Option<f64>,
     /// Duration of a change of the mode, down and up.
     pub transition: Time,
-    /// The mode of idle channels: `off`, or one that `power.modes` names (`half` and `quarter` where it names none). In
-    /// a mode that carries traffic the channel has its full rate again a `transition` after the first packet requested
+    /// The mode of idle channels: `off`, or one that `power.modes` names. If `power.modes` names none, `half` and `quarter` are
+    /// allowed. In a mode that carries traffic the channel has its full rate again a `transition` after the first packet requested
     /// it.
     #[serde(default = "off", skip_serializing_if = "is_off")]
     #[schemars(example = &"off", example = &"quarter", example = &"low")]
     pub to: String,
-    /// Whether the channel carries traffic while it changes: at the lower rate, with `carry`. Default: `carry` if it carries
-    /// traffic in the mode `to`, else `stop`.
+    /// Whether the channel carries traffic while it changes its mode: with `carry` it does, at the lower rate. Default: `carry` if
+    /// it carries traffic in the mode `to`; otherwise `stop`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub changes: Option<Changes>,
-    /// Size of waiting packets at which a channel in a mode `to` that carries traffic begins its change to the full
-    /// rate. `break_even`: the size that leaves equally soon with the change. Default: the first packet begins the
-    /// change.
+    /// Amount of waiting data at which a channel begins its change to the full rate, if the mode `to` carries traffic.
+    /// `break_even`: the least amount of data that leaves no later with the change than without it. Default: the first packet
+    /// begins the change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = &"break_even", example = &"16KiB")]
     pub switch_at: Option<SwitchAt>,
@@ -112,7 +113,7 @@ impl IdleTimeout {
         Ok((idle, transition))
     }
 
-    /// The idle time of a share `rho`.
+    /// The idle time [cycles] for a share `rho`.
     fn idle_by(&self, rho: f64, transition: u64) -> Result<u64, Refusal> {
         let path = format!("{PATH}.rho");
         let idle = transition as f64 / rho;
@@ -132,7 +133,7 @@ impl IdleTimeout {
         Ok((idle - 1e-6).ceil() as u64)
     }
 
-    /// The mode of idle channels, and whether changes stop traffic.
+    /// The mode of idle channels, and the changes that stop traffic.
     fn target(&self, modes: &Modes) -> Result<(LinkState, Changes), Refusal> {
         let to = modes.asked(&self.to, &format!("{PATH}.to"))?;
         let carries = modes.carries(to);
@@ -170,18 +171,18 @@ impl PolicyModel for IdleTimeout {
         Ok(states)
     }
 
-    /// The time from the last flit until the channel is off, and until it is on again.
+    /// The time from the last flit until the channel is off, plus the time until it is on again.
     fn settling_period(&self, _: &Graph, _: &Modes, cycle_fs: u128) -> Result<Option<Cycles>, Refusal> {
         let (idle, transition) = self.times(cycle_fs)?;
         Ok(Some(transition.saturating_mul(2).saturating_add(idle)))
     }
 
-    /// It must be off before it wakes.
+    /// The channel must be off before it wakes, so a packet waits for two transitions.
     fn longest_wait(&self, cycle_fs: u128) -> Result<Cycles, Refusal> {
         Ok(self.times(cycle_fs)?.1.saturating_mul(2))
     }
 
-    /// A link that goes off after less idle time than a switch takes can starve the links behind it, which then go off, too.
+    /// If a link goes off after less idle time than a switch takes, it can starve the links behind it. Then those links also go off.
     fn risk(&self, cycle_fs: u128) -> Result<Option<Remark>, Refusal> {
         let (idle, transition) = self.times(cycle_fs)?;
         let shorter = self.idle.filter(|_| transition > idle);
@@ -210,7 +211,7 @@ impl PolicyModel for IdleTimeout {
     }
 }
 
-/// The parameters in cycles and flits.
+/// The parameters, in cycles and flits.
 #[derive(Debug, Clone)]
 struct Times {
     idle: u64,
@@ -218,7 +219,7 @@ struct Times {
     /// The mode of idle channels.
     to: LinkState,
     changes: Changes,
-    /// For each link class the number of waiting flits at which its channels leave the mode `to`; empty: the first
-    /// packet makes them return.
+    /// For each link class: the number of waiting flits at which a channel leaves the mode `to`. If empty, the first packet makes
+    /// channels return.
     switch_at: Vec<u32>,
 }

@@ -1,8 +1,8 @@
-//! Link power policies: the registry.
+//! The registry of link power policies.
 //!
-//! The state of a channel belongs to the router that sends on it. Some policies act through the agents of each
-//! block, which receive timers, requests of packets for links, and control packets. Others act through an overseer between
-//! two cycles (`api/policy.rs`, `api/agents.rs`).
+//! Each channel belongs to the router that sends on it, and so does the channel's state. Some policies act through the agents of
+//! each block. Agents receive timers, control packets, and the requests of packets for links. Others act through an overseer
+//! between two cycles (`api/policy.rs`, `api/agents.rs`).
 
 weft_units::registry! {
     /// Every link power policy.
@@ -48,17 +48,17 @@ impl PolicyConfig {
         self.model().states(modes)
     }
 
-    /// Cycles in which the policy takes each of its decisions at least once; `None` if it never switches a channel.
+    /// Number of cycles in which the policy takes each of its decisions at least once; `None` if it never switches a channel.
     pub fn settling_period(&self, graph: &Graph, modes: &Modes, cycle_fs: u128) -> Result<Option<Cycles>, Refusal> {
         self.model().settling_period(graph, modes, cycle_fs)
     }
 
-    /// Longest time for which a packet waits for one link that is off, without other causes.
+    /// Longest time for which a packet waits for one link that is off, if nothing else delays the packet.
     pub fn longest_wait(&self, cycle_fs: u128) -> Result<Cycles, Refusal> {
         self.model().longest_wait(cycle_fs)
     }
 
-    /// Risks of accepted parameters.
+    /// A warning about the risks of accepted parameters.
     pub fn risk(&self, cycle_fs: u128) -> Result<Option<Remark>, Refusal> {
         self.model().risk(cycle_fs)
     }
@@ -74,12 +74,12 @@ impl PolicyConfig {
         names
     }
 
-    /// Whether all links that do not fail are on in every cycle.
+    /// Whether every link that works is on in every cycle.
     pub fn stays_on(&self) -> bool {
         self.model().stays_on()
     }
 
-    /// Every policy that can leave all links on, as a scenario writes it.
+    /// Every policy that can keep all links on, as a scenario writes it.
     pub fn all_on() -> Vec<String> {
         let of = |(name, offers): (&'static str, Offers)| match offers.all_on {
             Some(parameters) => Some(format!("{name}: {parameters}")),
@@ -88,18 +88,18 @@ impl PolicyConfig {
         Self::declared().filter_map(of).collect()
     }
 
-    /// Data about links that it switches off, for routings.
+    /// What routings know of links that the policy switches off.
     pub fn knowledge_of_links(&self) -> LinkKnowledge {
         self.declares().links
     }
 
-    /// Offers of this policy to routings and faults.
+    /// The offers of this policy to routings and faults.
     pub fn offers(&self) -> Offers {
         self.declares()
     }
 }
 
-/// Remedy that leaves all links on.
+/// The remedy that keeps all links on.
 pub fn leave_links_on() -> String {
     let never_off = PolicyConfig::declared().filter(|(_, offers)| *offers == Offers::ALWAYS_ON);
     let names: Vec<&str> = never_off.map(|(name, _)| name).collect();
@@ -116,8 +116,8 @@ weft_units::codes! {
                 load and change to this one by `traffic.phases` before the window.";
 }
 
-/// The warning that a link goes off after less idle time than a switch takes. It can starve the links behind it, which then also go off.
-/// `path`: that of the policy.
+/// Warns that a link goes off after less idle time than a switch takes. Such a link can starve the links behind it, and then those
+/// links also go off. `path`: the path of the policy in the scenario.
 fn sleeps_too_soon(idle: Time, transition: Time, path: &str, [idle_cycles, transition_cycles]: [Cycles; 2]) -> Remark {
     let what = format!(
         "a link goes off after {idle} of idleness, and takes {transition} to go off and again to wake: while packets wait for \
@@ -160,7 +160,7 @@ fn subnets_of(site: &Site, policy: &str, path: &str) -> Result<Subnets, Refusal>
     Ok(nets)
 }
 
-/// Remedy with the classes of links that policies of subnetworks can manage; without such classes, that of `leave_links_on`.
+/// Remedy that names the link classes that policies of subnetworks can manage; without such classes, the remedy of `leave_links_on`.
 fn manageable(site: &Site, nets: &Subnets) -> String {
     let wide = (0..nets.count).filter(|&d| nets.widths[d] > 1);
     let mut names: Vec<_> = wide.map(|d| site.class_name(usize::from(nets.classes[d]))).collect();

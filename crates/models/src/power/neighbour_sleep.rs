@@ -1,25 +1,26 @@
-//! Per link: both ends agree to switch it off after both directions were idle for `idle`; a packet at either end makes
-//! it return.
+//! Per link: both ends agree to switch the link off after both directions were idle for `idle`. A packet at either end makes the
+//! link return.
 //!
 //! # Source
-//! None: ours. Per direction it is `idle_timeout` (Zahn et al., HiPINEB 2019). The agreement of two ends by request and answer is
-//! that of J. Kim et al., "TCEP", ISCA 2018.
+//! None: ours. The same policy per direction is `idle_timeout` (Zahn et al., HiPINEB 2019). The agreement of two ends by request
+//! and answer is that of J. Kim et al., "TCEP", ISCA 2018.
 //! # Parameters
 //! idle \[time\]: how long both directions must have been idle; transition \[time\]: duration of going off and of waking.
 //! # Guarantees
-//! Never drops a flit; no flit starts on a channel that is not `on`. An end whose channel was idle for `idle` closes it and
-//! sends `sleep` over the link. The other end answers `agree` if its own channel was idle for `idle`; else it answers `refuse`.
-//! After an agreement, each end switches its channel off. If both ends ask at once, each request is the answer to the other
-//! one. After `refuse` the channel opens, and its end asks again after `idle` at the earliest. An end at which a packet waits
-//! for its channel calls the other end on the side channel of the link. A channel must be off before it wakes. Each end says on
-//! the side channel when it is awake, and a channel opens when both ends are. The first packet of a burst waits at most for
-//! the answer of the other end, 2 transitions and 2 messages on the side channel.
+//! Never drops a flit; no flit starts on a channel that is not `on`. An end whose channel was idle for `idle` closes it and sends
+//! `sleep` over the link. The other end answers `agree` if its own channel was idle for `idle`; otherwise it answers `refuse`.
+//! After an agreement, each end switches its channel off. If both ends send `sleep` at once, each request is the answer to the
+//! other one. After `refuse` the channel opens, and its end asks again after `idle` at the earliest. If a packet waits for the
+//! channel of an end, this end calls the other end on the side channel of the link. A channel must be off before it wakes. Each end
+//! reports on the side channel when it is awake, and a channel opens when both ends are awake. The first packet of a burst waits at
+//! most for the answer of the other end, 2 transitions and 2 messages on the side channel.
 //! # Not modelled
-//! Retraining errors. The side channel, which also carries credits, is never switched off nor billed. Links of terminals.
+//! Retraining errors. The side channel, which also carries credits, is always on and is not billed. Links of terminals.
 //! # Validation
-//! `engine/tests/models/neighbour_sleep.rs` checks an idle network: each link is in each state for the cycles given. A link with
-//! one busy direction stays on. The wait of a packet is derived to the cycle. Nothing is lost for many latencies and times.
-//! `engine/tests/conservation.rs`: the account of every channel closes. No other simulator was compared: none has link states.
+//! `engine/tests/models/neighbour_sleep.rs` checks an idle network: each link is in each state for the given number of cycles. A
+//! link with one busy direction stays on. The wait of a packet is derived to the cycle. Nothing is lost for many latencies and
+//! times. `engine/tests/conservation.rs`: the cycles of every channel add up to the window. No comparison with another simulator,
+//! because none has link states.
 
 use super::sleeps_too_soon;
 use schemars::JsonSchema;
@@ -35,15 +36,15 @@ use weft_api::switching::CloseFirst;
 use weft_topology::{Graph, Peer};
 use weft_units::{Cycles, Refusal, Remark, Time};
 
-/// Per link: both ends agree to switch it off after both directions were idle for `idle`; a packet at either end makes
-/// it return.
+/// Per link: both ends agree to switch the link off after both directions were idle for `idle`. A packet at either end makes the
+/// link return.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NeighbourSleep {
     /// Time for which both directions must have been idle. A direction is idle while no flit waits for it or is on its way to
     /// it.
     pub idle: Time,
-    /// Duration of going off and of waking, in which the link draws full power and carries nothing.
+    /// Duration of going off and of waking. Meanwhile the link draws full power and carries nothing.
     pub transition: Time,
 }
 
@@ -72,13 +73,13 @@ impl PolicyModel for NeighbourSleep {
         Ok(vec![LinkState::On, LinkState::Draining, LinkState::Off, LinkState::Waking])
     }
 
-    /// The time from the last flit until the link is off, and until it is on again.
+    /// The time from the last flit until the link is off, plus the time until it is on again.
     fn settling_period(&self, _: &Graph, _: &Modes, cycle_fs: u128) -> Result<Option<Cycles>, Refusal> {
         let times = self.times(cycle_fs)?;
         Ok(Some(times.transition.saturating_mul(2).saturating_add(times.idle)))
     }
 
-    /// It must be off before it wakes. Messages take some cycles more, by the latency of the link.
+    /// The link must be off before it wakes. Messages add some cycles, depending on the latency of the link.
     fn longest_wait(&self, cycle_fs: u128) -> Result<Cycles, Refusal> {
         Ok(self.times(cycle_fs)?.transition.saturating_mul(2))
     }
@@ -102,7 +103,7 @@ impl PolicyModel for NeighbourSleep {
     }
 }
 
-/// The parameters in cycles.
+/// The parameters, in cycles.
 #[derive(Debug, Clone, Copy)]
 struct Times {
     idle: u64,
@@ -118,7 +119,7 @@ struct Rules {
 }
 
 impl Policy for Rules {
-    /// Number of control packets in flight: an end sends a packet only after its last one was answered.
+    /// Limits control packets in flight: an end sends a packet only after its last one was answered.
     fn control(&self) -> Option<ControlPlan> {
         Some(ControlPlan { kinds: &Say::PACKETS, queue: 2, per_router: 3 * self.ports })
     }
@@ -141,24 +142,24 @@ enum Say {
     Sleep,
     Agree,
     Refuse,
-    /// A packet waits for the link (sent on the side channel).
+    /// A packet waits for the link. Sent on the side channel.
     Wake,
-    /// This end is awake (sent on the side channel).
+    /// This end is awake. Sent on the side channel.
     Awake,
 }
 
 impl Say {
     const ALL: [Self; 5] = [Self::Sleep, Self::Agree, Self::Refuse, Self::Wake, Self::Awake];
-    /// Names of the packets in results.
+    /// Names of the control packets in results.
     const PACKETS: [&'static str; 3] = ["sleep", "agree", "refuse"];
 }
 
-/// Phase of an end.
+/// Phase of an end of a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Value)]
 enum Step {
     /// It carries packets.
     Carries,
-    /// It has requested sleep, and waits for the answer.
+    /// It has sent `sleep`, and waits for the answer.
     Asks,
     /// It goes off as soon as the packet with its answer has left.
     Leaves,
@@ -166,7 +167,7 @@ enum Step {
     Sleeps,
     /// It wakes.
     Wakes,
-    /// It is awake, and waits for the other end.
+    /// It is awake, and waits until the other end is awake.
     IsAwake,
 }
 
@@ -174,9 +175,9 @@ enum Step {
 #[derive(Debug, Clone, Copy, Value)]
 struct End {
     step: Step,
-    /// Whether this end has requested the link to wake since it last carried packets.
+    /// Whether this end has asked the other end to wake since the link last carried packets.
     has_called: bool,
-    /// Whether the other end has requested this since then.
+    /// Whether the other end has asked this end to wake since then.
     is_called: bool,
     /// Whether the other end has reported since then that it is awake.
     other_is_awake: bool,
@@ -193,7 +194,7 @@ impl End {
     }
 }
 
-/// The ends of links of a block, by channel; `None` if the policy does not manage it.
+/// For each channel of a block: the state of this end of its link; `None` if the policy does not manage the channel.
 #[derive(Debug, Kept)]
 struct Ends {
     #[kept(fixed)]
@@ -222,7 +223,7 @@ impl Agents for Ends {
 }
 
 impl Ends {
-    /// Lets the end of channel `o` do its work, if the policy manages it.
+    /// Lets the end of the link of channel `o` act, if the policy manages the channel.
     fn with(&mut self, o: usize, channels: &mut dyn Channels, does: impl FnOnce(&mut Work)) {
         if let Some(end) = &mut self.of[o] {
             does(&mut Work { o, end, times: self.times, channels });
@@ -230,9 +231,9 @@ impl Ends {
     }
 }
 
-/// An end and the channels of its block, during a call.
+/// An end of a link and the channels of its block, during a call.
 struct Work<'a> {
-    /// Its channel.
+    /// Number of the channel of this end.
     o: usize,
     end: &'a mut End,
     times: Times,
@@ -259,11 +260,11 @@ impl Work<'_> {
         }
     }
 
-    /// A head begins to request the channel, which is closed.
+    /// Called when a head begins to request the channel while it is closed.
     fn wanted(&mut self) {
         match self.end.step {
             Step::Leaves | Step::Sleeps => self.call(),
-            // the answer decides, or both ends already wake
+            // the answer of the other end decides, or both ends already wake
             Step::Carries | Step::Asks | Step::Wakes | Step::IsAwake => {}
         }
     }
@@ -369,7 +370,7 @@ impl Work<'_> {
     fn carry(&mut self) {
         *self.end = End::new(self.end.own, self.end.far, self.end.class);
         OFF.open(self.channels, self.o);
-        // the message that this end is awake must reach the other end before the next request for sleep
+        // the other end must learn that this end is awake before it receives the next request for sleep
         let wait = self.times.idle.max(self.channels.credit_latency(self.o));
         self.channels.set_timer(self.o, self.channels.now() + wait);
     }

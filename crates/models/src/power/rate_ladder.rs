@@ -1,27 +1,29 @@
-//! Links that change their rate with their traffic: a ladder of the modes that carry traffic.
+//! Each channel changes its rate with its traffic. The steps are the modes that carry traffic.
 //!
 //! # Source
-//! Abts, Marty, Wells, Klausler, Liu, "Energy Proportional Datacenter Networks", ISCA 2010, Section 3.3: at the end of
-//! each epoch a link goes a step slower or faster, by its utilisation in the epoch; channels decide alone. Two thresholds
-//! in place of its one keep a link from changing for ever. TCEP (ISCA 2018) compares itself with this policy, but lets
-//! changes cost nothing.
+//! Abts, Marty, Wells, Klausler, Liu, "Energy Proportional Datacenter Networks", ISCA 2010, Section 3.3: at the end of each epoch
+//! the rate of a link goes a step down or up, depending on the utilisation in the epoch. Each channel decides alone. The paper has
+//! one threshold. Two thresholds keep a link from changing its rate for ever. TCEP (ISCA 2018) uses this policy for comparison, but
+//! its changes cost nothing.
 //! # Parameters
-//! epoch [time]: between two decisions; transition [time]: of a change, in which the channel carries nothing; up: utilisation of the
-//! present rate above which the channel goes a step faster; down: utilisation that a slower rate would have, below which
-//! the channel goes a step slower; slowest: the slowest mode; changes: whether the channel carries traffic during a change.
+//! epoch [time]: between two decisions. transition [time]: duration of a change, in which the channel carries nothing. up: the
+//! channel goes a step faster above this utilisation of the present rate. down: the channel goes a step slower if the utilisation of
+//! the slower rate would be below this value. slowest: the slowest mode. changes: whether the channel carries traffic during a
+//! change.
 //! # Guarantees
-//! Never drops a flit: a change that stops traffic begins after the packets have left. If they have not within an epoch, the
-//! channel stays as it is and decides again an epoch later. Otherwise worms that hold channels could wait for each other without end.
-//! At a constant load a channel comes to rest. As `down` is at most `up`, it never leaves a rate upward to which it has gone down.
+//! Never drops a flit: a change that stops traffic begins only after the packets have left. If the packets have not left within an
+//! epoch, the channel keeps its rate and decides again an epoch later. Otherwise packets that hold channels could wait for each other
+//! for ever. At a constant load a channel stops changing. As `down` is at most `up`, a channel that has gone down to a rate does not
+//! leave it upward at the same load.
 //! # Not modelled
-//! Retraining errors; control traffic of the change.
+//! Retraining errors; messages that ends exchange about a change.
 //! # Validation
-//! - `engine/tests/speeds.rs`: worms in tiny buffers get through. At constant loads channels come to rest at the rate that the
-//!   thresholds give.
-//! - `engine/tests/modes.rs`: ladders of other rates.
-//! - `engine/tests/conservation.rs`: accounts close.
-//! - `tests/test_analysis_dvfs.py`: the energy lies between two bounds. The lower one knows the best rate in advance,
-//!   the upper one is links that are always on.
+//! - `engine/tests/speeds.rs`: long packets in tiny buffers are delivered. At constant loads channels stop at the rate that the
+//!   thresholds imply.
+//! - `engine/tests/modes.rs`: other sets of rates.
+//! - `engine/tests/conservation.rs`: the cycles of each channel add up to the window.
+//! - `tests/test_analysis_dvfs.py`: the energy lies between two bounds. The lower bound knows the best rate in advance; the upper
+//!   bound keeps links always on.
 
 use super::changes::Changes;
 use super::rungs::rungs;
@@ -38,21 +40,21 @@ use weft_api::switching::CloseFirst;
 use weft_topology::Graph;
 use weft_units::{Cycles, Refusal, Time};
 
-/// Channels run at the rates of the modes that carry traffic, by their utilisation in each epoch.
+/// The rate of a channel depends on its utilisation in each epoch. The rates are those of the modes that carry traffic.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct RateLadder {
     /// Time between two decisions of a channel.
     pub epoch: Time,
-    /// Duration of a change, in which the channel carries nothing and is `waking`. With `changes: carry` a change down takes no
-    /// time, and before a change up the channel keeps the lower rate for as long.
+    /// Duration of a change. Meanwhile the channel carries nothing and is `waking`. With `changes: carry` a change down takes no
+    /// time, and before a change up the channel keeps the lower rate for this time.
     pub transition: Time,
-    /// A channel goes a step faster if it was used more than this share of its present rate.
+    /// A channel goes a step faster if its utilisation was above this share of the present rate.
     pub up: f64,
     /// A channel goes a step slower if its flits would have used less than this share of the slower rate.
     pub down: f64,
-    /// The slowest mode: one that `power.modes` names (`half` or `quarter` where it names none). Default: the slowest of them
-    /// that carries traffic. All modes between it and `on` are steps of the ladder.
+    /// The slowest mode: one that `power.modes` names. If `power.modes` names none, `half` and `quarter` are allowed. Default: the
+    /// slowest mode that carries traffic. All modes between the slowest one and `on` are steps.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(example = &"half", example = &"quarter", example = &"low")]
     pub slowest: Option<String>,
@@ -106,7 +108,7 @@ impl RateLadder {
         Ok(Rules { epoch, transition, up: self.up, down: self.down, changes: self.changes, rungs: Vec::new() })
     }
 
-    /// The steps of the ladder, from the slowest to the full rate.
+    /// The rates between which a channel moves, from the slowest to the full rate.
     fn rungs(&self, modes: &Modes) -> Result<Vec<Rung>, Refusal> {
         let states = rungs(modes, self.slowest.as_deref(), &format!("{PATH}.slowest"))?;
         Ok(states.into_iter().map(|state| Rung { state, rate: modes.rate(state) }).collect())
@@ -121,7 +123,7 @@ impl PolicyModel for RateLadder {
         Ok(std::iter::once(LinkState::On).chain(waking).chain(slower).collect())
     }
 
-    /// An epoch and a change for each step of the ladder.
+    /// The sum over all steps of an epoch and a change.
     fn settling_period(&self, _: &Graph, modes: &Modes, cycle_fs: u128) -> Result<Option<Cycles>, Refusal> {
         let rules = self.rules(cycle_fs)?;
         Ok(Some(rules.epoch.saturating_add(rules.transition).saturating_mul(self.rungs(modes)?.len() as u64 - 1)))
@@ -140,7 +142,7 @@ impl PolicyModel for RateLadder {
     }
 }
 
-/// A step of the ladder.
+/// A rate that a channel can have.
 #[derive(Debug, Clone, Copy)]
 struct Rung {
     state: LinkState,
@@ -148,7 +150,7 @@ struct Rung {
     rate: Rate,
 }
 
-/// The parameters in cycles.
+/// The parameters, in cycles.
 #[derive(Debug, Clone)]
 struct Rules {
     epoch: u64,
@@ -156,12 +158,12 @@ struct Rules {
     up: f64,
     down: f64,
     changes: Changes,
-    /// Rates of the ladder, from the slowest to the full rate.
+    /// All rates, from the slowest to the full rate.
     rungs: Vec<Rung>,
 }
 
 impl Rules {
-    /// The next rung after `rung`, at this utilisation of its rate.
+    /// The rate after `rung`, if this was the utilisation of `rung`.
     fn next(&self, rung: usize, utilisation: f64) -> usize {
         if utilisation > self.up && rung + 1 < self.rungs.len() {
             return rung + 1;
@@ -172,7 +174,7 @@ impl Rules {
         if times * utilisation < self.down { slower } else { rung }
     }
 
-    /// Whether the change from a rung to another stops the traffic.
+    /// Whether the change between two rates stops the traffic.
     fn stops(&self, from: usize, to: usize) -> bool {
         if to > from { self.changes.stop_up() } else { self.changes.stop_down() }
     }
@@ -188,13 +190,14 @@ impl Policy for Rules {
     }
 }
 
-/// The place of a channel on the ladder.
+/// The present rate of a channel, and its change.
 #[derive(Debug, Clone, Copy, Value)]
 struct Ladder {
     rung: usize,
-    /// The rung that it changes to: its packets leave, it is `waking`, or it keeps the lower rate until the change is done.
+    /// The rate that the channel changes to. Meanwhile its packets leave, it is `waking`, or it keeps the lower rate until the
+    /// change is done.
     to: Option<usize>,
-    /// Flits that it had sent when the epoch began, the low 32 bits.
+    /// Count of sent flits when the epoch began; the low 32 bits.
     counted: u32,
 }
 
@@ -202,7 +205,7 @@ struct Ladder {
 struct Ladders {
     #[kept(fixed)]
     rules: Rules,
-    /// Ladder of each channel; `None` if the policy does not manage the channel.
+    /// For each channel its present rate; `None` if the policy does not manage the channel.
     #[kept(each)]
     of: Vec<Option<Ladder>>,
 }
@@ -234,7 +237,7 @@ impl Agents for Ladders {
         }
     }
 
-    /// A channel at the slowest rate that has sent nothing in its epoch stays there.
+    /// A channel at the slowest rate that sent nothing in its epoch keeps its rate.
     fn rests(&self, who: usize, channels: &dyn Channels) -> Option<u64> {
         let ladder = (*self.of.get(who)?)?;
         let stays = ladder.rung == 0 && ladder.to.is_none() && channels.flits(who) == ladder.counted;
@@ -252,7 +255,7 @@ impl Ladders {
         channels.set_timer(o, channels.now() + self.rules.epoch);
     }
 
-    /// Sets the rate of channel `o` to that of rung `to`.
+    /// Sets the rate of channel `o` to `to`.
     fn take_rate(&self, o: usize, ladder: &mut Ladder, to: usize, channels: &mut dyn Channels) {
         (ladder.rung, ladder.to) = (to, None);
         channels.enter(o, self.rules.rungs[to].state);
@@ -275,12 +278,13 @@ impl Ladders {
             return channels.set_timer(o, channels.now() + self.rules.transition);
         }
         ladder.to = Some(to);
-        // earlier if its packets leave earlier; set first, because it may be free already
+        // the change begins earlier if the packets leave earlier; the timer is set first, because the channel may be free already
         channels.set_timer(o, channels.now() + self.rules.epoch);
         OFF.close(channels, o);
     }
 
-    /// Called when no packet holds channel `o`, which is to change. It changes as soon as its last flit has left.
+    /// Called when no packet holds channel `o` any more, and the channel must change. The channel changes as soon as its last flit
+    /// has left.
     fn change(&self, o: usize, channels: &mut dyn Channels) {
         let (now, leave_in) = (channels.now(), OFF.flits_leave_in(channels, o));
         if leave_in > 0 {

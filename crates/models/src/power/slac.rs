@@ -1,39 +1,40 @@
-//! SLaC: the links of a 2D HyperX are switched on and off by stages, in fixed order, depending on how full input
-//! buffers are.
+//! SLaC: the links of a 2D HyperX are switched on and off in stages, in a fixed order. The occupancy of input buffers decides.
 //!
 //! # Source
-//! Demir and Hardavellas, "SLaC: Stage Laser Control for a Flattened Butterfly Network", HPCA 2016, as Kim et al., "TCEP",
-//! ISCA 2018, section V, use it. Stage s are the links in row s of the routers and the column links from row s to higher
-//! rows. Stage 1 is always on.
+//! Demir and Hardavellas, "SLaC: Stage Laser Control for a Flattened Butterfly Network", HPCA 2016, as used by Kim et al., "TCEP",
+//! ISCA 2018, section V. Stage s contains the links in row s of the routers, and the column links from row s to higher rows. Stage
+//! 1 is always on.
 //! # Parameters
-//! low, high: mean occupied share of the input buffers of a router, from 0 to 1; wake_per_link \[time\]: warming a
-//! stage takes this long for each of its links; averaging \[time\]: window of the mean, and time between two decisions;
-//! release: `never`, a stage that has come on stays on; `below_low`, it goes off as soon as the router that requested
-//! it is below `low`; initial: stages that are on in cycle 0.
+//! low, high: mean occupied share of the input buffers of a router, from 0 to 1. wake_per_link \[time\]: warming a stage takes this
+//! time for each of its links. averaging \[time\]: window of the mean; also the time between two decisions. release: with `never`,
+//! a stage that has come on stays on; with `below_low`, it goes off as soon as the router that requested it is below `low`.
+//! initial: stages that are on in cycle 0.
 //! # Guarantees
-//! A sequencer without delay for the whole network. At the end of each window the utilisation of a router is that of
-//! the fullest of its input ports from other routers, over all VCs. A flit occupies its place in the cycle of its
-//! arrival, in that of its departure, and between. If it is above `high` anywhere, the next stage warms (state
-//! `waking`, at the router with the highest utilisation; of equal ones, the lowest). Under `below_low`: if it is below
-//! `low` at the router that requested the newest stage (at every router, if that stage was on from the beginning), and
-//! above `high` nowhere, that stage takes no new packets, drains and goes dark, at the end of a window. Last on, first
-//! off; one stage at a time: while one warms or drains, and for one whole window after, nothing else is decided. A dark
-//! stage has no packet in flight that might need it, no flit and no credit.
+//! One sequencer decides for the whole network, without delay. At the end of each window, the utilisation of a router is that of
+//! the fullest of its input ports from other routers. All VCs of a port count. A flit occupies its place from the cycle of its
+//! arrival to the cycle of its departure, both included. If the utilisation of any router is above `high`, the next stage warms.
+//! Its state is `waking`. The request comes from the router with the highest utilisation; if several have it, from the router with
+//! the lowest number. With `below_low`, the newest stage goes off under two conditions: no router is above `high`, and the router
+//! that requested the stage is below `low`. If the stage was on from the beginning, every router must be below `low`. The stage
+//! then takes no new packets, drains, and goes dark at the end of a window. The stage that came on last goes off first. Only one
+//! stage changes at a time: while it warms or drains, and for one whole window afterwards, nothing else is decided. A dark stage
+//! has no flit, no missing credit, and no packet in flight that might need it.
 //! # Choices
-//! Why `never` is the default: the TCEP paper gives 25 % and 75 % as thresholds, and says that the newest stage is
-//! turned off if the router that asked for it later sees less than the low one. Read as the mean occupancy of a buffer,
-//! as `below_low` does, this contradicts the results of the same paper. Buffers cover a round trip many times over (6
-//! VCs of 32 flits, links of 10 cycles), so they are nearly empty at every load that the network carries, 3 % full at
-//! uniform load 0.9. The stage that made a load carried would go off at once, the queues would grow, and it would come
-//! on again, for ever. But the paper has all links on at high load, and every stage under tornado from load 0.05 on.
-//! Both hold if a stage stays on as long as the load lasts; `never` is the simplest rule of that kind. Its price: after
-//! a peak of the load (phases, bursts, batches that end), the stages stay on and save nothing.
+//! The reason for the default `never`: the TCEP paper gives 25 % and 75 % as thresholds. It says that the newest stage is turned
+//! off if the router that asked for it later sees less than the low threshold. If this means the mean occupancy of a buffer, as in
+//! `below_low`, it contradicts the results of the same paper. Buffers cover a round trip many times over (6 VCs of 32 flits, links
+//! of 10 cycles), so they are nearly empty at every load that the network carries, 3 % full at uniform load 0.9. The stage that
+//! made a load possible would go off at once, the queues would grow, and the stage would come on again, for ever. But the paper has
+//! all links on at high load, and every stage under tornado from load 0.05 on. The two results agree if a stage stays on as long as
+//! the load lasts; `never` is the simplest rule of that kind. Its price: after a peak of the load (phases, bursts, batches that
+//! end), the stages stay on and save nothing.
 //! # Not modelled
-//! The time that a request takes to the sequencer and back; lasers, whose number is that of links here.
+//! The time in which a request reaches the sequencer and in which its command comes to the routers. Lasers: their number is that of
+//! the links here.
 //! # Validation
-//! `engine/tests/slac.rs`: links per stage, states over time against the rule, connectivity and latency for every number
-//! of stages, no flit on a dark link, nothing lost while the load goes up and down, the same result in any number of
-//! blocks. No other simulator was compared: none has it.
+//! `engine/tests/slac.rs`: links per stage; states over time compared with the rule; connectivity and latency for every number of
+//! stages; no flit on a dark link; nothing lost while the load rises and falls; the same result in any number of blocks. No
+//! comparison with another simulator, because none has this policy.
 
 #[doc(hidden)]
 pub mod gauge;
@@ -56,24 +57,23 @@ use weft_units::{Cycles, Refusal, Time};
 const PATH: &str = "power.policy.slac";
 const OFF: DrainFirst = DrainFirst::of(&Slac::OFFERS);
 
-/// SLaC: the links of a 2D HyperX are switched on and off by stages, in fixed order, depending on how full input
-/// buffers are.
+/// SLaC: the links of a 2D HyperX are switched on and off in stages, in a fixed order. The occupancy of input buffers decides.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Slac {
-    /// Utilisation below which the router that requested the newest stage releases it, under `release: below_low`.
+    /// With `release: below_low`: the router that requested the newest stage releases it below this utilisation.
     #[serde(default = "default_low")]
     pub low: f64,
-    /// Utilisation above which a router requests the next stage.
+    /// A router requests the next stage above this utilisation.
     #[serde(default = "default_high")]
     pub high: f64,
-    /// Time to warm a stage, for each of its links.
+    /// Time to warm a stage, per link of the stage.
     #[serde(default = "default_time")]
     pub wake_per_link: Time,
-    /// Window over which utilisation is averaged.
+    /// Window over which the utilisation is averaged.
     #[serde(default = "default_time")]
     pub averaging: Time,
-    /// Condition under which a stage that has gone on goes off again.
+    /// Condition under which a stage that has come on goes off again.
     #[serde(default)]
     pub release: Release,
     /// Stages that are on in cycle 0.
@@ -81,14 +81,14 @@ pub struct Slac {
     pub initial: Initial,
 }
 
-/// Condition under which a stage that has gone on goes off again.
+/// Condition under which a stage that has come on goes off again.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Release {
-    /// Not in this run: `low` has no effect.
+    /// Stages never go off: `low` has no effect.
     #[default]
     Never,
-    /// As soon as the router that requested it is below `low`, which at a steady load means on and off for ever.
+    /// A stage goes off as soon as the router that requested it is below `low`. At a steady load the stage then goes on and off for ever.
     BelowLow,
 }
 
@@ -96,7 +96,7 @@ pub enum Release {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Initial {
-    /// The first.
+    /// Only the first stage.
     #[default]
     FirstStage,
     AllOn,
@@ -178,8 +178,8 @@ impl PolicyModel for Slac {
         self.initial == Initial::AllOn && self.release == Release::Never
     }
 
-    /// The time to warm the largest stage that can be off, and one window before and after it; no time at all where
-    /// all stages are on and stay on.
+    /// The time to warm the largest stage that can be off, plus one window before and one after it. No time if all stages are on
+    /// and stay on.
     fn settling_period(&self, graph: &Graph, _: &Modes, cycle_fs: u128) -> Result<Option<Cycles>, Refusal> {
         if self.stays_on() {
             return Ok(Some(0));
@@ -213,7 +213,7 @@ impl PolicyModel for Slac {
     }
 
     fn examples() -> Vec<Self> {
-        // stages go on and off soon
+        // parameters with which stages go on and off soon
         written(&[
             r#"{"low": 0.05, "high": 0.1, "wake_per_link": "2ns", "averaging": "30ns", "release": "below_low"}"#,
             r#"{"low": 0.05, "high": 0.1, "wake_per_link": "2ns", "averaging": "30ns"}"#,
@@ -221,7 +221,7 @@ impl PolicyModel for Slac {
     }
 }
 
-/// Stage of the link between two routers, counted from 0: the stage of the lower row.
+/// Stage of the link between two routers, counted from 0. This is the stage of the lower row.
 fn stage_of(rows: &[u8], a: u32, b: u32) -> usize {
     rows[a as usize].min(rows[b as usize]).into()
 }
@@ -241,7 +241,7 @@ impl Policy for Runtime {
     }
 }
 
-/// Rows of a grid of two dimensions: as many as stages.
+/// Number of rows of a grid of two dimensions, which is the number of stages.
 fn rows_of(graph: &Graph) -> u8 {
     graph.structure().widths().and_then(|widths| widths.get(1).copied()).unwrap_or(1) as u8
 }
@@ -259,8 +259,8 @@ fn check_managed(site: &Site) -> Result<(), Refusal> {
     ))
 }
 
-/// Dimensions of a grid in which every two routers of a line are joined by one link; `None` for other graphs. The time in
-/// which a stage wakes counts one link for each pair.
+/// Number of dimensions of a grid in which one link joins every two routers of a line; `None` for other graphs. The time to wake a
+/// stage counts one link for each pair of routers.
 fn complete_dimensions(graph: &Graph) -> Option<usize> {
     let complete =
         graph.structure().grid.as_ref().filter(|grid| grid.uniform() == Some(Line::Complete) && !graph.has_trunks());

@@ -1,5 +1,5 @@
-//! The star around the hub of every subnetwork: the links of one of its routers, which join all of them. They stay on under
-//! `fewest_links`, under `static` without a list of its own, and under `tcep` as long as the hub does not move.
+//! The star around the hub of every subnetwork: the links that join one of its routers, the hub, to all others. The star stays on
+//! under `fewest_links`, under `static` without a list of links, and under `tcep` as long as the hub does not move.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -17,7 +17,7 @@ pub enum Initial {
 }
 
 impl Initial {
-    /// The state in cycle 0 of the link between routers `a` and `b`, where member `hub` is the hub of every subnetwork.
+    /// The state in cycle 0 of the link between routers `a` and `b`, if member `hub` is the hub of every subnetwork.
     pub(super) fn state(self, nets: &Subnets, coords: &[u64], hub: u8, (a, b): (u32, u32)) -> LinkState {
         if self == Self::AllOn || is_root(nets, coords, hub, (a, b)) { LinkState::On } else { LinkState::Off }
     }

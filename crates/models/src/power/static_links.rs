@@ -1,19 +1,19 @@
-//! A fixed set of links is on, all others that the policy manages are off, for the whole run.
+//! A fixed set of links is on for the whole run. All other links that the policy manages are off.
 //!
 //! # Source
-//! A reference to which a power policy should come close: a set of links chosen beforehand for a known load. `root` is
-//! the state of least power of Kim et al., "TCEP", ISCA 2018, Section III-B: a star in every subnetwork.
+//! A reference that a power policy should approach: a set of links chosen in advance for a known load. `root` is the state of least
+//! power of Kim et al., "TCEP", ISCA 2018, Section III-B: a star in every subnetwork.
 //! # Parameters
-//! on: `root`, or `links`, pairs of neighbouring routers; hub: the member of every subnetwork at the middle of its
-//! star; packets go over it if their own link is off.
+//! on: `root`, or `links` (pairs of neighbouring routers). hub: the member of every subnetwork at the centre of its star; packets
+//! go over this member if their own link is off.
 //! # Guarantees
-//! No transition; an off link carries nothing. Every two routers of a subnetwork have an active link or a path over one
-//! other router, else the set is refused. It needs a routing that knows which links are off.
+//! No link changes its state. A link that is off carries nothing. Every two routers of a subnetwork must have an active link, or a
+//! path over one other router. Otherwise the set is refused. The policy needs a routing that knows which links are off.
 //! # Not modelled
-//! How the links came into that state.
+//! The process that switched the links on or off.
 //! # Validation
-//! `engine/tests/pal.rs`: least power on the 8x8 butterfly is 112 of 448 links and latency without contention that of
-//! theory; hops of every pair on drawn sets; links that are off carry nothing.
+//! `engine/tests/pal.rs`: least power on the 8x8 butterfly is 112 of 448 links; latency without contention equals theory; hops of
+//! every pair on random sets; links that are off carry nothing.
 
 use crate::power::stars::is_root;
 use schemars::JsonSchema;
@@ -34,7 +34,7 @@ pub struct Static {
     /// The managed links that are on.
     #[serde(default)]
     pub on: On,
-    /// Member of every subnetwork at the middle of its star.
+    /// Member of every subnetwork at the centre of its star.
     #[serde(default)]
     pub hub: u8,
 }
@@ -55,10 +55,10 @@ impl Default for On {
     }
 }
 
-/// The links that are on, and the subnetworks that they are in.
+/// The links that are on, and the subnetworks of these links.
 #[derive(Debug)]
 struct Runtime {
-    /// `None`: the root. Pairs with the lower router first.
+    /// `None`: the star (`root`). Pairs with the lower router first.
     on: Option<HashSet<(u32, u32)>>,
     hub: u8,
     nets: Subnets,
@@ -129,7 +129,7 @@ impl Runtime {
         }
     }
 
-    /// Refuses a set that leaves two routers of a subnetwork without a path. Returns all links that the policy manages.
+    /// Refuses a set without a path between some two routers of a subnetwork. Returns all links that the policy manages.
     fn check(&self, site: &Site) -> Result<HashSet<(u32, u32)>, Refusal> {
         let nets = &self.nets;
         let mut known = HashSet::new();

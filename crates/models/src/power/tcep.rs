@@ -2,46 +2,45 @@
 //! each switches one link per epoch.
 //!
 //! # Source
-//! Kim et al., "TCEP: Traffic Consolidation for Energy-Proportional High-Radix Networks", ISCA 2018, Section IV. Gaps of the paper are
-//! parameters, or named here.
+//! Kim et al., "TCEP: Traffic Consolidation for Energy-Proportional High-Radix Networks", ISCA 2018, Section IV. Gaps of the paper
+//! are parameters, or are named here.
 //! # Parameters
-//! hub: member of every subnetwork whose star is never switched off; high_water (U_hwm, share of a link);
-//! activation_epoch, deactivation_epoch, wake \[time\]; shadow: how long a link stays ready before it goes off;
-//! initial: links on in cycle 0; algorithm: form of Algorithm 1; spares: the links that a router may let go (`even` is
-//! ours, not the paper's, and works from the demand `from` \[flits/cycle to each other member\] on, up to the share
-//! `target` of a link, see `spares.rs`); utilisation: the direction of a link that counts; guard: whether the link that
-//! was activated last stays on while an inner link is above half the high-water mark; deactivate: whether links are
-//! switched off at all; phase: whether the epochs of all routers begin together, or each in a random cycle; tables: how
-//! other routers learn of a new state; rotate_hub \[deactivation epochs\]: how often the next member becomes the hub
-//! (0: never).
+//! hub: member of every subnetwork whose star is never switched off. high_water (U_hwm, share of a link). activation_epoch,
+//! deactivation_epoch, wake \[time\]. shadow: how long a link stays ready before it goes off. initial: links on in cycle 0.
+//! algorithm: form of Algorithm 1. spares: the links that a router may switch off. `even` is ours, not the paper's: it applies from
+//! the demand `from` \[flits/cycle to each other member\] on, and fills links up to the share `target` (see `spares.rs`).
+//! utilisation: the direction of a link that counts. guard: whether the link that was activated last stays on while an inner link
+//! is above half the high-water mark. deactivate: whether links are switched off at all. phase: whether the epochs of all routers
+//! begin together, or each in a random cycle. tables: how other routers learn of a new state. rotate_hub \[deactivation epochs\]:
+//! how often the next member becomes the hub (0: never).
 //! # Guarantees
-//! The stars stay on, so every router reaches every other at every cycle. A router begins at most one physical transition
-//! (waking, going off) per activation epoch, and has at most one shadow link. A link goes dark only when both ends are
-//! drained (nothing waits for it, no VC is held, all credits are home), so nothing is lost; a dark channel carries nothing.
-//! With `deactivate: false` and `initial: all_on` results of a fixed warm-up are those of `always_on` to the last bit.
+//! The stars stay on, so every router can reach every other router in every cycle. A router begins at most one physical transition
+//! (waking, going off) per activation epoch, and has at most one shadow link. A link goes dark only when both ends are drained: no
+//! packet waits for it, no VC is held, and all credits have returned. So nothing is lost, and a dark channel carries nothing. With
+//! `deactivate: false` and `initial: all_on` results of a fixed warm-up are those of `always_on` to the last bit.
 //! # Choices
-//! A request that comes in an epoch is judged at its end, deactivations at ends of deactivation epochs, after
-//! activations. Best is the highest virtual utilisation, then the lower router. A router that waits for the activation of its own
-//! link agrees only to a better request. It may agree although it wants to deactivate another link itself. If both ends of a link request the same, one request is void. The other request is answered, as every
-//! request is. A router that can't carry out what was agreed withdraws. When a packet takes a detour over a link, the
-//! link counts as above the high-water mark if it was so in the last epoch. The first destination of the epoch decides
-//! which other path the router requests. A shadow link goes off at the first end of an epoch at which its router begins
-//! nothing else and has no request without an answer. The lower end of a link sends a new state to the other members. Control
-//! packets are single flits on a VC of their own with strict priority. They pass data flits that wait for a
-//! link, one per cycle and link. They go directly or over the hub (over any other member if both are cut). Credits, and the
-//! messages "drained" and "awake", travel on the side channel of the link.
+//! A request that arrives in an epoch is judged at the end of the epoch. Deactivations are judged at ends of deactivation epochs, after
+//! activations. The best request is the one with the highest virtual utilisation, and among equal ones that of the router with the lower
+//! number. A router that waits for the activation of its own link agrees only to a better request. It may agree although it wants to
+//! deactivate another link itself. If both ends of a link request the same, one request is void. The other request is answered like every
+//! request. If a router cannot carry out an agreement, it withdraws. When a packet takes a detour over a link, the link counts as above the
+//! high-water mark if it was above the mark in the last epoch. If a router must request another path to several members, it chooses the
+//! first destination of the epoch. A shadow link goes off at the first end of an epoch at which its router begins nothing else and has no
+//! request without an answer. The lower end of a link sends a new state to the other members. Control packets are single flits on a
+//! separate VC with strict priority. They overtake data flits that wait for a link, one per cycle and link. They go directly or over the
+//! hub (over any other member if both are cut). Credits, and the messages "drained" and "awake", travel on the side channel of the link.
 //!
-//! An end that drains tests every 4 cycles whether it has drained. The loop has no event for it, for two reasons. First, a credit,
-//! a withdrawn request or a departing flit may be the last condition. The loop would test each credit of every network. Second, an
-//! event would switch links off up to 3 cycles earlier, and results would change.
+//! An end that drains tests every 4 cycles whether it has drained. The loop has no event for this, for two reasons. First, a
+//! credit, a withdrawn request or a departing flit may be the last condition. The loop would have to test each credit of every
+//! network. Second, an event would switch links off up to 3 cycles earlier, and results would change.
 //! # Not modelled
-//! The buffers of control flits, which wait for their link as long as it takes; their conflicts in the crossbar, and the
-//! cycle by which one delays the flits that already wait for its link (those behind them pay it); supply droop; clock
-//! recovery beyond the wake-up delay.
+//! The buffers of control flits: a control flit waits for its link without a limit. Conflicts of control flits in the crossbar. The
+//! cycle by which a control flit delays the flits that already wait for its link (flits that come later do wait). Supply droop.
+//! Clock recovery beyond the wake-up delay.
 //! # Validation
-//! `engine/tests/tcep.rs`: least power and latency there, every message once on networks of two to four routers, equal to
-//! always-on when nothing is switched, connected at every cycle, nothing lost over random load steps, the same on any
-//! number of blocks. `power/tcep/link_model.rs`: all orders of messages between two ends. `power/tcep/partition.rs`: Fig. 6.
+//! `engine/tests/tcep.rs`: least power and latency at least power; every message once on networks of two to four routers; the same
+//! results as always-on if nothing is switched; connected in every cycle; nothing lost over random load steps; the same results on
+//! any number of blocks. `power/tcep/link_model.rs`: all orders of messages between two ends. `power/tcep/partition.rs`: Fig. 6.
 
 mod activation;
 mod agent;
@@ -78,7 +77,7 @@ use weft_units::{Cycles, Refusal, Time};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Tcep {
-    /// Member of every subnetwork at the middle of its star.
+    /// Member of every subnetwork at the centre of its star.
     #[serde(default)]
     pub hub: u8,
     /// U_hwm: the utilisation that a link should not exceed, between 0 and 1.
@@ -102,10 +101,10 @@ pub struct Tcep {
     /// Form of Algorithm 1.
     #[serde(default)]
     pub algorithm: Algorithm,
-    /// Which links a router lets go.
+    /// Rule for the links that a router may switch off.
     #[serde(default)]
     pub spares: Spares,
-    /// Which direction of a link counts.
+    /// Direction of a link whose utilisation counts.
     #[serde(default)]
     pub utilisation: Direction,
     /// Whether the link that was activated last stays on while an inner link is above half the high-water mark.
@@ -117,7 +116,7 @@ pub struct Tcep {
     /// Whether the epochs of all routers end together.
     #[serde(default)]
     pub phase: Phase,
-    /// How other routers learn of the state of a link.
+    /// How other routers learn of a new state of a link.
     #[serde(default)]
     pub tables: Tables,
     /// Number of deactivation epochs after which the next member becomes the hub; 0: never.
@@ -125,7 +124,7 @@ pub struct Tcep {
     pub rotate_hub: u32,
 }
 
-/// Time for which a link stays in the state shadow.
+/// Time for which a link stays in the state `shadow`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Shadow {
@@ -134,17 +133,16 @@ pub enum Shadow {
     DeactivationEpoch,
 }
 
-/// The links that a router offers to switch off, or lets go on request.
+/// The links that a router offers to switch off, or switches off on request.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Spares {
     /// Outer links, by Algorithm 1.
     Outer {},
-    /// Ours, not the paper's. If routers send much: any link whose traffic would leave the other links of the router
-    /// below a target on average, the link with the least traffic first. Otherwise outer links.
+    /// Ours, not the paper's. If routers send much: any link whose traffic would leave the other links of the router below a target
+    /// on average. The link with the least traffic goes off first. Otherwise: outer links.
     Even {
-        /// The demand from which on this holds: flits per cycle that a router sends to another member on average, above
-        /// 0.
+        /// The rule for high demand applies from this demand on: flits per cycle that a router sends to another member on average, above 0.
         #[serde(default = "from")]
         from: f64,
         /// The mean utilisation that the links that stay on should not exceed, between 0 and 1.
@@ -167,7 +165,7 @@ fn target() -> f64 {
     0.92
 }
 
-/// Whose utilisation counts for a link.
+/// The channel whose utilisation counts as that of the link.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Direction {
@@ -178,25 +176,25 @@ pub enum Direction {
     Outgoing,
 }
 
-/// When epochs end.
+/// The cycles in which epochs end.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Phase {
-    /// Everywhere in the same cycle.
+    /// The epochs of all routers end in the same cycle.
     #[default]
     Together,
-    /// In each router from a random cycle of the first epoch on.
+    /// The epochs of each router begin in a random cycle of the first epoch.
     Random,
 }
 
-/// How routers learn of links that are not theirs.
+/// How routers learn of the states of links that are not theirs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Tables {
-    /// A control packet to each.
+    /// The router sends a control packet to each other member.
     #[default]
     Broadcast,
-    /// The router receives the state after two link latencies, without packets.
+    /// Other routers learn the state after two link latencies, without packets.
     Delayed,
 }
 
@@ -226,7 +224,7 @@ struct Rules {
     /// Coordinates of each router.
     coords: Vec<u64>,
     epoch: u64,
-    /// Activation epochs in a deactivation epoch.
+    /// Number of activation epochs in a deactivation epoch.
     ratio: u64,
     wake: u64,
     shadow: u64,
@@ -234,7 +232,7 @@ struct Rules {
 
 const PATH: &str = "power.policy.tcep";
 const OFF: DrainFirst = DrainFirst::of(&Tcep::OFFERS);
-/// Longest epoch or delay.
+/// Most cycles of an epoch or a delay.
 const MAX_CYCLES: u64 = 1 << 30;
 
 impl PolicyModel for Tcep {
@@ -246,7 +244,7 @@ impl PolicyModel for Tcep {
         !self.deactivate && self.initial == Initial::AllOn
     }
 
-    /// No time if all links are on from the beginning and none goes off, because there is nothing to decide.
+    /// No time if all links are on from the beginning and no link goes off, because then nothing is decided.
     fn settling_period(&self, _: &Graph, _: &Modes, cycle_fs: u128) -> Result<Option<Cycles>, Refusal> {
         if self.stays_on() {
             return Ok(Some(0));
@@ -329,7 +327,7 @@ impl Tcep {
         }
         // requests and answers go over the hub, and must arrive within an epoch
         let links = nets.classes[..nets.count].iter().map(|&class| site.latencies[usize::from(class)]);
-        // and may wait behind a broadcast on each link
+        // they may also wait behind a broadcast on each link
         let queue = 2 * u64::from(nets.widest());
         let way = links.map(|(flit, credit)| 2 * (flit + site.router_delay) + credit + queue);
         let way = way.max().unwrap_or(0);
@@ -362,7 +360,7 @@ impl Policy for Runtime {
 
     fn control(&self) -> Option<ControlPlan> {
         let widest = self.0.nets.widest();
-        // every member of a subnetwork may have several broadcasts that wait for one link
+        // for every member of a subnetwork, several broadcasts may wait for one link
         Some(ControlPlan {
             kinds: &Kind::NAMES,
             queue: 16 * u64::from(widest) + 64,

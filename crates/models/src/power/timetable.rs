@@ -1,23 +1,23 @@
 //! Link classes are off at the times of a timetable, which may repeat; a packet that meets such a link waits for it.
 //!
 //! # Source
-//! Ours: the reference of a plan that knows nothing of the traffic, such as a night or a maintenance window.
+//! Ours: a reference for plans that do not depend on the traffic, such as a night or a maintenance window.
 //! # Parameters
-//! off: rows, each with from and until \[time\], counted from the beginning of the run or period, and classes, the names
-//! of the link classes that are off then (default: all that are managed); period \[time\]: after which the rows repeat
-//! (default: they do not); transition \[time\]: duration of going down and of waking.
+//! off: rows, each with three fields. from, until \[time\]: counted from the beginning of the run or period. classes: the names of
+//! the link classes that are off then (default: all managed classes). period \[time\]: after which the rows repeat (default: they
+//! do not). transition \[time\]: duration of going down and of waking.
 //! # Guarantees
-//! The run begins with all links on. A channel takes no new packet from `from` on. Packets that hold one of its VCs then
-//! finish first, and flits that have been granted leave. Then it goes down for one transition, is off, wakes one transition
-//! before `until` and is on at `until`, whatever waits for it: packets wait until then, and do not wake it. No row is for
-//! ever, so none waits for ever. Never drops a flit: a channel from which the packets leave too late to go down and to wake
-//! opens again and stays on in that row. Packets of one flit hold no VC: their channels go down at `from`.
+//! The run begins with all links on. A channel takes no new packet from `from` on. Packets that hold one of its VCs then finish
+//! first, and flits with a grant leave. Then the channel goes down for one transition, and is off. It wakes one transition before
+//! `until` and is on at `until`. Packets that wait for it do not wake it earlier. Every row ends, so no packet waits for ever. The
+//! policy never drops a flit. If the packets leave too late for the channel to go down and to wake, the channel opens again and
+//! stays on in that row. Packets of one flit hold no VC, so their channels go down at `from`.
 //! # Not modelled
-//! Packets that know of the timetable and go round.
+//! Packets that know the timetable and take detours.
 //! # Validation
-//! `engine/tests/models/timetable.rs`: cycles per state against the rows of a timetable, cycle by cycle, in an idle
-//! network; the same times on under any load of one-flit packets; refusals. `conformance/src/policy.rs`: nothing
-//! is lost, accounts close, the same in 1 and 3 blocks. No other simulator was compared: none has link states.
+//! `engine/tests/models/timetable.rs`: cycles per state compared with the rows of a timetable, cycle by cycle, in an idle network;
+//! the same times on under any load of one-flit packets; refusals. `conformance/src/policy.rs`: nothing is lost, the cycles of
+//! channels add up, and results are the same in 1 and 3 blocks. No comparison with another simulator, because none has link states.
 
 mod span;
 
@@ -46,20 +46,20 @@ pub struct Timetable {
     /// After this time the rows begin again. Default: they do not repeat.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub period: Option<Time>,
-    /// Duration of going down and of waking; the channel draws full power and carries nothing.
+    /// Duration of going down and of waking. Meanwhile the channel draws full power and carries nothing.
     pub transition: Time,
 }
 
-/// Links that are off for some time.
+/// A set of links that is off for some time.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Row {
     /// Names of link classes, or `all`. Default: all links that the policy manages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub classes: Option<LinkClasses>,
-    /// Time at which they begin to go down, in the run or in each period.
+    /// Time at which the links begin to go down, in the run or in each period.
     pub from: Time,
-    /// Time at which they are on again; in the next period, if this is more than one period.
+    /// Time at which the links are on again. A time above one period is in the next period.
     pub until: Time,
 }
 
@@ -67,7 +67,7 @@ impl Timetable {
     pub(crate) const OFFERS: Offers =
         Offers { links: LinkKnowledge::Nothing, packets_wait_for_links: true, ..Offers::ALWAYS_ON };
 
-    /// The rows in cycles, before their classes are looked at.
+    /// The rows in cycles, without a check of their classes.
     fn times(&self, cycle_fs: u128) -> Result<Times, Refusal> {
         let above_zero = |name: &str, time: &Time| {
             let path = format!("{PATH}.{name}");
@@ -117,7 +117,7 @@ impl PolicyModel for Timetable {
         Ok(vec![LinkState::On, LinkState::Draining, LinkState::Off, LinkState::Waking])
     }
 
-    /// One period. Rows that do not repeat are at set times: no warm-up could wait for them.
+    /// The settling period is one period. Rows that do not repeat are at fixed times, so no warm-up can wait for them.
     fn settling_period(&self, _: &Graph, _: &Modes, cycle_fs: u128) -> Result<Option<Cycles>, Refusal> {
         Ok(self.times(cycle_fs)?.period)
     }
@@ -130,7 +130,7 @@ impl PolicyModel for Timetable {
         Ok(Schedule { period, once })
     }
 
-    /// A packet that comes as the longest row begins waits until it is over.
+    /// The wait of a packet that comes when the longest row begins, until the row ends.
     fn longest_wait(&self, cycle_fs: u128) -> Result<Cycles, Refusal> {
         Ok(self.times(cycle_fs)?.rows.iter().map(|row| row.until - row.from).max().unwrap_or(0))
     }
@@ -142,7 +142,7 @@ impl PolicyModel for Timetable {
     }
 
     fn examples() -> Vec<Self> {
-        // all links are off for a third of the time, in the first cycles too
+        // all links are off for a third of the time, also in the first cycles
         written(&[
             r#"{"off": [{"from": "0ns", "until": "40ns"}, {"from": "250ns", "until": "400ns"}], "period": "600ns",
             "transition": "15ns"}"#,
@@ -160,7 +160,7 @@ struct Plan {
 }
 
 impl Plan {
-    /// The first time at or after cycle `now` from which a class is to be off.
+    /// The first row of a class that begins at or after cycle `now`.
     fn next(&self, class: u8, now: u64) -> Option<Span> {
         let spans = &self.spans[usize::from(class)];
         let begun = self.period.map_or(0, |period| now / period * period);
@@ -183,7 +183,7 @@ impl Policy for Plan {
     }
 }
 
-/// An entry per channel, with its class and its present or next row.
+/// The agent of a block. `rows` has an entry per channel: its class, and its present or next row.
 #[derive(Debug, Kept)]
 struct Clerks {
     #[kept(fixed)]
@@ -225,7 +225,7 @@ impl Agents for Clerks {
         }
     }
 
-    /// Lets channels whose row has begun go down, or stay on if too little of the row is left.
+    /// Lets channels go down whose row has begun, or keeps them on if too little of the row is left.
     fn drained(&mut self, drained: &[u32], channels: &mut dyn Channels) {
         for o in drained.iter().map(|&o| o as usize) {
             let (until, transition) = (self.rows[o].1.until, self.plan.transition);
@@ -243,7 +243,7 @@ impl Agents for Clerks {
 }
 
 impl Clerks {
-    /// The next row of channel `o` is the first that begins at cycle `from` or later.
+    /// Sets the next row of channel `o`: the first that begins at cycle `from` or later.
     fn await_row(&mut self, o: usize, from: u64, channels: &mut dyn Channels) {
         let (class, row) = &mut self.rows[o];
         let Some(next) = self.plan.next(*class, from) else { return };
@@ -255,8 +255,8 @@ impl Clerks {
         }
     }
 
-    /// Called when the row of channel `o` has begun. The channel takes no new packets, and goes down when it has
-    /// drained. The timer ends when that would be too late.
+    /// Called when the row of channel `o` has begun. The channel takes no new packets, and goes down when it has drained. The timer
+    /// ends when it would be too late to go down.
     fn begin_row(&mut self, o: usize, channels: &mut dyn Channels) {
         OFF.close(channels, o);
         channels.set_timer(o, self.rows[o].1.until - 2 * self.plan.transition);

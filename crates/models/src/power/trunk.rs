@@ -1,33 +1,34 @@
-//! Per trunk: members go off while the trunk is used little, and return while it is used much; at least one stays on.
+//! Per trunk: members go off while the utilisation of the trunk is low, and return while it is high. At least one member stays on.
 //!
 //! # Source
 //! M. Alonso et al., "Power saving in regular interconnection networks", Parallel Computing 36(12), 2010, and IPDPS 2005, as used by
 //! F. J. Andujar et al., "Energy efficient torus networks with on/off links", JPDC 130, 2019. Thresholds and window were never
 //! published: the defaults are ours. The times of a change are those of IEEE 802.3az.
 //! # Parameters
-//! ethernet: a standard that gives wake, sleep and window; wake \[time\]: duration of waking; sleep \[time\]: duration of going off;
-//! window \[time\]: over which the utilisation is measured; u_on: the share above which members wake; u_off: the share below which they
-//! go off; step: members at a time; per: whether the mean of the trunk counts, or its busiest member; forecast: members wake ahead of
-//! bursts that come at even intervals (ours, `thresholds/forecast.rs`).
+//! ethernet: a standard that gives wake, sleep and window. wake \[time\]: duration of waking. sleep \[time\]: duration of going off.
+//! window \[time\]: over which the utilisation is measured. u_on: the share above which members wake. u_off: the share below which they
+//! go off. step: number of members that wake or go off together. per: whether the mean of the trunk counts, or its busiest member.
+//! forecast: members wake ahead of bursts that come at even intervals (ours, `thresholds/forecast.rs`).
 //! # Guarantees
-//! Never drops a flit. The two directions of a member are in one state. Members wake if either direction was used more than u_on, and go
-//! off if both were used less than u_off in their last windows. The members that wake are those of the lowest numbers, and those that
-//! go off are those of the highest. Member 0 is always on, unless it fails. A member that goes off is closed first: heads take the
-//! others. It goes off when both ends have said that no packet holds it, no flit is on it, and all credits are home. A direction that is
-//! used more than u_on meanwhile opens it again. Ends know only their own channels and the messages of the other end, on the side
-//! channel of the first whole member. Nothing is decided during a change. A constant load never makes members come and go: thresholds
-//! with which it could are refused. A member that has failed counts as a link that carries nothing.
-//! At the end of a window a whole member wakes in its place. The last whole member stays on. Packets wait for it meanwhile. With forecast, a fourth burst at even intervals finds the members on that the
-//! third one needed. They stay on until it is two windows late.
+//! Never drops a flit. The two directions of a member are in the same state. Members wake if the utilisation of either direction was above
+//! u_on. They go off if that of both directions was below u_off in their last windows. The members with the lowest numbers wake first, and
+//! those with the highest numbers go off first. Member 0 is always on, unless it fails. A member that is to go off is closed first, and
+//! heads take the other members. It goes off when both ends have reported that no packet holds it, no flit is on it, and all credits have
+//! returned. If the utilisation of a direction exceeds u_on meanwhile, the member is opened again. An end knows only its own channels and
+//! the messages of the other end, which come on the side channel of the first working member. Nothing is decided during a change. Under a
+//! constant load members stop changing, because thresholds with which they could alternate for ever are refused. A member that has failed
+//! counts as a link that carries nothing. At the end of a window another member, which works, wakes in its place. The last working member
+//! stays on. Meanwhile packets wait for the member that wakes. With `forecast`, the members that the third of several bursts at even
+//! intervals needed are on when the fourth burst begins. They stay on until the burst is two windows late.
 //! # Not modelled
-//! Retraining errors. Refreshes of sleeping links. The side channel, which also carries credits, is never switched off nor billed.
+//! Retraining errors. Refreshes of sleeping links. The side channel, which also carries credits, is always on and is not billed.
 //! # Validation
 //! - `power/thresholds/model.rs`: every order of messages between two ends.
-//! - `engine/tests/models/trunk.rs`: floors of an idle network in closed form, a member on in every cycle, both ends of one mind, no stall in
-//!   tiny buffers.
-//! - `conformance/src/policy.rs`: nothing is lost, the account of every channel closes.
+//! - `engine/tests/models/trunk.rs`: minimum energy of an idle network in closed form; a member on in every cycle; equal states at
+//!   both ends; no stall in tiny buffers.
+//! - `conformance/src/policy.rs`: nothing is lost, and the cycles of every channel add up to the window.
 //!
-//! No other simulator was compared: none has link states.
+//! No comparison with another simulator, because none has link states.
 
 use super::thresholds::end::Deed;
 use super::thresholds::rule::{Asked, Ethernet, Per, Rule};
@@ -44,28 +45,28 @@ use weft_api::switching::CloseBeside;
 use weft_topology::Graph;
 use weft_units::{Cycles, Refusal, Time};
 
-/// Per trunk: members go off while the trunk is used little, and return while it is used much; at least one stays on.
+/// Per trunk: members go off while the utilisation of the trunk is low, and return while it is high. At least one member stays on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Trunk {
-    /// A standard that gives `wake`, `sleep` and `window` where they are left out.
+    /// A standard that gives `wake`, `sleep` and `window` if they are not set.
     #[serde(skip_serializing_if = "Ethernet::is_default")]
     pub ethernet: Ethernet,
-    /// Duration of waking. Default: 4.16us, or that of `ethernet`.
+    /// Duration of waking. Default: 4.16us, or the time of `ethernet`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wake: Option<Time>,
-    /// Duration of going off. Default: 2.88us, or that of `ethernet`.
+    /// Duration of going off. Default: 2.88us, or the time of `ethernet`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sleep: Option<Time>,
     /// Time over which the utilisation of a direction is measured; no shorter than a change. Default: 8us, or 200us with 1000BASE-T and
     /// 232us with 100BASE-TX.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window: Option<Time>,
-    /// Share of the capacity of its members that are on, above which more members wake.
+    /// More members wake if the utilisation, as a share of the capacity of the members that are on, is above this value.
     pub u_on: f64,
-    /// Share below which members go off, if it holds for both directions. Below `u_on / (step + 1)`.
+    /// Members go off if the utilisation of both directions is below this value. It must be below `u_on / (step + 1)`.
     pub u_off: f64,
-    /// Members that wake or go off at a time.
+    /// Number of members that wake or go off together.
     #[schemars(range(min = 1))]
     pub step: u16,
     /// The utilisation that counts: the mean of the `trunk`, or that of its busiest `member`.
@@ -101,7 +102,7 @@ impl Trunk {
     fn rule(&self, cycle_fs: u128) -> Result<Rule, Refusal> {
         let Self { ethernet, wake, sleep, window, u_on, u_off, step, per: _, forecast: _ } = *self;
         let rule = Asked { path: PATH, ethernet, wake, sleep, window, u_on, u_off, step }.rule(cycle_fs)?;
-        // trunks of any width: the drop from `step + 1` members to 1 is the steepest
+        // trunks of any width: the step from `step + 1` members to 1 changes the utilisation most
         let members: Vec<f64> = (1..=u32::from(step) + 1).map(f64::from).collect();
         rule.check_rest(PATH, &members, |n| if n == 1 { "1 member".to_owned() } else { format!("{n} members") })?;
         Ok(rule)
@@ -173,7 +174,7 @@ impl Policy for Switches {
     }
 }
 
-/// Level n: the first n members are on.
+/// The levels of a trunk: at level n the first n members are on.
 #[derive(Debug)]
 struct Members;
 

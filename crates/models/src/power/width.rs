@@ -1,25 +1,26 @@
-//! Per link: it runs at a lower rate while it is used little, and at a higher one while it is used much (dynamic link width).
+//! Per link: the link runs at a lower rate while its utilisation is low, and at a higher rate while it is high (dynamic link width).
 //!
 //! # Source
 //! M. Alonso et al., "Reducing Power Consumption in Interconnection Networks by Dynamically Adjusting Link Width", LNCS 3149, 2004, by
 //! the rule of `trunk`: both are parts of one mechanism in M. Alonso et al., "Power saving in regular interconnection networks",
 //! Parallel Computing 36(12), 2010. Thresholds and window were never published: the defaults are ours.
 //! # Parameters
-//! ethernet, wake, sleep, window, u_on, u_off: as of `trunk`; step: widths that a link moves at a time; narrowest: the slowest mode; per:
-//! whether each link is measured and moves by itself, or all members of a trunk together by their mean.
+//! ethernet, wake, sleep, window, u_on, u_off: as for `trunk`. step: widths by which a link moves in one change. narrowest: the
+//! slowest mode. per: whether each link is measured and moves by itself, or all members of a trunk move together by their mean.
 //! # Guarantees
-//! Never drops a flit, and links carry packets in every cycle. The two directions of a link have one width. It becomes wider if either
-//! direction was used more than u_on of its present rate. It becomes narrower if both were used less than u_off in their last windows. Nothing
-//! is decided during a change. A constant load never makes the width go to and fro: thresholds with which it could are refused.
+//! Never drops a flit, and links carry packets in every cycle. The two directions of a link have the same width. A link becomes wider if
+//! the utilisation of either direction was above u_on of its present rate. It becomes narrower if the utilisation of both directions was
+//! below u_off in their last windows. Nothing is decided during a change. Under a constant load the width stops changing, because
+//! thresholds with which it could alternate for ever are refused.
 //! # Not modelled
-//! Retraining errors. Lanes that go off or wake: until a change ends the link carries at the rate that it had before, and draws the
-//! power of that mode. So a change up is billed as the narrow mode, at most one time `wake` for each change.
+//! Retraining errors. Lanes that go off or wake: until a change ends, the link keeps its earlier rate and draws the power of the
+//! earlier mode. So a change up is billed as the narrow mode, for at most one time `wake` per change.
 //! # Validation
 //! - `power/thresholds/model.rs`: every order of messages between two ends.
 //! - `engine/tests/models/width.rs`: the states of an idle link in each cycle; the width that a load needs; refusals.
-//! - `conformance/src/policy.rs`: nothing is lost, the account of every channel closes.
+//! - `conformance/src/policy.rs`: nothing is lost, and the cycles of every channel add up to the window.
 //!
-//! No other simulator was compared: none has link states.
+//! No comparison with another simulator, because none has link states.
 
 use super::thresholds::end::Deed;
 use super::thresholds::rule::{Asked, Ethernet, Per, Rule};
@@ -35,37 +36,37 @@ use weft_api::state::{LinkState, Modes};
 use weft_topology::Graph;
 use weft_units::{Cycles, Refusal, Time};
 
-/// Per link: it runs at a lower rate while it is used little, and at a higher one while it is used much (dynamic link width).
+/// Per link: the link runs at a lower rate while its utilisation is low, and at a higher rate while it is high (dynamic link width).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Width {
-    /// A standard that gives `wake`, `sleep` and `window` where they are left out.
+    /// A standard that gives `wake`, `sleep` and `window` if they are not set.
     #[serde(skip_serializing_if = "Ethernet::is_default")]
     pub ethernet: Ethernet,
-    /// Duration of a change to a wider mode. Default: 4.16us, or that of `ethernet`.
+    /// Duration of a change to a wider mode. Default: 4.16us, or the time of `ethernet`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wake: Option<Time>,
-    /// Duration of a change to a narrower mode. Default: 2.88us, or that of `ethernet`.
+    /// Duration of a change to a narrower mode. Default: 2.88us, or the time of `ethernet`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sleep: Option<Time>,
     /// Time over which the utilisation of a direction is measured; no shorter than a change. Default: 8us, or 200us with 1000BASE-T and
     /// 232us with 100BASE-TX.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window: Option<Time>,
-    /// Share of its present rate above which a link becomes wider.
+    /// A link becomes wider if the utilisation of its present rate is above this value.
     pub u_on: f64,
-    /// Share below which it becomes narrower, if it holds for both directions. Below `u_on` times the smallest ratio of two rates between
-    /// which it moves: `u_on / 2` for full, half and quarter.
+    /// A link becomes narrower if the utilisation of both directions is below this value. It must be below `u_on` times the
+    /// smallest ratio of two rates between which the link moves: `u_on / 2` for full, half and quarter.
     pub u_off: f64,
-    /// Widths that a link moves at a time.
+    /// Number of widths by which a link moves in one change.
     #[schemars(range(min = 1))]
     pub step: u16,
-    /// The slowest mode: one that `power.modes` names (`half` or `quarter` where it names none). Default: the slowest of them
-    /// that carries traffic. All modes between it and `on` are widths of the link.
+    /// The slowest mode: one that `power.modes` names. If `power.modes` names none, `half` and `quarter` are allowed. Default: the
+    /// slowest mode that carries traffic. All modes between it and `on` are widths of the link.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(example = &"half", example = &"quarter")]
     pub narrowest: Option<String>,
-    /// Whether each `member` of a trunk moves by its own utilisation, or all of a `trunk` by their mean.
+    /// Whether each `member` of a trunk moves by its own utilisation, or all members of a `trunk` together by their mean.
     #[serde(default = "member", skip_serializing_if = "is_member")]
     pub per: Per,
 }
@@ -157,7 +158,7 @@ impl Policy for Narrows {
     }
 }
 
-/// Level n: the n-th of these modes, from the slowest.
+/// The levels of a link: level n is the n-th of these modes, from the slowest.
 #[derive(Debug)]
 struct Widths(Vec<LinkState>);
 
@@ -179,7 +180,7 @@ impl Levels for Widths {
         unit.iter().for_each(|&o| channels.enter(o, self.0[usize::from(level) - 1]));
     }
 
-    /// The flits of lanes that go off are carried by the other lanes.
+    /// Nothing has to drain, because the other lanes carry the flits of lanes that go off.
     fn is_drained(&self, _: Range<u16>, _: &[usize], _: &dyn Channels) -> bool {
         true
     }

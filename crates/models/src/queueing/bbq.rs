@@ -1,15 +1,15 @@
-//! Band-based queuing: the queue is the band of coordinates that the destination lies in.
+//! Band-based queuing: destinations with neighbouring coordinates form a band, and each band has a queue.
 //!
 //! # Source
 //! P. Yebenes Segura et al., "BBQ: A Straightforward Queuing Scheme to Reduce HoL-Blocking in High-Performance Hybrid Networks",
-//! Euro-Par 2013. The mapping is our reading: the paper was not at hand. With Q queues and k coordinates, it is floor(c Q / k) for a
-//! destination with coordinate c.
+//! Euro-Par 2013. The mapping is our interpretation, because the paper was not available. With Q queues and k coordinates, it is
+//! floor(c Q / k) for a destination with coordinate c.
 //! # Parameters
 //! queues: queues of a port, for each VC class of the routing \[count\].
 //! # Guarantees
-//! Destinations of a band are next to each other in the dimension that the channel belongs to.
+//! In the dimension of the channel, the destinations of a band are next to each other.
 //! # Not modelled
-//! Hybrid (KNS) networks, for which the scheme was made: here it is for all that have dimensions.
+//! Hybrid (KNS) networks, for which the scheme was made. Here it applies to all networks with dimensions.
 //! # Validation
 //! `conformance/src/queueing.rs`: lanes, order, no stall.
 
@@ -21,7 +21,7 @@ use weft_api::queueing::{Crossing, QueueingModel, Scheme};
 use weft_topology::Graph;
 use weft_units::Refusal;
 
-/// The queue is the band of coordinates that the destination lies in (BBQ).
+/// The queue is the band of coordinates that contains the destination (BBQ).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Bbq {

@@ -1,4 +1,4 @@
-//! Coordinates of destinations on a grid, which `iodet` and `bbq` go by.
+//! Coordinates of destinations on a grid, for `iodet` and `bbq`.
 
 use weft_api::queueing::Crossing;
 use weft_topology::{Graph, Grid};
@@ -11,14 +11,15 @@ pub struct OnGrid {
 }
 
 impl OnGrid {
-    /// `None` for a network without dimensions.
+    /// Returns `None` for a network without dimensions.
     pub fn of(graph: &Graph) -> Option<Self> {
         let grid = graph.structure().grid.clone().filter(|grid| !grid.dimensions.is_empty())?;
         Some(Self { grid, router_of: (0..graph.terminals()).map(|t| graph.terminal_at(t).0).collect() })
     }
 
-    /// The coordinate of the destination in the dimension that the packet crosses, and the width of that dimension. On the
-    /// channel from a terminal it is the first dimension in which source and destination differ, or else the lowest.
+    /// The coordinate of the destination in the dimension of the channel that the packet crosses, and the width of that dimension.
+    /// On the channel from a terminal, it is the first dimension in which source and destination differ; if there is none, the
+    /// lowest dimension.
     pub fn of_destination(&self, crossing: &Crossing) -> (u32, u32) {
         let to = self.router_of[crossing.dst as usize];
         let crossed = crossing.from.and_then(|(_, port)| self.grid.dimension_of(port));

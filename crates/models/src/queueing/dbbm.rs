@@ -6,12 +6,12 @@
 //! # Parameters
 //! queues: queues of a port, for each VC class of the routing \[count\].
 //! # Guarantees
-//! A flow keeps its lane on its whole path, so its packets stay in order where its path is the same.
+//! A flow keeps its lane on its whole path, so its packets stay in order if they take the same path.
 //! # Not modelled
-//! Other hashes of the destination.
+//! Other hash functions of the destination.
 //! # Validation
-//! `engine/tests/queueing.rs`: on a 4-ary tree, links above the leaves carry one residue of four if the digits go up in the order
-//! from the lowest, as computed there. `conformance/src/queueing.rs`: lanes, order, no stall.
+//! `engine/tests/queueing.rs`: on a 4-ary tree, links above the leaves carry destinations with one residue modulo four, if links up
+//! are chosen by the digits from the lowest on, as computed there. `conformance/src/queueing.rs`: lanes, order, no stall.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

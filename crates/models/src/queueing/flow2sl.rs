@@ -2,17 +2,16 @@
 //!
 //! # Source
 //! J. Escudero-Sahuquillo et al., "A New Proposal to Deal with Congestion in InfiniBand-based Fat-Trees", JPDC 74(1), 2014, as F. Zahn
-//! et al. describe it (HiPINEB 2019, section III.C): flows of the same source group and destination group share a queue, flows
-//! of the same source group to different groups do not. Every Latin square meets that.
+//! et al. describe it (HiPINEB 2019, section III.C): flows of the same source group and destination group share a queue, flows of the
+//! same source group to different groups do not. Every Latin square meets this condition.
 //! # Parameters
 //! queues: groups of terminals, and queues of a port for each VC class of the routing \[count\]. Terminal n of N is in group
-//! floor(n Q / N).
-//! reading: `sum`, the queue is the sum of both groups modulo Q; or `dst`, it is the group of the destination. Section IV.B of that
-//! paper suggests the second: all flows to one group share a VC.
+//! floor(n Q / N). reading: with `sum`, the queue is the sum of both groups modulo Q; with `dst`, the queue is the group of the
+//! destination. Section IV.B of that paper suggests `dst`: all flows to one group share a VC.
 //! # Guarantees
-//! The constraint above. A flow keeps its lane on its whole path.
+//! The condition above holds. A flow keeps its lane on its whole path.
 //! # Not modelled
-//! The tables of InfiniBand by which a subnet manager sets it up.
+//! The InfiniBand tables with which a subnet manager sets up the scheme.
 //! # Validation
 //! `conformance/src/queueing.rs`: lanes, order, no stall.
 
@@ -30,12 +29,12 @@ pub struct Flow2sl {
     /// Groups of terminals, and queues of a port for each VC class of the routing.
     #[serde(default = "four")]
     pub queues: u32,
-    /// How the queue follows from the groups.
+    /// Rule that gives the queue from the groups.
     #[serde(default)]
     pub reading: Reading,
 }
 
-/// The two readings of the description of the scheme.
+/// The two interpretations of the published description.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Reading {

@@ -1,19 +1,19 @@
-//! H2LQ: two levels of queues on a dragonfly, by destination group before the global link and by destination behind it.
+//! H2LQ: two levels of queues on a dragonfly. The queue follows from the destination group before the global link, and from the
+//! destination after it.
 //!
 //! # Source
 //! P. Yebenes et al., "Efficient Queuing Schemes for HoL-blocking Reduction in Dragonfly Topologies with Minimal-Path Routing", CLUSTER
 //! 2015: a standard virtual network of 6 VCs and an escape virtual network of 2, as F. Zahn et al. use it (HiPINEB 2019, section
-//! III.C). The mapping inside of each is our reading: the paper was not at hand.
+//! III.C). The mapping inside of each virtual network is our interpretation, because the paper was not available.
 //! # Parameters
-//! standard: queues before the destination group, and at its entry behind the global link \[count\]. A packet that waits in another
-//! group goes by the number of its destination group. At the entry it goes by the router of its destination in the group. The queue
-//! is that number modulo `standard`.
-//! escape: queues on the local links of the destination group, behind a global link \[count\]. The queue is the destination modulo
-//! `escape`.
+//! standard: number of queues before the destination group, and at the router where packets enter it over the global link
+//! \[count\]. In another group, the number of the destination group counts. In the router of entry, the number of the destination's
+//! router within the group counts. The queue is this number modulo `standard`. escape: number of queues on the local links of the
+//! destination group, after a global link \[count\]. There the queue is the destination modulo `escape`.
 //! # Guarantees
 //! The two levels share no queue.
 //! # Not modelled
-//! Detours: packets that cross a third group are in the standard queues there.
+//! Detours: packets that cross a third group use the standard queues there.
 //! # Validation
 //! `conformance/src/queueing.rs`: lanes, order, no stall.
 
@@ -24,14 +24,14 @@ use weft_api::queueing::{Crossing, QueueingModel, Scheme};
 use weft_topology::Graph;
 use weft_units::Refusal;
 
-/// Queues by destination group, then by destination behind the global link (H2LQ).
+/// Queues by destination group before the global link, and by destination after it (H2LQ).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct H2lq {
-    /// Queues before the destination group, and at its entry behind the global link.
+    /// Number of queues before the destination group, and at the router where packets enter it over the global link.
     #[serde(default = "six")]
     pub standard: u32,
-    /// Queues on the local links of the destination group, behind a global link.
+    /// Number of queues on the local links of the destination group, after a global link.
     #[serde(default = "two")]
     pub escape: u32,
 }
@@ -57,7 +57,7 @@ impl QueueingModel for H2lq {
         self.standard + self.escape
     }
 
-    /// The two levels are those of the VC classes.
+    /// The two levels belong to different VC classes.
     fn parts(&self, graph: &Graph, _classes: u32) -> u32 {
         self.queues(graph)
     }
@@ -78,9 +78,9 @@ impl QueueingModel for H2lq {
 #[derive(Debug)]
 struct TwoLevels {
     of: H2lq,
-    /// By terminal.
+    /// Router of each terminal.
     router_of: Vec<u32>,
-    /// By router: its group, and its number there.
+    /// Group of each router, and its number in the group.
     places: Vec<(u32, u32)>,
 }
 

@@ -3,16 +3,17 @@
 //! # Source
 //! R. Penaranda, C. Gomez, M. E. Gomez, P. Lopez, J. Duato, "IODET: A HoL-blocking-aware Deterministic Routing Algorithm for Direct
 //! Topologies", ICPADS 2012, as F. Zahn et al. describe it (HiPINEB 2019, section III.C): "it assigns packets to VCs according to the
-//! dimension for the next hop". An abstract of the same university has VCs by destination; that is the reading `dst_coord`.
+//! dimension for the next hop". An abstract by authors of the same university chooses VCs by destination; this is the reading
+//! `dst_coord`.
 //! # Parameters
-//! queues: queues of a port, for each VC class of the routing \[count\]. Default: one per dimension.
-//! reading: what the queue follows from. `next_dim`: the dimension that the packet crosses next, from the router whose buffer it is in.
-//! Packets that have arrived share the last queue. `dst_coord`: the coordinate of the destination in the dimension of the channel,
-//! modulo the number of queues.
+//! queues: queues of a port, for each VC class of the routing \[count\]. Default: one per dimension. reading: the quantity that gives
+//! the queue. `next_dim`: the dimension that the packet crosses next, from the router whose buffer holds the packet. Packets that have
+//! arrived share the last queue. `dst_coord`: the coordinate of the destination in the dimension of the channel, modulo the number of
+//! queues.
 //! # Guarantees
 //! With `next_dim` and the default number, packets that share a queue cross the same dimension next, or have arrived.
 //! # Not modelled
-//! The routing of IODET: it is the one of the scenario, such as dimension order.
+//! The routing of IODET. The scenario chooses a routing, such as dimension order.
 //! # Validation
 //! `conformance/src/queueing.rs`: lanes, order, no stall.
 
@@ -31,12 +32,12 @@ pub struct Iodet {
     /// Queues of a port, for each VC class of the routing. Default: one per dimension.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queues: Option<u32>,
-    /// The quantity from which the queue follows.
+    /// The quantity that gives the queue.
     #[serde(default)]
     pub reading: Reading,
 }
 
-/// The two readings of the description of the scheme.
+/// The two interpretations of the published description.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Reading {

@@ -1,19 +1,19 @@
-//! A table of your own: the queue of each destination, and if asked of each group of sources or each input.
+//! A table in the scenario: the queue of each destination, and optionally of each group of sources or each input.
 //!
 //! # Source
-//! The tables by which InfiniBand maps service levels to virtual lanes, by input and output (InfiniBand Architecture Specification,
-//! volume 1, section 7.6.6), written by destination.
+//! The tables that map service levels to virtual lanes in InfiniBand, by input and output (InfiniBand Architecture Specification,
+//! volume 1, section 7.6.6). Here they are written by destination.
 //! # Parameters
-//! lanes: rows of queues, each with one number per terminal, the destination.
-//! rows: which packets take which row. `one`: there is one row. `source_group`: with R rows, packets of source s of N take row floor(s R / N).
-//! `input`: the row has the number of the input port of the router whose buffer it is, modulo the number of rows.
+//! lanes: rows of queues. Each row has one number per terminal, for packets to this terminal. rows: rule by which packets use a row. `one`:
+//! there is one row. `source_group`: with R rows, packets from source s of N use row floor(s R / N). `input`: packets use the row with the
+//! number of the input port that holds them, modulo the number of rows.
 //! # Guarantees
 //! The queue is the number in the table.
 //! # Not modelled
-//! Tables that change in a run.
+//! Tables that change during a run.
 //! # Validation
-//! `engine/tests/queueing.rs`: a table of the destinations modulo 4 has the results of `dbbm`. `conformance/src/queueing.rs`: lanes, order, no
-//! stall.
+//! `engine/tests/queueing.rs`: a table with the destinations modulo 4 gives the results of `dbbm`. `conformance/src/queueing.rs`:
+//! lanes, order, no stall.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -26,23 +26,23 @@ use weft_units::Refusal;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Map {
-    /// Rows of queues, numbered from 0, each with one number per terminal: the queue of packets to it.
+    /// Rows of queues, numbered from 0. Each row has one number per terminal: the queue of packets to this terminal.
     pub lanes: Vec<Vec<u8>>,
-    /// Rule by which packets take a row.
+    /// Rule by which packets use a row.
     #[serde(default)]
     pub rows: Rows,
 }
 
-/// Rule by which packets take a row of the table.
+/// Rule by which packets use a row of the table.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Rows {
     /// There is one row.
     #[default]
     One,
-    /// Each row is for sources that follow each other: with R rows, source s of N takes row floor(s R / N).
+    /// Each row is for a range of consecutive sources: with R rows, source s of N uses row floor(s R / N).
     SourceGroup,
-    /// The number of the input port, modulo the number of rows, is that of the row.
+    /// The row has the number of the input port, modulo the number of rows.
     Input,
 }
 
@@ -108,11 +108,11 @@ impl QueueingModel for Map {
 struct Table {
     map: Map,
     queues: u32,
-    /// By router: its first port in `inputs`.
+    /// For each router: its first port in `inputs`.
     base: Vec<u32>,
-    /// By output: the input port that it leads to.
+    /// For each output: the input port at its far end.
     inputs: Vec<u16>,
-    /// By terminal: its port.
+    /// For each terminal: its port.
     terminals: Vec<u16>,
 }
 
@@ -138,7 +138,7 @@ impl Scheme for Table {
     }
 
     fn looks_at_sources(&self) -> bool {
-        // the row of an input from a terminal is that of the source's port
+        // for an input from a terminal, the row follows from the source's port
         self.map.rows != Rows::One
     }
 }

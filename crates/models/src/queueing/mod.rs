@@ -1,8 +1,8 @@
-//! Queueing schemes: which lane of a VC class a packet takes on a channel. So it waits in that queue of the next router. Each scheme
-//! is one file, and one line here.
+//! Queueing schemes choose the lane of a VC class that a packet takes on a channel. The packet then waits in the queue of this lane
+//! in the next router. Each scheme is one file, and one line here.
 
 weft_units::registry! {
-    /// Every queueing scheme. The lanes of a packet are a function of its terminals, and of where it is.
+    /// Every queueing scheme. The lane of a packet depends only on its terminals, and on its position.
     pub enum QueueingConfig as QueueingModel, with examples, open to AddedQueueing:
     "one_queue" => one_queue::OneQueue,
     "voqsw" => voqsw::Voqsw,
@@ -34,7 +34,7 @@ impl QueueingConfig {
     }
 }
 
-/// Most queues that a parameter may request. A channel has 16 VCs, but only lanes that packets can reach need one.
+/// Largest number of queues that a parameter may request. A channel has 16 VCs, but only lanes that packets can reach need a VC.
 const MOST: u32 = 256;
 
 /// Refuses numbers of queues that no scheme can have.
@@ -45,7 +45,7 @@ fn check_queues(path: &str, queues: u32) -> Result<(), Refusal> {
     Err(Refusal::new(path, format!("{queues} queues; a scheme has 1 to {MOST}"), format!("write 1 to {MOST}")))
 }
 
-/// The refusal of a network without the structure that a scheme needs.
+/// The refusal of a network that lacks the structure that a scheme needs.
 fn no_view(name: &str, networks: &str) -> Refusal {
     Refusal::new(
         format!("queueing.{name}"),

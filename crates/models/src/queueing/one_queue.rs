@@ -1,4 +1,4 @@
-//! One queue: a scheme that divides nothing. Packets wait behind each other whatever their destination.
+//! One queue: a scheme that separates no packets. Packets wait behind each other whatever their destination.
 //!
 //! # Source
 //! "1q" of F. Zahn et al., "On the Interactions of Congestion Management and Energy Saving in Interconnection Networks", HiPINEB
@@ -8,9 +8,9 @@
 //! # Guarantees
 //! Every VC class of a channel keeps all its VCs.
 //! # Not modelled
-//! Nothing.
+//! Nothing is omitted.
 //! # Validation
-//! `conformance/src/queueing.rs`: every other scheme with one queue has the same results to the last bit.
+//! `conformance/src/queueing.rs`: every other scheme with one queue gives the same results to the last bit.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,24 +1,26 @@
-//! Queues that are set aside for congested outputs while they are congested, in the manner of RECN.
+//! RECN: while an output is congested, a separate queue is set aside for its packets.
 //!
 //! # Source
 //! J. Duato et al., "A New Scalable and Cost-Effective Congestion Management Strategy for Lossless Multistage Interconnection
 //! Networks" (RECN), HPCA 2005; for memory at inputs alone US patent 8509077. Neither text was read: the protocol follows
 //! their abstracts and claims.
 //! # Parameters
-//! queues: queues of a port that can be set aside, for each VC class of the routing \[count\]. detect: an output is congested if so large
-//! a share of a queue waits for it in normal queues \[percent\]. spread: neighbours upstream are told when a queue set aside is filled to
-//! this share \[percent\]. linger: time that an empty queue stays set aside \[time\].
+//! queues: number of queues of a port that can be set aside, for each VC class of the routing \[count\]. detect: an output is congested
+//! if the flits that wait for it in normal queues exceed this share of a queue \[percent\]. spread: when a queue that is set aside is
+//! filled to this share, the neighbours upstream are notified \[percent\]. linger: time for which an empty queue stays set aside
+//! \[time\].
 //! # Guarantees
-//! Packets of a flow stay in order on a path that is fixed while nothing fails. Each queue set aside has one token, which is returned. A router knows its own queues and
-//! the tokens of its neighbours, nothing else. With 0 queues nothing changes.
+//! Packets of a flow stay in order on a path that is fixed while no link or router fails. Each queue that is set aside has one
+//! token, which is returned. A router knows only its own queues and the tokens of its neighbours. With 0 queues nothing changes.
 //! # Not modelled
-//! Memory that all queues of a port share: each has its part, and credits stop its sender in place of Xon and Xoff. Tokens travel as
-//! credits do, also over links that have failed, and take no bandwidth. Outputs between routers that heads choose by their queues never
-//! count as congested: no router upstream knows whether a packet will cross one. A packet that has come into a normal queue stays there: packets for a congested output leave it
-//! only as fast as that output takes them.
+//! Memory that all queues of a port share: here each queue has a fixed part, and credits stop its sender instead of Xon and Xoff. Tokens
+//! travel like credits, also over links that have failed, and use no bandwidth. Outputs between routers that heads choose by their queues
+//! never count as congested, because no router upstream knows whether a packet will cross such an output. A packet that has entered a
+//! normal queue stays there: packets for a congested output leave the queue only as fast as that output accepts them.
 //! # Validation
-//! `kernel/src/parts/set_aside.rs`: two routers, explored exhaustively. `engine/tests/recn.rs`: tokens and queues are
-//! returned. `tests/test_recn.py`: cold flows beside a hot spot, as with a queue per destination. `conformance/src/queueing.rs`: order, no stall, blocks, checkpoints.
+//! `kernel/src/parts/set_aside.rs`: all states of two routers are explored. `engine/tests/recn.rs`: tokens and queues are returned.
+//! `tests/test_recn.py`: cold flows next to a hot spot behave as with a queue per destination. `conformance/src/queueing.rs`:
+//! order, no stall, blocks, checkpoints.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -27,20 +29,20 @@ use weft_api::queueing::{BufferSite, Crossing, QueueingModel, Scheme, SetAside};
 use weft_topology::Graph;
 use weft_units::{Refusal, Share, Time};
 
-/// Most queues of a port that can be set aside: a channel has 16 VCs, and one is the normal queue.
+/// Largest number of queues of a port that can be set aside: a channel has 16 VCs, and one VC is the normal queue.
 const MOST: u32 = 15;
 
-/// Queues that are set aside for congested outputs while they are congested (after RECN).
+/// RECN: while an output is congested, a separate queue is set aside for its packets.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Recn {
     /// Queues of a port that can be set aside, for each VC class of the routing.
     pub queues: u32,
-    /// Flits in the normal queues of a router that wait for an output, from which it is congested: a share of a queue.
+    /// An output is congested if the flits that wait for it in the normal queues of its router reach this share of a queue.
     pub detect: Share,
-    /// Share of a queue set aside: when the queue is filled to it, neighbours upstream set queues aside as well.
+    /// When a queue that is set aside is filled to this share, the neighbours upstream set queues aside as well.
     pub spread: Share,
-    /// Time that an empty queue stays set aside.
+    /// Time for which an empty queue stays set aside.
     pub linger: Time,
 }
 

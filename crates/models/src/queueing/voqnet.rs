@@ -1,21 +1,21 @@
-//! Virtual output queues at network level: a queue per destination, so that no packet waits behind one for another terminal.
+//! Virtual output queues at network level: each destination has a queue, so a packet never waits behind a packet for another terminal.
 //!
 //! # Source
-//! "VOQnet" in F. Zahn et al., HiPINEB 2019, section II.B, which calls it infeasible in large networks: the control without head-of-line
-//! blocking.
+//! "VOQnet" in F. Zahn et al., HiPINEB 2019, section II.B, which calls it infeasible in large networks. It is the reference without
+//! head-of-line blocking.
 //! # Parameters
-//! ideal: take the ideal map even in a network of 17 terminals or fewer.
+//! ideal: use the ideal map even in a network of 17 terminals or fewer.
 //! # Guarantees
 //! Packets that share a queue have the same destination. A flow keeps its lane on its whole path. Up to 17 terminals each queue is a VC.
-//! Beyond, the map is ideal: each destination has a queue of `buffer` flits at every input, in each VC class of the routing. No router
-//! can be built so in a large network.
+//! In larger networks the map is ideal: each destination has a queue of `buffer` flits at every input, in each VC class of the routing.
+//! No router for a large network can be built like this.
 //! # Not modelled
-//! In the ideal map: routings that decide hop by hop, trunks, faults, and wormhole with packets of several flits. A
-//! packet gives its places back as a whole, when its tail has left. A VC has one packet at a time that requests an
-//! output. Places are kept for that packet, so it waits for the link only. The other packets of the VC wait as long.
+//! In the ideal map: routings that decide hop by hop, trunks, faults, and wormhole with packets of several flits. A packet returns
+//! all its buffer places at once, when its tail has left. A VC has one packet at a time that requests an output. Places are
+//! reserved for that packet, so it waits only for the link. The other packets of the VC wait for the same time.
 //! # Validation
-//! `engine/tests/queueing.rs`, for VCs, and `engine/tests/ideal_queues.rs`, for the ideal map: beside a hot spot, flows to other
-//! terminals accept the same load as beside throttled sources. `conformance/src/queueing.rs`: lanes, order, no stall.
+//! `engine/tests/queueing.rs`, for VCs, and `engine/tests/ideal_queues.rs`, for the ideal map: next to a hot spot, flows to other
+//! terminals accept the same load as next to throttled sources. `conformance/src/queueing.rs`: lanes, order, no stall.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -24,14 +24,14 @@ use weft_api::queueing::{Crossing, QueueingModel, Scheme};
 use weft_topology::Graph;
 use weft_units::Refusal;
 
-/// Most terminals of a network in which each queue is a VC: a channel has 16, and a terminal sends to all others.
+/// Largest number of terminals with which each queue is a VC: a channel has 16 VCs, and a terminal sends to all other terminals.
 const MOST_OF_VCS: u32 = 17;
 
 /// A queue per destination (VOQnet): no head-of-line blocking. Ideal in networks of more than 17 terminals.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Voqnet {
-    /// Take the ideal map even in a network of 17 terminals or fewer.
+    /// Use the ideal map even in a network of 17 terminals or fewer.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub ideal: bool,
 }

@@ -1,5 +1,4 @@
-//! Virtual output queues at switch level: the queue is the output that the packet will request at the router whose
-//! buffer it is in.
+//! Virtual output queues at switch level: the queue is the output that the packet will request at the router that stores it.
 //!
 //! # Source
 //! "VOQsw" of F. Zahn et al., HiPINEB 2019, section III.C: "each input port has one virtual queue for every output port". W. J. Dally,
@@ -10,7 +9,7 @@
 //! # Guarantees
 //! With the default, packets that share a queue request the same output.
 //! # Not modelled
-//! Routings that choose at the router: the sender must know the output, so the routing must name its hops ahead.
+//! Routings that choose an output at the router. The sender must know the output, so the routing must name its hops in advance.
 //! # Validation
 //! `engine/tests/queueing.rs`: the lanes on the links of a torus and a dragonfly, counted by hand.
 //! `conformance/src/queueing.rs`: lanes, order, no stall.

@@ -1,20 +1,20 @@
-//! The control packets of the power policy: messages between routers, packet by packet.
+//! Records each control packet of the power policy, the messages between routers.
 //!
-//! A packet is noted where it leaves, and again where it comes, which may be in another block. The bound acts on all
-//! blocks together, as that of `link_states`.
+//! A packet is recorded where it leaves, and again where it arrives, which may be in another block. The limit counts the packets of
+//! all blocks together, like that of `link_states`.
 //!
 //! # Source
-//! None: the record of the packets of the agents of a power policy.
+//! None: this records the packets of the agents of a power policy.
 //! # Parameters
-//! max_packets [packets]: most packets to keep.
+//! max_packets [packets]: largest number of packets to keep.
 //! # Guarantees
-//! Packets are in the order in which they were sent; in the cycle in which there would be more than `max_packets`, the
-//! record ends for all routers.
+//! Packets are in the order in which they were sent. In the first cycle with more than `max_packets` packets, the record ends for
+//! all routers.
 //! # Not modelled
-//! The path of a packet: only how many links it crossed.
+//! The path of a packet, except the number of links that it crossed.
 //! # Validation
-//! `engine/tests/tcep.rs`: what is said in small examples, packet by packet; every link that a packet crosses is
-//! counted; the same in any number of blocks.
+//! `engine/tests/tcep.rs`: the messages in small examples, packet by packet; every link that a packet crosses is counted; the same
+//! in any number of blocks.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -31,8 +31,7 @@ use weft_units::Refusal;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ControlPackets {
-    /// Most packets to record, 1 to 100000000. In the cycle in which there would be more, the record ends for all
-    /// routers.
+    /// Largest number of packets to record, 1 to 100000000. In the first cycle with more packets, the record ends for all routers.
     #[schemars(range(min = 1, max = 100_000_000))]
     pub max_packets: u32,
 }
@@ -62,7 +61,7 @@ impl Recording for ControlPackets {
 
     fn table(&self, mut parts: Vec<Log>, run: &Recorded) -> Table {
         for arrival in parts.iter_mut().flat_map(|log| std::mem::take(&mut log.arrivals)).collect::<Vec<_>>() {
-            // a packet that left when there was no more room is not noted
+            // a packet that left after the record was full is not recorded
             if let Some(packet) = parts[arrival.block as usize].sent.get_mut(arrival.number as usize) {
                 packet.arrival = Some((arrival.cycle, arrival.hops));
             }
@@ -126,7 +125,7 @@ fn columns(packets: &[ControlPacket], classes: &[Arc<str>]) -> [(&'static str, C
     ]
 }
 
-/// Control packets that a block has noted.
+/// Control packets that a block has recorded.
 #[derive(Debug, Kept)]
 pub struct Log {
     /// Sent control packets, indexed by their number.
@@ -137,7 +136,7 @@ pub struct Log {
 }
 
 impl Recorder for Log {
-    /// One packet more than there is room for is kept: it shows where the room ended.
+    /// Keeps one packet more than the limit; it shows in which cycle the record became full.
     fn control_sent(&mut self, _: u32, packet: &ControlPacket) {
         if self.sent.len() <= self.most {
             self.sent.push(*packet);

@@ -1,26 +1,25 @@
-//! Flows: throughput, latency and dynamic energy of classes of packets, by source and destination.
+//! Flows: throughput, latency and dynamic energy of classes of packets. The source and the destination of a packet give its class.
 //!
 //! # Source
-//! F. Zahn, P. Yebenes, J. Escudero-Sahuquillo, P. J. Garcia, H. Froening, "Effects of Congestion Management on Energy
-//! Saving Techniques in Interconnection Networks", HiPINEB'19: hot flows lead to a congested destination, cold flows do
-//! not. Uniform traffic addresses that destination as well. Therefore jobs cannot tell the two apart.
+//! F. Zahn, P. Yebenes, J. Escudero-Sahuquillo, P. J. Garcia, H. Froening, "Effects of Congestion Management on Energy Saving
+//! Techniques in Interconnection Networks", HiPINEB'19: hot flows lead to a congested destination, cold flows do not. Uniform
+//! traffic also addresses that destination. Therefore jobs cannot distinguish hot and cold flows.
 //!
 //! # Parameters
-//! classes: name, from and to \[terminals: a list, a job, or a group of a pattern\] of each. A packet is in the first class
-//! that it fits, or else in `rest`.
+//! classes: name, from and to \[terminals: a list, a job, or a group of a pattern\] of each. A packet is in the first class that it
+//! fits, or otherwise in `rest`.
 //!
 //! # Guarantees
-//! Every packet is in one class, so the classes add up to the run. Control packets of the power policy are in the class
-//! `control`. Packets, accepted flits, injected flits, flits on
-//! links and energies are exact integers. A channel whose flits cost differently from state to state shares its dynamic
-//! energy among the classes by their flits on it.
+//! Every packet is in one class, so the classes add up to the run. Control packets of the power policy are in the class `control`.
+//! Packets, accepted flits, injected flits, flits on links and energies are exact integers. If the flits of a channel cost
+//! differently in different states, its dynamic energy is divided among the classes by their flits on the channel.
 //!
 //! # Not modelled
-//! Static energy, which no flow causes alone. Packets in source queues: they have no destination before they leave the
-//! queue. Accepted flits count as whole packets, by their last flit, as those of a job do.
+//! Static energy, because no flow alone causes it. Packets in source queues, because they have no destination before they leave the
+//! queue. Accepted flits count as whole packets, when the last flit arrives, as in the results of a job.
 //!
 //! # Validation
-//! `scenario/tests/flows.rs`: the classes add up to the totals of the run and of its channels, whatever the blocks are.
+//! `scenario/tests/flows.rs`: the classes add up to the totals of the run and of its channels, for any number of blocks.
 //! `tests/test_checkpoints.py`: the table is the same after a run continues from a checkpoint.
 
 mod classes;
@@ -39,11 +38,11 @@ use weft_api::recording::{
 use weft_api::state::MEASURED;
 use weft_units::Refusal;
 
-/// Link class of the links to terminals.
+/// Number of the link class of links to terminals.
 const TERMINAL: u8 = 0;
-/// VCs of a channel at most.
+/// Largest number of VCs of a channel.
 const VCS: usize = 16;
-/// Quantiles of latencies, each with its part of the name of a column.
+/// Quantiles of latencies, and the part that each adds to the name of a column.
 const QUANTILES: [(&str, f64); 6] =
     [("p50", 0.5), ("p90", 0.9), ("p95", 0.95), ("p99", 0.99), ("p99_9", 0.999), ("p99_99", 0.9999)];
 
@@ -80,7 +79,7 @@ impl Recording for Flows {
         Ok(FlowsOfBlock { classes, sums, flits, last, rows, state: Window::Before })
     }
 
-    /// The counts of all channels, and the last class on each of their VCs.
+    /// Memory for the counts of all channels, and for the last class on each of their VCs.
     fn bytes(&self, network: &NetworkSite) -> u64 {
         (network.channels * ((self.classes.len() + 1) * size_of::<i64>() + VCS)) as u64
     }
@@ -194,7 +193,7 @@ fn columns(names: &[String], sources: &[u64], flows: &[Sums], used: &[Used], run
 /// Counts of a class in a block.
 #[derive(Debug, Kept)]
 struct Sums {
-    /// Packets of the window that were delivered; their hops and latencies [cycles].
+    /// Number of packets of the window that were delivered, with their hops and latencies [cycles].
     packets: u64,
     hops: u64,
     latency: u64,
@@ -205,7 +204,7 @@ struct Sums {
 
 impl Sums {
     fn new() -> Self {
-        // as for all packets of the run: up to 2^32 cycles with 3 significant digits
+        // the same bounds as for all packets of the run: up to 2^32 cycles with 3 significant digits
         let latencies = Histogram::new_with_bounds(1, 1 << 32, 3).expect("constant bounds are valid");
         Self { packets: 0, hops: 0, latency: 0, network_latency: 0, latencies, accepted_flits: 0 }
     }
@@ -231,7 +230,7 @@ struct Used {
     router_yj: u128,
 }
 
-/// The part of a run with respect to the window.
+/// The part of a run relative to the window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, weft_api::base::kept::Value)]
 enum Window {
     Before,
@@ -239,21 +238,21 @@ enum Window {
     Over,
 }
 
-/// The flows of a block.
+/// The flow counts of a block.
 #[derive(Debug, Kept)]
 pub struct FlowsOfBlock {
     #[kept(fixed)]
     classes: Classes,
     #[kept(each)]
     sums: Vec<Sums>,
-    /// Flits of the window by channel and class, the classes of a channel side by side. Packets that are crossing a channel
-    /// are settled at both ends of the window.
+    /// Flits of the window by channel and class. The classes of a channel are next to each other. At the beginning and end of the
+    /// window, the counts of packets that are crossing a channel are corrected.
     #[kept(each)]
     flits: Vec<i64>,
     /// Class of the last packet that crossed, for each channel and VC.
     #[kept(each)]
     last: Vec<u8>,
-    /// Row of each channel in channels.parquet, and its link class.
+    /// Row of each channel in channels.parquet, and the channel's link class.
     #[kept(fixed)]
     rows: Vec<Option<(u32, u8)>>,
     state: Window,
@@ -284,7 +283,7 @@ impl Recorder for FlowsOfBlock {
     }
 
     fn part_crossed(&mut self, packets: &[PartCrossed]) {
-        // Flits that are missing at the begin of the window cross in it, those that are missing at its end do not.
+        // Flits that have not yet crossed at the beginning of the window cross in it; flits that have not yet crossed at its end do not.
         let sign = if self.state == Window::Before { 1 } else { -1 };
         for part in packets {
             let last = self.last[part.channel * VCS + usize::from(part.vc)];
@@ -318,7 +317,7 @@ impl FlowsOfBlock {
     }
 }
 
-/// `energy * flits / all` without fractions. It needs no more than 128 bits.
+/// Computes `energy * flits / all` in whole numbers. Intermediate results fit into 128 bits.
 fn part(energy: u128, flits: i64, all: i64) -> u128 {
     let (flits, all) = (flits as u128, (all as u128).max(1));
     energy / all * flits + energy % all * flits / all
@@ -330,10 +329,10 @@ mod tests {
 
     #[test]
     fn energies_are_shared_without_a_rest() {
-        // 10 yJ for 3 flits of 3 classes: 3, 3 and 4
+        // 10 yJ for one flit each of 3 classes: 3, 3 and 4
         let ends = [0, 1, 2, 3].map(|flits| part(10, flits, 3));
         assert_eq!(ends, [0, 3, 6, 10]);
-        // a price per flit is shared exactly, beyond 64 bits as well
+        // a price per flit is divided exactly, also beyond 64 bits
         let price = 1u128 << 80;
         assert_eq!(part(price * 1_000_000_007, 7, 1_000_000_007), price * 7);
         assert_eq!(part(0, 0, 0), 0);

@@ -1,7 +1,7 @@
-//! Link states over time: which state each managed channel was in from when to when, over the whole run.
+//! Link states over time: the intervals in which each managed channel was in each state, over the whole run.
 //!
-//! A block notes the changes of its own channels. The bound acts on all of them together, so that what is kept does not
-//! depend on the blocks: everything before the cycle of the first change that has no room.
+//! A block records the changes of its own channels. The limit counts the changes of all blocks together, so the record does not
+//! depend on the blocks. It contains all changes before the cycle of the first change beyond the limit.
 //!
 //! # Source
 //! None: the record of the changes of a power policy.

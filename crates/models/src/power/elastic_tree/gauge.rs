@@ -1,5 +1,5 @@
-//! The agents of the elastic tree: they count in each block how many packets are in flight that have chosen each link
-//! up. The overseer reads the counts.
+//! The agents of the elastic tree: in each block they count the packets in flight that have chosen each link up. The overseer reads
+//! the counts.
 
 use weft_api::agents::{Agents, Departures, Probes};
 use weft_api::base::kept::Kept;
@@ -11,8 +11,8 @@ use weft_api::state::Packet;
 pub struct Gauge {
     #[kept(fixed)]
     radix: u32,
-    /// [level][choices up to this level]: packets that made them in this block minus packets delivered or discarded in
-    /// it that had made them anywhere. Summed over all blocks this is the number in flight.
+    /// [level][choices up to this level]: number of packets that made these choices in this block. Packets that were delivered or
+    /// discarded in this block are subtracted, wherever they made the choices. Summed over all blocks this is the number in flight.
     #[kept(each)]
     chosen: Vec<Vec<i64>>,
 }
@@ -22,7 +22,7 @@ impl Agents for Gauge {
         Probes { departures: true, routed: true, ..Probes::default() }
     }
 
-    /// Counts a packet that has chosen a link up of one more level, its last choice so far.
+    /// Counts a packet that has chosen a link up of one more level; this is the packet's last choice so far.
     fn routed(&mut self, packet: &Packet) {
         self.count_last(packet, 1);
     }
@@ -61,14 +61,15 @@ impl Gauge {
         }
     }
 
-    /// Removes a packet that is not in flight any more.
+    /// Removes a packet that is no longer in flight.
     fn forget(&mut self, packet: &Packet) {
         for level in 0..usize::from(packet.phase) {
             self.chosen[level][choices_below(packet.target, level + 1, self.radix)] -= 1;
         }
     }
 
-    /// Packets that made these choices here, up to this level, minus those that have ended in this block.
+    /// Number of packets that made these choices here, up to this level, minus the packets with these choices that have ended in
+    /// this block.
     pub fn chosen(&self, level: usize, choices: usize) -> i64 {
         self.chosen[level][choices]
     }
@@ -94,7 +95,7 @@ mod tests {
         let before = packet;
         note_choice(&mut packet, 1, 0);
         there.routed(&packet);
-        // 3 of level 0, then the 9 of level 1: choices 2, 0 are number 2
+        // 3 entries of level 0, then the 9 of level 1: the choices 2, 0 have number 2
         assert_eq!(both(&here, &there), [(2, 1), (3 + 2, 1)]);
         let mut other = before;
         note_choice(&mut other, 1, 1);

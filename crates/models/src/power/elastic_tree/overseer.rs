@@ -1,5 +1,5 @@
-//! The overseer of the elastic tree: at the end of each epoch it sees how busy each level is, and changes the widths of
-//! all levels that need it at once. Where links have failed it uses others in their place.
+//! The overseer of the elastic tree: at the end of each epoch it reads the utilisation of each level, and changes the widths of all
+//! levels together. If links have failed, it uses other links in their place.
 
 use super::plan::{Failed, Plan, Tree};
 use super::{Gauge, OFF, Runtime};
@@ -27,9 +27,9 @@ pub(super) struct Sizer {
     failed: Failed,
     change: Option<Change>,
     epoch_end: u64,
-    /// Whether a change has ended in this epoch. Then the utilisation of the epoch says nothing about the new widths.
+    /// Whether a change of links has ended in this epoch. If so, the utilisation of the epoch does not show the effect of the new widths.
     has_changed: bool,
-    /// Per level, the utilisation of its busiest channel in the last epoch.
+    /// For each level: the utilisation of its busiest channel in the last epoch.
     #[kept(each)]
     busiest: Vec<f64>,
 }
@@ -39,26 +39,26 @@ pub(super) struct Sizer {
 struct Channel {
     #[kept(fixed)]
     number: u32,
-    /// Level of its link, and coordinates of both ends.
+    /// Level of the link, and the coordinates of its two ends.
     #[kept(fixed)]
     level: usize,
     #[kept(fixed)]
     lower: u64,
     #[kept(fixed)]
     upper: u64,
-    /// Whether the policy may switch it.
+    /// Whether the policy may switch the link.
     #[kept(fixed)]
     managed: bool,
-    /// Flits at the last reading, the low 32 bits.
+    /// Count of flits at the last reading; the low 32 bits.
     flits: u32,
 }
 
-/// Links between on and off.
+/// A change in progress: links between on and off.
 #[derive(Debug, Clone, Value)]
 enum Change {
-    /// The links of `to` that are off wake.
+    /// The links of `to` that were off are waking.
     Waking { to: Plan, until: u64 },
-    /// The links of `from` that are not used any more drain.
+    /// The links of `from` that are no longer used are draining.
     Draining { from: Plan },
 }
 
@@ -102,7 +102,7 @@ impl Overseer for Sizer {
         }
     }
 
-    /// The overseer rests at the least widths, while nothing is sent.
+    /// The overseer rests while nothing is sent and the widths are least.
     fn rests(&self, network: &mut dyn Network) -> Option<u64> {
         let is_calm = self.change.is_none() && !self.has_changed && self.busiest.iter().all(|&used| used == 0.0);
         let sends = |channel: &Channel| network.flits(channel.number) != channel.flits;
@@ -114,8 +114,7 @@ impl Overseer for Sizer {
         self.epoch_end += cycles;
     }
 
-    /// From now on packets avoid failed links and use the links that are on. Replacements are on after their time to
-    /// wake.
+    /// From now on packets avoid failed links and use the links that are on. Replacements are on after the time `wake`.
     fn fault(&mut self, network: &mut dyn Network, now: u64) {
         self.failed.clear();
         for channel in self.channels.iter().filter(|channel| network.is_broken(channel.number)) {
@@ -138,7 +137,7 @@ impl Sizer {
         Self { channels: channels.collect(), ..Self::of(policy) }
     }
 
-    /// Without channels.
+    /// An overseer without channels.
     fn of(policy: Runtime) -> Self {
         let leaves = policy.coords.iter().copied().filter(|at| at >> LEVEL == 0).collect();
         let tree = Tree { radix: policy.radix, levels: policy.managed.len(), leaves };
@@ -155,7 +154,7 @@ impl Sizer {
         }
     }
 
-    /// The links of a plan are all on. Packets use them from now on; links that only the present plan uses drain.
+    /// Called when the links of a plan are all on. Packets use them from now on. Links that only the previous plan uses begin to drain.
     fn turn_to(&mut self, network: &mut dyn Network, plan: Plan, now: u64) {
         let from = std::mem::replace(&mut self.plan, plan);
         self.change = None;
@@ -167,7 +166,7 @@ impl Sizer {
         self.repair(network, now);
     }
 
-    /// Begins to use the best links for these widths.
+    /// Chooses the best links for these widths, and begins the change to them.
     fn begin(&mut self, network: &mut dyn Network, widths: Widths, now: u64) {
         let to = Plan::around(&self.tree, widths, &self.failed);
         if to.links.beyond(&self.plan.links).next().is_none() {
@@ -177,8 +176,8 @@ impl Sizer {
         self.change = Some(Change::Waking { to, until: now.saturating_add(self.policy.wake) });
     }
 
-    /// Begins to use other links of the same widths, if links have failed or returned since the present ones were
-    /// chosen. Waits while another change is in progress.
+    /// Begins a change to other links of the same widths, if links have failed or returned since the present links were chosen.
+    /// Waits while another change is in progress.
     fn repair(&mut self, network: &mut dyn Network, now: u64) {
         let widths = self.plan.widths;
         if self.change.is_none() && Plan::around(&self.tree, widths, &self.failed).links != self.plan.links {
@@ -201,7 +200,7 @@ impl Sizer {
         network.publish(&Published::LinksUp(Arc::new(links)));
     }
 
-    /// Fills in the utilisation of each level in the epoch that ends.
+    /// Computes the utilisation of each level in the epoch that ends.
     fn read(&mut self, network: &dyn Network) {
         self.busiest.fill(0.0);
         for channel in &mut self.channels {
@@ -221,8 +220,8 @@ impl Sizer {
         }
     }
 
-    /// The widths at which no level would be too busy, if its load spread evenly; the widest ones, if even these are
-    /// too narrow. From the top down: a level above another has fewer links to wake.
+    /// The widths at which no level would be too busy if its load spread evenly. If even the widest levels are too narrow, returns
+    /// the widest. Searches from the top down, because a level above another has fewer links to wake.
     fn grown(&self) -> Widths {
         let (mut widths, mut busiest) = (self.plan.widths, self.busiest.clone());
         for level in (0..busiest.len()).rev() {
@@ -236,7 +235,7 @@ impl Sizer {
         widths
     }
 
-    /// The least widths at which all levels would stay below `low`, from the leaves up: lower levels have more links.
+    /// The least widths at which all levels would stay below `low`. Searches from the leaves up, because lower levels have more links.
     fn shrunk(&self) -> Widths {
         let (mut widths, mut busiest) = (self.plan.widths, self.busiest.clone());
         for level in (0..busiest.len()).filter(|&level| self.policy.managed[level]) {
@@ -252,8 +251,8 @@ impl Sizer {
         widths
     }
 
-    /// Puts the channels that are used only with these links into a state. Channels that drain stay open, for the
-    /// packets that have chosen them.
+    /// Puts the channels that are used only with these links into a state. Channels that drain stay open, for the packets that have
+    /// chosen them.
     fn enter(&self, network: &mut dyn Network, (without, with): (&LinksUp, &LinksUp), state: LinkState, now: u64) {
         for channel in self.between(without, with) {
             match state {
@@ -272,8 +271,7 @@ impl Sizer {
         managed.filter(move |&channel| reached(with, channel) && !reached(without, channel))
     }
 
-    /// Whether no packet is in flight that has chosen a link of `from` that is not used any more, and all credits of
-    /// these links are home.
+    /// Whether no packet in flight has chosen a link of `from` that is no longer used, and all credits of these links have returned.
     fn is_drained(&self, network: &mut dyn Network, from: &Plan) -> bool {
         for (level, choices) in from.links.beyond(&self.plan.links) {
             let under_way = (0..network.blocks()).map(|block| gauge(network, block).chosen(level, choices));
@@ -298,7 +296,7 @@ fn resize(widths: &mut Widths, busiest: &mut [f64], level: usize, width: u32) {
     *widths = widths.with(level, width);
 }
 
-/// The counters of a block.
+/// The gauge of a block.
 fn gauge(network: &mut dyn Network, block: usize) -> &mut Gauge {
     let agents: &mut dyn Any = network.agents(block).expect("every block has some under this policy");
     agents.downcast_mut().expect("under this policy they are gauges")
@@ -308,7 +306,7 @@ fn gauge(network: &mut dyn Network, block: usize) -> &mut Gauge {
 mod tests {
     use super::*;
 
-    /// Two levels of 8 links up with these widths and these utilisations of their busiest channels.
+    /// An overseer of two levels of 8 links up, with these widths and these utilisations of the busiest channels.
     fn sizer(widths: [u32; 2], busiest: [f64; 2], managed: [bool; 2]) -> Sizer {
         let first = Widths::equal(2, 0).with(0, widths[0]).with(1, widths[1]);
         let (managed, coords) = (managed.to_vec(), Vec::new());
@@ -326,9 +324,9 @@ mod tests {
         let grown = |widths, busiest, managed| sizer(widths, busiest, managed).grown();
         // 1.0 over 2 links is 0.5 each
         check(grown([1, 1], [0.1, 1.0], [true; 2]), [1, 2]);
-        // 1.0 * 2/3 is below 0.75; the level above has 3/2 as many links in use then
+        // 1.0 * 2/3 is below 0.75; the level above then has 3/2 times the links in use
         check(grown([2, 8], [1.0, 0.9], [true; 2]), [3, 8]);
-        // the level above can't grow, or must not
+        // the level above cannot grow, or the policy does not manage it
         check(grown([2, 8], [0.5, 0.9], [true; 2]), [3, 8]);
         check(grown([2, 4], [0.5, 0.9], [true, false]), [3, 4]);
         // the width is at most the number of all links
@@ -339,9 +337,9 @@ mod tests {
     #[test]
     fn levels_shrink_while_all_stay_below_low_from_the_leaves_up() {
         let shrunk = |widths, busiest, managed| sizer(widths, busiest, managed).shrunk();
-        // 0.1 * 8/2 = 0.4 on both levels, and 0.8 over 1 link; then 0.4 * 8/7 = 0.46 and 0.4 * 8/6 = 0.53
+        // 0.1 * 8/2 = 0.4 on both levels, and over 1 link it would be 0.8; then 0.4 * 8/7 = 0.46 and 0.4 * 8/6 = 0.53
         check(shrunk([8, 8], [0.1, 0.1], [true; 2]), [2, 7]);
-        // fewer routers in use would fill the level above
+        // with fewer routers in use, the level above would be too full
         check(shrunk([8, 8], [0.1, 0.45], [true; 2]), [8, 8]);
         check(shrunk([8, 8], [0.6, 0.1], [true; 2]), [8, 2]);
         check(shrunk([8, 8], [0.0, 0.0], [false, true]), [8, 1]);

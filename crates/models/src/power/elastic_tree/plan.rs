@@ -1,8 +1,8 @@
-//! Which links up are used at given widths: the first ones, and where some have failed those that join the most leaves.
+//! Chooses the links up that are used at given widths: the first ones, or if links have failed, those that join the most leaves.
 //!
-//! All pods use the same links up. So a plan is a set of choices: the numbers of the links up, from the leaves on. The
-//! cost of a choice is the number of leaves that its broken links cut off. Each choice is extended by its cheapest links
-//! up, as many as the width of the level. If only other choices join two leaves, the first of those is used as well.
+//! All pods use the same links up. So a plan is a set of choices: sequences of numbers of links up, beginning at the leaves. The
+//! cost of a choice is the number of leaves that its broken links cut off. Each choice is extended by its cheapest links up; the
+//! width of the level is their number. If two leaves are joined only by other choices, the first of these choices is used as well.
 
 use std::collections::{BTreeMap, BTreeSet};
 use weft_api::base::kept::Value;
@@ -10,7 +10,7 @@ use weft_api::coordinates::{DIGITS, LEVEL};
 use weft_api::links_up::{LinksUp, Ups, choices_below, numbers_of};
 use weft_api::widths::Widths;
 
-/// Used links, and the widths for which the plan is made.
+/// The links in use, and the widths for which the plan is made.
 #[derive(Debug, Clone, PartialEq, Eq, Value)]
 pub(super) struct Plan {
     pub widths: Widths,
@@ -25,21 +25,21 @@ pub(super) struct Tree {
     pub leaves: Vec<u64>,
 }
 
-/// Links that have failed: by the coordinates of the router below.
+/// Links that have failed, by the coordinates of the router at their lower end.
 pub(super) type Failed = BTreeMap<u64, Ups>;
 
-/// A set of choices, by their numbers.
+/// A set of choices, as their numbers.
 type Reach = Vec<u64>;
 
 impl Plan {
-    /// The first links up.
+    /// A plan with the first links up.
     pub fn plain(tree: &Tree, widths: Widths) -> Self {
         let mut used = tree.unused();
         tree.fill(&mut used, widths, |_, _| 0);
         Self { widths, links: LinksUp { radix: tree.radix, used, ..LinksUp::default() } }
     }
 
-    /// The best links up where some have failed.
+    /// A plan with the best links up, given the failed links.
     pub fn around(tree: &Tree, widths: Widths, failed: &Failed) -> Self {
         if failed.is_empty() {
             return Self::plain(tree, widths);
@@ -72,8 +72,9 @@ impl Tree {
         (0..self.levels).map(|level| vec![0; self.choices(level)]).collect()
     }
 
-    /// Completes each used choice that leads to no used link up: uses the cheapest links up (the first of equal ones),
-    /// in the number given by the width of their level. `cost`: of the choices up to this level, by their number.
+    /// Completes each used choice that leads to no used link up: uses its cheapest links up, and among equal ones the first. The
+    /// width of the level gives the number of links. `cost` \[leaves cut off\]: by level, and by the number of the choice up to
+    /// this level.
     fn fill(&self, used: &mut [Vec<Ups>], widths: Widths, cost: impl Fn(usize, usize) -> u64) {
         let mut below = vec![0];
         for (level, used) in used.iter_mut().enumerate() {
@@ -104,13 +105,14 @@ impl Tree {
         used[level][number % below] >> (number / below) & 1 != 0
     }
 
-    /// \[level\]\[choices up to it\]: leaves that failed links cut off from it, and from the best ones above it, added up.
+    /// \[level\]\[choices up to it\]: number of leaves that failed links cut off from this choice, plus those cut off from the best
+    /// choices above it.
     fn costs(&self, widths: Widths, failed: &Failed) -> Vec<Vec<u64>> {
         let mut costs: Vec<Vec<u64>> = (0..self.levels).map(|level| vec![0; self.choices(level + 1)]).collect();
         for (&lower, &ups) in failed {
             let level = (lower >> LEVEL) as usize;
             let number = choices_below(lower, level, self.radix);
-            // number of leaves below its lower end
+            // the number of leaves below the lower end of the link
             numbers_of(ups).for_each(|up| {
                 costs[level][number + up as usize * self.choices(level)] += self.choices(level) as u64;
             });
@@ -126,15 +128,14 @@ impl Tree {
         costs
     }
 
-    /// Choices up to `level` that are not used, without which two leaves whose nearest common ancestors are above `level`
-    /// would not be joined.
+    /// Unused choices up to `level` that are needed to join two leaves with nearest common ancestors above `level`.
     fn missing(&self, level: usize, used: &[Vec<Ups>], failed: &Failed) -> Vec<usize> {
         let words = self.choices(level + 1).div_ceil(64);
         let mut taken = vec![0; words];
         (0..self.choices(level + 1))
             .filter(|&number| self.is_used(used, level, number))
             .for_each(|number| taken[number / 64] |= 1 << (number % 64));
-        // by the part of the tree below the common ancestors, and their child: the leaves that can be reached
+        // key: a part of the tree below common ancestors; value: its children, each with a set of choices that reach a leaf
         let mut parts: BTreeMap<u64, BTreeSet<(u8, Reach)>> = BTreeMap::new();
         for &leaf in &self.leaves {
             let part = leaf >> (8 * (level + 1));
@@ -159,7 +160,7 @@ impl Tree {
         missing
     }
 
-    /// The choices up to `level` from which a leaf is reached over working links.
+    /// The choices up to `level` whose links from the leaf all work.
     fn reach(&self, leaf: u64, level: usize, failed: &Failed) -> Reach {
         let all = self.choices(level + 1);
         let mut reach = vec![u64::MAX; all.div_ceil(64)];
@@ -172,7 +173,7 @@ impl Tree {
             if own > level || digits(lower) != digits(leaf) {
                 continue;
             }
-            // all choices that begin with the choices of the failed link
+            // all choices that lead over the failed link
             let (below, step) = (choices_below(lower, own, self.radix), self.choices(own + 1));
             for up in numbers_of(ups) {
                 let first = below + up as usize * self.choices(own);

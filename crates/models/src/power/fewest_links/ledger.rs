@@ -4,26 +4,26 @@ use crate::power::detours::{Detours, VcsAround, head_of};
 use weft_api::agents::{Agents, BlockSite, Departures, Detour, Probes};
 use weft_api::base::kept::Kept;
 
-/// Flits of one channel since the run began (modulo 2^32).
+/// Counts of flits of one channel since the run began (modulo 2^32).
 #[derive(Debug, Clone, Copy, Default, Kept)]
 pub(super) struct Around {
-    /// Flits for which this is the direct link, but which take a detour.
+    /// Flits with this channel as direct link that take a detour instead.
     pub avoided: u32,
-    /// Flits that take it as a hop of a detour.
+    /// Flits that take this channel as a hop of a detour.
     pub taken: u32,
     vcs: VcsAround,
 }
 
-/// Counters of one block, one record for each channel. No link fails under this policy, so no packet leaves the
-/// detour that it was counted for.
+/// Counters of one block, one record for each channel. No link fails under this policy, so a packet stays on the detour for which
+/// it was counted.
 #[derive(Debug, Kept)]
 pub(super) struct Ledger {
     #[kept(each)]
     channels: Vec<Around>,
-    /// All packets have one flit.
+    /// True if all packets have one flit.
     #[kept(fixed)]
     single: bool,
-    /// The direct links that longer packets leave out.
+    /// The direct links that packets of several flits avoid.
     detours: Detours,
 }
 
@@ -45,7 +45,7 @@ impl Ledger {
 
 impl Agents for Ledger {
     fn probes(&self) -> Probes {
-        // a packet of one flit is counted as it chooses its path, a longer one flit by flit as it leaves
+        // a packet of one flit is counted when it chooses its path; a longer packet is counted flit by flit as it leaves
         Probes { departures: !self.single, ..Probes::default() }
     }
 

@@ -1,20 +1,20 @@
-//! The fewest links of a subnetwork that carry a matrix of traffic.
+//! Finds the smallest set of links of a subnetwork that carries a matrix of traffic.
 //!
-//! A set of links has to keep the star around the hub. It carries the traffic if flits meet, on average, queues no
-//! longer than on a channel used as much as the mark, and no channel is above the middle between the mark and 1. A pair
-//! of members with a link uses that link up to the mark. The rest of its flits, and all flits of a pair without a link,
-//! divide evenly among the members with links to both ends. If there is no such member, the link has to take all. Sets are searched
-//! in families: the links of the first k members by rank are on, then those between members that are not the hub go,
-//! the least used first, of equal ones so that every member loses about as many. The smallest set that this finds for
-//! any k is the plan. Little traffic needs few members with many links. Much traffic needs equally many links at all
-//! members: then all channels are used alike, as the lower bound asks.
+//! A set of links must contain the star around the hub. It carries the traffic if two conditions hold. On average, flits meet
+//! queues no longer than on a channel whose utilisation is the mark. No channel is above the middle between the mark and 1. A pair
+//! of members with a link uses this link up to the mark. The rest of its flits, and all flits of a pair without a link, divide
+//! evenly among the members with links to both ends. If no member has links to both ends, the link must carry all flits of the
+//! pair. Sets are searched in families. At first, the links of the first k members by rank are on. Then the links between members
+//! other than the hub are removed, the least used first. Among equal ones the order is such that every member loses about the same
+//! number. The plan is the smallest set found for any k. If there is little traffic, few members need many links. If there is much
+//! traffic, all members need equally many links: then all channels are used alike, as the lower bound requires.
 
-/// Members of a subnetwork that each has a link to: a word per member.
+/// For each member, the set of members that it has a link to; one word per member.
 pub(super) type Links = Vec<u64>;
 
 /// Number of rounds in which links are removed in bulk.
 const ROUNDS: usize = 6;
-/// Steps of utilisation that count as equal.
+/// Utilisations are rounded to steps of 1 / `STEPS`; within a step they count as equal.
 const STEPS: f64 = 20.0;
 
 /// A matrix of traffic, and the load of its links.
@@ -28,7 +28,7 @@ pub(super) struct Traffic<'a> {
 }
 
 impl Traffic<'_> {
-    /// The fewest links; all links, if these are too few.
+    /// The smallest set of links that carries the traffic, or all links if even these are too few.
     pub fn fewest(&self) -> Links {
         let mut best = self.first(self.members);
         let mut used = Vec::new();
@@ -48,7 +48,7 @@ impl Traffic<'_> {
     pub fn fits(&self, links: &Links, used: &mut Vec<f64>) -> bool {
         self.spread(links, used);
         let most = self.mark.midpoint(1.0);
-        // behind a channel of utilisation u wait some u / (1 - u) flits, of each of its flits 1 / (1 - u)
+        // behind a channel of utilisation u about u / (1 - u) flits wait, which is 1 / (1 - u) for each flit on the channel
         let (mut flits, mut waiting) = (0.0, 0.0);
         for &used in used.iter() {
             if used > most {
@@ -60,7 +60,7 @@ impl Traffic<'_> {
         waiting * (1.0 - self.mark) <= flits
     }
 
-    /// Writes the utilisation of each channel.
+    /// Computes the utilisation of each channel.
     fn spread(&self, links: &Links, used: &mut Vec<f64>) {
         let n = self.members;
         used.clear();
@@ -92,7 +92,7 @@ impl Traffic<'_> {
         }
     }
 
-    /// The member of this rank: the hub first, then upward from it, and round.
+    /// The member of this rank: the hub has rank 0; the next ranks follow upward from the hub, and then wrap around.
     fn member(&self, rank: usize) -> usize {
         (self.hub + rank) % self.members
     }
@@ -106,7 +106,7 @@ impl Traffic<'_> {
         links
     }
 
-    /// Removes links that are not needed.
+    /// Removes the links that the traffic does not need.
     fn prune(&self, links: &mut Links, used: &mut Vec<f64>) {
         for _ in 0..ROUNDS {
             let order = self.least_used_first(links, used);
@@ -134,11 +134,11 @@ impl Traffic<'_> {
         }
     }
 
-    /// The links between members that are not the hub.
+    /// The links between members other than the hub, the least used first.
     fn least_used_first(&self, links: &Links, used: &mut Vec<f64>) -> Vec<(usize, usize)> {
         self.spread(links, used);
         let n = self.members;
-        // the rounds of a tournament: links of one round have no member in common
+        // like the rounds of a tournament: links of one round have no member in common
         let rounds = if n.is_multiple_of(2) { n - 1 } else { n };
         let mut order = Vec::new();
         for (a, b) in (1..n).flat_map(|a| (1..a).map(move |b| (a, b))) {
@@ -203,7 +203,8 @@ mod tests {
 
     #[test]
     fn permutations_take_the_star_while_it_carries_them_and_then_some_of_their_own_links() {
-        // each of 8 members sends to the third one on, and to the next one; over the star each channel carries one member's flits
+        // each of 8 members sends to the third member after it, and to the next one; over the star, each channel carries the flits
+        // of one member
         let found = |third: f64, next: f64| {
             let mut sent = vec![0.0; 64];
             (0..8).for_each(|from| sent[from * 8 + (from + 3) % 8] = third);
@@ -221,7 +222,7 @@ mod tests {
     fn a_lower_mark_never_has_fewer_links_for_the_same_traffic() {
         for members in [5, 8, 16] {
             for load in [0.05, 0.2, 0.4, 0.6] {
-                // equal traffic to each member, and random traffic between 0 and twice as much
+                // equal traffic to each member, and random traffic between 0 and twice that amount
                 let draw = |place: usize| 2.0 * mix(1, members as u64, place as u64) as f64 / u64::MAX as f64;
                 let drawn = uniform(members, load).iter().enumerate().map(|(place, sent)| sent * draw(place)).collect();
                 for sent in [uniform(members, load), drawn] {
@@ -251,7 +252,7 @@ mod tests {
 
     #[test]
     fn pairs_without_a_link_share_all_ways() {
-        // members 1 and 2 have no link: half of 0.4 goes over each of 0 and 3
+        // members 1 and 2 have no link: of 0.4, one half goes over member 0 and one half over member 3
         let mut links = Traffic { sent: &[], members: 4, hub: 0, mark: 1.0 }.first(4);
         flip(&mut links, (1, 2), false);
         let mut sent = vec![0.0; 16];

@@ -1,4 +1,4 @@
-//! The planner, the overseer of `fewest_links`: it measures the traffic of each subnetwork, and changes its links.
+//! The planner is the overseer of `fewest_links`: it measures the traffic of each subnetwork, and changes its links.
 
 use super::ledger::Ledger;
 use super::plan::{Links, Traffic, count, flip};
@@ -10,26 +10,23 @@ use weft_api::base::kept::Kept;
 use weft_api::policy::Site;
 use weft_api::state::LinkState;
 
-/// Weight of the last deactivation epoch in the mean matrix, where packets have one flit and come at random, and at least.
+/// Weight of the last deactivation epoch in the mean matrix if packets have one flit and come at random; also the least weight.
 const NEW: f64 = 0.25;
 const LEAST: f64 = 1.0 / 16.0;
-/// Weight of the last activation epoch in the usual traffic.
+/// Weight of the last activation epoch in the mean that counts as usual traffic.
 const LATEST: f64 = 0.1;
-/// Limit of a squared change in the variance, as a multiple of the usual one, so that a change of the load does not
-/// count as a burst.
+/// Limit of a squared change, as a multiple of the usual variance, so that a change of the load does not count as a burst.
 const OUTLIER: f64 = 10.0;
-/// Approximate cycles of a path for a packet of one flit. The wait of longer packets is compared with this time plus
-/// their flits.
+/// Approximate time of a packet of one flit on its path \[cycles\]. The wait of longer packets is compared with this time plus their flits.
 const FLIGHT: f64 = 32.0;
-/// Traffic surges if an epoch exceeds the usual traffic by this number of standard deviations, and by at least this
-/// share.
+/// Traffic surges if an epoch exceeds the usual traffic by this number of standard deviations, and by at least the share `SURGE_SHARE`.
 const SURGE: f64 = 4.0;
 const SURGE_SHARE: f64 = 0.05;
-/// Factor by which traffic is assumed to exceed the sent flits in a surge, because sources may wait for links.
+/// Factor by which the traffic in a surge is assumed to exceed the sent flits, because sources may wait for links.
 const MORE: f64 = 1.25;
-/// Present links may stay if packets wait at most this factor longer than allowed after a change.
+/// The present links may stay if the wait of packets, after a change, is at most this factor longer than allowed.
 const LOOSE: f64 = 1.1;
-/// Share of all links that a plan must save to be worth a change.
+/// A change is worth it if the plan saves at least this share of all links.
 const WORTH: f64 = 0.01;
 
 #[derive(Debug, Kept)]
@@ -39,40 +36,39 @@ pub struct Planner {
     #[kept(each)]
     pub lines: Vec<Line>,
     epoch_end: u64,
-    /// Activation epochs that have ended.
+    /// Number of activation epochs that have ended.
     pub epochs: u64,
 }
 
-/// A subnetwork: the links between routers that are all neighbours.
+/// A subnetwork: the links between a set of routers that are all neighbours of each other.
 #[derive(Debug, Kept)]
 pub struct Line {
-    /// Number of this subnetwork, and of its routers.
+    /// Index of this subnetwork among the subnetworks of each of its routers.
     #[kept(fixed)]
     d: usize,
     #[kept(fixed)]
     members: usize,
-    /// \[from\]\[to\]: the channels between its members; some number on the diagonal.
+    /// \[from\]\[to\]: the channels between the members; the entries on the diagonal have no meaning.
     #[kept(fixed)]
     channels: Vec<u32>,
     /// Links that packets may take.
     on: Links,
     #[kept(fixed)]
     wake: u64,
-    /// Target of the present change. These links wake until cycle `until`, before others drain.
+    /// Target of the present change. Links that it adds wake until cycle `until`, and then others drain.
     plan: Links,
     until: Option<u64>,
     draining: Links,
     /// \[from\]\[to\]: counters of the channels at the end of the last activation epoch.
     #[kept(each)]
     counts: Vec<Counts>,
-    /// \[from\]\[to\]: traffic between members, as a share of a channel. There are three: of the last activation epoch,
-    /// summed over the activation epochs of this deactivation epoch, and the mean over the last deactivation epochs, if
-    /// any.
+    /// \[from\]\[to\]: traffic between members, as a share of a channel. There are three: of the last activation epoch, the sum
+    /// over the activation epochs of this deactivation epoch, and the mean over the last deactivation epochs, if any has ended.
     latest: Vec<f64>,
     pub gathered: Vec<f64>,
     mean: Vec<f64>,
-    /// Traffic between all members, as a share of a channel: in the last activation epoch, and on average; and the
-    /// variance between two such epochs.
+    /// Traffic between all members, as a share of a channel: in the last activation epoch, and on average. Then the variance
+    /// between two such epochs.
     total: f64,
     pub usual: f64,
     pub variance: f64,
@@ -133,7 +129,7 @@ impl Planner {
     }
 }
 
-/// The subnetworks number `d` of all routers.
+/// The subnetworks with number `d` of all routers.
 fn lines_of(policy: &Runtime, site: &Site, d: usize) -> Vec<Line> {
     let (nets, members) = (&policy.nets, usize::from(policy.nets.widths[d]));
     let firsts = (0..site.graph.routers()).filter(|&router| nets.member(policy.coords[router as usize], d) == 0);
@@ -182,15 +178,15 @@ impl Line {
         self.channels[from * self.members + to]
     }
 
-    /// Reads the traffic of the activation epoch that ends. Returns whether links are to be added for it: in a surge,
-    /// and as long as no deactivation epoch has ended.
+    /// Reads the traffic of the activation epoch that ends. Returns whether links must be added for this traffic: in a surge, and
+    /// before the first deactivation epoch has ended.
     fn measure(&mut self, network: &mut dyn Network, epoch: u64) -> bool {
         for pair in self.pairs() {
             let place = pair.0 * self.members + pair.1;
             let now = self.counts(network, pair);
             let before = std::mem::replace(&mut self.counts[place], now);
             let gained = |of: fn(Counts) -> u32| f64::from(of(now).wrapping_sub(of(before)) as i32);
-            // a packet of one flit is counted as it chooses a detour, a little before it leaves
+            // a packet of one flit is counted when it chooses a detour, a little before it leaves
             let direct = gained(|counts| counts.sent) - gained(|counts| counts.taken) + gained(|counts| counts.avoided);
             let sent = direct / (network.throughput(self.channel(pair)) * epoch as f64);
             self.latest[place] = sent;
@@ -205,7 +201,7 @@ impl Line {
         let more = total - self.usual;
         let surges = self.is_surge(more, self.usual);
         self.surged |= self.is_surge(more / self.burst(epoch), self.usual);
-        // of packets of one flit that come at random, the mean is the variance, both in flits
+        // for packets of one flit that come at random, the mean equals the variance, both in flits
         let typical = self.variance.max(self.usual.max(total) / epoch as f64);
         self.variance += LATEST * ((0.5 * (total - before).powi(2)).min(OUTLIER * typical) - self.variance);
         self.usual += LATEST * more;
@@ -224,18 +220,17 @@ impl Line {
         (0.5 * dispersion).max(1.0)
     }
 
-    /// The utilisation at which packets wait as long, relative to their time without waiting, as packets of one flit at
-    /// the high-water mark. `loose`: a factor by which they may wait longer.
+    /// The utilisation at which packets wait as long, relative to their time without waiting, as packets of one flit do at the
+    /// high-water mark. `loose`: a factor by which they may wait longer.
     pub fn mark(&self, policy: &Runtime, loose: f64) -> f64 {
         let burst = self.burst(policy.epoch);
         let waiting = loose * policy.high_water / (1.0 - policy.high_water) * (FLIGHT + burst) / (FLIGHT + 1.0) / burst;
         waiting / (1.0 + waiting)
     }
 
-    /// Adds the matrix of the deactivation epoch that ends to the mean. If its traffic is much more than the mean, the
-    /// mean begins again, because links for a part of the traffic would be too few for all of it. The larger the
-    /// bursts, the less weight an epoch has, and the larger the excess must be: long packets last for several
-    /// activation epochs.
+    /// Adds the matrix of the deactivation epoch that ends to the mean. If its traffic is much more than the mean, the mean starts
+    /// again from this epoch, because links for a part of the traffic would be too few for all of it. Larger bursts give an epoch
+    /// less weight, and need a larger excess, because long packets last for several activation epochs.
     fn end_matrix(&mut self, policy: &Runtime) {
         let share = 1.0 / policy.ratio as f64;
         let burst = self.burst(policy.epoch);
@@ -261,8 +256,8 @@ impl Line {
         Counts { sent: network.flits(channel), taken: detours[0], avoided: detours[1] }
     }
 
-    /// Plans for the mean of the last deactivation epochs, and begins to change the links if those that are on are too few, or if
-    /// that is worth it.
+    /// Plans for the mean of the last deactivation epochs. Begins to change the links if the present ones are too few, or if the
+    /// change saves enough.
     fn plan_anew(&mut self, policy: &Runtime, network: &mut dyn Network, now: u64) {
         let sent: Vec<f64> = self.mean.iter().map(|sent| sent.max(0.0)).collect();
         let plan = self.traffic(policy, &sent, self.mark(policy, 1.0)).fewest();
@@ -275,8 +270,8 @@ impl Line {
         self.begin(policy, network, plan, now);
     }
 
-    /// If the present links are too few for the traffic of the last activation epoch plus a reserve, adds the missing
-    /// ones and those that still drain.
+    /// If the present links are too few for the traffic of the last activation epoch plus a reserve: adds the missing links, and
+    /// keeps the links that still drain.
     fn grow(&mut self, policy: &Runtime, network: &mut dyn Network, now: u64) {
         let sent: Vec<f64> = self.latest.iter().map(|sent| (sent * MORE).max(0.0)).collect();
         let traffic = self.traffic(policy, &sent, self.mark(policy, 1.0));
@@ -293,8 +288,8 @@ impl Line {
         Traffic { sent, members: self.members, hub: usize::from(policy.hub), mark }
     }
 
-    /// Begins to change the links to those of the plan. Those of them that drain are on at once; others that drain
-    /// continue.
+    /// Begins to change the links to those of the plan. Links of the plan that drain are on at once; other draining links continue
+    /// to drain.
     fn begin(&mut self, policy: &Runtime, network: &mut dyn Network, plan: Links, now: u64) {
         if plan == self.on {
             return;
@@ -330,7 +325,7 @@ impl Line {
         self.on.clone_from(&self.plan);
     }
 
-    /// Makes draining links dark if no packet is on them.
+    /// Makes a draining link dark if no packet is on it.
     fn finish_draining(&mut self, network: &mut dyn Network, now: u64) {
         let none = vec![0; self.members];
         for link in missing(&none, &self.draining) {
@@ -364,7 +359,7 @@ fn common(one: &Links, other: &Links) -> Vec<(usize, usize)> {
     missing(&others, one)
 }
 
-/// Links of the second set that the first has not, with the higher member first.
+/// Links of the second set that are not in the first set, with the higher member first.
 fn missing(from: &Links, to: &Links) -> Vec<(usize, usize)> {
     let rows = from.iter().zip(to).enumerate();
     rows.flat_map(|(a, (from, to))| (0..a).filter(move |b| (to & !from) >> b & 1 != 0).map(move |b| (a, b))).collect()

@@ -1,4 +1,4 @@
-//! The flits that wait for a channel in a slower mode when its change to the full rate begins.
+//! The number of flits that must wait for a channel in a slower mode before its change to the full rate begins.
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -8,7 +8,7 @@ use weft_api::state::rate::Rate;
 use weft_topology::{Peer, Port};
 use weft_units::{Bits, Refusal};
 
-/// A size, or the break-even point between changing to the full rate and staying at the lower one.
+/// An amount of data, or the break-even point between the change to the full rate and staying at the lower rate.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum SwitchAt {
     BreakEven,
@@ -46,8 +46,8 @@ impl JsonSchema for SwitchAt {
 }
 
 impl SwitchAt {
-    /// Flits at which a channel of each link class changes to its full rate. `share`: share of the bandwidth in the
-    /// slower mode.
+    /// For each link class, the number of waiting flits at which a channel changes to its full rate. `share`: the bandwidth in the
+    /// slower mode, as a share of the full bandwidth.
     pub(super) fn flits(self, site: &Site, (share, transition): (Rate, u64), path: &str) -> Result<Vec<u32>, Refusal> {
         let of_class = |rate: &Rate| match self {
             Self::BreakEven => break_even(*rate, share, transition),
@@ -65,8 +65,8 @@ impl SwitchAt {
     }
 }
 
-/// Refuses a number of flits that can't wait for a channel, even if all buffers of its router hold nothing else: it would stay in the
-/// slower mode for ever.
+/// Refuses a number of flits that cannot wait for a channel even if all buffers of its router hold nothing else. The channel would
+/// stay in the slower mode for ever.
 fn check_room(site: &Site, flits: &[u32], path: &str) -> Result<(), Refusal> {
     let graph = site.graph;
     let places = |router: u32| (0..).zip(graph.ports(router)).filter(|(_, port)| port.peer != Peer::Unused);
@@ -74,7 +74,7 @@ fn check_room(site: &Site, flits: &[u32], path: &str) -> Result<(), Refusal> {
         let room = |(_, port): (u16, &Port)| site.rooms[usize::from(graph.way_back(*port))];
         let all: u64 = places(router).map(room).sum();
         for (number, port) in places(router).filter(|(_, port)| site.managed[usize::from(port.class)]) {
-            // no packet leaves by the port by which it came
+            // no packet leaves through the port through which it came
             let (most, needed) = (all - room((number, port)), u64::from(flits[usize::from(port.class)]));
             if needed > most {
                 let what = format!(
@@ -91,8 +91,9 @@ fn check_room(site: &Site, flits: &[u32], path: &str) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// The first whole number of flits that leave sooner, or as soon, after a change at the full rate as they do at the slower one:
-/// t + B / h <= B / l, with h flits per cycle at the full rate and l = h s at the share s of it, is B >= t h s / (1 - s).
+/// Break-even number of flits: if at least this number of flits waits, they leave no later with a change to the full rate than at
+/// the slower rate. The change takes t cycles, the full rate is h flits per cycle, and the slower rate is l = h s. Then t + B / h
+/// <= B / l holds if B >= t h s / (1 - s).
 fn break_even(full: Rate, share: Rate, transition: u64) -> u128 {
     let (flits, cycles) = (u128::from(full.flits()), u128::from(full.cycles()));
     let (part, of) = (u128::from(share.flits()), u128::from(share.cycles()));
@@ -108,13 +109,13 @@ mod tests {
         // 10 us at 96 Gb/s with 1 of 12 lanes: 10 us * 8 Gb/s * 96 / (96 - 8) = 87,273 bits = 10,909 bytes
         let rate = |flits, cycles| Rate::new(flits, cycles, "rate").expect("a rate");
         let twelfth = rate(1, 12);
-        // flits of 240 bytes take 20 ns: 500 cycles, and 10,909 / 240 = 45.5 flits
+        // flits of 240 bytes take 20 ns each: the change takes 500 cycles, and 10,909 / 240 = 45.5 flits
         assert_eq!(break_even(Rate::ONE, twelfth, 500), 46);
-        // flits of 12 bytes take 1 ns: 909.1 flits
+        // flits of 12 bytes take 1 ns each: 909.1 flits
         assert_eq!(break_even(Rate::ONE, twelfth, 10_000), 910);
-        // at half of the rate a change of 40 cycles is worth 40 flits: they take 80 cycles, or 40 + 40
+        // at half the rate, 40 flits justify a change of 40 cycles: without it they take 80 cycles, with it 40 + 40
         assert_eq!(break_even(Rate::ONE, rate(1, 2), 40), 40);
-        // the same flits at a quarter of a flit per cycle: 40 cycles are 10 flits
+        // the same at a quarter of a flit per cycle: 40 cycles are 10 flits
         assert_eq!(break_even(rate(1, 4), rate(1, 2), 40), 10);
     }
 

@@ -1,17 +1,17 @@
-//! The agents of SLaC: they count in each block how full the input buffers have been, and how many packets are in
-//! flight. The sequencer reads these counts.
+//! The agents of SLaC: in each block they measure the mean occupancy of input buffers, and count the packets in flight. The
+//! sequencer reads these counts.
 
 use weft_api::agents::{Agents, Arrivals, BlockSite, ChannelSite, Departures, Probes};
 use weft_api::base::kept::Kept;
 use weft_api::state::Packet;
 use weft_topology::Peer;
 
-/// The flits in an input buffer, all VCs, and their integral over time.
+/// The flits in an input buffer, summed over all VCs, and their integral over time.
 #[derive(Debug, Clone, Copy, Default, Kept)]
 struct Buffer {
     flits: u64,
-    /// Sum over flits of the first cycle after their departure, minus the sum of their arrival cycles (modulo 2^64).
-    /// With `flits * now` it gives the integral.
+    /// Sum over flits of the first cycle after their departure, minus the sum of their arrival cycles (modulo 2^64). The sum
+    /// `moment + flits * now` is the integral.
     moment: u64,
     /// The integral at the last reading.
     read: u64,
@@ -20,16 +20,16 @@ struct Buffer {
 /// Counters of one block.
 #[derive(Debug, Kept)]
 pub struct Gauge {
-    /// One per input port.
+    /// Counters per input port.
     #[kept(each)]
     buffers: Vec<Buffer>,
     /// For every input port that comes from another router: its number, its router (numbered in the whole network), and
     /// the flits that it holds.
     #[kept(fixed)]
     inputs: Vec<(usize, u32, u32)>,
-    /// Packets that were pinned in this block minus packets delivered in it, by the number of stages that they are
-    /// pinned to. Summed over all blocks this is the number in flight. Place 0 counts packets that were never pinned,
-    /// as they cross no link.
+    /// For each number of stages: packets pinned to it in this block, minus packets pinned to it that were delivered in this block.
+    /// A packet is pinned to the stages that were on when it started. Summed over all blocks this is the number of packets in
+    /// flight. Entry 0 counts packets that were never pinned, because they cross no link.
     #[kept(each)]
     pinned: Vec<i64>,
 }
@@ -63,7 +63,7 @@ impl Agents for Gauge {
         self.pin(packet.lane);
     }
 
-    /// Packets that need a stage, and flits in buffers.
+    /// Counts of packets in flight that need a stage, and of flits in buffers.
     fn under_way(&self) -> Vec<i64> {
         let flits = self.buffers.iter().map(|buffer| buffer.flits as i64).sum();
         self.pinned[1..].iter().copied().chain([flits]).collect()
@@ -72,7 +72,7 @@ impl Agents for Gauge {
 
 impl Gauge {
     pub fn new(site: &BlockSite, stages: usize) -> Self {
-        // the channels of the output and of the input of a port belong to the same link
+        // the output channel and the input channel of a port belong to the same link
         let is_between_routers = |channel: &ChannelSite| matches!(channel.peer, Peer::Router { .. });
         let inputs = site.channels.iter().enumerate().filter(|(_, channel)| is_between_routers(channel));
         let inputs = inputs.map(|(i, input)| (i, site.routers[input.router as usize].id, input.buffer)).collect();
@@ -93,7 +93,7 @@ impl Gauge {
         }
     }
 
-    /// Whether all buffers that are read have been empty since the last reading.
+    /// Whether all measured buffers have been empty since the last reading.
     pub fn is_still(&self) -> bool {
         let mut read = self.inputs.iter().map(|&(input, ..)| self.buffers[input]);
         read.all(|buffer| buffer.flits == 0 && buffer.moment == buffer.read)
@@ -106,8 +106,8 @@ impl Gauge {
         buffer.moment = buffer.moment.wrapping_sub(now);
     }
 
-    /// Counts a flit that leaves in cycle `now` and occupies its place during this cycle. So a flit that crosses the
-    /// router in the cycle of its arrival was there for one cycle.
+    /// Counts a flit that leaves in cycle `now`. The flit still occupies its place during this cycle. So a flit that crosses the
+    /// router in the cycle of its arrival occupies its place for one cycle.
     #[inline(always)]
     pub fn leave(&mut self, input: usize, now: u64) {
         let buffer = &mut self.buffers[input];
@@ -132,7 +132,7 @@ impl Gauge {
         integral.wrapping_sub(std::mem::replace(&mut buffer.read, integral))
     }
 
-    /// Packets pinned here to at least `stages` stages minus those delivered here.
+    /// Number of packets pinned here to at least `stages` stages, minus those delivered here.
     pub fn pinned_to(&self, stages: usize) -> i64 {
         self.pinned[stages..].iter().sum()
     }
@@ -145,7 +145,7 @@ mod tests {
     #[test]
     fn flit_cycles_are_the_residence_of_every_flit_inside_the_window() {
         let mut gauge = Gauge::of(2, 1);
-        // one flit in cycles 3 to 12, another in 5 to 25; read before cycles 10, 20 and 30
+        // one flit is there in cycles 3 to 12, another in 5 to 25; the integral is read before cycles 10, 20 and 30
         gauge.enter(1, 3);
         gauge.enter(1, 5);
         assert_eq!((gauge.flit_cycles(1, 10), gauge.flit_cycles(0, 10)), (7 + 5, 0));

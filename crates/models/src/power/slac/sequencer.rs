@@ -1,5 +1,5 @@
-//! The sequencer, the overseer of SLaC: it sees all routers at the end of each averaging window, and switches one stage
-//! at a time.
+//! The sequencer is the overseer of SLaC: at the end of each averaging window it reads the state of all routers, and switches one
+//! stage at a time.
 
 use super::{Gauge, Initial, OFF, Release, Runtime, stage_of};
 use std::any::Any;
@@ -15,11 +15,10 @@ pub struct Sequencer {
     /// Channels of every stage.
     #[kept(fixed)]
     pub stages: Vec<Vec<u32>>,
-    /// The routers that requested stages 2, 3 and so on, up to a stage that is warming; `None` for a stage that was on
-    /// from the beginning.
+    /// The routers that requested stages 2, 3 and so on, up to a stage that is warming. `None` for a stage that was on from the beginning.
     pub asked: Vec<Option<u32>>,
     pub change: Option<Change>,
-    /// First cycle of the next decision.
+    /// First cycle of the next decision, if the sequencer rests.
     pub rests_until: u64,
     /// End of the present averaging window.
     pub window_end: u64,
@@ -28,7 +27,7 @@ pub struct Sequencer {
     pub used: Vec<f64>,
 }
 
-/// A stage between on and off.
+/// A stage in transition between on and off.
 #[derive(Debug, Clone, Copy, Value)]
 pub enum Change {
     Warming { until: u64 },
@@ -36,7 +35,7 @@ pub enum Change {
 }
 
 impl Overseer for Sequencer {
-    /// The cycle before which it acts next.
+    /// The cycle before which the sequencer acts next.
     fn next(&self) -> u64 {
         match self.change {
             Some(Change::Warming { until }) => until.min(self.window_end),
@@ -44,7 +43,7 @@ impl Overseer for Sequencer {
         }
     }
 
-    /// Acts before cycle `now`, if it is due.
+    /// Acts before cycle `now`, if an action is due.
     fn act(&mut self, network: &mut dyn Network, now: u64) {
         if now < self.next() {
             return;
@@ -59,7 +58,7 @@ impl Overseer for Sequencer {
                 self.enter(network, self.asked.len(), LinkState::On, now);
                 self.settle(network, now);
             }
-            // the stage above those that are left
+            // the stage above the stages that stay on
             Some(Change::Draining) if self.is_drained(network, self.asked.len() + 1) => {
                 self.enter(network, self.asked.len() + 1, LinkState::Off, now);
                 self.settle(network, now);
@@ -69,7 +68,7 @@ impl Overseer for Sequencer {
         }
     }
 
-    /// The sequencer rests while all buffers have been empty for a window, unless a stage can go off for that.
+    /// The sequencer rests while all buffers have been empty for a window, unless a stage could then go off.
     fn rests(&self, network: &mut dyn Network) -> Option<u64> {
         let may_release = self.policy.release == Release::BelowLow && !self.asked.is_empty();
         let is_calm = self.change.is_none() && self.used.iter().all(|&used| used == 0.0) && !may_release;
@@ -88,7 +87,7 @@ impl Sequencer {
         for channel in site.channels() {
             stages[stage_of(&policy.rows, channel.from, channel.to.0)].push(channel.number);
         }
-        // a column alone has no links in its last row
+        // in a network that is a single column, the last row has no links
         stages.truncate(stages.iter().rposition(|stage| !stage.is_empty()).map_or(1, |last| last + 1));
         let asked = if policy.initial == Initial::AllOn { vec![None; stages.len() - 1] } else { Vec::new() };
         Self {
@@ -109,7 +108,7 @@ impl Sequencer {
         network.publish(&Published::Number(self.asked.len() as u64 + 1));
     }
 
-    /// Fills in the utilisation of every router in the window that ends.
+    /// Computes the utilisation of every router in the window that ends.
     pub fn read(&mut self, network: &mut dyn Network, now: u64) {
         self.used.fill(0.0);
         for block in 0..network.blocks() {
@@ -119,7 +118,7 @@ impl Sequencer {
 
     /// Warms or drains a stage, if some router requests it.
     pub fn decide(&mut self, network: &mut dyn Network, now: u64) {
-        // the lowest of equal ones, independent of blocks
+        // among equal routers the lowest, so that the result does not depend on blocks
         let fullest = (0..self.used.len()).rev().max_by(|&a, &b| self.used[a].total_cmp(&self.used[b])).unwrap_or(0);
         if self.used[fullest] > self.policy.high {
             if self.asked.len() + 1 < self.stages.len() {
@@ -142,8 +141,7 @@ impl Sequencer {
         }
     }
 
-    /// Puts all channels of a stage into a state. Channels that drain stay open, for the packets that are pinned to the
-    /// stage.
+    /// Puts all channels of a stage into a state. Draining channels stay open, for the packets that are pinned to the stage.
     fn enter(&self, network: &mut dyn Network, stage: usize, state: LinkState, now: u64) {
         for &channel in &self.stages[stage] {
             match state {
@@ -156,9 +154,9 @@ impl Sequencer {
         }
     }
 
-    /// Whether no packet is in flight that may need the stage, and all credits of its channels are home.
+    /// Whether no packet in flight may need the stage, and all credits of its channels have returned.
     fn is_drained(&self, network: &mut dyn Network, stage: usize) -> bool {
-        // packets that need the stage with index `stage` are pinned to more stages than that
+        // packets that need the stage with index `stage` are pinned to more than `stage` stages
         let pinned: i64 = (0..network.blocks()).map(|block| gauge(network, block).pinned_to(stage + 1)).sum();
         if pinned > 0 {
             return false;
@@ -172,7 +170,7 @@ impl Sequencer {
     }
 }
 
-/// The counters of a block.
+/// The gauge of a block.
 fn gauge(network: &mut dyn Network, block: usize) -> &mut Gauge {
     let agents: &mut dyn Any = network.agents(block).expect("every block has some under this policy");
     agents.downcast_mut().expect("under this policy they are gauges")

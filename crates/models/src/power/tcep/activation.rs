@@ -1,5 +1,5 @@
-//! The end of an activation epoch. An agent agrees to at most one of the requests to activate a link. It requests a link
-//! that it needs itself.
+//! Decisions at the end of an activation epoch. An agent agrees to at most one of the requests to activate a link. It also requests
+//! a link that it needs itself.
 
 use super::agent::{Crowded, Request, Team};
 use super::link::{Say, Want};
@@ -10,21 +10,21 @@ use weft_api::state::LinkState;
 
 /// The value of a request for a link of a star: above all flits that a link can carry in an epoch.
 pub(super) const FIRST: u32 = u32::MAX - 1;
-/// The value of a request for a link without which packets have no path.
+/// The value of a request for a link without which some packets have no path.
 pub(super) const CUT: u32 = u32::MAX;
-/// More than the ports of a router: distances between outputs are counted modulo this.
+/// A number above the ports of a router: distances between outputs are counted modulo this number.
 const PORTS: usize = 1 << 8;
 
 impl Team {
-    /// Agrees to the request whose link would carry most, and refuses the others. Returns whether it agreed to one.
+    /// Agrees to the request whose link would carry the most flits, and refuses the others. Returns whether it agreed to one.
     pub(super) fn judge_activations(&mut self, channels: &mut dyn Channels, r: usize) -> bool {
         let crossing = self.cross(r, Want::Activate);
         let own = self.routers[r].activating;
         let outputs = self.rules.managed.iter().flat_map(|&d| self.outputs(r, d));
         let asked: Vec<usize> = outputs.filter(|&o| self.links[o].activate.is_some()).collect();
         let epoch = self.epochs(channels, r) as u32;
-        // at random, if packets have no path: routers that wait for each other's links would refuse each other for ever
-        // if the same link were always first
+        // the order is random if packets have no path: if the same link were always first, routers that wait for each other's links
+        // would refuse each other for ever
         let place = |value: u32, id: u32| match value {
             CUT => channels.draw(id, epoch, 0x7d),
             _ => u64::from(id),
@@ -37,7 +37,7 @@ impl Team {
             .filter(|&(best, _)| own.is_none_or(|(_, value)| best > (value, Reverse(place(value, self.routers[r].id)))))
             .map(|(_, o)| o);
         let chosen = crossing.or(best);
-        // the own request is sent after the answers, because an answer voids what its sender has requested before
+        // a router's own request is sent after the answers, because an answer voids the earlier requests of the router that sends it
         let mut wish = None;
         for o in asked {
             let Some(ask) = self.links[o].activate.take() else { continue };
@@ -62,8 +62,8 @@ impl Team {
         chosen.is_some()
     }
 
-    /// Whether the router can fulfil the request at output `o`: activate that link, or request its link to the member in
-    /// the request.
+    /// Whether the router can fulfil the request at output `o`: it can activate that link, or request its own link to the member
+    /// that the request names.
     fn can_activate(&self, r: usize, o: usize) -> bool {
         match self.links[o].activate {
             None => false,
@@ -95,10 +95,10 @@ impl Team {
         self.ask_for_a_way(channels, r) || self.ask_for_another_way(channels, r)
     }
 
-    /// The link to request: the value of the request, the tie-breaker of equal values, and the output. Links that
-    /// waiting packets need come first, then links of stars. Then comes the link with the highest virtual utilisation,
-    /// in those subnetworks in which detours crowd a link. Among equal links, the one after the link that was refused
-    /// last: the other end of that link may itself have to wait for a long time.
+    /// The link to request: the value of the request, the tie-breaker among equal values, and the output. Links that waiting
+    /// packets need come first, then links of stars. Then comes the link with the highest virtual utilisation, in the subnetworks
+    /// in which detours fill a link. Among equal links, it is the link after the one that was refused last, because the other end
+    /// of that link may itself have to wait for a long time.
     pub(super) fn most_needed(&self, channels: &dyn Channels, r: usize) -> Option<(u32, Reverse<usize>, usize)> {
         let turn = |o: usize, c: u8| match self.routers[r].refused {
             Some(last) => (o + PORTS - 1 - last) % PORTS,
@@ -137,19 +137,18 @@ impl Team {
             && (crowded(gained.sent, gained.sent_around) || crowded(gained.came, gained.came_around))
     }
 
-    /// Notes that a packet does not take the direct link of output `direct`, but a detour over a link above the
-    /// high-water mark.
+    /// Records that a packet does not take the direct link of output `direct`, but a detour over a link above the high-water mark.
     pub(super) fn note_crowd(&mut self, now: u64, direct: usize) {
         let (d, _, to) = self.ends(direct);
         let crowded = Crowded { at: now, net: d as u8, to };
         let r = self.router(direct);
         let agent = &mut self.routers[r];
-        // the first one; within a cycle the least, so that the order of events does not matter
+        // the first note counts; within a cycle the least, so that the order of events does not matter
         agent.crowded = Some(agent.crowded.map_or(crowded, |known| known.min(crowded)));
     }
 
-    /// Requests one more path to a member if packets took detours to it over a link above the high-water mark. The path leads
-    /// over the first member, by rank, over which there is none. Returns whether it made a request.
+    /// Requests one more path to a member if packets took detours to it over a link above the high-water mark. The path leads over
+    /// the first member, by rank, over which no path exists yet. Returns whether it made a request.
     fn ask_for_another_way(&mut self, channels: &mut dyn Channels, r: usize) -> bool {
         let Some(crowded) = self.routers[r].crowded else { return false };
         let (d, to) = (usize::from(crowded.net), crowded.to);

@@ -1,5 +1,6 @@
-//! State of an agent: its links, its requests, its place in its subnetworks. The other files have its actions: `duties.rs` after calls
-//! of the engine, `answers.rs` after control packets. `channel.rs` follows changes of links, and `epoch.rs` ends epochs.
+//! State of an agent: its links, its requests, and its place in its subnetworks. Its actions are in the other files: `duties.rs`
+//! after calls of the engine, `answers.rs` after control packets. `channel.rs` follows changes of links, and `epoch.rs` ends
+//! epochs.
 
 use super::Rules;
 use super::link::End;
@@ -17,7 +18,7 @@ pub(super) struct Request {
     /// How much the sender needs the link: flits that would have taken it, or a rank above all of these (`FIRST`,
     /// `CUT`).
     pub value: u32,
-    /// The request is about this router's link to that member; `None`: about the link on which the request came.
+    /// `Some(c)`: the request is about this router's link to member `c`. `None`: it is about the link on which the request came.
     pub yours: Option<u8>,
 }
 
@@ -25,22 +26,21 @@ pub(super) struct Request {
 #[derive(Debug, Clone, Kept)]
 pub(super) struct LinkAgent {
     pub end: End,
-    /// Faults that keep it broken at present: of the link itself and of the routers at its ends.
+    /// Number of faults that keep the link broken at present: faults of the link itself and of the routers at its ends.
     pub faults: u8,
-    /// Number of its faults so far. The ends put this number into their messages, so that messages from before a fault
-    /// are void.
+    /// Number of faults of the link so far. The ends put this number into their messages, so that messages from before a fault are void.
     pub era: u8,
-    /// Whether it was on when it broke, in a run in which links are never switched off. Then it goes on again after the
-    /// repair.
+    /// Whether the link was on when it broke, in a run in which links are never switched off. If so, the link goes on again after
+    /// the repair.
     pub returns: bool,
-    /// First cycle in which its side channel can deliver another packet.
+    /// First cycle in which the side channel of the link can deliver another packet.
     pub side_free: u64,
-    /// In this epoch: flits whose direct path is this link, but which left on a detour, because the link was not active
-    /// (its virtual utilisation). A long packet counts in each epoch with the flits that it sent in it.
+    /// Virtual utilisation in this epoch: flits with this link as direct path that left on a detour, because the link was not
+    /// active. A long packet counts in each epoch with the flits that it sent in the epoch.
     pub virtually: u32,
-    /// The same, whatever the reason for the detour.
+    /// The same count, with flits that took a detour for any reason.
     pub around: u32,
-    /// Its outgoing channel was above the high-water mark in the last activation epoch.
+    /// Whether the outgoing channel was above the high-water mark in the last activation epoch.
     pub was_crowded: bool,
     /// Counters at the end of the last activation epoch.
     pub short: Counts,
@@ -49,9 +49,9 @@ pub(super) struct LinkAgent {
     /// Requests that came in this epoch.
     pub activate: Option<Request>,
     pub deactivate: Option<Request>,
-    /// Cycle in which it stops being a shadow link.
+    /// Cycle in which the link stops being a shadow link.
     pub expires: u64,
-    /// Its router, numbered in the block.
+    /// The router of this end, numbered in the block.
     #[kept(fixed)]
     router: u32,
 }
@@ -63,8 +63,8 @@ impl LinkAgent {
     }
 }
 
-/// Note that a packet to member `to` of subnetwork `net` took a detour, in cycle `at`, over a link above the high-water
-/// mark. This is a reason to request another path to that member.
+/// A record that a packet to member `to` of subnetwork `net` took a detour, in cycle `at`, over a link above the high-water mark.
+/// This is a reason to request another path to that member.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Value)]
 pub(super) struct Crowded {
     pub at: u64,
@@ -75,31 +75,31 @@ pub(super) struct Crowded {
 /// The agent of a router.
 #[derive(Debug, Clone, Default, Kept)]
 pub(super) struct RouterAgent {
-    /// The cycle in which its first activation epoch ends.
+    /// The cycle in which the router's first activation epoch ends.
     #[kept(fixed)]
     pub first_end: u64,
     /// Whether a physical transition (waking, going off) has begun in this epoch.
     pub moved: bool,
-    /// Its own request to activate a link that has no answer yet: the output, and the value of the request.
+    /// This router's own request to activate a link that has no answer yet: the output, and the value of the request.
     pub activating: Option<(usize, u32)>,
-    /// Its own request to deactivate a link that has no answer yet: the output.
+    /// The output of this router's own request to deactivate a link that has no answer yet.
     pub deactivating: Option<usize>,
-    /// Output of its request to activate a link that was refused last, if links fail in this run.
+    /// The output of this router's last request to activate a link that was refused, if links fail in this run.
     pub refused: Option<usize>,
-    /// For each subnetwork the output of the link that was activated last.
+    /// For each subnetwork, the output of the link that was activated last.
     pub latest: [Option<usize>; 8],
-    /// For each subnetwork the member that is to become the hub.
+    /// For each subnetwork, the member that will become the hub.
     pub next_hub: [Option<u8>; 8],
-    /// For each subnetwork the cycle in which the present hub announced itself (low 32 bits), and its member number.
+    /// For each subnetwork, the cycle in which the present hub announced itself (low 32 bits), and its member number.
     pub crowned: [(u32, u8); 8],
-    /// The first such packet of this epoch.
+    /// The first packet of this epoch that took a detour over a link above the high-water mark.
     pub crowded: Option<Crowded>,
-    /// Number in the whole network.
+    /// Number of the router in the whole network.
     #[kept(fixed)]
     pub id: u32,
     #[kept(fixed)]
     coords: u64,
-    /// Its first output.
+    /// First output of the router.
     #[kept(fixed)]
     pub base: usize,
 }
@@ -117,15 +117,15 @@ pub(super) struct Team {
     pub routers: Vec<RouterAgent>,
     pub meters: Meters,
     pub detours: Detours,
-    /// For each router and pair of members, when the newest message about their link was sent.
+    /// For each router and each pair of members: the cycle in which the newest message about the pair's link was sent.
     #[kept(each)]
     pub stamps: Vec<u32>,
-    /// Links or routers fail in this run.
+    /// Whether links or routers fail in this run.
     #[kept(fixed)]
     pub faults: bool,
-    /// Links that have not failed, as far as each router knows; empty if none fail in this run.
+    /// Working links, as far as each router knows; empty if no links fail in this run.
     pub healthy: Views,
-    /// All packets have one flit.
+    /// Whether all packets have one flit.
     #[kept(fixed)]
     pub single: bool,
 }
@@ -180,12 +180,12 @@ impl Team {
         self.routers[r].base + usize::from(self.rules.nets.port_to(d, self.member(r, d), c))
     }
 
-    /// The router that output `o` belongs to.
+    /// The router of output `o`.
     pub(super) fn router(&self, o: usize) -> usize {
         self.links[o].router as usize
     }
 
-    /// The subnetwork of output `o`, the member that its router is, and the member behind it.
+    /// The subnetwork of output `o`, the member number of its router, and the member at the far end.
     pub(super) fn ends(&self, o: usize) -> (usize, u8, u8) {
         let r = self.router(o);
         let port = (o - self.routers[r].base) as u16;
@@ -193,13 +193,13 @@ impl Team {
         (d, self.member(r, d), c)
     }
 
-    /// Number of the router behind output `o`, in the whole network.
+    /// Number of the router at the far end of output `o`, in the whole network.
     pub(super) fn far_router(&self, r: usize, o: usize) -> u32 {
         let (d, own, c) = self.ends(o);
         self.rules.nets.router(self.routers[r].id, d, own, c)
     }
 
-    /// The other members of the subnetwork: the hub first, then upward from it, and round to the lowest ones.
+    /// The other members of the subnetwork by rank: first the hub, then upward from the hub, and then from the lowest member.
     pub(super) fn by_rank(&self, channels: &dyn Channels, r: usize, d: usize) -> impl Iterator<Item = u8> + use<> {
         let (own, hub, width) = (self.member(r, d), channels.views().of(r).hub(d), self.rules.nets.widths[d]);
         (0..width).map(move |k| ((u16::from(hub) + u16::from(k)) % u16::from(width)) as u8).filter(move |&c| c != own)
@@ -211,24 +211,24 @@ impl Team {
         first..first + usize::from(self.rules.nets.widths[d]) - 1
     }
 
-    /// Activation epochs of router `r` that have ended, in a cycle in which one ends.
+    /// Number of ended activation epochs of router `r`. Called in a cycle in which such an epoch ends.
     pub(super) fn epochs(&self, channels: &dyn Channels, r: usize) -> u64 {
         (channels.now() - self.routers[r].first_end) / self.rules.epoch + 1
     }
 
     // ---- links ------------------------------------------------------------------------------------------------------
 
-    /// Flits of the link of output `o` so far.
+    /// Counts of flits on the link of output `o` so far.
     pub(super) fn counts(&self, channels: &dyn Channels, o: usize) -> Counts {
         self.meters.counts(o, channels.flits(o))
     }
 
-    /// Flits of an activation epoch above which channel `o` is above the high-water mark.
+    /// Number of flits in an activation epoch at which channel `o` reaches the high-water mark.
     pub(super) fn mark(&self, channels: &dyn Channels, o: usize) -> f64 {
         self.rules.config.high_water * self.rules.epoch as f64 * channels.bandwidth(o)
     }
 
-    /// Whether the link of output `o` is off and could be activated: it has not failed, and was not requested yet.
+    /// Whether the link of output `o` is off and could be activated: it has not failed, and has not been requested yet.
     pub(super) fn is_off(&self, o: usize) -> bool {
         let link = &self.links[o];
         link.end.state == LinkState::Off && link.end.asked.is_none() && !link.is_broken()

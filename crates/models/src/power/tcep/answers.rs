@@ -1,5 +1,5 @@
-//! Actions of an agent when a control packet comes, and its answer. Requests are noted and answered at the end of
-//! the epoch; everything else takes effect at once.
+//! Actions of an agent when a control packet arrives. Requests are stored and answered at the end of the epoch. All other packets
+//! take effect at once.
 
 use super::agent::{Request, Team};
 use super::link::{Say, Want};
@@ -7,12 +7,12 @@ use super::message::{Kind, Message};
 use weft_api::agents::Channels;
 
 impl Team {
-    /// Handles a control packet that has come to its receiver.
+    /// Handles a control packet that has reached its receiver.
     pub(super) fn take(&mut self, channels: &mut dyn Channels, r: usize, m: Message) {
         let d = usize::from(m.net);
         let o = self.output(r, d, m.from);
         if m.kind.is_handshake() && m.about != self.links[o].era {
-            return; // from before a fault
+            return; // the message is from before a fault
         }
         match m.kind {
             Kind::Activate | Kind::ActivateYours => {
@@ -46,8 +46,8 @@ impl Team {
         }
     }
 
-    /// Handles the answer of the other end of the link of output `o`, which settles the own request. An answer also
-    /// voids what its sender had requested before (see `link.rs`).
+    /// Handles the answer of the other end of the link of output `o`, which settles this router's own request. An answer also voids
+    /// the earlier requests of the router that sent it (see `link.rs`).
     pub(super) fn settle_request(&mut self, r: usize, o: usize) {
         let link = &mut self.links[o];
         (link.activate, link.deactivate) = (link.activate.filter(|ask| ask.yours.is_some()), None);
@@ -56,7 +56,7 @@ impl Team {
         agent.deactivating = agent.deactivating.filter(|&asked| asked != o);
     }
 
-    /// Handles the agreement of the other end to the own request. The agent carries the request out, or withdraws if it
+    /// Handles the agreement of the other end to this router's own request. The agent carries out the request, or withdraws if it
     /// no longer can.
     fn acked(&mut self, channels: &mut dyn Channels, r: usize, o: usize) {
         let can = match self.links[o].end.asked {
@@ -100,7 +100,7 @@ impl Team {
         }
     }
 
-    /// Whether the message to router `r` is about a link of another router, and is the newest one about that link.
+    /// Whether the message to router `r` is about a link of another router, and is the newest message about that link.
     pub(super) fn is_news(&mut self, r: usize, m: Message) -> bool {
         let (d, nets) = (usize::from(m.net), &self.rules.nets);
         let own = self.member(r, d);

@@ -1,4 +1,4 @@
-//! When the state of a link's end changes (`link.rs`), the channel of its output follows. The agent opens or closes it,
+//! When the state of a link's end changes (`link.rs`), the agent adjusts the channel of its output. The agent opens or closes it,
 //! sets a timer, and notifies the other members.
 
 use super::agent::Team;
@@ -7,7 +7,7 @@ use super::{OFF, Phase};
 use weft_api::agents::Channels;
 use weft_api::state::LinkState;
 
-/// Cycles between two tests whether a link is drained.
+/// Cycles between two tests whether a draining link is drained.
 const DRAIN_LOOK: u64 = 4;
 
 impl Team {
@@ -18,8 +18,8 @@ impl Team {
             LinkState::Waking | LinkState::Draining if end.ready => return,
             LinkState::Draining => {
                 let unused = channels.free_for(o) >= 0 && OFF.is_unused(channels, o);
-                // if the link has failed, flits that it has brought may have to wait until it is on again, and their
-                // credits come only then
+                // if the link has failed, flits that it has delivered may have to wait until it is on again, and their credits
+                // return only then
                 if !(unused && (end.is_alone() || channels.credits_are_home(o))) {
                     return channels.set_timer(o, channels.now() + DRAIN_LOOK);
                 }
@@ -60,20 +60,20 @@ impl Team {
             self.links[o].returns = false;
             self.routers[r].latest[d] = Some(o);
         }
-        // from now on packets may use the link, or may no longer
+        // from now on packets may use the link, or may no longer use it
         if (state == LinkState::On) != (before == LinkState::On) {
             let active = state == LinkState::On;
             channels.views_mut().set(&self.rules.nets, r, d, (own, c), active);
             channels.note_news(r);
-            // one end notifies the other members; if the link has failed, both ends have done so
+            // one end notifies the other members; if the link has failed, both ends have already notified them
             if own < c && !self.links[o].is_broken() {
                 self.spread(channels, r, Kind::State, (d, own, c), active);
             }
         }
     }
 
-    /// The cycle from which the time of a shadow link counts: the beginning of the epoch, so that it ends at both ends
-    /// together; the present cycle, if each router has epochs of its own.
+    /// The cycle from which the time of a shadow link counts: the beginning of the epoch, so that it ends at both ends together. If
+    /// each router has separate epochs, it is the present cycle.
     fn epoch_of(&self, now: u64) -> u64 {
         match self.rules.config.phase {
             Phase::Together => now / self.rules.epoch * self.rules.epoch,

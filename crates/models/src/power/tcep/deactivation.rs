@@ -1,6 +1,6 @@
-//! How links go off. At the end of a deactivation epoch an agent agrees to at most one of the requests to deactivate a
-//! link, or sends such a request itself (`spares.rs` says for which link). The link is a shadow link from then on, and
-//! goes off later, at the end of an activation epoch.
+//! Switches links off. At the end of a deactivation epoch an agent agrees to at most one of the requests to deactivate a link, or
+//! sends a request of its own (`spares.rs` chooses the link). From then on the link is a shadow link. It goes off later, at the end
+//! of an activation epoch.
 
 use super::agent::Team;
 use super::link::Want;
@@ -25,9 +25,8 @@ impl Team {
         }
     }
 
-    /// Agrees to the request for the best link that may go, and refuses the others. It does so even if a request of its
-    /// own has no answer yet: if the other end also agrees to that one, it withdraws. Returns whether there were any
-    /// requests.
+    /// Agrees to the request for the best link that may go off, and refuses the others. It does so even if its own request has no
+    /// answer yet. If the other end also agrees to that request, the agent withdraws it. Returns whether there were any requests.
     pub(super) fn judge_deactivations(&mut self, channels: &mut dyn Channels, r: usize, activates: bool) -> bool {
         let crossing = self.cross(r, Want::Deactivate);
         let outputs = self.rules.managed.iter().flat_map(|&d| self.outputs(r, d));

@@ -1,4 +1,4 @@
-//! Calls of the engine to the agents of a block, and their actions.
+//! The calls of the engine to the agents of a block, and the actions of the agents.
 
 use super::Phase;
 use super::agent::Team;
@@ -10,7 +10,7 @@ use weft_api::state::{AROUND, LinkState, NONE};
 
 impl Agents for Team {
     fn probes(&self) -> Probes {
-        // only long packets are counted as they leave, so that minimal packets of one flit cost nothing
+        // only long packets are counted when they leave, so that minimal packets of one flit cost nothing
         Probes { arrivals: true, departures: !self.single, ..Probes::default() }
     }
 
@@ -25,7 +25,7 @@ impl Agents for Team {
         }
     }
 
-    /// Timers of links come first, then those of routers, whose epochs end.
+    /// Timers of links are handled first, then timers of routers, which end their epochs.
     fn timers(&mut self, ended: &[u32], channels: &mut dyn Channels) {
         for who in ended.iter().map(|&who| who as usize) {
             match who.checked_sub(self.links.len()) {
@@ -57,7 +57,7 @@ impl Agents for Team {
         self.hear_from(channels, arrival);
     }
 
-    /// A packet of one flit is counted here, a longer one flit by flit as it leaves.
+    /// A packet of one flit is counted here; a longer packet is counted flit by flit when it leaves.
     fn goes_around(&mut self, detour: Detour) {
         if self.single {
             self.meters.sent_one_around(detour.over);
@@ -79,7 +79,7 @@ impl Agents for Team {
         let left = self.meters.not_around(channel);
         let link = &mut self.links[channel];
         for begun in [&mut link.short.sent_around, &mut link.long.sent_around] {
-            // it was counted before this epoch
+            // the packet was counted before this epoch
             if *begun == left.wrapping_add(1) {
                 *begun = left;
             }

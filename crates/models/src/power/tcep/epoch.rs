@@ -12,7 +12,7 @@ impl Team {
         self.routers[r].moved = false;
         let long = self.epochs(channels, r).is_multiple_of(self.rules.ratio);
         if channels.is_dead(r) {
-            return self.begin_epoch(channels, r, long); // it does nothing, but its epochs stay in step with the others
+            return self.begin_epoch(channels, r, long); // a failed router does nothing, but its epochs stay in step with those of the others
         }
         let activates = self.judge_activations(channels, r) || self.ask_to_activate(channels, r);
         self.let_go(channels, r);
@@ -27,9 +27,9 @@ impl Team {
         self.begin_epoch(channels, r, long);
     }
 
-    /// Whether ends of epochs change nothing at router `r` as long as no packet moves. No request is open or in flight,
-    /// nothing was sent in this deactivation epoch, and no link can go off or is needed. With faults, or with a hub
-    /// that moves, the answer is no.
+    /// Whether ends of epochs change nothing at router `r` as long as no packet moves. That is the case if no request is open or in
+    /// flight, nothing was sent in this deactivation epoch, and no link can go off or is needed. With faults, or with a hub that
+    /// moves, the result is false.
     pub(super) fn has_nothing_to_do(&self, channels: &dyn Channels, r: usize) -> bool {
         let config = &self.rules.config;
         let asks = |agent: &RouterAgent| agent.activating.is_some() || agent.deactivating.is_some();
@@ -53,8 +53,8 @@ impl Team {
         is_settled && is_counted && !is_asked && !link.was_crowded
     }
 
-    /// Begins the next epoch: stores the values of the counters, and the links that were above the high-water mark.
-    /// `long`: a deactivation epoch also begins.
+    /// Begins the next epoch: stores the values of the counters, and which links were above the high-water mark. `long`: a
+    /// deactivation epoch also begins.
     fn begin_epoch(&mut self, channels: &dyn Channels, r: usize, long: bool) {
         let rules = self.rules.clone();
         for &d in &rules.managed {
@@ -71,8 +71,8 @@ impl Team {
         self.routers[r].crowded = None;
     }
 
-    /// If both ends of a link have made the same request, they agree: the request of one end is void, and that of the
-    /// other is answered. Returns the output if this end is the one that answers.
+    /// If both ends of a link have made the same request, they agree. The request of one end is void, and that of the other end is
+    /// answered. Returns the output if this end is the one that answers.
     pub(super) fn cross(&mut self, r: usize, want: Want) -> Option<usize> {
         let asked = match want {
             Want::Activate => self.routers[r].activating.map(|(o, _)| o),

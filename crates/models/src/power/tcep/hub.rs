@@ -1,5 +1,5 @@
-//! How the hub of a subnetwork moves: from member to member in turn (`rotate_hub`), or away from a member whose links
-//! have failed (`repair.rs` elects the next one). The next hub takes over when the links of its star are active.
+//! The hub of a subnetwork moves from member to member in turn (`rotate_hub`), or away from a member with failed links (`repair.rs`
+//! elects the next hub). The next hub takes over when the links of its star are active.
 
 use super::agent::Team;
 use super::message::{Kind, Message};
@@ -7,8 +7,8 @@ use weft_api::agents::Channels;
 use weft_api::state::LinkState;
 
 impl Team {
-    /// When it is due, begins to make the next member the hub: from now on links of its star stay on or are requested.
-    /// When the star is complete, the member announces itself.
+    /// When it is due, makes the next member the next hub: from now on links of its star stay on or are requested. When the star is
+    /// complete, the member announces itself.
     pub(super) fn rotate(&mut self, channels: &mut dyn Channels, r: usize) {
         let rules = self.rules.clone();
         let every = u64::from(rules.config.rotate_hub);
@@ -23,7 +23,7 @@ impl Team {
         }
     }
 
-    /// Links of the star of `next` that are shadow links, or drain, become active again.
+    /// Makes links in the star of `next` active again if they are shadow links or draining.
     pub(super) fn keep_star(&mut self, channels: &mut dyn Channels, r: usize, d: usize, next: u8) {
         for o in self.outputs(r, d) {
             let (_, own, c) = self.ends(o);
@@ -61,7 +61,7 @@ impl Team {
         }
     }
 
-    /// Member `crowned.1` is the hub of subnetwork `d`. It announced itself in cycle `crowned.0`.
+    /// Records that member `crowned.1` is the hub of subnetwork `d`. It announced itself in cycle `crowned.0`.
     fn hub_is(&mut self, channels: &mut dyn Channels, r: usize, d: usize, crowned: (u32, u8)) {
         channels.views_mut().set_hub(r, d, crowned.1, crowned.1);
         self.routers[r].crowned[d] = crowned;

@@ -1,10 +1,10 @@
-//! One end of a link, as a state machine: how each message and each end of an epoch changes its state. It knows nothing
+//! One end of a link, as a state machine: each message and each end of an epoch changes its state. The state machine uses nothing
 //! else, so that a test can explore every state of two ends and of the messages between them (`link_model.rs`).
 //!
-//! Every request gets one answer. When the answer comes, the asker carries out what was agreed, or withdraws, which
-//! undoes what the answerer has begun. An answer settles everything that its receiver was asked for before, so an end
-//! sends its own requests after its answers. A link goes dark, or carries flits again, when both ends have said that
-//! they are ready; they say so on the side channel of the link, which also carries credits.
+//! Every request gets one answer. When the answer comes, the requesting end carries out the agreed change, or withdraws. A
+//! withdrawal undoes what the answering end has begun. An answer settles all earlier requests to its receiver, so an end sends its
+//! own requests after its answers. A link goes dark, or carries flits again, when both ends have reported that they are ready. They
+//! report it on the side channel of the link, which also carries credits.
 
 use crate::power::LinkState;
 use weft_api::base::kept::{Kept, Value};
@@ -21,10 +21,10 @@ pub(crate) enum Want {
 pub(crate) enum Say {
     Ack,
     Nack,
-    /// The sender withdraws: the agreement is undone.
+    /// The sender withdraws, and the agreement is undone.
     Withdraw,
     Reactivate,
-    /// Drained, or awake.
+    /// The sender is drained, or awake.
     Ready,
 }
 
@@ -34,10 +34,10 @@ pub(crate) struct End {
     pub state: LinkState,
     /// The request of this end that has no answer yet.
     pub asked: Option<Want>,
-    /// This end is drained, or awake; and the other end has said that it is.
+    /// Whether this end is drained or awake; and whether the other end has reported the same.
     pub ready: bool,
     peer_ready: bool,
-    /// The link has failed, and this end drains without waiting for the other one.
+    /// Whether the link has failed; then this end drains without waiting for the other end.
     alone: bool,
 }
 
@@ -53,7 +53,7 @@ impl End {
         self.alone &= state == LinkState::Draining;
     }
 
-    /// Whether a request can be about this link in its present state.
+    /// Whether a request can refer to this link in its present state.
     pub fn fits(&self, want: Want) -> bool {
         self.state == if want == Want::Activate { LinkState::Off } else { LinkState::On }
     }
@@ -64,8 +64,8 @@ impl End {
         self.enter(if want == Want::Activate { LinkState::Waking } else { LinkState::Shadow });
     }
 
-    /// Both ends have requested the same: the request of the lower end is void, and that of the higher end is answered.
-    /// Returns whether the void one is that of the other end.
+    /// Handles equal requests of both ends: the request of the lower end is void, and that of the higher end is answered. Returns
+    /// whether the void request is that of the other end.
     pub fn crossed(&mut self, want: Want, lower: bool) -> bool {
         let crossed = self.asked == Some(want);
         if crossed && lower {
@@ -84,8 +84,8 @@ impl End {
         }
     }
 
-    /// Handles the agreement of the other end. `can`: this end can still make the change. Returns the requested change,
-    /// if it begins now, or else the message to send.
+    /// Handles the agreement of the other end. `can`: whether this end can still make the change. Returns the requested change, if
+    /// it begins now; otherwise the message to send.
     pub fn acked(&mut self, can: bool) -> Result<Option<Want>, Say> {
         let Some(want) = self.asked.take() else { return Ok(None) };
         if can && self.fits(want) {
@@ -101,7 +101,7 @@ impl End {
         self.asked = None;
     }
 
-    /// Handles the withdrawal by the other end of the request that this end has agreed to.
+    /// Handles a withdrawal: the other end takes back a request to which this end has agreed.
     pub fn withdrawn(&mut self) {
         match self.state {
             LinkState::Waking => self.enter(LinkState::Off),
@@ -110,13 +110,13 @@ impl End {
         }
     }
 
-    /// Whether this end can still make the link active again by itself: the link is not dark before this end has
-    /// reported that it is drained.
+    /// Whether this end can still make the link active again by itself. This is possible until it has reported that it is drained,
+    /// because the link is not dark before.
     pub fn can_return(&self) -> bool {
         self.state == LinkState::Shadow || self.state == LinkState::Draining && !self.ready && !self.alone
     }
 
-    /// Makes the link active again at once, at the request of this end.
+    /// Makes the link active again at once, when this end requests it.
     pub fn reactivate(&mut self) -> Say {
         debug_assert!(self.can_return());
         self.enter(LinkState::On);
@@ -131,7 +131,7 @@ impl End {
         }
     }
 
-    /// Called when no packet has used the shadow link in time.
+    /// Called when no packet has used the shadow link until its time was over.
     pub fn expire(&mut self) {
         debug_assert_eq!(self.state, LinkState::Shadow);
         self.enter(LinkState::Draining);
@@ -149,17 +149,17 @@ impl End {
         self.alone
     }
 
-    /// Called when this end is drained, or awake.
+    /// Called when this end has drained, or is awake.
     pub fn done(&mut self) -> Say {
         self.ready = true;
         self.settle();
         Say::Ready
     }
 
-    /// Handles the report that the other end is drained, or awake. Returns the answer of this end: if this end was
-    /// awake first, the other may have missed its message.
+    /// Handles the report that the other end is drained, or awake. Returns the answer of this end: if this end was awake first, the
+    /// other end may have missed its message.
     pub fn peer_done(&mut self) -> Option<Say> {
-        // in other states the message is about something that was withdrawn or taken back, or that has not begun here
+        // in other states the message refers to a change that was withdrawn or taken back, or that has not begun here
         if matches!(self.state, LinkState::Shadow | LinkState::Draining | LinkState::Waking) {
             let waking = self.state == LinkState::Waking;
             self.peer_ready = true;
@@ -189,7 +189,7 @@ impl End {
         }
     }
 
-    /// Whether this end can receive.
+    /// Whether this end can receive flits.
     #[cfg(test)]
     fn is_lit(&self) -> bool {
         match self.state {

@@ -1,11 +1,11 @@
 //! A test that explores every state that two ends of a link can reach, with every message that can be in flight between
 //! them.
 //!
-//! Messages keep their order on each path (over the hub, on the side channel), and the side channel is the faster one.
-//! Epochs are far longer than any path: a message sent at the end of an epoch has arrived by the end of the next epoch,
-//! and one sent in between by the end of the epoch after that, by the epochs of the sender as well as of the receiver.
-//! An end that refuses may request the same link in the same cycle, on behalf of a third router, after its answer. A
-//! fault meets both ends at once, and messages in flight are then void.
+//! Messages keep their order on each path (over the hub, on the side channel), and the side channel is the faster one. Epochs are
+//! far longer than any path. A message sent at the end of an epoch has arrived by the end of the next epoch; a message sent in
+//! between has arrived by the end of the epoch after that. Both hold for the epochs of the sender and of the receiver. After an end
+//! has refused a request, it may request the same link in the same cycle, for a third router. A fault affects both ends at once,
+//! and voids the messages in flight.
 
 use super::{End, Say, Want};
 use crate::power::LinkState;
@@ -17,7 +17,7 @@ enum Word {
     Say(Say),
 }
 
-/// A message in flight, and whether it must arrive before the next end of an epoch of its sender, and of its receiver.
+/// A message in flight. `due`: whether it must arrive before its sender's next end of an epoch, and before its receiver's.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct Letter {
     word: Word,
@@ -27,9 +27,9 @@ struct Letter {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct World {
     ends: [End; 2],
-    /// Requests that wait for the end of the epoch of each end.
+    /// For each end: the request that waits for the end of its epoch.
     inbox: [Option<Want>; 2],
-    /// To each end, as sent.
+    /// For each end: the messages to it, in the order in which they were sent.
     post: [Vec<Letter>; 2],
     broken: bool,
 }
@@ -53,7 +53,7 @@ impl World {
         self.post.iter().all(Vec::is_empty) && self.inbox == [None; 2]
     }
 
-    /// Every possible next world (state of both ends and of all messages).
+    /// Every possible next world (the state of both ends and of all messages).
     fn next(&self) -> Vec<Self> {
         let mut all = vec![self.fail_or_return()];
         for end in 0..2 {
@@ -114,7 +114,7 @@ impl World {
         all.push(world);
     }
 
-    /// Possible actions of an end at any time.
+    /// Actions that an end can take at any time.
     fn move_alone(&self, end: usize, all: &mut Vec<Self>) {
         let me = self.ends[end];
         let mut say = |act: fn(&mut End) -> Say| {
@@ -145,7 +145,7 @@ impl World {
                 let say = judged.ends[end].judge(want, agree);
                 judged.send_now(1 - end, Word::Say(say));
                 if say == Say::Nack {
-                    judged.ask(end, all); // for a third router, in the same cycle
+                    judged.ask(end, all); // the request is for a third router, in the same cycle
                 }
                 all.push(judged);
             }
@@ -175,7 +175,7 @@ impl World {
         }
     }
 
-    /// Fault of this world, if it has any.
+    /// The fault in this world, if it has one.
     fn fault(&self) -> Option<&'static str> {
         // messages that were in flight at a fault still arrive
         let blind = |(from, to): (usize, usize)| {
@@ -196,8 +196,7 @@ impl World {
     }
 }
 
-/// All worlds that can be reached, each with the world from which it was reached first, and every step from one to
-/// another.
+/// All worlds that can be reached, each with the world from which it was reached first, and every step from one world to another.
 #[derive(Default)]
 struct Atlas {
     numbers: HashMap<World, usize>,
@@ -246,7 +245,7 @@ impl Atlas {
         way
     }
 
-    /// A world from which world `rest` can't be reached.
+    /// A world from which world `rest` cannot be reached.
     fn stuck(&self, rest: usize) -> Option<usize> {
         let mut before = vec![Vec::new(); self.worlds.len()];
         self.steps.iter().for_each(|&(from, to)| before[to].push(from));

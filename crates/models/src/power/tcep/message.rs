@@ -1,36 +1,35 @@
-//! Control packets: single flits, which go ahead of all data flits that wait for the same link. They go directly or
-//! over the hub, or, if both paths are cut, over any member that has links to both ends.
+//! Control packets are single flits, which overtake all data flits that wait for the same link. They go directly or over the hub,
+//! or, if both paths are cut, over any member that has links to both ends.
 
 use super::Tables;
 use super::agent::Team;
 use weft_api::agents::Channels;
 use weft_api::control::{Arrival, Body, ControlKind, ControlPacket, Frame, Wire};
 
-/// Content of a control packet. Eight kinds fit into the paper's three bits; the others are only sent if hubs move or
-/// links fail.
+/// Content of a control packet. Eight kinds fit into the paper's three bits; the other kinds are sent only if hubs move or links fail.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub(crate) enum Kind {
-    /// Activate the link between us.
+    /// Activate the link between the sender and the receiver.
     #[default]
     Activate,
-    /// Activate your link to member `about`.
+    /// Activate the receiver's link to member `about`.
     ActivateYours,
-    /// Deactivate the link between us.
+    /// Deactivate the link between the sender and the receiver.
     Deactivate,
     Ack,
     Nack,
-    /// I can no longer do what you have agreed to.
+    /// The sender can no longer make the change that the receiver has agreed to.
     Withdraw,
-    /// The shadow link between us is active again.
+    /// The shadow link between the sender and the receiver is active again.
     Reactivate,
-    /// My link to member `about` is active, or not.
+    /// The sender's link to member `about` is active, or not.
     State,
-    /// I am the hub.
+    /// The sender is the hub.
     Hub,
-    /// My link to member `about` has failed, or returned.
+    /// The sender's link to member `about` has failed, or returned.
     Fault,
-    /// My end of the link between us is drained, or awake: sent on the side channel, not in a packet.
+    /// The sender's end of the link is drained, or awake. Sent on the side channel, not in a packet.
     Ready,
 }
 
@@ -43,31 +42,31 @@ impl Kind {
     pub const NAMES: [&'static str; 10] =
         ["activate", "activate_yours", "deactivate", "ack", "nack", "withdraw", "reactivate", "state", "hub", "fault"];
 
-    /// Whether it is a message between the ends of a link about that link.
+    /// Whether this is a message between the ends of a link about that link.
     pub(super) fn is_handshake(self) -> bool {
         use Kind::{Ack, Activate, Deactivate, Nack, Reactivate, Withdraw};
         matches!(self, Activate | Deactivate | Ack | Nack | Withdraw | Reactivate)
     }
 }
 
-/// A control packet of subnetwork `net`, from a member to a member.
+/// A control packet in subnetwork `net`, from one member to another.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Message {
     pub kind: Kind,
     pub net: u8,
     pub from: u8,
     pub to: u8,
-    /// A member. In messages between the ends of a link: number of earlier failures of the link.
+    /// A member. In messages between the ends of a link: number of failures of the link before the message.
     pub about: u8,
     /// `State`: active. `Fault`: broken. `Ack`, `Nack`: the request was `ActivateYours`.
     pub flag: bool,
-    /// `Activate`, `ActivateYours`: virtual utilisation \[flits\], or a rank above all of it (`activation::FIRST`,
-    /// `CUT`). `Deactivate`: minimal traffic \[flits\]. `State`, `Hub`, `Fault`: the cycle, for order.
+    /// `Activate`, `ActivateYours`: virtual utilisation \[flits\], or a rank above every utilisation (`activation::FIRST`, `CUT`).
+    /// `Deactivate`: minimal traffic \[flits\]. `State`, `Hub`, `Fault`: the cycle, so that the newest message counts.
     pub value: u32,
 }
 
 impl Message {
-    /// Body of the message, with the fields in their order.
+    /// Encodes the fields of the message, in their order.
     fn body(self) -> Body {
         let small = [self.kind as u8, self.net, self.from, self.to, self.about, u8::from(self.flag)];
         small.into_iter().fold(0, |body, byte| body << 8 | Body::from(byte)) << 32 | Body::from(self.value)
@@ -113,16 +112,16 @@ impl Team {
     /// Sends the packet from router `r` to the next one.
     fn forward(&mut self, channels: &mut dyn Channels, r: usize, message: Message, frame: Frame) {
         if channels.is_dead(r) {
-            return self.tell(channels, r, message, frame); // it was in flight when the router failed
+            return self.tell(channels, r, message, frame); // the packet was in flight when the router failed
         }
         if self.is_mute(channels, r, message) {
             return;
         }
         let Some(o) = self.way(channels, r, message) else {
-            // the router is cut off for the moment: it has no active link
+            // the router has no active link at the moment
             if let Some(o) = self.side_channel(channels, r, message) {
                 let at = channels.now() + channels.credit_latency(o);
-                // one per cycle, so that they keep their order
+                // one packet per cycle, so that packets keep their order
                 let at = at.max(self.links[o].side_free);
                 self.links[o].side_free = at + 1;
                 return channels.signal(o, at, Wire::None, frame);
@@ -136,8 +135,8 @@ impl Team {
         }
     }
 
-    /// The output toward the member that the packet is for: over an active link, else over the hub, else over any
-    /// member with links to both (the second link need only not have failed).
+    /// The output toward the receiver of the packet: over an active link, otherwise over the hub, otherwise over any member with
+    /// links to both (for the second link it is enough that it has not failed).
     fn way(&self, channels: &dyn Channels, r: usize, message: Message) -> Option<usize> {
         let d = usize::from(message.net);
         let own = self.member(r, d);
@@ -157,13 +156,13 @@ impl Team {
         Some(self.output(r, d, next))
     }
 
-    /// The output whose side channel carries a packet without any active link.
+    /// The output whose side channel carries a packet if no active link leads to its receiver.
     fn side_channel(&self, channels: &dyn Channels, r: usize, message: Message) -> Option<usize> {
         let d = usize::from(message.net);
         self.spare_way(channels, r, d, message.to).map(|next| self.output(r, d, next))
     }
 
-    /// Sends on the side channel of the link that this end is drained or awake.
+    /// Reports on the side channel of the link that this end is drained or awake.
     pub(super) fn say_ready(&mut self, channels: &mut dyn Channels, o: usize) {
         let at = channels.now() + channels.credit_latency(o);
         let message = Message { kind: Kind::Ready, about: self.links[o].era, ..Message::default() };
@@ -191,13 +190,13 @@ impl Team {
         channels.tell(router, self.rules.nets.classes[d], frame);
     }
 
-    /// Handles a packet, or a message on a side channel, that has come.
+    /// Handles a packet, or a message on a side channel, that has arrived.
     pub(super) fn hear_from(&mut self, channels: &mut dyn Channels, Arrival { port, wire, frame }: Arrival) {
         let (o, message) = (port as usize, Message::of(frame.body));
         let r = self.router(o);
         if message.kind == Kind::Ready {
             if message.about != self.links[o].era {
-                return; // from before a fault
+                return; // the message is from before a fault
             }
             if self.links[o].end.peer_done().is_some() {
                 self.say_ready(channels, o);

@@ -1,27 +1,25 @@
-//! Traffic meters of the links of a router. They count the flits that came, and in both directions the flits on a
-//! detour in the subnetwork that they cross; control flits count among these. `OutputUnit::flits` counts all flits
-//! sent.
+//! Traffic meters of the links of a router. They count the flits that came. In both directions they count the flits on a detour in
+//! the subnetwork of the link, which include control flits. `OutputUnit::flits` counts all flits sent.
 //!
-//! Packets of one flit are counted as they choose a detour, so that minimal ones cost nothing. Longer packets are
-//! counted flit by flit: the head may be far ahead of its body flits, so a bit per VC says whether the present packet
-//! is on a detour.
+//! Packets of one flit are counted when they choose a detour, so that minimal packets cost nothing. Longer packets are counted flit
+//! by flit: the head may be far ahead of its body flits, so a bit per VC says whether the present packet is on a detour.
 
 use super::Direction;
 use crate::power::detours::VcsAround;
 use weft_api::base::kept::Kept;
 
-/// Flits of a link: its counters at some cycle, or what they have gained between two cycles.
+/// Counts of flits of a link: the counters in some cycle, or their growth between two cycles.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Kept)]
 pub(super) struct Counts {
     pub sent: u32,
-    /// Flits among these that were sent on a detour.
+    /// Number of these flits that were sent on a detour.
     pub sent_around: u32,
     pub came: u32,
     pub came_around: u32,
 }
 
 impl Counts {
-    /// Growth of the counters since they were at `before`. They are 32 bits wide and may have wrapped around.
+    /// Growth of the counters since they had the values `before`. They are 32 bits wide and may have wrapped around.
     pub fn since(self, before: Self) -> Self {
         Self {
             sent: self.sent.wrapping_sub(before.sent),
@@ -31,8 +29,8 @@ impl Counts {
         }
     }
 
-    /// Flits of the direction that counts, and how many of these were on minimal paths. A packet of one flit on a
-    /// detour is counted as it chooses the detour, a little before it leaves.
+    /// Number of flits in the direction that counts, and how many of these were on minimal paths. A packet of one flit on a detour
+    /// is counted when it chooses the detour, a little before it leaves.
     pub fn load(self, direction: Direction) -> (u32, u32) {
         let minimal = |all: u32, around: u32| all.saturating_sub(around);
         let (sent, came) = (minimal(self.sent, self.sent_around), minimal(self.came, self.came_around));
@@ -61,13 +59,13 @@ impl Meters {
         Self(vec![Meter::default(); ports])
     }
 
-    /// All counters of port number `port`; `sent`: the flits that it has sent in all.
+    /// All counters of port `port`. `sent`: number of flits that the port has sent so far.
     pub fn counts(&self, port: usize, sent: u32) -> Counts {
         let Meter { sent_around, came, came_around, .. } = self.0[port];
         Counts { sent, sent_around, came, came_around }
     }
 
-    /// Counts a flit of a long packet that leaves on VC `vc`. Its head has reported whether the packet is on a detour.
+    /// Counts a flit of a long packet that leaves on VC `vc`. Only the head reports whether the packet is on a detour.
     pub fn sent(&mut self, port: usize, vc: usize, around: Option<bool>) {
         let meter = &mut self.0[port];
         meter.sent_around += u32::from(meter.out_around.flit(vc, around));
@@ -78,15 +76,14 @@ impl Meters {
         self.0[port].sent_around += 1;
     }
 
-    /// Removes a packet of one flit that had chosen a detour over this port and takes another path. Returns the flits
-    /// that are left.
+    /// Removes a packet of one flit that had chosen a detour over this port, but takes another path. Returns the remaining number of flits.
     pub fn not_around(&mut self, port: usize) -> u32 {
         let meter = &mut self.0[port];
         meter.sent_around = meter.sent_around.wrapping_sub(1);
         meter.sent_around
     }
 
-    /// Counts packets of one flit that have come: the port of each, and whether it is on a detour.
+    /// Counts packets of one flit that have arrived: the port of each packet, and whether the packet is on a detour.
     #[inline(always)]
     pub fn came_single(&mut self, packets: impl Iterator<Item = (usize, bool)>) {
         let meters = &mut self.0[..];
@@ -97,7 +94,7 @@ impl Meters {
         }
     }
 
-    /// Counts a flit of a long packet that has come on VC `vc`.
+    /// Counts a flit of a long packet that has arrived on VC `vc`.
     pub fn came(&mut self, port: usize, vc: usize, around: Option<bool>) {
         let meter = &mut self.0[port];
         meter.came += 1;

@@ -1,12 +1,11 @@
-//! Algorithm 1: which links of a router are inner and must stay, and which outer link it would switch off.
+//! Algorithm 1: divides the links of a router into inner links, which must stay on, and outer links, of which it would switch off one.
 //!
 //! # Source
-//! Kim et al., "TCEP", ISCA 2018, Section IV-A, Algorithm 1. As printed it cannot run: the budget begins with what link
-//! 0 carries instead of what it has left, the bandwidth of a link is 1 instead of the high-water mark, and the test
-//! comes only after link 1 has become inner, so that a router with two links never drops the second, although the paper
-//! reports that state. `corrected` mends these three. `printed` keeps them; it only fills two gaps that any reading
-//! must fill (the search begins with a link of infinite cost, and there is no outer link if the loop ends without a
-//! boundary).
+//! Kim et al., "TCEP", ISCA 2018, Section IV-A, Algorithm 1. As printed the algorithm cannot run. The budget begins with the flits
+//! that link 0 carries instead of its free capacity. The bandwidth of a link is 1 instead of the high-water mark. The test comes
+//! only after link 1 has become inner, so a router with two links never switches off the second, although the paper reports that
+//! state. `corrected` repairs these three faults. `printed` keeps them. It fills only two gaps that every reading must fill: the
+//! search begins with a link of infinite cost, and there is no outer link if the loop ends without a boundary.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -15,7 +14,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Algorithm {
-    /// The budget is the capacity of the inner links left below the high-water mark. Link 0 alone may be enough.
+    /// The budget is the capacity that the inner links have left below the high-water mark. Link 0 alone may be enough.
     #[default]
     Corrected,
     /// The rule as the paper prints it.
@@ -23,8 +22,8 @@ pub enum Algorithm {
 }
 
 impl Algorithm {
-    /// Number of inner links among the active ones, which are in ascending order, the link toward the hub first.
-    /// `utilisation` of each is a share of its bandwidth.
+    /// Number of inner links among the active links, which are sorted by rank, the link to the hub first. `utilisation`: of each
+    /// link, as a share of its bandwidth.
     pub(crate) fn boundary(self, utilisation: &[f64], high_water: f64) -> usize {
         let Some((&first, others)) = utilisation.split_first() else { return 0 };
         let mut outer: f64 = others.iter().sum();
@@ -59,14 +58,14 @@ impl Algorithm {
 mod tests {
     use super::Algorithm;
 
-    /// Fig. 6: five links, of which three are inner with a budget of 1.9 against outer links that carry 1.2.
+    /// Fig. 6: five links, of which three are inner. Their budget is 1.9, and the outer links carry 1.2.
     #[test]
     fn the_example_of_figure_6_has_three_inner_links() {
         let links = [0.2, 0.4, 0.5, 0.7, 0.5];
         let budget: f64 = links[..3].iter().map(|u| 1.0 - u).sum();
         assert!((budget - 1.9).abs() < 1e-12 && (links[3] + links[4] - 1.2f64).abs() < 1e-12);
         assert_eq!(Algorithm::Corrected.boundary(&links, 1.0), 3);
-        // printed, the budget is 0.2 + 0.6 + 0.5 = 1.3 there
+        // as printed, the budget is 0.2 + 0.6 + 0.5 = 1.3 here
         assert_eq!(Algorithm::Printed.boundary(&links, 1.0), 3);
     }
 
@@ -78,7 +77,7 @@ mod tests {
 
     #[test]
     fn links_above_the_high_water_mark_add_nothing_to_the_budget() {
-        // 0.8 is above 0.75: the budget is 0 + 0.15, then + 0.25
+        // 0.8 is above 0.75: the budget is 0 + 0.15, and then grows by 0.25
         assert_eq!(Algorithm::Corrected.boundary(&[0.8, 0.6, 0.5, 0.4], 0.75), 3);
         assert_eq!(Algorithm::Corrected.boundary(&[0.8, 0.8, 0.8], 0.75), 3);
         assert_eq!(Algorithm::Corrected.boundary(&[], 0.75), 0);

@@ -1,4 +1,4 @@
-//! Agents react to links that fail and return: they drop agreements, notify the other members, elect another hub, and
+//! Reactions of agents to links that fail and return. The agents drop agreements, notify the other members, elect another hub, and
 //! request links that parked packets need. The rules are in `network/faults.rs`; the engine takes care of the packets
 //! (`kernel/src/faults.rs`).
 
@@ -26,7 +26,7 @@ impl Team {
         if fault.breaks {
             self.fail(channels, r, o);
             if fault.cause != Cause::Link {
-                self.elect(channels, r, self.ends(o).0); // also where the link was broken before
+                self.elect(channels, r, self.ends(o).0); // even if the link was already broken
             }
         } else {
             self.mend(channels, r, o, fault.cause == Cause::FarRouter);
@@ -54,7 +54,7 @@ impl Team {
         self.settle_request(r, o);
         let moved = self.routers[r].moved;
         self.follow(channels, r, o);
-        self.routers[r].moved = moved; // no transition that was chosen
+        self.routers[r].moved = moved; // a fault is not a transition that the router has chosen
         if drains {
             channels.set_timer(o, channels.now() + 1);
         }
@@ -63,7 +63,8 @@ impl Team {
         self.elect(channels, r, d);
     }
 
-    /// The link works again; it is off, as soon as it has drained. `again`: the router at its far end also works again.
+    /// Called when the link works again. The link is off as soon as it has drained. `again`: whether the router at the far end also
+    /// works again.
     fn mend(&mut self, channels: &mut dyn Channels, r: usize, o: usize, again: bool) {
         let (d, own, c) = self.ends(o);
         self.links[o].faults -= 1;
@@ -90,7 +91,7 @@ impl Team {
         }
         channels.warn(r);
         self.healthy.set(&self.rules.nets, r, d, link, !m.flag);
-        // a link that returns is off, as before, unless a later message of that cycle has come first
+        // a link that returns is off, as before, unless a later message of the same cycle has come first
         if m.flag || m.value != known {
             channels.views_mut().set(&self.rules.nets, r, d, link, false);
         }
@@ -99,7 +100,7 @@ impl Team {
 
     // ---- hub --------------------------------------------------------------------------------------------------------
 
-    /// Members of subnetwork `d` whose routers have failed: each other member sees that at its own link.
+    /// Members of subnetwork `d` whose routers have failed. Each other member detects the failure at its own link.
     pub(super) fn dead_members(&self, channels: &dyn Channels, r: usize, d: usize) -> u64 {
         if channels.is_dead(r) {
             return 0; // a failed router sees nothing
@@ -108,7 +109,7 @@ impl Team {
         dead.fold(0, |mask, o| mask | 1 << self.ends(o).2)
     }
 
-    /// As far as router `r` knows: the broken links of member `c` to routers that have not failed.
+    /// Number of broken links of member `c` to routers that work, as far as router `r` knows.
     fn missing(&self, channels: &dyn Channels, r: usize, d: usize, c: u8) -> u32 {
         let dead = self.dead_members(channels, r, d);
         if dead >> c & 1 != 0 {
@@ -118,13 +119,12 @@ impl Team {
         (self.rules.nets.all(d) & !(1 << c) & !dead & !whole).count_ones()
     }
 
-    /// Whether no link of the star of subnetwork `d` is broken, so that links outside the star may go off.
+    /// Whether every link in the star of subnetwork `d` works, so that links outside the star may go off.
     pub(super) fn has_whole_hub(&self, channels: &dyn Channels, r: usize, d: usize) -> bool {
         !self.faults || self.missing(channels, r, d, channels.views().of(r).hub(d)) == 0
     }
 
-    /// The next hub, if another member has fewer broken links than the present one: the lowest of the members with the
-    /// fewest.
+    /// Chooses the next hub, if another member has fewer broken links than the present hub: the lowest of the members with the fewest.
     pub(super) fn elect(&mut self, channels: &mut dyn Channels, r: usize, d: usize) {
         if !self.faults {
             return;
@@ -140,7 +140,7 @@ impl Team {
         }
     }
 
-    /// At the end of an epoch the star of the next hub grows; when it is whole, that member becomes the hub.
+    /// At the end of an epoch, activates links of the next hub's star. When the star is complete, that member becomes the hub.
     pub(super) fn succeed(&mut self, channels: &mut dyn Channels, r: usize) {
         if !self.faults {
             return;
@@ -156,14 +156,14 @@ impl Team {
 
     // ---- parked packets ------------------------------------------------------------------------------------------------
 
-    /// Members of subnetwork `d` that parked heads of router `r` are to reach.
+    /// Members of subnetwork `d` that heads parked at router `r` must reach.
     fn parked(&self, channels: &dyn Channels, r: usize, d: usize) -> impl Iterator<Item = u8> {
         let here = move |p: &&Parked| p.router as usize == r && usize::from(p.d) == d;
         channels.parked().iter().filter(here).map(|p| p.to)
     }
 
-    /// The member over which parked packets of router `r` can reach `to`: `to` itself, or the lowest member whose links
-    /// to both have not failed.
+    /// The member over which parked packets of router `r` can reach `to`: `to` itself, or the lowest member with working links to
+    /// both routers.
     fn over(&self, channels: &dyn Channels, r: usize, d: usize, to: u8) -> Option<u8> {
         let (view, own) = (self.healthy.of(r), self.member(r, d));
         if view.row(&self.rules.nets, d, own) >> to & 1 != 0 {
@@ -178,7 +178,7 @@ impl Team {
         self.parked(channels, r, d).filter_map(|to| self.over(channels, r, d, to)).fold(0, |mask, c| mask | 1 << c)
     }
 
-    /// If a packet would go over another member whose link to the target is off, requests that member to activate it.
+    /// If a packet would go over another member with an inactive link to the target, requests that this member activates the link.
     pub(super) fn ask_for_a_way(&mut self, channels: &mut dyn Channels, r: usize) -> bool {
         let rules = self.rules.clone();
         for &d in &rules.managed {
@@ -195,8 +195,8 @@ impl Team {
         false
     }
 
-    /// The next member for a control packet to `to`, if no two active links lead there: `to` itself, or the lowest
-    /// member whose links to both have not failed.
+    /// The next member for a control packet to `to`, if no two active links lead to `to`: `to` itself, or the lowest member with
+    /// working links to both.
     pub(super) fn spare_way(&self, channels: &dyn Channels, r: usize, d: usize, to: u8) -> Option<u8> {
         if self.faults { self.over(channels, r, d, to) } else { None }
     }
@@ -209,7 +209,7 @@ impl Team {
         channels.is_dead(r) || channels.dead_ends(to()) > 0
     }
 
-    /// Sends a returned router the states of the links of router `r` that it has missed, and the number of the hub.
+    /// Sends the states of the links of router `r`, and the number of the hub, to a router that has returned and missed them.
     pub(super) fn tell_what_is(&mut self, channels: &mut dyn Channels, r: usize, (d, own, to): (usize, u8, u8)) {
         let value = channels.now() as u32;
         let link = Message { net: d as u8, from: own, to, value, ..Message::default() };

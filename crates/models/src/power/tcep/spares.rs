@@ -3,14 +3,14 @@
 //! # Source
 //! `outer`: Kim et al., "TCEP", ISCA 2018, Section IV-A, Algorithm 1. `even`: ours.
 //!
-//! Algorithm 1 concentrates: in the end k inner routers have links to all others, and the outer routers have links to
-//! inner ones only. While packets between outer routers fill their links to the inner ones, links between inner routers
-//! carry little but the traffic of their own ends, and still draw power. With demand l (flits that a router sends to
-//! each other one per cycle) that takes k = R l / U of R routers, which is 1 - (1 - l / U)^2 of the links. If all links
-//! are used alike, a share f of them carries l (2 - f) / f each, so 2 l / (T + l) of them carry T. These are fewer, unless l is
-//! small: then pairs without a link must also have paths left. So `even` follows Algorithm 1 below a certain demand.
-//! From that demand on, any link may go whose traffic would leave the router's other links below T on average. The link
-//! with the least traffic goes first.
+//! Algorithm 1 concentrates traffic: in the end k inner routers have links to all others, and the outer routers have links to inner
+//! routers only. While packets between outer routers fill the links to the inner ones, links between inner routers carry little
+//! except the traffic of their own ends. They still draw power. The demand l is the number of flits that a router sends to each
+//! other router per cycle. Then k = R l / U of R routers are inner, which is 1 - (1 - l / U)^2 of the links. If all links are used
+//! alike, a share f of them carries l (2 - f) / f each, so 2 l / (T + l) of them carry T. These are fewer links unless l is small,
+//! because pairs without a link must also have paths left. So `even` follows Algorithm 1 below a certain demand. From that demand
+//! on, any link may go off whose traffic would leave the router's other links below T on average. The link with the least traffic
+//! goes first.
 
 use super::Spares;
 use super::agent::Team;
@@ -22,20 +22,19 @@ use weft_api::state::LinkState;
 #[derive(Debug, Clone, Copy)]
 struct Link {
     output: usize,
-    /// Flits of the direction that counts in the deactivation epoch, and those of them that went minimally.
+    /// Number of flits in the deactivation epoch, in the direction that counts; and how many of them were on minimal paths.
     flits: u32,
     minimal: u32,
 }
 
 impl Team {
-    /// Flits on the link of output `o` in the deactivation epoch: all of them, and those of minimal packets.
+    /// Number of flits on the link of output `o` in the deactivation epoch: of all packets, and of minimal packets.
     pub(super) fn long_load(&self, channels: &dyn Channels, o: usize) -> (u32, u32) {
         self.counts(channels, o).since(self.links[o].long).load(self.rules.config.utilisation)
     }
 
-    /// The links of router `r` that may go off, best first. The order is by the traffic that other links would have to
-    /// carry, then by the traffic of the link (least first), then by distance of the member from the hub (furthest
-    /// first).
+    /// The links of router `r` that may go off, the best first. The order is by the traffic that other links would have to carry,
+    /// then by the traffic of the link (least first), then by distance of the member from the hub (furthest first).
     pub(super) fn candidates(&self, channels: &dyn Channels, r: usize) -> Vec<usize> {
         let mut all = Vec::new();
         for &d in self.rules.managed.iter().filter(|&&d| self.has_whole_hub(channels, r, d)) {
@@ -58,8 +57,8 @@ impl Team {
         all.into_iter().map(|(.., o)| o).collect()
     }
 
-    /// For each active link of a subnetwork, by rank, the flits that other links would have to carry if it went; `None`
-    /// if it must stay.
+    /// For each active link of a subnetwork, by rank: the flits that other links would have to carry if the link went off. `None`
+    /// if it must stay on.
     fn spared(&self, channels: &dyn Channels, r: usize, d: usize, links: &[Link]) -> Vec<Option<u32>> {
         let config = &self.rules.config;
         // flits that a link of this subnetwork can carry in the epoch
@@ -81,7 +80,7 @@ impl Team {
         least.collect()
     }
 
-    /// Cycles of a deactivation epoch.
+    /// Number of cycles of a deactivation epoch.
     fn long_epoch(&self) -> f64 {
         (self.rules.epoch * self.rules.ratio) as f64
     }
@@ -91,8 +90,8 @@ impl Team {
         self.outputs(r, d).next().map_or(1.0, |o| channels.bandwidth(o))
     }
 
-    /// Mean traffic that router `r` itself sends to another member of a subnetwork, as a share of a link: directly over
-    /// the deactivation epoch, or by a detour over the last activation epoch.
+    /// Mean traffic that router `r` itself sends to another member of a subnetwork, as a share of a link. Direct traffic is that of
+    /// the deactivation epoch; traffic on detours is that of the last activation epoch.
     fn demand(&self, channels: &dyn Channels, r: usize, d: usize, links: &[Link]) -> f64 {
         let direct = links.iter().map(|link| {
             let gained = self.counts(channels, link.output).since(self.links[link.output].long);

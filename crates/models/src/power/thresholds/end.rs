@@ -1,10 +1,10 @@
-//! An end of links that change their level together, as a state machine. It knows no clock and no channel. So a test can explore every
-//! state of two ends and of the messages between them (`model.rs`).
+//! One end of a unit of links that change their level together, as a state machine. The state machine knows no clock and no
+//! channel. So a test can explore every state of two ends and of the messages between them (`model.rs`).
 //!
-//! A level is a number from 1 up: the members of a trunk that are on, or a width. The end at the router with the lower number
-//! leads. The other end sends its wanted number of members, and the leader decides. Each command has one answer, and
-//! the leader gives no other command before. Messages keep their order. So a request for members that comes after the answer
-//! is about the present level, and one that comes before the answer is out of date.
+//! A level is a number from 1 up: the number of members of a trunk that are on, or a width. The end at the router with the lower
+//! number leads. The other end sends its wanted number of members, and the leader decides. Each command of the leader has one
+//! answer, and the leader sends no other command before the answer. Messages keep their order. So a request that comes after the
+//! answer is about the present level, and a request that comes before the answer is out of date.
 
 use weft_api::base::kept::Value;
 
@@ -22,11 +22,11 @@ pub(crate) enum Say {
     // sent by the leader
     /// Close the links above the lower level, and drain them.
     Drain,
-    /// Open them again.
+    /// Open these links again.
     Return,
-    /// Both ends have drained: the links go down.
+    /// Both ends have drained: the links go down to the lower level.
     Lower,
-    /// The links come up.
+    /// The links go up to the higher level.
     Raise,
     // sent by the other end
     Wish(Wish),
@@ -52,7 +52,7 @@ impl Say {
         Self::Raised,
     ];
 
-    /// Encodes it as the body of a message.
+    /// Encodes the message as a number, which is the body of a control message.
     pub fn number(self) -> u128 {
         Self::ALL.iter().position(|&say| say == self).expect("a message is one of all") as u128
     }
@@ -67,12 +67,12 @@ impl Say {
 pub(crate) enum Deed {
     /// Links above the lower level take no more packets.
     Close,
-    /// They take packets again.
+    /// These links take packets again.
     Reopen,
-    /// They begin to go down, or to come up.
+    /// These links begin to go down, or to come up.
     BeginLower,
     BeginRaise,
-    /// They are down, or up.
+    /// These links are down, or up.
     EndLower,
     EndRaise,
 }
@@ -98,7 +98,7 @@ impl Reply {
     }
 }
 
-/// The levels, 1 to `top`, and the number of levels by which an end moves at once.
+/// The levels, 1 to `top`, and the number of levels in one step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Ladder {
     pub top: u16,
@@ -120,23 +120,23 @@ pub(crate) enum Phase {
     Rests,
     /// Links above the lower level are closed, and drain.
     Drains,
-    /// The leader has opened it again, and waits for the other end to do so.
+    /// The leader has opened these links again, and waits until the other end has opened them.
     Returns,
     Lowers,
     Raises,
 }
 
-/// One end.
+/// One end of a unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Value)]
 pub(crate) struct End {
     leads: bool,
     pub phase: Phase,
-    /// The level at which it rests, or from which it moves.
+    /// The present level of the end, or the level from which it moves.
     pub level: u16,
-    /// Whether this end has done its part of the phase, and whether the other one has reported the same.
+    /// Whether this end has done its part of the phase; and whether the other end has reported the same.
     pub is_done: bool,
     other_is_done: bool,
-    /// Number of members that the end that does not lead has last requested at this level.
+    /// The change that the end that does not lead requested last at this level.
     wish: Wish,
 }
 
@@ -145,7 +145,7 @@ impl End {
         Self { leads, phase: Phase::Rests, level, is_done: false, other_is_done: false, wish: Wish::Stay }
     }
 
-    /// Whether it would send no message after a window without traffic, at the lowest level.
+    /// Whether this end, at the lowest level, would send no message after a window without traffic.
     pub fn is_settled(&self) -> bool {
         self.phase == Phase::Rests && self.level == 1 && self.wish == Wish::Stay
     }
@@ -158,7 +158,7 @@ impl End {
         (self.phase, self.level) = (Phase::Rests, level);
     }
 
-    /// Called when a window has ended, in which this end has measured its own direction.
+    /// Called when a window has ended. `wish`: the change that this end requests for its own direction.
     pub fn measured(&mut self, wish: Wish, ladder: Ladder) -> Reply {
         match self.phase {
             Phase::Rests if self.leads => self.decide(wish, ladder),
@@ -177,7 +177,7 @@ impl End {
         }
     }
 
-    /// The leader decides at the end of its window: up if either direction requests it, down if both agree.
+    /// Decides at the end of the leader's window: a step up if either direction requests it, a step down if both request it.
     fn decide(&mut self, own: Wish, ladder: Ladder) -> Reply {
         match (own, self.wish) {
             (Wish::More, _) | (_, Wish::More) if self.level < ladder.top => self.raise(),
@@ -189,7 +189,7 @@ impl End {
         }
     }
 
-    /// The end that does not lead sends its wanted number of members, once.
+    /// Sends the requested change of the end that does not lead, once.
     fn tell(&mut self, wish: Wish) -> Reply {
         match std::mem::replace(&mut self.wish, wish) == wish {
             true => Reply::default(),
@@ -265,7 +265,7 @@ impl End {
                 if wish == Wish::More && self.level < ladder.top { self.raise() } else { Reply::default() }
             }
             (Phase::Drains, Say::Wish(Wish::More)) => self.take_back(),
-            // the other end is at the lower level already, and this one will be
+            // the other end is already at the lower level, and this end will be
             (Phase::Lowers, Say::Wish(wish)) if self.other_is_done => {
                 self.wish = wish;
                 Reply::default()
@@ -287,7 +287,7 @@ impl End {
                 self.other_is_done = true;
                 self.open_if_both_are_up(ladder)
             }
-            // out of date: sent before the last command came
+            // out of date: the message was sent before the last command arrived
             (Phase::Drains | Phase::Returns | Phase::Lowers | Phase::Raises, Say::Wish(_))
             | (Phase::Returns, Say::Drained) => Reply::default(),
             (phase, say) => unreachable!("{say:?} comes to the leader in the phase {phase:?}"),

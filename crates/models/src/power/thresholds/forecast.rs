@@ -1,14 +1,14 @@
-//! Foresees bursts that come at even intervals, in one direction of a trunk. So its links are up when the next burst begins.
+//! Predicts bursts that come at even intervals, in one direction of a trunk. So the links are up when the next burst begins.
 //!
-//! A burst is a stretch of windows that need more than one member. Two intervals between the beginnings of bursts may be alike. Then the
-//! next burst is expected after a third such interval. The direction requests the members of the last burst until then.
-//! A burst that does not come ends the forecast.
+//! A burst is a stretch of windows that need more than one member. The forecast begins when two intervals between the beginnings of
+//! bursts are equal within a tolerance. Then the next burst is expected after another interval of this length. Until then, the direction
+//! requests the number of members that the last burst needed. If the expected burst does not come, the forecast ends.
 
 use super::end::{Ladder, Wish};
 use super::rule::Rule;
 use weft_api::base::kept::Value;
 
-/// Tolerance [windows]: the most by which two equal intervals differ, and by which a burst may be late.
+/// Tolerance [windows]: the largest difference between two equal intervals, and the largest delay of a burst.
 const ALIKE: u64 = 2;
 
 /// Bursts of a direction up to now.
@@ -22,18 +22,17 @@ pub(crate) struct Forecast {
     is_even: bool,
     /// Whether the last window was part of a burst.
     in_burst: bool,
-    /// Members that the last burst needed.
+    /// Number of members that the last burst needed.
     members: u16,
 }
 
 impl Forecast {
-    /// Whether a burst is expected or in flight. Then a silent window may change the next decision.
+    /// Whether a burst is expected or in flight. If so, a silent window may change the next decision.
     pub fn expects(&self) -> bool {
         self.is_even || self.in_burst
     }
 
-    /// Called when a window has ended in cycle `now`, in which the direction sent as much as this number of members
-    /// carries.
+    /// Called when a window has ended in cycle `now`. In it the direction sent as many flits as `carried` members carry.
     pub fn saw(&mut self, now: u64, carried: f64, rule: &Rule) {
         let needed = rule.members_for(carried);
         if needed > 1 && !self.in_burst {
@@ -57,14 +56,14 @@ impl Forecast {
         self.began.unwrap_or(0).saturating_add(self.interval)
     }
 
-    /// The change of level that the direction requests in cycle `now`. If the next burst is near, it requests more members until
-    /// there are as many as the last burst needed. Else the change is its `own`.
+    /// The change of level that the direction requests in cycle `now`. If the next burst is near, the direction requests more
+    /// members until there are as many as the last burst needed. Otherwise it requests the change `own`.
     pub fn wish(&self, own: Wish, now: u64, level: u16, (ladder, rule): (Ladder, &Rule)) -> Wish {
         if !self.is_even || self.in_burst {
             return own;
         }
         let target = self.members.min(ladder.top);
-        // each step is decided at the end of a window, and one window is lost until the forecast is looked at
+        // each step is decided at the end of a window, and up to one window passes before the forecast is evaluated
         let steps = u64::from(target.saturating_sub(level).div_ceil(ladder.step)).max(1);
         let ahead = steps * (rule.wake + rule.window) + rule.window;
         if now + ahead < self.due() {
@@ -88,8 +87,8 @@ mod tests {
         Rule::of_times(WINDOW, 50, 30, (0.5, 0.2))
     }
 
-    /// Members that a trunk of 4 members with one member on requests in each window. `carried`: flits that it sends in
-    /// window k.
+    /// The requests in each window of a direction of a trunk with 4 members, one of which is on. `carried`: flits that the
+    /// direction sends in window k.
     fn wishes(windows: u64, carried: impl Fn(u64) -> f64) -> Vec<Wish> {
         let (rule, mut forecast) = (rule(), Forecast::default());
         let see = |k: u64| {
@@ -100,7 +99,7 @@ mod tests {
         (0..windows).map(see).collect()
     }
 
-    /// Bursts of 3 windows that need 4 members, every 20 windows. At the end of the third the interval is known.
+    /// Bursts of 3 windows that need 4 members, every 20 windows. The interval is known at the end of the third burst.
     #[test]
     fn after_three_even_bursts_members_wake_before_the_next_one() {
         let is_burst = |k: u64| k % 20 >= 17;
@@ -119,7 +118,7 @@ mod tests {
         assert!((0..140).all(|k| (wishes[k as usize] == Wish::More) == is_burst(k)));
     }
 
-    /// The direction waits two windows for a burst that does not come, then it follows its utilisation again.
+    /// The direction waits two windows for a burst that does not come. Then it follows its utilisation again.
     #[test]
     fn a_burst_that_does_not_come_ends_the_forecast() {
         let is_burst = |k: u64| k < 60 && k % 20 >= 17;
@@ -129,7 +128,7 @@ mod tests {
         assert!((79..200).all(|k| wishes[k] == Wish::Less));
     }
 
-    /// Windows that need one member are no burst. As many members wake as the last burst needed.
+    /// Windows that need one member are no burst. The number of members that wake is the number that the last burst needed.
     #[test]
     fn it_wakes_as_many_members_as_the_last_burst_needed() {
         let (rule, mut forecast) = (rule(), Forecast::default());
@@ -141,7 +140,7 @@ mod tests {
         for k in 0..60 {
             at(1, k, if k % 20 >= 17 { 0.9 } else { 0.3 });
         }
-        // 0.9 of a member above u_on 0.5 needs two
+        // 0.9 of a member is above u_on = 0.5, so two members are needed
         assert_eq!((at(2, 75, 0.0), at(1, 76, 0.0)), (Wish::Stay, Wish::More));
     }
 }

@@ -1,5 +1,5 @@
-//! Links that change their level by two thresholds of their utilisation, both directions together: what the policies of this kind
-//! have in common. A level is how many members of a trunk are on, or how wide links are.
+//! The common part of policies in which links change their level by two thresholds of their utilisation, both directions together.
+//! A level is the number of members of a trunk that are on, or the width of links.
 
 pub(super) mod end;
 pub(super) mod forecast;

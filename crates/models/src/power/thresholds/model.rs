@@ -1,13 +1,13 @@
 //! A test that explores every state that two ends can reach, with every message that can be in flight between them.
 //!
-//! Messages keep their order. Windows, drains and changes end at any time. An end measures no window while three of its
-//! messages are in flight: the following end may change its request any number of times.
+//! Messages keep their order. Windows, drains and changes end at any time. An end measures no window while three of its messages
+//! are in flight, because the other end may change its request any number of times.
 
 use super::{Deed, End, Ladder, Phase, Reply, Say, Wish};
 use std::collections::{HashMap, VecDeque};
 
-/// An end and the levels of its channels: up to which they take packets, up to which packets may be in flight, and up
-/// to which they receive.
+/// An end, and the levels of its channels: the level up to which they take packets, up to which packets may be in flight, and up to
+/// which they receive.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct Side {
     end: End,
@@ -19,7 +19,7 @@ struct Side {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct World {
     sides: [Side; 2],
-    /// To each end, as sent.
+    /// For each end: the messages to it, in the order in which they were sent.
     post: [VecDeque<Say>; 2],
 }
 
@@ -29,7 +29,7 @@ impl World {
         Self { sides: [side(true), side(false)], post: Default::default() }
     }
 
-    /// The world after an event at an end.
+    /// The world after an event at end `at`.
     fn after(&self, at: usize, ladder: Ladder, event: impl FnOnce(&mut End) -> Reply) -> Self {
         let mut world = self.clone();
         let side = &mut world.sides[at];
@@ -84,7 +84,7 @@ impl World {
         self.post.iter().all(VecDeque::is_empty) && self.sides.iter().all(|side| side.end.phase == Phase::Rests)
     }
 
-    /// Fault of this world, if it has any.
+    /// The fault in this world, if it has one.
     fn fault(&self) -> Option<&'static str> {
         let into_the_dark = |(from, to): (usize, usize)| self.sides[from].busy > self.sides[to].lit;
         let [a, b] = &self.sides;
@@ -100,7 +100,7 @@ impl World {
     }
 }
 
-/// All worlds that can be reached, and for each those from which it is reached in one event.
+/// All worlds that can be reached, and for each world the worlds from which one event leads to it.
 fn explore(ladder: Ladder) -> (Vec<World>, Vec<Vec<usize>>) {
     let (mut numbers, mut worlds, mut before) = (HashMap::new(), Vec::new(), Vec::new());
     let mut open = vec![(World::new(ladder.top), None)];
@@ -124,7 +124,7 @@ fn no_order_of_messages_makes_the_ends_disagree_or_send_into_the_dark() {
         let ladder = Ladder { top, step };
         let (worlds, before) = explore(ladder);
         assert!(worlds.len() > 200, "only {} worlds", worlds.len());
-        // every level that a step leads to is reached, and can be reached from every world: no world is ever stuck
+        // every level that steps lead to is reached, and can be reached from every world: no world is ever stuck
         let levels: Vec<u16> = std::iter::successors(Some(top), |&n| (n > 1).then(|| ladder.below(n))).collect();
         for level in levels {
             let rest = worlds.iter().position(|world| world.rests() && world.sides[0].end.level == level);
@@ -151,17 +151,17 @@ fn a_wish_for_more_cancels_a_drain() {
         assert_eq!(other.heard(Say::Drain, ladder), Reply::deed(Deed::Close));
         (leader, other)
     };
-    // the leader's own request
+    // the leader itself requests more
     let (mut leader, mut other) = drains();
     assert_eq!(leader.measured(Wish::More, ladder), Reply::both(Deed::Reopen, Say::Return));
     assert_eq!(other.heard(Say::Return, ladder), Reply::both(Deed::Reopen, Say::Returned));
-    // that of the other end, which has drained already
+    // the other end, which has drained already, requests more
     let (mut leader, mut other) = drains();
     assert_eq!(other.drained(), Reply::say(Say::Drained));
     assert_eq!(other.measured(Wish::More, ladder), Reply::say(Say::Wish(Wish::More)));
     assert_eq!(leader.heard(Say::Drained, ladder), Reply::default());
     assert_eq!(leader.heard(Say::Wish(Wish::More), ladder), Reply::both(Deed::Reopen, Say::Return));
-    // the leader has also drained: it is too late
+    // the leader has also drained, so it is too late
     let (mut leader, mut other) = drains();
     assert_eq!(leader.drained(), Reply::default());
     let said = other.drained().say.expect("it says so");

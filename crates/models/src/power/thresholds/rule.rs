@@ -1,11 +1,11 @@
-//! The rule: a window, two thresholds, and the times of a change.
+//! The rule of threshold policies: a window, two thresholds, and the durations of changes.
 
 use super::end::{Ladder, Wish};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weft_units::{Refusal, Time};
 
-/// Times of a change that a standard gives, and a window that fits them.
+/// A standard that gives the durations of changes, and a window that fits them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum Ethernet {
     #[serde(rename = "100BASE-TX")]
@@ -22,7 +22,7 @@ impl Ethernet {
         *self == Self::default()
     }
 
-    /// The times of waking and of going to sleep by IEEE 802.3az, and a window: the least multiple of 8 us that holds both.
+    /// The times of waking and of going to sleep in IEEE 802.3az, and a window: the least multiple of 8 us that contains both.
     fn times(self) -> [Time; 3] {
         let picoseconds = match self {
             Self::Fast => [30_000_000, 200_000_000, 232_000_000],
@@ -52,7 +52,7 @@ impl Per {
 
 /// The parameters that the policies share, as a scenario writes them.
 pub(crate) struct Asked<'a> {
-    /// Path of the policy.
+    /// Path of the policy in the scenario.
     pub path: &'a str,
     pub ethernet: Ethernet,
     pub wake: Option<Time>,
@@ -121,11 +121,11 @@ impl Asked<'_> {
 }
 
 impl Rule {
-    /// Refuses thresholds with which links go up and down for ever under a constant load. `capacities`: of each level,
-    /// from 1 up. `level`: a level in words.
+    /// Refuses thresholds with which links go up and down for ever under a constant load. `capacities`: the capacity of each level,
+    /// from level 1 up. `level`: names a level in words.
     pub fn check_rest(&self, path: &str, capacities: &[f64], level: impl Fn(usize) -> String) -> Result<(), Refusal> {
         let ladder = self.ladder(capacities.len() as u16);
-        // the drop after which the share of the remaining links grows most
+        // the step down that most increases the utilisation of the remaining links
         let drops = (2..=ladder.top).map(|from| (usize::from(from), usize::from(ladder.below(from))));
         let left = |&(from, to): &(usize, usize)| capacities[to - 1] / capacities[from - 1];
         let Some((from, to)) = drops.min_by(|a, b| left(a).total_cmp(&left(b))) else { return Ok(()) };
@@ -149,7 +149,7 @@ impl Rule {
         Err(Refusal::new(format!("{path}.u_off"), what, help))
     }
 
-    /// Members for the flits of `carried` full members, so that their utilisation is not above `u_on`.
+    /// Number of members for as many flits as `carried` full members carry, with a utilisation of at most `u_on`.
     pub fn members_for(&self, carried: f64) -> u16 {
         (carried / self.u_on).ceil().max(1.0) as u16
     }
@@ -158,7 +158,7 @@ impl Rule {
         Ladder { top, step: self.step }
     }
 
-    /// Level that a direction with this utilisation needs.
+    /// The change that a direction with this utilisation requests.
     pub fn wish(&self, utilisation: f64) -> Wish {
         if utilisation > self.u_on {
             Wish::More
@@ -169,7 +169,7 @@ impl Rule {
         }
     }
 
-    /// A step takes a window of the leading end after one of the other end, and a change.
+    /// A step takes a window of the other end, then a window of the leader, and a change.
     pub fn settles_in(&self) -> u64 {
         self.window.saturating_mul(2).saturating_add(self.wake.max(self.sleep))
     }
@@ -177,13 +177,13 @@ impl Rule {
 
 #[cfg(test)]
 impl Rule {
-    /// Moves one level at a time.
+    /// A rule that moves one level at a time.
     pub fn of_times(window: u64, wake: u64, sleep: u64, (u_on, u_off): (f64, f64)) -> Self {
         Self { window, wake, sleep, u_on, u_off, step: 1 }
     }
 }
 
-/// At most four digits behind the point, without zeros at the end.
+/// Writes a number with at most four decimal places, without trailing zeros.
 fn shown(number: f64) -> String {
     let text = format!("{number:.4}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
@@ -197,7 +197,7 @@ mod tests {
         Rule { window: 10, wake: 1, sleep: 1, u_on, u_off, step }
     }
 
-    /// The level to which an even load moves in 100 windows; `None` if it has not come to rest by then.
+    /// The level at which an even load stops after 100 windows; `None` if it still moves then.
     fn rest(rule: Rule, capacities: &[f64], load: f64) -> Option<u16> {
         let ladder = rule.ladder(capacities.len() as u16);
         let next = |level: u16| match rule.wish(load / capacities[usize::from(level) - 1]) {
@@ -216,7 +216,7 @@ mod tests {
         (1..=n).map(f64::from).collect()
     }
 
-    /// Loads up to what all members carry.
+    /// Loads up to the capacity of all members.
     fn loads(top: f64) -> impl Iterator<Item = f64> {
         (0..=4000).map(move |k| f64::from(k) * top / 4000.0)
     }
@@ -233,7 +233,8 @@ mod tests {
                     let top = capacities[capacities.len() - 1];
                     let unsettled = loads(top).find(|&load| rest(rule, &capacities, load).is_none());
                     assert!(!holds || unsettled.is_none(), "{rule:?} with {capacities:?} at {unsettled:?}");
-                    // the second level carries twice as much as the first one: a little above the bound some load goes to and fro
+                    // the second level carries twice as much as the first: a little above the bound, some load alternates between
+                    // the two for ever
                     if step == 1 && u_off > 1.1 * u_on / 2.0 {
                         assert!(unsettled.is_some(), "{rule:?} with {capacities:?} always rests");
                     }

@@ -1,5 +1,5 @@
-//! The agents. A unit is a trunk, or a link. At each end of each unit an agent measures its own direction. It talks to the other end on
-//! the side channel of the unit's first link that is whole.
+//! The agents of threshold policies. A unit is a trunk, or a link. At each end of each unit an agent measures its own direction. It
+//! exchanges messages with the other end on the side channel of the unit's first working link.
 
 use super::end::{Deed, End, Ladder, Phase, Reply, Say, Wish};
 use super::forecast::Forecast;
@@ -15,9 +15,9 @@ use weft_topology::Peer;
 
 /// Meaning of the levels of a unit.
 pub(crate) trait Levels: Debug + Send + Sync {
-    /// The highest level of a unit of this many links.
+    /// The highest level of a unit with this number of links.
     fn top(&self, links: usize) -> u16;
-    /// Number of its links that carry packets at this level.
+    /// Number of links of a unit that carry packets at this level.
     fn carrying(&self, level: u16, links: usize) -> usize;
     /// Carries out an action on the unit's channels between two levels: `moved.start` is the lower one, `moved.end` the
     /// higher one.
@@ -26,47 +26,47 @@ pub(crate) trait Levels: Debug + Send + Sync {
     fn is_drained(&self, moved: Range<u16>, unit: &[usize], channels: &dyn Channels) -> bool;
 }
 
-/// They send no control packets, but messages on side channels: one in a cycle and direction of a unit.
+/// The agents send no control packets, but messages on side channels: one per cycle and direction of a unit.
 pub(crate) const CONTROL: ControlPlan = ControlPlan { kinds: &[], queue: 0, per_router: 1 };
 
 /// An end of a unit.
 #[derive(Debug, Kept)]
 struct Unit {
-    /// Its channels in the block. The first one has the timer.
+    /// Channels of the unit in this block. The first channel has the timer.
     #[kept(fixed)]
     channels: Vec<usize>,
     #[kept(fixed)]
     ladder: Ladder,
     end: End,
     forecast: Forecast,
-    /// The cycle in which the window ends. `counted`: flits of each channel when the window began, the low 32 bits.
+    /// The cycle in which the window ends. `counted`: for each channel, the count of flits when the window began; the low 32 bits.
     window_ends: u64,
     #[kept(each)]
     counted: Vec<u32>,
-    /// For each channel: number of faults that break it now, its own and those of the routers at its ends.
+    /// For each channel: number of faults that break it now. These are its own faults and those of the routers at its ends.
     #[kept(each)]
     faults: Vec<u8>,
 }
 
 impl Unit {
-    /// The working links among the first `carrying`, with their counts.
+    /// The working links among the first `carrying` links, with their counts.
     fn whole(&self, carrying: usize) -> impl Iterator<Item = (&usize, &u32)> {
         let links = self.channels.iter().zip(&self.counted).zip(&self.faults).take(carrying);
         links.filter(|&(_, &faults)| faults == 0).map(|(link, _)| link)
     }
 }
 
-/// The links of a unit, and the measure of its decisions.
+/// The definition of a unit, and the utilisation that decides.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct By {
     pub per: Per,
-    /// Each link is a unit, instead of each trunk.
+    /// Whether each link is a unit, instead of each trunk.
     pub alone: bool,
-    /// Whether bursts that come at even intervals are forecast.
+    /// Whether bursts at even intervals are forecast.
     pub foresees: bool,
 }
 
-/// The ends of units of a block.
+/// All ends of units in a block.
 #[derive(Debug, Kept)]
 pub(crate) struct Units {
     #[kept(fixed)]
@@ -110,7 +110,7 @@ impl Units {
         Self { rule, by, levels, of, units }
     }
 
-    /// Calls `of` for the unit of this channel.
+    /// Calls `does` for the unit of this channel.
     fn with(&mut self, o: usize, channels: &mut dyn Channels, does: impl FnOnce(&mut Work)) {
         let Some(unit) = self.of.get(o).copied().flatten() else { return };
         let unit = &mut self.units[unit as usize];
@@ -230,13 +230,14 @@ impl Work<'_> {
         }
     }
 
-    /// The level up to which links take packets.
+    /// The highest level up to which links take packets.
     fn open_level(&self) -> u16 {
         let Unit { end, ladder, .. } = &*self.unit;
         if end.phase == Phase::Drains { ladder.below(end.level) } else { end.level }
     }
 
-    /// Whether this direction needs more or fewer links, after a window. If no link works, no level would carry more.
+    /// Decides after a window whether this direction needs more or fewer links. If no link works, no level would carry more, so
+    /// nothing changes.
     fn wish(&mut self) -> Wish {
         if self.unit.whole(usize::MAX).next().is_none() {
             return Wish::Stay;
@@ -262,8 +263,8 @@ impl Work<'_> {
         self.unit.whole(self.levels.carrying(ladder.below(self.open_level()), channels.len())).next().is_some()
     }
 
-    /// Flits of the window, divided by the flits that working open links could have carried. It is that of all these
-    /// links, or that of the busiest one. Infinite if no open link works, so that others wake.
+    /// Utilisation of the window: flits divided by the flits that working open links could have carried. It is computed over all
+    /// these links together, or is that of the busiest link. Infinite if no open link works, so that other links wake.
     fn utilisation(&self) -> f64 {
         let open = || self.unit.whole(self.levels.carrying(self.open_level(), self.unit.channels.len()));
         let of = |(&o, &counted): (&usize, &u32)| {
@@ -282,8 +283,7 @@ impl Work<'_> {
         }
     }
 
-    /// Continues when the links that go down have drained. Otherwise sets a timer for the cycle in which the next
-    /// credit can have returned.
+    /// Continues when the links that go down have drained. Otherwise sets a timer for the cycle in which the next credit can have returned.
     fn look_at_drain(&mut self) {
         let Unit { end, ladder, channels, window_ends, .. } = &*self.unit;
         if end.phase != Phase::Drains {

@@ -1,9 +1,9 @@
-//! A row of a timetable as cycles.
+//! A row of a timetable, in cycles.
 
 use weft_api::base::kept::Value;
 use weft_units::{Cycles, Duration, Refusal};
 
-/// The parameters in cycles.
+/// The parameters, in cycles.
 #[derive(Debug)]
 pub struct Times {
     pub rows: Vec<Span>,
@@ -19,7 +19,7 @@ pub struct Span {
 }
 
 impl Span {
-    /// Refuses invalid rows of a timetable. `at`: path of a key of the row.
+    /// Refuses invalid rows of a timetable. `at`: the path of a key of the row in the scenario.
     pub fn of_row(
         from: Duration,
         until: Duration,
@@ -28,7 +28,7 @@ impl Span {
         at: impl Fn(&str) -> String,
     ) -> Result<Self, Refusal> {
         let refuse = |key: &str, what: String, help: String| Err(Refusal::new(at(key), what, help));
-        // `later` cycles after the beginning of the row, written as its end is
+        // the time `later` cycles after the beginning of the row, in the unit in which its end is written
         let end = |later: Cycles| until.like(from.cycles.saturating_add(later));
         if from.cycles >= until.cycles {
             let help = match period {
@@ -61,9 +61,9 @@ impl Span {
         Ok(Self { from: from.cycles, until: until.cycles })
     }
 
-    /// Whether the two overlap, or one begins as the other ends, in any period.
+    /// Whether the two rows overlap, or one begins when the other ends, in any period.
     pub fn meets(&self, other: &Self, period: Option<Cycles>) -> bool {
-        // both begin in one period and are shorter than it, so they reach at most into a neighbouring period
+        // both rows begin in one period and are shorter than a period, so they reach at most into a neighbouring period
         let meet = |a: &Self, b: &Self, later: Cycles| {
             a.from.saturating_add(later) <= b.until && b.from <= a.until.saturating_add(later)
         };

@@ -8,17 +8,17 @@ use std::fmt::Formatter;
 use weft_api::recording::NetworkSite;
 use weft_units::Refusal;
 
-/// Most classes: each terminal has a bit per class.
+/// Largest number of classes, because each terminal has a bit per class.
 const MOST: usize = 15;
-/// Name of the class of packets that fit no other, and of that of control packets.
+/// Names of two classes: packets that fit no other class, and control packets.
 pub const REST: &str = "rest";
 pub const CONTROL: &str = "control";
 
-/// Packets from some terminals to some terminals.
+/// Packets from one set of terminals to another.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FlowClass {
-    /// The name in tables.
+    /// Name of the class in tables.
     pub name: String,
     /// Terminals that send these packets (default: all): a list, the name of a job, or a group of its pattern such as
     /// `sources`.
@@ -80,15 +80,15 @@ impl<'de> Visitor<'de> for NameOrList {
 #[derive(Debug, Default)]
 pub struct Classes {
     pub names: Vec<String>,
-    /// By terminal: a bit for each class from which it may send, and for each class in which it may receive.
+    /// For each terminal: a bit for each class whose packets it may send, and for each class whose packets it may receive.
     from: Vec<u16>,
     to: Vec<u16>,
-    /// Classes that the user named.
+    /// Number of classes that the user defined.
     named: usize,
 }
 
 impl Classes {
-    /// Refuses, at `path` (of the list), sets without terminals and classes without packets.
+    /// Refuses sets without terminals and classes without packets. `path`: the path of the list of classes.
     pub fn new(classes: &[FlowClass], network: &NetworkSite, path: &str) -> Result<Self, Refusal> {
         if !(1..=MOST).contains(&classes.len()) {
             let what = format!("{} classes of flows; a run tells 1 to {MOST} apart", classes.len());
@@ -115,7 +115,7 @@ impl Classes {
         Ok(found)
     }
 
-    /// Number of classes, the rest among them.
+    /// Number of classes, including `rest`.
     pub fn count(&self) -> usize {
         self.names.len()
     }
@@ -127,7 +127,7 @@ impl Classes {
         (both.trailing_zeros() as usize).min(self.named)
     }
 
-    /// Terminals in jobs from which a packet of each class may come, whatever the pattern is.
+    /// For each class: number of terminals in jobs that may send its packets, for any traffic pattern.
     pub fn sources(&self, network: &NetworkSite) -> Vec<u64> {
         let mut receive: Vec<u16> = network.in_jobs.iter().map(|&t| self.to[t as usize]).collect();
         receive.sort_unstable();
@@ -165,7 +165,7 @@ fn refuse_name(name: &str, before: &[FlowClass], path: &str) -> Result<(), Refus
     Err(Refusal::new(format!("{path}.name"), what, help))
 }
 
-/// Sets the bit of class `k` for the terminals of a set.
+/// Sets the bit of class `k` for each terminal of a set.
 fn mark(bits: &mut [u16], k: usize, set: Option<&Terminals>, network: &NetworkSite, path: &str) -> Result<(), Refusal> {
     let terminals = match set {
         None => {

@@ -1,11 +1,11 @@
-//! What is used where links have failed, by hand; and for random faults that all leaves are joined that can be.
+//! Tests of plans with failed links: by hand, and for random faults that the plan joins all leaves that can be joined.
 
 use super::*;
 use rand_pcg::rand_core::Rng;
 use weft_api::links_up::above;
 use weft_traffic::stream;
 
-/// 2 links up on each of 2 levels: 4 pods of 2 leaves, as `fat_tree` with k = 4 has them.
+/// A tree with 2 links up on each of 2 levels: 4 pods of 2 leaves, like `fat_tree` with k = 4.
 fn small() -> Tree {
     Tree { radix: 2, levels: 2, leaves: (0..4).flat_map(|pod| [pod << 8, pod << 8 | 1]).collect() }
 }
@@ -16,7 +16,7 @@ fn failed(links: &[(u64, u32)]) -> Failed {
     failed
 }
 
-/// A router of level 1 of a pod, above link up `up` of its leaves.
+/// The router of level 1 in a pod that link up `up` of each leaf leads to.
 fn aggregation(pod: u64, up: u64) -> u64 {
     1 << LEVEL | pod << 8 | up
 }
@@ -43,7 +43,7 @@ fn a_core_that_is_dead_is_replaced_by_the_next_one_of_the_same_routers() {
 #[test]
 fn a_broken_link_of_a_leaf_moves_the_tree_to_the_other_one() {
     assert_eq!(used([1, 1], &[(0x0200, 0)]), [vec![2], vec![0, 1]]);
-    // and a dead router above leaves
+    // a dead router above the leaves: all its links have failed
     let dead = [(0x0200, 0), (0x0201, 0), (aggregation(2, 0), 0), (aggregation(2, 0), 1)];
     assert_eq!(used([1, 1], &dead), [vec![2], vec![0, 1]]);
 }
@@ -55,16 +55,16 @@ fn a_dead_leaf_changes_nothing() {
 
 #[test]
 fn where_no_tree_is_whole_others_join_the_leaves_that_it_does_not() {
-    // the links up 0 of one leaf and 1 of another: a leaf of pod 2 is reached over 1, and one of pod 3 over 0
+    // link up 0 of one leaf and link up 1 of another have failed: a leaf of pod 2 is reached over 1, and a leaf of pod 3 over 0
     assert_eq!(used([1, 1], &[(0x0200, 0), (0x0300, 1)]), [vec![3], vec![1, 1]]);
-    // only the leaves of pod 2 itself are apart
+    // only the leaves of pod 2 are separated from each other
     assert_eq!(used([1, 1], &[(0x0200, 0), (0x0201, 1)]), [vec![3], vec![1, 1]]);
-    // pod 1 reaches no core, but its leaves each other
+    // pod 1 reaches no core, but its leaves reach each other
     let cut_off = [(aggregation(1, 0), 0), (aggregation(1, 0), 1), (aggregation(1, 1), 0), (aggregation(1, 1), 1)];
     assert_eq!(used([1, 1], &cut_off), [vec![1], vec![1, 0]]);
 }
 
-/// Whether all paths of a packet from leaf to leaf lead over links up that are used and work.
+/// Whether all paths of a packet between two leaves use only links up that are in use and work.
 fn joined(links: &LinksUp, from: u64, to: u64) -> bool {
     let mut at = vec![from];
     loop {
@@ -98,7 +98,7 @@ fn all_leaves_that_can_be_joined_are_and_packets_are_led_there() {
         let tree = Tree { radix, levels, leaves };
         let mut failed = Failed::new();
         for _ in 0..below(8) {
-            // a router below the top: that of a leaf, or after some choices
+            // a router below the top level: a leaf, or a router after some choices
             let mut lower = tree.leaves[below(tree.leaves.len())];
             for _ in 0..below(levels) {
                 lower = above(lower, below(radix as usize) as u32);
