@@ -4,7 +4,7 @@
 //! # Source
 //! N. McKeown, "The iSLIP Scheduling Algorithm for Input-Queued Switches", IEEE/ACM ToN 7(2), 1999.
 //! # Parameters
-//! iterations: rounds of matching per allocation step \[count\].
+//! `iterations`: rounds of matching per allocation step \[count\].
 //! # Guarantees
 //! In an iteration every free output and every free input is matched at most once. Only requests that can be served now count: a
 //! flit waits, and its VC has a credit. Arbiters are round robin, or by age.

@@ -4,7 +4,7 @@
 //! W. J. Dally, B. Towles, "Principles and Practices of Interconnection Networks" (2004), section 19.3; BookSim2's
 //! allocator of the same name.
 //! # Parameters
-//! iterations: rounds of matching per allocation step \[count\].
+//! `iterations`: rounds of matching per allocation step \[count\].
 //! # Guarantees
 //! In an iteration every free output and every free input is matched at most once. Only requests that can be served now count: a
 //! flit waits, and its VC has a credit. Arbiters are round robin, or by age.

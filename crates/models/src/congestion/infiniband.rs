@@ -6,9 +6,9 @@
 //! timer 150 (of 1.024 us) are those of E. G. Gran et al., "First Experiences with Congestion Control in InfiniBand Hardware",
 //! IPDPS 2010.
 //! # Parameters
-//! threshold \[bytes\]: queue at an output above which packets are marked. marking_rate: mean packets between two marks. increase:
-//! entries that a notification adds. limit: last entry of the table. timer \[time\]: after each, the index goes down by one. shift: entry i
-//! delays the next packet by i / 2^shift packet times.
+//! `threshold` \[bytes\]: queue at an output above which packets are marked. `marking_rate`: mean packets between two marks.
+//! `increase`: entries that a notification adds. `limit`: last entry of the table. `timer` \[time\]: after each, the index goes down by
+//! one. `shift`: entry i delays the next packet by i / 2^shift packet times.
 //! # Guarantees
 //! A flow at entry i sends at 1 / (1 + i / 2^shift) of the line rate. Every marked packet is notified. N equal flows at one
 //! bottleneck need the entry (N - 1) 2^shift, so the last entry of the table limits N.

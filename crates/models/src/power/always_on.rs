@@ -7,7 +7,7 @@
 //! # Guarantees
 //! Every channel is in state `on` for the whole window. No channel changes its state.
 //! # Not modelled
-//! Nothing.
+//! Nothing is omitted.
 //! # Validation
 //! `engine/tests/conservation.rs`: the cycles of every channel add up to the window, in one state. `scenario/tests/finished.rs`:
 //! sums of energy close exactly.

@@ -6,9 +6,9 @@
 //! which keeps the left-most links and switches, with a safety margin. Our choice: the policy uses the utilisation of links in the
 //! last epoch, not flow demands, and a level has the same width in all pods.
 //! # Parameters
-//! epoch [time]: the utilisation of links is averaged over it, and the policy decides at its end. high: a level grows if the
-//! utilisation of its busiest channel is above this value, from 0 to 1. low: a level shrinks if the utilisation of its busiest
-//! channel will still be below this value afterwards. wake [time]: from off to on. initial: links that are on in cycle 0.
+//! `epoch` [time]: the utilisation of links is averaged over it, and the policy decides at its end. `high`: a level grows if the
+//! utilisation of its busiest channel is above this value, from 0 to 1. `low`: a level shrinks if the utilisation of its busiest
+//! channel will still be below this value afterwards. `wake` [time]: from off to on. `initial`: links that are on in cycle 0.
 //! # Guarantees
 //! The width w of a level means that each router of the level uses its first w links up. A link is on if some path over links in
 //! use leads to it. At width 1 everywhere the links that are on are a spanning tree of the leaves, and routers without such a path

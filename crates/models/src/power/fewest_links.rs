@@ -7,9 +7,9 @@
 //! # Parameters
 //! high_water, between 0 and 1: how full links may be. Packets of one flit that come at random wait as long, on average, as on
 //! channels of this utilisation. No channel is planned above the middle between this value and 1. If flits come together (long
-//! packets, bursts), links are less full: the ratio of a packet's wait to its time without waiting stays the same. activation_epoch
-//! \[time\]: how often a planner looks for surges. deactivation_epoch \[time\]: the planner measures the matrix over this time, and
-//! then plans again. wake \[time\]: from off to on. initial: links that are on in cycle 0. hub: the member whose links to all
+//! packets, bursts), links are less full: the ratio of a packet's wait to its time without waiting stays the same. `activation_epoch`
+//! \[time\]: how often a planner looks for surges. `deactivation_epoch` \[time\]: the planner measures the matrix over this time, and
+//! then plans again. `wake` \[time\]: from off to on. `initial`: links that are on in cycle 0. `hub`: the member whose links to all
 //! others stay on.
 //! # Guarantees
 //! The star around the hub is on, so any two members have a link or a path over one other member. At the end of a deactivation

@@ -6,9 +6,9 @@
 //! one threshold. Two thresholds keep a link from changing its rate for ever. TCEP (ISCA 2018) uses this policy for comparison, but
 //! its changes cost nothing.
 //! # Parameters
-//! epoch [time]: between two decisions. transition [time]: duration of a change, in which the channel carries nothing. up: the
-//! channel goes a step faster above this utilisation of the present rate. down: the channel goes a step slower if the utilisation of
-//! the slower rate would be below this value. slowest: the slowest mode. changes: whether the channel carries traffic during a
+//! `epoch` [time]: between two decisions. `transition` [time]: duration of a change, in which the channel carries nothing. `up`: the
+//! channel goes a step faster above this utilisation of the present rate. `down`: the channel goes a step slower if the utilisation of
+//! the slower rate would be below this value. `slowest`: the slowest mode. `changes`: whether the channel carries traffic during a
 //! change.
 //! # Guarantees
 //! Never drops a flit: a change that stops traffic begins only after the packets have left. If the packets have not left within an

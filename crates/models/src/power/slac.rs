@@ -5,10 +5,10 @@
 //! ISCA 2018, section V. Stage s contains the links in row s of the routers, and the column links from row s to higher rows. Stage
 //! 1 is always on.
 //! # Parameters
-//! low, high: mean occupied share of the input buffers of a router, from 0 to 1. wake_per_link \[time\]: warming a stage takes this
-//! time for each of its links. averaging \[time\]: window of the mean; also the time between two decisions. release: with `never`,
+//! `low`, `high`: mean occupied share of the input buffers of a router, from 0 to 1. `wake_per_link` \[time\]: warming a stage takes this
+//! time for each of its links. `averaging` \[time\]: window of the mean; also the time between two decisions. `release`: with `never`,
 //! a stage that has come on stays on; with `below_low`, it goes off as soon as the router that requested it is below `low`.
-//! initial: stages that are on in cycle 0.
+//! `initial`: stages that are on in cycle 0.
 //! # Guarantees
 //! One sequencer decides for the whole network, without delay. At the end of each window, the utilisation of a router is that of
 //! the fullest of its input ports from other routers. All VCs of a port count. A flit occupies its place from the cycle of its

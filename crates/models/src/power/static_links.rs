@@ -4,7 +4,7 @@
 //! A reference that a power policy should approach: a set of links chosen in advance for a known load. `root` is the state of least
 //! power of Kim et al., "TCEP", ISCA 2018, Section III-B: a star in every subnetwork.
 //! # Parameters
-//! on: `root`, or `links` (pairs of neighbouring routers). hub: the member of every subnetwork at the centre of its star; packets
+//! `on`: `root`, or `links` (pairs of neighbouring routers). `hub`: the member of every subnetwork at the centre of its star; packets
 //! go over this member if their own link is off.
 //! # Guarantees
 //! No link changes its state. A link that is off carries nothing. Every two routers of a subnetwork must have an active link, or a

@@ -3,9 +3,9 @@
 //! # Source
 //! Ours: a reference for plans that do not depend on the traffic, such as a night or a maintenance window.
 //! # Parameters
-//! off: rows, each with three fields. from, until \[time\]: counted from the beginning of the run or period. classes: the names of
-//! the link classes that are off then (default: all managed classes). period \[time\]: after which the rows repeat (default: they
-//! do not). transition \[time\]: duration of going down and of waking.
+//! `off`: rows, each with three fields. `from`, `until` \[time\]: counted from the beginning of the run or period. `classes`: the names of
+//! the link classes that are off then (default: all managed classes). `period` \[time\]: after which the rows repeat (default: they
+//! do not). `transition` \[time\]: duration of going down and of waking.
 //! # Guarantees
 //! The run begins with all links on. A channel takes no new packet from `from` on. Packets that hold one of its VCs then finish
 //! first, and flits with a grant leave. Then the channel goes down for one transition, and is off. It wakes one transition before

@@ -5,7 +5,7 @@
 //! Euro-Par 2013. The mapping is our interpretation, because the paper was not available. With Q queues and k coordinates, it is
 //! floor(c Q / k) for a destination with coordinate c.
 //! # Parameters
-//! queues: queues of a port, for each VC class of the routing \[count\].
+//! `queues`: queues of a port, for each VC class of the routing \[count\].
 //! # Guarantees
 //! In the dimension of the channel, the destinations of a band are next to each other.
 //! # Not modelled

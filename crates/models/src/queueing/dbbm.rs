@@ -4,7 +4,7 @@
 //! T. Nachiondo, J. Flich, J. Duato, "Destination-Based HoL Blocking Elimination", ICPADS 2006. Four queues in F. Zahn et al.,
 //! HiPINEB 2019, section III.C.
 //! # Parameters
-//! queues: queues of a port, for each VC class of the routing \[count\].
+//! `queues`: queues of a port, for each VC class of the routing \[count\].
 //! # Guarantees
 //! A flow keeps its lane on its whole path, so its packets stay in order if they take the same path.
 //! # Not modelled

@@ -5,8 +5,8 @@
 //! et al. describe it (HiPINEB 2019, section III.C): flows of the same source group and destination group share a queue, flows of the
 //! same source group to different groups do not. Every Latin square meets this condition.
 //! # Parameters
-//! queues: groups of terminals, and queues of a port for each VC class of the routing \[count\]. Terminal n of N is in group
-//! floor(n Q / N). reading: with `sum`, the queue is the sum of both groups modulo Q; with `dst`, the queue is the group of the
+//! `queues`: groups of terminals, and queues of a port for each VC class of the routing \[count\]. Terminal n of N is in group
+//! floor(n Q / N). `reading`: with `sum`, the queue is the sum of both groups modulo Q; with `dst`, the queue is the group of the
 //! destination. Section IV.B of that paper suggests `dst`: all flows to one group share a VC.
 //! # Guarantees
 //! The condition above holds. A flow keeps its lane on its whole path.

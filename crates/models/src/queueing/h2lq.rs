@@ -6,9 +6,9 @@
 //! 2015: a standard virtual network of 6 VCs and an escape virtual network of 2, as F. Zahn et al. use it (HiPINEB 2019, section
 //! III.C). The mapping inside of each virtual network is our interpretation, because the paper was not available.
 //! # Parameters
-//! standard: number of queues before the destination group, and at the router where packets enter it over the global link
+//! `standard`: number of queues before the destination group, and at the router where packets enter it over the global link
 //! \[count\]. In another group, the number of the destination group counts. In the router of entry, the number of the destination's
-//! router within the group counts. The queue is this number modulo `standard`. escape: number of queues on the local links of the
+//! router within the group counts. The queue is this number modulo `standard`. `escape`: number of queues on the local links of the
 //! destination group, after a global link \[count\]. There the queue is the destination modulo `escape`.
 //! # Guarantees
 //! The two levels share no queue.

@@ -6,7 +6,7 @@
 //! dimension for the next hop". An abstract by authors of the same university chooses VCs by destination; this is the reading
 //! `dst_coord`.
 //! # Parameters
-//! queues: queues of a port, for each VC class of the routing \[count\]. Default: one per dimension. reading: the quantity that gives
+//! `queues`: queues of a port, for each VC class of the routing \[count\]. Default: one per dimension. `reading`: the quantity that gives
 //! the queue. `next_dim`: the dimension that the packet crosses next, from the router whose buffer holds the packet. Packets that have
 //! arrived share the last queue. `dst_coord`: the coordinate of the destination in the dimension of the channel, modulo the number of
 //! queues.

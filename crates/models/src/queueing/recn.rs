@@ -5,9 +5,9 @@
 //! Networks" (RECN), HPCA 2005; for memory at inputs alone US patent 8509077. Neither text was read: the protocol follows
 //! their abstracts and claims.
 //! # Parameters
-//! queues: number of queues of a port that can be set aside, for each VC class of the routing \[count\]. detect: an output is congested
-//! if the flits that wait for it in normal queues exceed this share of a queue \[percent\]. spread: when a queue that is set aside is
-//! filled to this share, the neighbours upstream are notified \[percent\]. linger: time for which an empty queue stays set aside
+//! `queues`: number of queues of a port that can be set aside, for each VC class of the routing \[count\]. `detect`: an output is congested
+//! if the flits that wait for it in normal queues exceed this share of a queue \[percent\]. `spread`: when a queue that is set aside is
+//! filled to this share, the neighbours upstream are notified \[percent\]. `linger`: time for which an empty queue stays set aside
 //! \[time\].
 //! # Guarantees
 //! Packets of a flow stay in order on a path that is fixed while no link or router fails. Each queue that is set aside has one

@@ -4,7 +4,7 @@
 //! "VOQnet" in F. Zahn et al., HiPINEB 2019, section II.B, which calls it infeasible in large networks. It is the reference without
 //! head-of-line blocking.
 //! # Parameters
-//! ideal: use the ideal map even in a network of 17 terminals or fewer.
+//! `ideal`: use the ideal map even in a network of 17 terminals or fewer.
 //! # Guarantees
 //! Packets that share a queue have the same destination. A flow keeps its lane on its whole path. Up to 17 terminals each queue is a VC.
 //! In larger networks the map is ideal: each destination has a queue of `buffer` flits at every input, in each VC class of the routing.

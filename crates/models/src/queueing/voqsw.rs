@@ -4,7 +4,7 @@
 //! "VOQsw" of F. Zahn et al., HiPINEB 2019, section III.C: "each input port has one virtual queue for every output port". W. J. Dally,
 //! P. Carvey, L. Dennison, "The Avici Terabit Switch/Router", Hot Interconnects 1998.
 //! # Parameters
-//! queues: queues of a port, for each VC class of the routing; outputs are taken modulo this number \[count\]. Default: one per
+//! `queues`: queues of a port, for each VC class of the routing; outputs are taken modulo this number \[count\]. Default: one per
 //! output of the router.
 //! # Guarantees
 //! With the default, packets that share a queue request the same output.

@@ -6,7 +6,7 @@
 //! # Source
 //! None: this records the packets of the agents of a power policy.
 //! # Parameters
-//! max_packets [packets]: largest number of packets to keep.
+//! `max_packets` [packets]: largest number of packets to keep.
 //! # Guarantees
 //! Packets are in the order in which they were sent. In the first cycle with more than `max_packets` packets, the record ends for
 //! all routers.

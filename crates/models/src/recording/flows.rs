@@ -6,7 +6,7 @@
 //! traffic also addresses that destination. Therefore jobs cannot distinguish hot and cold flows.
 //!
 //! # Parameters
-//! classes: name, from and to \[terminals: a list, a job, or a group of a pattern\] of each. A packet is in the first class that it
+//! `classes`: name, from and to \[terminals: a list, a job, or a group of a pattern\] of each. A packet is in the first class that it
 //! fits, or otherwise in `rest`.
 //!
 //! # Guarantees

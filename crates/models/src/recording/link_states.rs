@@ -6,15 +6,15 @@
 //! # Source
 //! None: the record of the changes of a power policy.
 //! # Parameters
-//! max_spans [spans]: most spans to keep.
+//! `max_spans` [spans]: largest number of spans to keep.
 //! # Guarantees
-//! The spans of a channel abut, and over the window they close with its account; in the cycle in which there would be
-//! more than `max_spans`, the record ends for all channels.
+//! The spans of a channel follow each other without gaps, and in the window they add up to the channel's cycles per state. In the
+//! first cycle with more than `max_spans` spans, the record ends for all channels.
 //! # Not modelled
-//! States that a channel passes through within a cycle.
+//! States that a channel enters and leaves within one cycle.
 //! # Validation
-//! `engine/tests/link_states.rs`: spans abut, cover the run and close with the account, and what is kept under any
-//! bound is the same in any number of blocks.
+//! `engine/tests/link_states.rs`: spans have no gaps, cover the run and add up to the cycles per state. Under any limit the record
+//! is the same in any number of blocks.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -26,12 +26,12 @@ use weft_api::recording::{
 use weft_api::state::{LinkState, Modes};
 use weft_units::Refusal;
 
-/// When each managed link was in which power state in the whole run, saved as link_states.parquet.
+/// The power state of each managed link over the whole run, saved as link_states.parquet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct LinkStates {
-    /// Most spans to record, 1 to 100000000, and at least one per managed channel. In the cycle in which there would be
-    /// more, the record ends for all channels.
+    /// Largest number of spans to record, 1 to 100000000, and at least one per managed channel. In the first cycle with more spans,
+    /// the record ends for all channels.
     #[schemars(range(min = 1, max = 100_000_000))]
     pub max_spans: u32,
 }
@@ -84,7 +84,7 @@ impl Recording for LinkStates {
 
     fn table(&self, parts: Vec<Log>, run: &Recorded) -> Table {
         let mut changes: Vec<Change> = parts.into_iter().flat_map(|log| log.changes).collect();
-        // stable: changes of a channel in one cycle stay in their order
+        // the sort is stable: changes of a channel in one cycle stay in their order
         changes.sort_by_key(|change| (change.at, change.channel));
         let cut = changes.get(self.max_spans as usize).map(|change| change.at);
         let end = cut.unwrap_or(run.cycles);
@@ -117,21 +117,21 @@ impl Recording for LinkStates {
 #[derive(Debug, Clone, Copy, Value)]
 struct Change {
     at: u64,
-    /// Row in the table of channels.
+    /// Row of the channel in the table of channels.
     channel: u32,
     state: LinkState,
 }
 
-/// The states that the channels of a block entered, including those at the beginning of the run.
+/// The states that the channels of a block entered, including the states at the beginning of the run.
 #[derive(Debug, Kept)]
 pub struct Log {
     changes: Vec<Change>,
     #[kept(fixed)]
     most: usize,
-    /// Row of every channel in the table of channels.
+    /// For each channel: its row in the table of channels.
     #[kept(fixed)]
     rows: Vec<Option<u32>>,
-    /// Place of the last change of every channel.
+    /// For each channel: index of its last change.
     #[kept(each)]
     last: Vec<usize>,
 }
@@ -141,8 +141,8 @@ impl Log {
         Self { changes: Vec::new(), most, last: vec![usize::MAX; rows.len()], rows }
     }
 
-    /// Notes that channel `o` enters a state. A state that it leaves in the same cycle does not count as a span. One
-    /// change more than there is room for is kept: it shows where the room ended.
+    /// Records that channel `o` enters a state. A state that the channel leaves in the same cycle does not count as a span. Keeps
+    /// one change more than the limit; it shows in which cycle the record became full.
     fn note(&mut self, o: usize, state: LinkState, at: u64) {
         let Some(channel) = self.rows[o] else { return };
         if let Some(last) = self.changes.get_mut(self.last[o]).filter(|last| last.at == at) {

@@ -1,18 +1,18 @@
-//! Messages over time: sender and receiver of each message, and when it began and arrived.
+//! Messages over time: sender and receiver of each message, and the cycles in which it began and arrived.
 //!
 //! # Source
-//! None: the record of a run, message by message.
+//! None: this records a run, message by message.
 //! # Parameters
-//! max_messages \[messages\]: most messages to keep.
+//! `max_messages` \[messages\]: largest number of messages to keep.
 //! # Guarantees
-//! A message begins when the processor of its sender has done its part. It arrives with its last packet, before the processor
-//! of the receiver does its part. In the cycle in which there would be more than `max_messages`, the record ends. Rows do not depend
-//! on blocks and threads.
+//! A message begins when the sender's processor has finished its part. It arrives with its last packet, before the receiver's
+//! processor handles it. In the first cycle with more than `max_messages` messages, the record ends. Rows do not depend on blocks
+//! and threads.
 //! # Not modelled
 //! Messages that have not arrived when the run ends.
 //! # Validation
-//! `engine/tests/rank_states.rs`: the messages of a ping-pong to the cycle; rows, bytes and the longest time are those of the
-//! program; the same rows in any number of blocks, and from checkpoints.
+//! `engine/tests/rank_states.rs`: the messages of a ping-pong, exact to the cycle; rows, bytes and the longest time are those of
+//! the program; the same rows in any number of blocks, and after checkpoints.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -22,11 +22,11 @@ use weft_api::recording::{
 };
 use weft_units::Refusal;
 
-/// When each message of a program began and arrived, in the whole run, saved as message_times.parquet.
+/// The cycles in which each message of a program began and arrived, for the whole run, saved as message_times.parquet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct MessageTimes {
-    /// Most messages to record, 1 to 100000000. In the cycle in which there would be more, the record ends.
+    /// Largest number of messages to record, 1 to 100000000. In the first cycle with more messages, the record ends.
     #[schemars(range(min = 1, max = 100_000_000))]
     pub max_messages: u32,
 }

@@ -1,4 +1,4 @@
-//! Recordings: the tables of a run that a scenario requests under `measure`. Each is one file, and one line here.
+//! Recordings: the tables of a run that a scenario requests under `measure`. Each recording is one file, and one line here.
 
 weft_units::registry! {
     /// Every recording.
@@ -31,7 +31,7 @@ impl RecordingConfig {
         self.declares()
     }
 
-    /// This recording, for a run that is to make it.
+    /// This recording, as the request of a run.
     pub fn asked(&self) -> Asked {
         Asked { name: self.name(), model: self.model().share() }
     }

@@ -1,19 +1,19 @@
-//! Occupancy: how many flits wait in the buffer of every input port over time. Congested ports form a tree, which grows from
-//! a hot destination toward the sources.
+//! Occupancy: number of flits in the buffer of every input port, over time. Congested ports form a tree, which grows from a hot
+//! destination toward the sources.
 //!
 //! # Source
 //! G. F. Pfister, V. A. Norton, "'Hot Spot' Contention and Combining in Multistage Interconnection Networks", IEEE TC
 //! C-34(10), 1985: tree saturation.
 //!
 //! # Parameters
-//! every [time]: between two samples. It doubles whenever there would be more than 1024 samples or 2^20 rows.
+//! `every` [time]: time between two samples. The time doubles whenever there would be more than 1024 samples or 2^20 rows.
 //!
 //! # Guarantees
-//! Every input port of a router is in every sample. A sample counts the flits that have arrived and not left, not the
-//! flits on the link. Memory is bounded.
+//! Every input port of a router is in every sample. A sample counts the flits that are in the buffer, not the flits on the link.
+//! Memory is bounded.
 //!
 //! # Not modelled
-//! Changes between samples. The queues of sources and of terminals.
+//! Changes between samples. The queues of sources, and those of terminals.
 //!
 //! # Validation
 //! `scenario/tests/flows.rs`: the samples are the same in any number of blocks. No queue exceeds its buffer. Under traffic to
@@ -27,16 +27,16 @@ use weft_api::recording::{
 };
 use weft_units::{Refusal, Time};
 
-/// Rows at most; twice the time between samples halves them.
+/// Largest number of rows; doubling the time between samples halves their number.
 const ROWS: usize = 1 << 20;
-/// Samples at most.
+/// Largest number of samples.
 const SAMPLES: usize = 1024;
 
-/// Flits that wait in every input port over the time of the whole run, saved as occupancy.parquet.
+/// Number of flits in the buffer of every input port, over the whole run, saved as occupancy.parquet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Occupancy {
-    /// Time between samples [time]; it doubles whenever there would be more than 1024 (fewer for many ports).
+    /// Time between samples [time]. It doubles whenever there would be more than 1024 samples (fewer if there are many ports).
     pub every: Time,
 }
 
@@ -66,7 +66,7 @@ impl Recording for Occupancy {
         Ok(Samples { every, end: 0, most, rows, readings, times: Vec::with_capacity(most) })
     }
 
-    /// The readings, and their columns of 8 bytes: those of the table, and once more as it is written.
+    /// Memory for the readings, and for their columns of 8 bytes: once for the table, and once more while it is written.
     fn bytes(&self, network: &NetworkSite) -> u64 {
         let of_row = size_of::<QueueReading>() + 2 * 8 * 5;
         (samples(network.channels) * network.channels * of_row) as u64
@@ -74,7 +74,7 @@ impl Recording for Occupancy {
 
     fn table(&self, parts: Vec<Samples>, run: &Recorded) -> Table {
         let times = parts.first().map_or(&[][..], |part| &part.times);
-        // by row, the capacity of its buffer; 0 for a channel that leads to a terminal
+        // for each row, the capacity of its buffer; 0 for a channel that leads to a terminal
         let mut capacity = vec![0; run.network.channels];
         for (row, class) in parts.iter().flat_map(|part| part.rows.iter().flatten()) {
             capacity[*row as usize] = u64::from(run.network.buffers[usize::from(*class)]);
@@ -109,7 +109,7 @@ impl Recording for Occupancy {
     }
 }
 
-/// Samples that are kept of a network with this many channels: an even number.
+/// Number of samples to keep for a network with this number of channels; an even number.
 fn samples(channels: usize) -> usize {
     (ROWS / channels.max(1)).clamp(2, SAMPLES) & !1
 }
@@ -117,17 +117,17 @@ fn samples(channels: usize) -> usize {
 /// The samples of a block.
 #[derive(Debug, Kept)]
 pub struct Samples {
-    /// Time between two samples [cycles]; the last one may come earlier.
+    /// Time between two samples [cycles]. The last sample may come earlier.
     every: u64,
     /// Cycle of the last sample.
     end: u64,
-    /// Samples at most.
+    /// Largest number of samples.
     #[kept(fixed)]
     most: usize,
-    /// The buffers of the block: row of the channel that fills each, and its link class.
+    /// For each buffer of the block: the row of the channel that leads to it, and the channel's link class.
     #[kept(fixed)]
     rows: Vec<Option<(u32, u8)>>,
-    /// A reading per sample and buffer.
+    /// One reading per sample and buffer.
     readings: Vec<QueueReading>,
     /// Cycles of the samples.
     times: Vec<u64>,
@@ -153,7 +153,7 @@ impl Recorder for Samples {
 }
 
 impl Samples {
-    /// Keeps every second sample, the last one among them.
+    /// Keeps every second sample, including the last one.
     fn halve(&mut self) {
         let width = self.rows.len();
         for k in 0..self.times.len() / 2 {
@@ -170,8 +170,8 @@ impl Samples {
 mod tests {
     use super::*;
 
-    /// Samples every 10 cycles of one buffer, with as many flits as the number of the sample. Of the first 4 samples the second
-    /// and the fourth are left. Later only those at multiples of 40 cycles are left.
+    /// Samples every 10 cycles of one buffer; sample k has k flits. Of the first 4 samples, the second and the fourth are kept.
+    /// Later only those at multiples of 40 cycles are kept.
     #[test]
     fn every_second_sample_is_kept_when_there_are_too_many() {
         let rows = vec![Some((0, 0))];

@@ -1,21 +1,22 @@
-//! States of ranks over time: when each rank of a program computed, handled messages, and waited for whom.
+//! States of ranks over time: when each rank of a program computed, handled messages, and waited, and for which rank it waited.
 //!
-//! The processors of a rank share a row. A computation counts before the handling of a message. Time in which no processor is
-//! busy ends with a message, or with room in the interface. The row names the peer, and the rank at which that transfer began.
+//! The processors of a rank share a row. If one processor computes while another handles a message, the computation counts. A time
+//! in which no processor is busy ends with a message, or when the interface has room. The row of this time names the peer rank, and
+//! the rank at which the transfer began.
 //!
 //! # Source
-//! None: the record of a run, span by span.
+//! None: this records a run, span by span.
 //! # Parameters
-//! max_spans \[spans\]: most spans to keep.
+//! `max_spans` \[spans\]: largest number of spans to keep.
 //! # Guarantees
-//! The spans of a rank abut, from the start of its program to its end. Per state they add up to the columns of `ranks.parquet`
-//! where a rank has one processor, whole cycles apart. In the cycle in which there would be more than `max_spans`, the record
-//! ends for all ranks. Rows do not depend on blocks and threads.
+//! The spans of a rank follow each other without gaps, from the start of its program to its end. If a rank has one processor, they
+//! add up per state to the columns of `ranks.parquet`, except for rounding to whole cycles. In the first cycle with more than
+//! `max_spans` spans, the record ends for all ranks. Rows do not depend on blocks and threads.
 //! # Not modelled
-//! Operations that follow each other at once are one span. Which processor was busy.
+//! Operations that follow each other without a gap form one span. The number of the busy processor.
 //! # Validation
-//! `engine/tests/rank_states.rs`: ping-pong and a ring to the cycle; spans abut and add up to the table of ranks; the same rows
-//! in any number of blocks, and from checkpoints.
+//! `engine/tests/rank_states.rs`: ping-pong and a ring, exact to the cycle; spans have no gaps and add up to the table of ranks;
+//! the same rows in any number of blocks, and after checkpoints.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -26,11 +27,11 @@ use weft_api::recording::{
 };
 use weft_units::Refusal;
 
-/// When each rank of a program computed, handled messages and waited, in the whole run, saved as rank_states.parquet.
+/// The times in which each rank of a program computed, handled messages and waited, for the whole run, saved as rank_states.parquet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct RankStates {
-    /// Most spans to record, 1 to 100000000. In the cycle in which there would be more, the record ends for all ranks.
+    /// Largest number of spans to record, 1 to 100000000. In the first cycle with more spans, the record ends for all ranks.
     #[schemars(range(min = 1, max = 100_000_000))]
     pub max_spans: u32,
 }

@@ -1,19 +1,19 @@
-//! Sleep of routers: the cycles in which all channels that a router sends on were off at once. What these channels
-//! share (a switch, a clock, a board) could have slept for so long.
+//! Sleep of routers: counts the cycles in which all channels that a router sends on were off together. In these cycles the parts
+//! that the channels share (a switch, a clock, a board) could have slept.
 //!
 //! # Source
-//! None: a bound on what routers that sleep could save on top of their links.
+//! None: this gives a bound on the energy that sleeping routers could save in addition to their links.
 //! # Parameters
 //! None.
 //! # Guarantees
-//! Exact to the cycle, over the measured window; managed channels only.
+//! Exact to the cycle, over the measured window. Only managed channels count.
 //! # Not modelled
-//! The state of the channels that lead to the router: they belong to the routers that send on them. Time and energy
-//! that a router would need to go to sleep and to wake. What a router costs while it sleeps is `power.router_price.asleep`,
-//! which waits for the channels that lead to it, too.
+//! The state of the channels that lead to the router, because they belong to other routers. Time and energy that a router would
+//! need to go to sleep and to wake. The cost of a sleeping router is `power.router_price.asleep`. There a router sleeps only if the
+//! channels that lead to it are also off.
 //! # Validation
-//! `engine/tests/link_states.rs`: equal to what the recorded spans of all links say, cycle by cycle, in any number of
-//! blocks; an idle network under `idle_timeout` sleeps in every cycle of the window, one under `always_on` in none.
+//! `engine/tests/link_states.rs`: the result equals the recorded spans of all links, cycle by cycle, in any number of blocks. An
+//! idle network under `idle_timeout` sleeps in every cycle of the window, and under `always_on` in none.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -24,7 +24,7 @@ use weft_api::recording::{
 use weft_api::state::LinkState;
 use weft_units::Refusal;
 
-/// How long each router had all its managed links off at once in the window, saved as router_sleep.parquet.
+/// Number of cycles in the window in which all managed links of a router were off together, for each router, saved as router_sleep.parquet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RouterSleep {}
@@ -80,21 +80,21 @@ impl Recording for RouterSleep {
 
 #[derive(Debug, Kept)]
 struct Router {
-    /// Its number in the whole network.
+    /// Number of the router in the whole network.
     #[kept(fixed)]
     id: u32,
-    /// `channels`: managed channels that it sends on. `lit`: ports that are not off.
+    /// `channels`: number of managed channels on which the router sends. `lit`: how many of these channels are not off.
     #[kept(fixed)]
     channels: u32,
     lit: u32,
-    /// The cycle since when all are off, or the first of the window if that is later.
+    /// First cycle of the present sleep, or of the window if the window began later. Valid while all these channels are off.
     since: u64,
-    /// Cycles asleep in the window, up to its end or to `since`.
+    /// Cycles asleep in the window, counted up to `since` or to the end of the window.
     asleep: u64,
 }
 
 impl Router {
-    /// Counts the cycles up to `now`, if all channels are off.
+    /// If all channels are off, counts the cycles up to `now` as sleep.
     fn settle(&mut self, now: u64) {
         if self.lit == 0 {
             self.asleep += now - self.since;
@@ -106,7 +106,7 @@ impl Router {
 /// The routers of a block.
 #[derive(Debug, Kept)]
 pub struct Routers {
-    /// Router of each channel, if it is managed.
+    /// For each channel: its router, if the channel is managed.
     #[kept(fixed)]
     of: Vec<Option<u32>>,
     #[kept(each)]

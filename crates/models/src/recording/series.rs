@@ -3,14 +3,13 @@
 //! # Source
 //! None: the usual curves of utilisation and of link states over time.
 //! # Parameters
-//! every [time]: between two samples; of: what a row stands for, all channels of a link class or one channel.
+//! `every` [time]: time between two samples. `of`: whether a row describes all channels of a link class, or one channel.
 //! # Guarantees
-//! Every flit is in one sample; memory is bounded: at most 1024 samples and 2^20 rows, beyond that the interval
-//! doubles.
+//! Every flit is in one sample. Memory is bounded: if there would be more than 1024 samples or 2^20 rows, the interval doubles.
 //! # Not modelled
-//! Events inside a sample: states are those at its end.
+//! Events inside a sample: the states are those at its end.
 //! # Validation
-//! `engine/tests/workload.rs`: samples add up to the flits of every channel, every channel is in one state.
+//! `engine/tests/workload.rs`: samples add up to the flits of every channel; every channel is in exactly one state.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -21,30 +20,30 @@ use weft_api::recording::{
 use weft_api::state::Modes;
 use weft_units::{Refusal, Time};
 
-/// Rows of a series at most; twice the interval halves them.
+/// Largest number of rows of a series; doubling the interval halves their number.
 const ROWS: usize = 1 << 20;
-/// Samples at most.
+/// Largest number of samples.
 const SAMPLES: usize = 1024;
 
-/// Flits and link states over the time of the whole run, saved as series.parquet.
+/// Flits and link states over the whole run, saved as series.parquet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Series {
-    /// Time between samples [time]; it doubles whenever there would be more than 1024 (fewer for many channels).
+    /// Time between samples [time]. It doubles whenever there would be more than 1024 samples (fewer if there are many channels).
     pub every: Time,
-    /// Meaning of a row.
+    /// Whether a row describes a link class or a channel.
     #[serde(default)]
     pub of: SeriesOf,
 }
 
-/// Meaning of a row of a time series.
+/// The channels that a row of a time series describes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SeriesOf {
     /// All channels of a link class.
     #[default]
     Class,
-    /// One channel.
+    /// A single channel.
     Channel,
 }
 
@@ -88,8 +87,8 @@ impl Recording for Series {
         Ok(Samples { every, end: 0, width, taken: 0, samples, rows, places, channels, channels_of })
     }
 
-    /// The rows, and their columns of 8 bytes: those of the table, one per link state among them, and once more as it is
-    /// written.
+    /// Memory for the rows, and for their columns of 8 bytes, one of which is for each link state. The columns exist once in the
+    /// table, and once more while it is written.
     fn bytes(&self, network: &NetworkSite) -> u64 {
         let width = if self.of == SeriesOf::Class { network.classes.len() } else { network.channels };
         let of_row = Rows::bytes(network.modes.count()) + 2 * 8 * headings_with(&network.modes).len();
@@ -146,12 +145,12 @@ impl Recording for Series {
     }
 }
 
-/// Samples that are kept of so many rows each: an even number.
+/// Number of samples to keep if each sample has `width` rows; an even number.
 fn samples(width: usize) -> usize {
     (ROWS / width.max(1)).clamp(2, SAMPLES) & !1
 }
 
-/// The columns where the scenario names no modes.
+/// The columns if the scenario names no modes.
 fn headings() -> Vec<Heading> {
     headings_with(&Modes::default())
 }
@@ -172,19 +171,19 @@ fn headings_with(modes: &Modes) -> Vec<Heading> {
     all
 }
 
-/// Rows, each about one channel, or all of a class, in one interval.
+/// The rows of a series. Each row describes one channel, or all channels of a class, in one interval.
 #[derive(Debug, Kept)]
 struct Rows {
-    /// Flits sent in the interval, by row.
+    /// For each row: flits sent in the interval.
     flits: Vec<u64>,
-    /// Channels in each mode at the end of the interval, one row after the other.
+    /// For each row: number of channels in each mode at the end of the interval.
     states: Vec<u32>,
     #[kept(fixed)]
     modes: usize,
 }
 
 impl Rows {
-    /// Rows of zeros.
+    /// Creates rows of zeros.
     fn zeros(rows: usize, modes: usize) -> Self {
         Self { flits: vec![0; rows], states: vec![0; rows * modes], modes }
     }
@@ -211,37 +210,37 @@ impl Rows {
 /// The samples of a block.
 #[derive(Debug, Kept)]
 pub struct Samples {
-    /// Length of an interval [cycles]; the last one may have been cut short by the end of the run.
+    /// Length of an interval [cycles]. The end of the run may have shortened the last interval.
     every: u64,
     /// End of the last interval [cycle].
     end: u64,
     /// Rows per interval.
     #[kept(fixed)]
     width: usize,
-    /// `taken`: intervals so far. `samples`: most intervals (an even number).
+    /// `taken`: number of intervals so far. `samples`: largest number of intervals; an even number.
     taken: usize,
     #[kept(fixed)]
     samples: usize,
     /// The rows of all intervals, one interval after the other.
     rows: Rows,
-    /// Place of every channel in the series.
+    /// For each channel: its row in the series, and its count.
     #[kept(each)]
     places: Vec<Place>,
-    /// The channels of the block: row in the table of channels, and link class.
+    /// For each channel of the block that has a link: its row in the table of channels, and its link class.
     #[kept(fixed)]
     channels: Vec<(u32, u8)>,
-    /// Channels of the block by link class.
+    /// For each link class: its number of channels in the block.
     #[kept(fixed)]
     channels_of: Vec<u64>,
 }
 
-/// The place at which a channel is counted.
+/// Row in which a channel is counted, and its count at the last sample.
 #[derive(Debug, Kept)]
 struct Place {
-    /// `u32::MAX` for one without a link.
+    /// Row in an interval; `u32::MAX` for a channel without a link.
     #[kept(fixed)]
     row: u32,
-    /// Flits that it had sent at the last sample.
+    /// Number of flits that the channel had sent at the last sample.
     sent: u64,
 }
 
@@ -272,7 +271,7 @@ impl Recorder for Samples {
 }
 
 impl Samples {
-    /// Joins the intervals two by two: their flits are added, the states are those at the end.
+    /// Joins every two successive intervals. Their flits are added, and the states are those at the end of the second.
     fn halve(&mut self) {
         let (width, modes) = (self.width, self.rows.modes);
         for k in 0..self.taken / 2 {
@@ -289,7 +288,7 @@ impl Samples {
     }
 }
 
-/// The rows of all blocks, added.
+/// The rows of all blocks, added up.
 fn by_class(parts: &[Samples]) -> Rows {
     let (rows, modes) = parts.first().map_or((0, 0), |part| (part.rows.flits.len(), part.rows.modes));
     let mut all = Rows::zeros(rows, modes);

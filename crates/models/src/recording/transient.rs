@@ -1,16 +1,15 @@
-//! Latency by creation time: how the network takes a load that changes, or settles at the beginning.
+//! Latency by creation time: shows how the network reacts to a change of load, or how it settles at the beginning.
 //!
 //! # Source
-//! None: the usual curve of how a network answers to a change of load.
+//! None: the usual curve of a network's response to a change of load.
 //! # Parameters
-//! bin [time]: width of a bin; it doubles whenever there would be more than 1024.
+//! `bin` [time]: width of a bin. It doubles whenever there would be more than 1024 bins.
 //! # Guarantees
-//! Every packet that is delivered is in the bin of its creation, source queueing included; memory is bounded.
+//! Every delivered packet is in the bin of its creation time; its latency includes the source queue. Memory is bounded.
 //! # Not modelled
-//! Packets that are not delivered by the end of the run: they are in no bin, so the last bins of a saturated run look
-//! too fast.
+//! Packets that are not delivered by the end of the run. They are in no bin, so the last bins of a saturated run show too low a latency.
 //! # Validation
-//! `engine/tests/workload.rs`: bins add up to the sums of the window and follow an offered load that changes.
+//! `engine/tests/workload.rs`: bins add up to the sums of the window, and follow an offered load that changes.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -21,14 +20,14 @@ use weft_api::recording::{
 };
 use weft_units::{Refusal, Time};
 
-/// Most bins. If there would be more, they are joined two by two.
+/// Largest number of bins. If there would be more, every two successive bins are joined.
 const BINS: usize = 1024;
 
-/// Latency by creation time over the whole run, warm-up included, saved as transient.parquet.
+/// Latency by creation time over the whole run, including the warm-up, saved as transient.parquet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Transient {
-    /// Width of a bin [time]; it doubles whenever there would be more than 1024.
+    /// Width of a bin [time]. It doubles whenever there would be more than 1024 bins.
     pub bin: Time,
 }
 
@@ -81,11 +80,11 @@ impl Recording for Transient {
     }
 }
 
-/// Packets created in one span of time and delivered by the end of the run.
+/// Packets created in one interval and delivered by the end of the run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Value)]
 struct Bin {
     packets: u64,
-    /// Sum of their latencies, and the longest [cycles].
+    /// Sum of the latencies of these packets, and the longest latency [cycles].
     latency: u64,
     longest: u64,
 }
@@ -102,7 +101,7 @@ impl Bin {
 #[derive(Debug, Kept)]
 pub struct Bins {
     width: NonZeroU64,
-    /// The bins that have been used, with room for [`BINS`].
+    /// The bins that have been used; the vector has room for [`BINS`].
     bins: Vec<Bin>,
 }
 
@@ -122,7 +121,7 @@ impl Bins {
         self.bins[bin].add(&Bin { packets: 1, latency, longest: latency });
     }
 
-    /// Makes room for a bin of this number. Returns the number that the bin has then.
+    /// Makes room for the bin with this number. Returns the number that the bin then has, because joining bins changes numbers.
     #[cold]
     fn reach(&mut self, mut bin: usize) -> usize {
         while bin >= BINS {
@@ -133,7 +132,7 @@ impl Bins {
         bin
     }
 
-    /// Joins the bins two by two, which doubles their width.
+    /// Joins every two successive bins, which doubles their width.
     fn halve(&mut self) {
         self.width = self.width.saturating_add(self.width.get());
         for k in 0..self.bins.len().div_ceil(2) {
@@ -146,7 +145,7 @@ impl Bins {
         self.bins.truncate(self.bins.len().div_ceil(2));
     }
 
-    /// The bins of both parts together.
+    /// Adds the bins of two parts.
     fn joined(mut self, mut other: Self) -> Self {
         while self.width < other.width {
             self.halve();
@@ -166,7 +165,7 @@ impl Bins {
 mod tests {
     use super::*;
 
-    /// 3,000 packets, one per cycle, with their number as latency: 1,024 bins of 1 become bins of 4.
+    /// 3,000 packets, one per cycle, with their number as latency: 1,024 bins of 1 cycle become bins of 4 cycles.
     #[test]
     fn bins_join_when_there_are_too_many_and_lose_nothing() {
         let fill = |cycles: std::ops::Range<u64>| {
@@ -181,7 +180,7 @@ mod tests {
             let expected = Bin { packets: 4, latency: 4 * first + 6, longest: first + 3 };
             assert_eq!(*bin, expected, "bin {k}");
         }
-        // two blocks, of which one saw only the beginning
+        // two blocks, one of which saw only the beginning
         let joined = fill(0..100).joined(fill(100..3000));
         assert_eq!((joined.width, &joined.bins), (all.width, &all.bins));
     }

@@ -1,4 +1,4 @@
-//! Bounds that several routings give with their examples, each derived here once.
+//! Bounds on accepted load that the examples of several routings use. Each is derived here once.
 
 use super::{Accepts, Example};
 
@@ -12,7 +12,7 @@ const NEIGHBOR: &str = r#"{"neighbor": {}}"#;
 pub(crate) const NEXT_GROUP: &str = r#"{"group_shift": {"shift": 1}}"#;
 pub(crate) const NEXT_ROUTER: &str = r#"{"router_shift": {"shift": 1}}"#;
 
-/// Networks of several kinds whose paths are so short that two of them need no more than 6 VC classes.
+/// Networks of several kinds with short paths: two paths together need at most 6 VC classes.
 pub(crate) const SHORT_PATHS: [&str; 6] = [
     FULL_MESH,
     r#"{"torus": {"widths": [4, 3], "terminals_per_router": 2}}"#,
@@ -23,9 +23,10 @@ pub(crate) const SHORT_PATHS: [&str; 6] = [
 ];
 pub(crate) const FLEX: &str = r#"{"flex": {"widths": [3, 3], "layers": 3, "terminals_per_router": 1}}"#;
 
-/// The bounds, by the traffic that gives them.
+/// The bounds; the traffic gives each its name.
 pub(crate) trait SharedBounds: Sized {
-    /// Every packet goes ceil(8 / 2) - 1 = 3 links up the ring: each channel up carries 3.
+    /// Every packet crosses ceil(8 / 2) - 1 = 3 links of the ring in one direction, so each channel of this direction carries the
+    /// load of 3 routers.
     fn bound_by_tornado_on_a_ring(self) -> Self;
 
     /// On minimal paths the 4 terminals of a router share a link in each dimension.
@@ -34,12 +35,12 @@ pub(crate) trait SharedBounds: Sized {
     /// On minimal paths the 4 terminals of a router share the link to the next one.
     fn bound_by_one_neighbor(self) -> Self;
 
-    /// m <= 1 flits take the link to the neighbor; the other 4 links of a router carry first and second hops of d
-    /// detours, so 2 d <= 4: m + d <= 3 flits of 4 terminals.
+    /// Let m <= 1 flits take the link to the neighbor, and d flits take detours. The other 4 links of a router carry first and
+    /// second hops of detours, so 2 d <= 4. Together 4 terminals send m + d <= 3 flits.
     fn bound_with_detours_around_one_neighbor(self) -> Self;
 
-    /// A group of 8 terminals has 8 global links; minimal packets (m <= 1) take one, detours two: m + 2 d <= 8, so
-    /// m + d <= 4.5.
+    /// A group of 8 terminals has 8 global links. Minimal packets (m <= 1) take one link and detours take two: m + 2 d <= 8, so m +
+    /// d <= 4.5.
     fn bound_with_detours_to_the_next_group(self) -> Self;
 }
 

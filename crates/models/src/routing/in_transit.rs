@@ -1,11 +1,11 @@
-//! In-transit adaptive routing: a head decides in every allocation step, and leaves its minimal path where the minimal output
-//! is taken. Its hops have no order of VC classes; whoever is stuck escapes into a ring that keeps a bubble.
+//! In-transit adaptive routing: a head decides in every allocation step, and leaves its minimal path if the minimal output is
+//! occupied. Hops have no order of VC classes. A stuck packet escapes into a ring that keeps a bubble.
 //!
-//! A member says which hops are minimal and which ones are detours, and how many detours a packet may take. It gets from here
-//! the triggers and thresholds, the rings, and the control of injection.
+//! A routing of this kind defines the minimal hops, the detours, and the number of detours that a packet may take. This file gives
+//! it the triggers and thresholds, the rings, and the injection control.
 //!
-//! Of what a packet remembers, `dim` (0 at the source, 1 outside rings, 2 and more in a direction of a ring) and `lane`
-//! (departures from rings) are written here; `phase` is the member's.
+//! This file writes two fields of a packet: `dim` (0 at the source, 1 outside rings, 2 and more in a direction of a ring) and
+//! `lane` (number of departures from rings). The routing writes `phase`.
 
 mod keys;
 mod rings;
@@ -19,7 +19,7 @@ use weft_units::Refusal;
 
 /// `Packet::dim` of a packet that is outside of rings and has left its source router.
 const OUTSIDE: u8 = 1;
-/// `Packet::dim` of a packet in direction 0.
+/// `Packet::dim` of a packet in direction 0 of the rings.
 const IN_RING: u8 = 2;
 
 /// Whether the packet is in a ring.
@@ -34,7 +34,7 @@ pub fn has_left_source(packet: &Packet) -> bool {
     packet.dim >= OUTSIDE
 }
 
-/// Notes that the packet leaves its source router over a link outside of rings.
+/// Records that the packet leaves its source router over a link outside of rings.
 #[inline(always)]
 pub fn leave_source(packet: &mut Packet) {
     packet.dim = OUTSIDE;
@@ -48,7 +48,8 @@ pub struct InTransit {
 }
 
 impl InTransit {
-    /// `routing`: the name under which a scenario has these keys. `single`: the one embedded ring, at this path.
+    /// `routing`: the name of the routing in scenarios, under which these keys are. `single`: the only embedded ring, and the path
+    /// at which the scenario requests it.
     pub fn of(
         keys: Keys,
         routing: &str,
@@ -64,7 +65,7 @@ impl InTransit {
         self.rings.classes()
     }
 
-    /// The sensor of the congestion of an output, if it reads any.
+    /// The sensor of the congestion of an output, if the routing reads congestion.
     pub fn sensor(&self) -> Option<Sensor> {
         match self.keys.occupancy {
             Occupancy::Credits => None,
@@ -72,7 +73,7 @@ impl InTransit {
         }
     }
 
-    /// Packets for which there must be room beside one that leaves its source.
+    /// Number of packets for which there must be room, in addition to the packet that leaves its source.
     pub fn free_beside_first(&self) -> u32 {
         match self.keys.injection {
             Injection::Bubble { packets } => packets,
@@ -89,19 +90,19 @@ impl InTransit {
         Proof::EscapeRings(self.rings.escapes())
     }
 
-    /// Most hops of a packet. `outside`: most links that it crosses in each stay outside of rings. It has one stay
-    /// outside more than the number of times that it may leave a ring, and as many stays inside as outside.
+    /// Most hops of a packet. `outside`: largest number of links in one stay outside of rings. The number of stays outside is one
+    /// more than the number of allowed departures from a ring. There are as many stays inside as outside.
     pub fn most_hops(&self, outside: u32) -> u32 {
         (self.keys.ring.exits + 1) * (outside + self.rings.longest_stay())
     }
 
-    /// Whether a packet has left rings so often that it stays in this one until its destination router.
+    /// Whether a packet has used all its departures from rings, so that it stays in this ring until its destination router.
     #[inline(always)]
     pub fn stays_in_ring(&self, packet: &Packet) -> bool {
         is_in_ring(packet) && u32::from(packet.lane) >= self.keys.ring.exits
     }
 
-    /// Whether a head whose minimal hop this is looks for a detour now. A broken output counts as taken.
+    /// Whether a head with this minimal hop looks for a detour now. A broken output counts as occupied.
     #[inline(always)]
     pub fn looks<Q: View + ?Sized>(&self, here: &Q, minimal: Hop) -> bool {
         match self.keys.trigger {
@@ -111,11 +112,11 @@ impl InTransit {
         }
     }
 
-    /// Handles a head that takes its minimal hop, which has room and is not a reason to look for a detour.
+    /// Handles a head that requests its minimal hop. The hop has room, and gives no reason to look for a detour.
     #[inline(always)]
     pub fn takes_minimal<Q: View + ?Sized>(&self, here: &Q, minimal: Hop) -> Hop {
-        // until an output is taken, its grants and the room behind it do not get worse (a link that TCEP means to
-        // switch off meanwhile still takes the packet)
+        // until an output is taken, its grants and its room do not get worse (a link that TCEP is about to switch off still accepts
+        // the packet)
         let is_free = matches!(self.keys.injection, Injection::Free {});
         let stays = match self.keys.trigger {
             Trigger::Granted | Trigger::GrantedOrFull => is_free,
@@ -127,13 +128,13 @@ impl InTransit {
         minimal
     }
 
-    /// Whether the output of a hop has room for the packet of a head; a broken one has none.
+    /// Whether the output of a hop has room for the packet of a head. A broken output has none.
     #[inline(always)]
     pub fn has_room<Q: View + ?Sized>(&self, here: &Q, hop: Hop) -> bool {
         here.has_room(hop) && !here.is_broken(hop.port)
     }
 
-    /// How full the output of a hop is, 0 to 1; a broken one is full.
+    /// Occupancy of the output of a hop, 0 to 1. A broken output is full.
     #[inline(always)]
     pub fn occupancy<Q: View + ?Sized>(&self, here: &Q, hop: Hop) -> f64 {
         match self.keys.occupancy {
@@ -143,8 +144,8 @@ impl InTransit {
         }
     }
 
-    /// Highest occupancy of the first output of a detour, for this occupancy of the minimal output; `None`: too low for
-    /// detours.
+    /// Highest occupancy of the first output of a detour, for this occupancy `full` of the minimal output. `None` if `full` is too
+    /// low for detours.
     #[inline(always)]
     pub fn most_occupancy(&self, full: f64) -> Option<f64> {
         let most = match self.keys.most_occupancy {
@@ -154,13 +155,13 @@ impl InTransit {
         (full >= self.keys.least_occupancy).then_some(most)
     }
 
-    /// Whether the control of injection lets a packet take this hop from `router`.
+    /// Whether injection control lets a packet take this hop from `router`.
     #[inline(always)]
     pub fn may_take<Q: View + ?Sized>(&self, router: usize, here: &Q, packet: &Packet, hop: Hop) -> bool {
         has_left_source(packet) || self.may_leave_source(here, packet, hop, self.rings.all_onward(router))
     }
 
-    /// Whether the control of injection lets a packet leave its source by this hop. `escapes`: hops of escapes there.
+    /// Whether injection control lets a packet leave its source over this hop. `escapes`: the escape hops at this router.
     #[inline(always)]
     pub fn may_leave_source<Q: View + ?Sized>(
         &self,
@@ -179,8 +180,8 @@ impl InTransit {
         }
     }
 
-    /// The escape of a stuck packet: along its ring, or into an open ring, or else into any ring. It takes the longer
-    /// way round if the shorter one begins with a broken link; `None` at a source from which packets enter no ring.
+    /// The escape of a stuck packet: along its ring, otherwise into an open ring, otherwise into any ring. If the shorter way round
+    /// begins with a broken link, the packet takes the longer one. `None` at a source from which packets may not enter a ring.
     pub fn escape<Q: View + ?Sized>(
         &self,
         (router, to): (usize, usize),
@@ -202,7 +203,7 @@ impl InTransit {
         Some((0..count).map(into).find(|&hop| here.is_open(hop)).unwrap_or_else(|| into(0)))
     }
 
-    /// Every hop along or into a ring that the packet may take at `router`.
+    /// Every hop along a ring or into a ring that the packet may take at `router`.
     pub fn escapes(&self, router: usize, to: usize, packet: &Packet) -> Vec<Hop> {
         if is_in_ring(packet) {
             return vec![self.rings.onward(router, packet)];
@@ -217,7 +218,7 @@ impl InTransit {
         (0..self.rings.count()).flat_map(into).flatten().collect()
     }
 
-    /// Updates the packet for this hop at `router`. Returns the direction, if the hop is along or into a ring.
+    /// Updates the packet for this hop at `router`. Returns the direction in the ring, if the hop is along a ring or into one.
     pub fn taken(&self, router: usize, packet: &mut Packet, hop: Hop) -> Option<u8> {
         let direction = self.rings.direction(router, hop);
         if direction.is_none() && is_in_ring(packet) {
@@ -227,8 +228,8 @@ impl InTransit {
         direction
     }
 
-    /// A random one of these outputs that is open, was not granted in this cycle and is at most this full (of more than
-    /// `MOST`, only the first ones are considered).
+    /// A random one of the outputs that are open, were not granted in this cycle, and have at most this occupancy (of more than
+    /// `MOST` outputs, only the first ones are considered).
     pub fn pick<Q: View + ?Sized>(
         &self,
         here: &Q,
@@ -248,7 +249,7 @@ impl InTransit {
     }
 }
 
-/// Most outputs among which a head draws.
+/// Largest number of outputs from which a head draws.
 const MOST: usize = 64;
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
-//! The routings. Each is one file, in the folder of the networks that it routes, and one line here.
+//! The routings. Each routing is one file, in the folder of the networks that it routes, and one line here.
 //!
-//! Several of them share code: [`on_grid`], [`on_dragonfly`] and [`on_graph`] find the ports that lead to a
-//! destination, [`on_links`] finds ways round links of lines that are off, [`weighted`] has shortest paths where links count differently, [`best`] compares candidates by their credits, [`in_transit`] has what routings share that leave their
-//! minimal path at any router and escape into rings, [`two_legs`] joins two paths of
-//! any of them, [`bounds`] holds bounds that they give with examples.
+//! Several routings share code. [`on_grid`], [`on_dragonfly`] and [`on_graph`] find the ports that lead to a destination. [`on_links`]
+//! finds paths around links of lines that are off. [`weighted`] computes shortest paths with link weights. [`best`] compares candidates by
+//! their credits. [`in_transit`] is for routings that leave their minimal path at any router and escape into rings. [`two_legs`] joins two
+//! paths of any routing. [`bounds`] has bounds on load for their examples.
 
 weft_units::registry! {
     /// Every routing algorithm the engine can run.
@@ -74,32 +74,32 @@ use weft_topology::{Graph, TopologyConfig};
 use weft_units::{Flits, Refusal};
 
 impl RoutingConfig {
-    /// Whether it routes this graph.
+    /// Whether the routing routes this graph.
     pub fn fits(&self, graph: &Graph) -> bool {
         self.declares().routes_graph(graph)
     }
 
-    /// Needs that do not depend on its parameters.
+    /// Needs of the routing that do not depend on its parameters.
     pub fn about(&self) -> About {
         self.declares()
     }
 
-    /// Its knowledge of links that are off.
+    /// Kinds of knowledge of switched links that the routing can use.
     pub fn knowledge_of_links(&self) -> &'static [LinkKnowledge] {
         self.declares().links
     }
 
-    /// Bytes of its tables for this graph, if their size grows faster than the number of ports.
+    /// Size of the routing's tables for this graph [bytes], if it grows faster than the number of ports.
     pub fn table_bytes(&self, graph: &Graph) -> u64 {
         self.model().table_bytes_any(graph.plane())
     }
 
-    /// Whether it computes paths again after each fault.
+    /// Whether the routing computes paths again after each fault.
     pub fn rebuilds(&self) -> bool {
         self.model().rebuilds_any()
     }
 
-    /// The routing for this graph, or for a plane of it; refuses a graph that it can't route.
+    /// Builds the routing for this graph, or for a plane of it. Refuses a graph that it cannot route.
     pub fn build(&self, graph: &Graph) -> Result<Box<dyn AnyRouting>, Refusal> {
         if !self.fits(graph) {
             return Err(wrong_graph(self.name(), self.declares(), graph));
@@ -108,7 +108,7 @@ impl RoutingConfig {
     }
 }
 
-/// Highest bias, so that congestion times hops plus bias fits into 32 bits.
+/// Largest bias, so that congestion times hops plus bias fits into 32 bits.
 const MAX_THRESHOLD: i32 = 1 << 30;
 
 /// The bias in the unit of the sensors.
@@ -126,10 +126,11 @@ fn same_classes(graph: &Graph, classes: u8) -> Classes {
     all
 }
 
-/// Most VCs of a link, and so most VC classes.
+/// Largest number of VCs of a link, and so of VC classes.
 const MAX_CLASSES: u8 = 16;
 
-/// The VC classes of paths whose class is the hop index. Refuses at `path` paths of more links than there can be classes.
+/// The number of VC classes for paths on which the class is the hop index. Refuses paths with more links than there can be classes;
+/// `path` is the key that is refused.
 fn class_per_hop(longest: u32, path: impl Into<String>, help: &str) -> Result<u8, Refusal> {
     match u8::try_from(longest).ok().filter(|&longest| longest <= MAX_CLASSES) {
         Some(longest) => Ok(longest.max(1)),
@@ -142,15 +143,16 @@ fn class_per_hop(longest: u32, path: impl Into<String>, help: &str) -> Result<u8
     }
 }
 
-/// Words for a remedy: the routings of this graph, except `own`, whose VC classes do not grow with the length of paths.
+/// Text of a remedy: names the routings of this graph, except `own`, for which the number of VC classes does not grow with the
+/// length of paths.
 fn with_few_classes(graph: &Graph, own: &str) -> String {
     let few = |&(name, about): &(&'static str, About)| about.few_classes && about.routes_graph(graph) && name != own;
     let names: Vec<&str> = RoutingConfig::declared().filter(few).map(|(name, _)| name).collect();
     format!("take a routing that needs fewer VC classes: {}", names.join(", "))
 }
 
-/// The refusal of a graph that the routing does not route; it names the routings that do, and the topologies that this
-/// one routes.
+/// The refusal of a graph that the routing does not route. It names the routings that route it, and the topologies that this
+/// routing routes.
 fn wrong_graph(name: &str, About { routes, fits, .. }: About, graph: &Graph) -> Refusal {
     let fitting = RoutingConfig::declared().filter(|(_, about)| about.routes_graph(graph));
     let fitting: Vec<&str> = fitting.map(|(name, _)| name).collect();

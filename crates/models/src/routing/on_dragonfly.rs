@@ -1,4 +1,4 @@
-//! Hops on a dragonfly: every two routers of a group are joined by a local link, every two groups by global links.
+//! Hops on a dragonfly: a local link joins every two routers of a group, and global links join every two groups.
 
 use super::{COPY, Draws, Hop, below, draw};
 use weft_api::coordinates;
@@ -6,17 +6,17 @@ use weft_api::routing::Classes;
 use weft_api::state::Packet;
 use weft_topology::{Arrangement, Graph};
 
-/// Coordinates are group << 16 | index in the group.
+/// Coordinates of a router: group << 16 | index in the group.
 #[derive(Debug, Clone)]
 pub struct Groups {
     pub groups: u32,
     pub per_group: u32,
     first_local: u16,
     arrangement: Arrangement,
-    /// (router, output port) of every global port number k.
+    /// For each global port number k of a group: (router, output port).
     gateway: Vec<(u16, u16)>,
     pub links_per_pair: u32,
-    /// Link classes of the network, and those of the links in a group and between groups among them.
+    /// Number of link classes of the network, and the classes of links in a group and between groups.
     link_classes: usize,
     local_class: usize,
     global_class: usize,
@@ -36,7 +36,7 @@ pub fn in_groups(graph: &Graph) -> Vec<u64> {
 }
 
 impl Groups {
-    /// The groups of a dragonfly, whose routers follow each other; `None` on another graph.
+    /// The groups of a dragonfly; routers of a group have consecutive numbers. `None` on another graph.
     pub fn of(graph: &Graph) -> Option<Self> {
         let groups = graph.structure().groups.as_ref()?;
         let (local, global, _) = (groups.complete?, groups.global.as_ref()?, groups.run()?);
@@ -54,8 +54,8 @@ impl Groups {
         })
     }
 
-    /// Numbers of VC classes on the links in a group and between groups. Links of other classes, such as escape rings,
-    /// have the one class of every link, which no packet takes there.
+    /// Numbers of VC classes on the links in a group and between groups. Links of other classes, such as escape rings, have the one
+    /// class that every link has; no packet uses it there.
     pub fn vc_classes(&self, local: u8, global: u8) -> Classes {
         let mut classes = vec![1; self.link_classes];
         (classes[self.local_class], classes[self.global_class]) = (local, global);
@@ -79,13 +79,13 @@ impl Groups {
         Draws { more_copies: self.links_per_pair - 1, ..Draws::default() }
     }
 
-    /// The router (index in group `from`) and its port that lead to group `to`.
+    /// The router (as index in group `from`) and its port that lead to group `to`.
     #[inline(always)]
     pub fn gateway_to(&self, from: u32, to: u32, packet: &Packet, seed: u64) -> (u16, u16) {
         self.gateway[self.global_port(from, to, packet, seed) as usize]
     }
 
-    /// First global port of a router, and the number of ports from there to the last one.
+    /// First global port of a router, and the number of ports from the first to the last.
     pub fn global_ports(&self) -> (u16, u16) {
         let ports = || self.gateway.iter().map(|&(_, port)| port);
         ports().min().zip(ports().max()).map_or((0, 0), |(first, last)| (first, last - first + 1))
@@ -101,7 +101,7 @@ impl Groups {
         self.first_local
     }
 
-    /// Number of global ports of a router that are wired; they come first.
+    /// Number of wired global ports of a router. They come before the other global ports.
     #[inline(always)]
     pub fn wired_global_ports(&self, at: u64) -> u16 {
         let per_router = self.gateway.len() as u32 / self.per_group;
@@ -109,8 +109,8 @@ impl Groups {
         wired.saturating_sub(index(at) * per_router).min(per_router) as u16
     }
 
-    /// Rank of a hop on paths whose VC class is the number of global links crossed: local links of class 0, then global
-    /// ones, then local links of class 1, and so on.
+    /// Rank of a hop on paths on which the VC class is the number of global links crossed: local links of class 0, then global
+    /// links, then local links of class 1, and so on.
     pub fn rank(&self, hop: Hop) -> u32 {
         2 * u32::from(hop.class) + u32::from(!self.is_local(hop.port))
     }
@@ -121,7 +121,7 @@ impl Groups {
         port >= self.first_local && u32::from(port - self.first_local) < self.per_group - 1
     }
 
-    /// The next hop of the path local-global-local to router `to` (not `at` itself), and whether it is a global hop.
+    /// The next hop of the path local-global-local to router `to` (not `at` itself), and whether the hop is global.
     #[inline(always)]
     pub fn hop(&self, at: u64, to: u64, packet: &Packet, seed: u64) -> (u16, bool) {
         let own = index(at);
@@ -137,7 +137,7 @@ impl Groups {
         self.first_local + (to - u32::from(to > own)) as u16
     }
 
-    /// Hops of the local-global-local path.
+    /// Number of hops of the local-global-local path.
     pub fn distance(&self, a: u64, b: u64, packet: &Packet, seed: u64) -> u32 {
         if group(a) == group(b) {
             return u32::from(a != b);
@@ -147,8 +147,8 @@ impl Groups {
         1 + u32::from(u32::from(out) != index(a)) + u32::from(u32::from(back) != index(b))
     }
 
-    /// Hops of the path over `group`, neither that of `a` nor that of `b`: local-global to the router where it enters the
-    /// group, then local-global-local.
+    /// Number of hops of the path over `group`, which is neither the group of `a` nor that of `b`. The path is local-global to the
+    /// router at which it enters the group, then local-global-local.
     pub fn distance_over(&self, a: u64, over: u32, b: u64, packet: &Packet, seed: u64) -> u32 {
         let router = |from: u32, to: u32| u32::from(self.gateway_to(from, to, packet, seed).0);
         let out = router(group(a), over) != index(a);
@@ -157,7 +157,7 @@ impl Groups {
         2 + u32::from(out) + u32::from(across) + u32::from(into)
     }
 
-    /// Hop with the VC class = number of global links crossed (`packet.lane`), plus `shift` on local links.
+    /// The next hop. Its VC class is the number of global links crossed (`packet.lane`), plus `shift` on local links.
     #[inline(always)]
     pub fn classed_hop(&self, at: u64, to: u64, shift: u8, packet: &mut Packet, seed: u64) -> Hop {
         let (port, global) = self.hop(at, to, packet, seed);

@@ -1,5 +1,5 @@
-//! The parts that routings of any graph share. Distances lead from every router to every router that has terminals; beside them
-//! are the choice among next hops, VC classes by hop, and answers that are the same for all of these routings.
+//! Code that routings of any graph share. It has the distances from every router to every router with terminals, the choice among
+//! next hops, VC classes by hop, and answers that are the same for all these routings.
 
 use super::{Classes, Ports, class_per_hop, same_classes, with_few_classes};
 use schemars::JsonSchema;
@@ -8,7 +8,7 @@ use std::sync::Arc;
 use weft_topology::{Graph, Peer};
 use weft_units::Refusal;
 
-/// In `impl RoutingModel`: it routes any graph.
+/// For use in `impl RoutingModel`: declares that the routing routes any graph.
 macro_rules! routes_any_graph {
     () => {
         const ROUTES: &'static str = "any graph";
@@ -19,7 +19,7 @@ macro_rules! routes_any_graph {
     };
 }
 
-/// Writes `needs` of a routing that knows routers by their numbers and has a field `classes`. The brackets may name another need.
+/// Writes `needs` for a routing that knows routers by their numbers and has a field `classes`. The brackets may name one more need.
 macro_rules! knows_numbers {
     ($($need:ident: $value:expr)?) => {
         fn needs(&self) -> weft_api::routing::Needs {
@@ -34,50 +34,50 @@ macro_rules! knows_numbers {
 
 pub(super) use {knows_numbers, routes_any_graph};
 
-/// Rule by which one of several next hops is taken.
+/// Rule that chooses one of several next hops.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Among {
-    /// Drawn for each packet and hop, all equally likely.
+    /// Drawn for each packet and hop, all with equal probability.
     #[default]
     Random,
-    /// The one on the lowest port.
+    /// The next hop on the lowest port.
     First,
 }
 
-/// A class for each hop of the longest path, for the routing `name`.
+/// The VC classes of the routing `name`, with one class for each hop of the longest path.
 pub(super) fn hop_classes(graph: &Graph, longest: u32, name: &str) -> Result<Classes, Refusal> {
     let classes = class_per_hop(longest, format!("routing.{name}"), &with_few_classes(graph, name))?;
     Ok(same_classes(graph, classes))
 }
 
-/// Most bytes of a table with an entry for every router and destination.
+/// Largest size [bytes] of a table with an entry for every router and destination.
 pub(super) const MAX_BYTES: u64 = 1 << 30;
 
-/// A graph in which routers are known by their numbers, with one byte (a distance) per destination and router. Clones
+/// A graph in which routers are known by their numbers, with a table of one byte (a distance) per destination and router. Clones
 /// share the data.
 #[derive(Debug, Clone)]
 pub struct Distances {
     pub wiring: Wiring,
-    /// Distance [links]; its place is row of the destination * routers + router.
+    /// Distances [links]. The index is row of the destination * routers + router.
     links: Arc<[u8]>,
-    /// Ports that begin a shortest path, a bit each, at the same places; empty if they are looked up in the distances.
+    /// For the same indices: the ports that begin a shortest path, one bit each. Empty if the ports are computed from the distances.
     first_ports: Arc<[u64]>,
-    /// Links on the longest of the shortest paths between routers with terminals.
+    /// Number of links on the longest shortest path between routers with terminals.
     pub longest: u8,
 }
 
-/// Most bytes of a table of first ports: it is read at random places.
+/// Largest size [bytes] of a table of first ports; the table is read at random positions.
 const MAX_FIRST_PORTS: u64 = 1 << 24;
 
-/// Neighbours by port, and a row for every router with terminals.
+/// The neighbours by port, and a row number for every router with terminals.
 #[derive(Debug, Clone)]
 pub struct Wiring {
-    /// First port of each router in `peers`, and the end.
+    /// Index in `peers` of the first port of each router, and at the end the number of all ports.
     bases: Arc<[u32]>,
-    /// Router behind each port; `None` for terminals and unused ports.
+    /// For each port, the router at its far end; `None` for terminals and unused ports.
     peers: Arc<[Option<u32>]>,
-    /// Row of each router; `None` without terminals.
+    /// Row of each router; `None` for routers without terminals.
     rows: Arc<[Option<u32>]>,
     pub destinations: u32,
 }
@@ -111,13 +111,13 @@ impl Wiring {
         &self.peers[self.bases[router as usize] as usize..self.bases[router as usize + 1] as usize]
     }
 
-    /// The router behind a port; `None` for terminals and unused ports.
+    /// The router at the far end of a port; `None` for terminals and unused ports.
     #[inline(always)]
     pub fn peer(&self, router: u32, port: u16) -> Option<u32> {
         self.peers[self.flat(router, port)]
     }
 
-    /// The place of a port among those of all routers.
+    /// Index of a port among the ports of all routers.
     #[inline(always)]
     pub fn flat(&self, router: u32, port: u16) -> usize {
         self.bases[router as usize] as usize + usize::from(port)
@@ -137,13 +137,13 @@ impl Wiring {
         (0..self.routers()).filter(|&r| self.row(r).is_some())
     }
 
-    /// Place of (router, destination router) in a table.
+    /// Index of (router, destination router) in a table.
     #[inline(always)]
     pub fn place(&self, router: u32, dest: u32) -> usize {
         self.rows[dest as usize].unwrap_or(0) as usize * self.rows.len() + router as usize
     }
 
-    /// Refuses a table of `bytes` per router and destination that is too large.
+    /// Refuses a table that is too large, with `bytes` per router and destination.
     pub fn check_size(&self, bytes: u64, name: &str) -> Result<usize, Refusal> {
         let (rows, routers) = (u64::from(self.destinations), u64::from(self.routers()));
         let total = rows * routers * bytes;
@@ -158,19 +158,19 @@ impl Wiring {
     }
 }
 
-/// Bytes of a table with `bytes` bytes for each router and destination.
+/// Size [bytes] of a table with `bytes` bytes for each router and destination.
 pub(super) fn table_bytes(graph: &Graph, bytes: u64) -> u64 {
     let hosts = (0..graph.routers()).filter(|&router| graph.terminals_of(router) > 0).count() as u64;
     hosts * u64::from(graph.routers()) * bytes
 }
 
-/// Bytes of the table of first ports; 0 if there is none.
+/// Size [bytes] of the table of first ports; 0 if there is none.
 fn first_ports_bytes(hosts: u64, routers: u64, radix: u32) -> u64 {
     let bytes = hosts * routers * 8;
     if radix <= u64::BITS && bytes <= MAX_FIRST_PORTS { bytes } else { 0 }
 }
 
-/// Bytes of the tables of [`Distances::with_first_ports`].
+/// Size [bytes] of the tables of [`Distances::with_first_ports`].
 pub(super) fn table_bytes_with_first_ports(graph: &Graph) -> u64 {
     let distances = table_bytes(graph, 1);
     let routers = u64::from(graph.routers());
@@ -193,7 +193,8 @@ impl Distances {
         Ok(Self { wiring, links: links.into(), first_ports: Arc::new([]), longest: longest.unwrap_or(0) })
     }
 
-    /// The same with a table of first ports, if it is small: to look at the distances of all neighbours takes longer.
+    /// The same distances with a table of first ports, if the table is small. Without it, reading the distances of all neighbours
+    /// takes longer.
     pub fn with_first_ports(self, graph: &Graph) -> Self {
         let (hosts, routers) = (self.wiring.destinations.into(), self.wiring.routers());
         if first_ports_bytes(hosts, routers.into(), graph.radix()) == 0 {
@@ -204,7 +205,7 @@ impl Distances {
         Self { first_ports: first_ports.map(|(at, dest)| ports(at, dest)).collect(), ..self }
     }
 
-    /// Links on a shortest path from `router` to `dest`.
+    /// Number of links on a shortest path from `router` to `dest`.
     pub fn links(&self, router: u32, dest: u32) -> u8 {
         self.links[self.wiring.place(router, dest)]
     }
@@ -218,8 +219,8 @@ impl Distances {
         self.wiring.peers(at).iter().zip(0u16..).filter(move |(peer, _)| nearer(peer)).map(|(_, port)| port)
     }
 
-    /// Among the `count` ports that begin a shortest path to `dest` (not `at` itself), the one with number
-    /// `draw(count)`; `None` if no path leads there any more.
+    /// Among the `count` ports that begin a shortest path to `dest` (not `at` itself), the port with number `draw(count)`. `None`
+    /// if no path leads there any more.
     #[inline(always)]
     pub fn pick(&self, at: u32, dest: u32, draw: impl FnOnce(u32) -> u32) -> Option<u16> {
         let Some(&first) = self.first_ports.get(self.wiring.place(at, dest)) else {
@@ -231,7 +232,7 @@ impl Distances {
         (rest != 0).then(|| rest.trailing_zeros() as u16)
     }
 
-    /// Calls `turns` with every turn on shortest paths from routers with terminals to `dest`: router, its port, ports of
+    /// Calls `turns` with every turn on shortest paths from routers with terminals to `dest`: a router, its port, and the ports of
     /// the next router.
     pub fn turns_to(&self, dest: u32, mut turns: impl FnMut(u32, u16, &Ports)) {
         let routers = self.wiring.routers();
@@ -257,8 +258,8 @@ impl Distances {
     }
 }
 
-/// Breadth-first search from up to 64 routers at once, with one bit for each. Returns a router that is too far from
-/// another one, if there is one.
+/// Breadth-first search from up to 64 routers at once, with one bit for each of these routers. If some router is too far from
+/// another one, returns it.
 fn search(wiring: &Wiring, sources: &[u32], rows: &mut [u8]) -> Result<(), u32> {
     let routers = wiring.routers();
     let mut seen = vec![0u64; routers as usize];

@@ -1,4 +1,4 @@
-//! Hops on a grid of routers: HyperX (every two routers of a line are joined), torus (rings) and mesh (rows).
+//! Hops on a grid of routers: HyperX (a link joins every two routers of a line), torus (lines are rings) and mesh (lines are rows).
 
 use super::{Hop, RingEntry, TIE, draw};
 use schemars::JsonSchema;
@@ -9,24 +9,24 @@ use weft_topology::Graph;
 
 pub use weft_topology::Line;
 
-/// The rule that keeps a ring free of deadlock: VC classes or a bubble.
+/// The rule that keeps a ring free of deadlock: VC classes, or a bubble.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Dateline {
-    /// Class 0 until the wrap link, class 1 on it and after.
+    /// Class 0 until the wrap link; class 1 on it and after it.
     #[default]
     Crossing,
-    /// A packet gets its class as it enters the dimension, and keeps it: this balances the classes better.
+    /// A packet gets its class when it enters the dimension, and keeps the class. This balances the classes better.
     Entry,
-    /// One class for all VCs, and a bubble in each ring: a packet enters a ring only where there is room for two
-    /// packets, and moves on where there is room for one. It needs virtual cut-through, buffers for two packets, and
-    /// packets and replies of one length.
+    /// One class for all VCs, and a bubble in each ring: a packet that enters a ring needs room for two packets, and a packet that
+    /// moves on needs room for one. The rule needs virtual cut-through, buffers for two packets, and packets and replies of one
+    /// length.
     Bubble,
-    /// One class: channels depend on each other in a cycle, which is refused unless the scenario allows it.
+    /// One class. Channels depend on each other in a cycle, which is refused unless the scenario allows it.
     None,
 }
 
-/// Coordinates are bytes of a `u64`, dimension 0 lowest.
+/// Coordinates of a router are bytes of a `u64`; dimension 0 is the lowest byte.
 #[derive(Debug, Clone)]
 pub struct Grid {
     pub dims: u8,
@@ -81,7 +81,7 @@ impl Grid {
         (at >> (8 * d)) as u8
     }
 
-    /// The port after the last one that leads along a dimension.
+    /// The port after the last port that leads along a dimension.
     pub fn end_of_ports(&self) -> u32 {
         let links = |d: usize| if self.line == Line::Complete { u32::from(self.widths[d]) - 1 } else { 2 };
         (0..usize::from(self.dims)).map(|d| u32::from(self.ports[d]) + links(d)).max().unwrap_or(0)
@@ -93,14 +93,14 @@ impl Grid {
         self.ports[d] + u16::from(c) - u16::from(c > Self::coordinate(at, d))
     }
 
-    /// Torus or mesh: the port of dimension `d` up or down.
+    /// Torus or mesh: the port of dimension `d` in the upward or downward direction.
     #[inline(always)]
     pub fn port_along(&self, d: usize, up: bool) -> u16 {
         self.ports[d] + u16::from(!up)
     }
 
-    /// Whether a minimal path from coordinate `own` to another one goes up, and whether one goes down. Both are minimal
-    /// half way round a ring.
+    /// Whether a minimal path from coordinate `own` to another one leads up, and whether one leads down. Both are minimal if the
+    /// coordinate is half way round a ring.
     #[inline(always)]
     pub fn ways(&self, own: u8, to: u8, d: usize) -> (bool, bool) {
         if self.line != Line::Ring {
@@ -111,7 +111,7 @@ impl Grid {
         (up <= width - up, up >= width - up)
     }
 
-    /// Torus or mesh: whether the minimal path from `at` to `to` in dimension `d` goes up. Half way round a ring, `tie`
+    /// Torus or mesh: whether the minimal path from `at` to `to` in dimension `d` leads up. If `to` is half way round a ring, `tie`
     /// decides.
     #[inline(always)]
     pub fn goes_up(&self, at: u64, to: u64, d: usize, tie: impl FnOnce() -> bool) -> bool {
@@ -125,7 +125,7 @@ impl Grid {
         if up == down { tie() } else { up < down }
     }
 
-    /// Hops from `a` to `b`.
+    /// Number of hops from `a` to `b`.
     pub fn distance(&self, a: u64, b: u64) -> u32 {
         (0..self.dims as usize)
             .map(|d| {
@@ -139,9 +139,9 @@ impl Grid {
             .sum()
     }
 
-    /// The next hop in dimension order to `to` (not `at` itself). The VC class is 0, or 1 past the dateline of a ring,
-    /// or 1 into a ring that keeps a bubble. If the destination is half way round a ring, the packet draws its
-    /// direction as it enters the dimension.
+    /// The next hop in dimension order to `to` (not `at` itself). The VC class is 0, or 1 after the dateline of a ring, or 1 for a
+    /// hop into a ring that keeps a bubble. If the destination is half way round a ring, the packet draws its direction as it
+    /// enters the dimension.
     #[inline(always)]
     pub fn hop(&self, at: u64, to: u64, d: usize, dateline: Dateline, packet: &mut Packet, seed: u64) -> Hop {
         let entering = packet.dim != d as u8 + 1;
@@ -155,7 +155,7 @@ impl Grid {
             let c = Self::coordinate(to, d);
             match dateline {
                 Dateline::Bubble | Dateline::None => packet.lane = u8::from(entering && dateline == Dateline::Bubble),
-                // up: 1 if the path crosses the wrap link; down: 1 if it does not; both are c < own
+                // up: 1 if the path crosses the wrap link; down: 1 if it does not; the test is c < own in both cases
                 Dateline::Entry if entering => packet.lane = u8::from(c < own),
                 Dateline::Entry => {}
                 Dateline::Crossing => {
@@ -167,7 +167,7 @@ impl Grid {
         Hop { port: self.port_along(d, up), class: packet.lane }
     }
 
-    /// Dimensions whose rings have an even width: a packet may reach the router half way round in two directions.
+    /// Dimensions with rings of even width, in which a packet may reach the router half way round in two directions.
     pub fn tied_dimensions(&self) -> Vec<u64> {
         let tied = |&d: &u64| self.line == Line::Ring && self.widths[d as usize].is_multiple_of(2);
         (0..u64::from(self.dims)).filter(tied).collect()
@@ -183,13 +183,13 @@ impl Grid {
         2 * u32::from(Self::coordinate(a, d).abs_diff(Self::coordinate(b, d))) == u32::from(self.widths[d])
     }
 
-    /// VC classes on which packets enter the rings of `links` link classes (0: to terminals), if rings keep a bubble.
+    /// The VC classes on which packets enter rings, for `links` link classes (0: links to terminals), if rings keep a bubble.
     pub fn ring_entries(&self, dateline: Dateline, links: usize) -> Vec<RingEntry> {
         let rings = if self.line == Line::Ring && dateline == Dateline::Bubble { links } else { 0 };
         (1..rings as u8).map(|link| RingEntry { link, enter: 1, move_on: 0, vcs: None }).collect()
     }
 
-    /// VC classes of one phase in dimension order.
+    /// Number of VC classes of one phase in dimension order.
     pub fn classes(&self, dateline: Dateline) -> u8 {
         if self.line == Line::Ring && dateline != Dateline::None { 2 } else { 1 }
     }

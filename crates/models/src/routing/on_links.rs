@@ -1,7 +1,7 @@
 //! The lines of a HyperX under a power policy that publishes the states of their links (`Subnetworks`).
 //!
-//! A packet whose direct link in a line is dark goes over a third router of the line with active links to both ends. Where
-//! the second of these links has gone dark meanwhile, it goes over the hub, whose links to all members of the line are on.
+//! If its direct link in a line is dark, a packet goes over a third router of the line with active links to both ends. If the
+//! second of these links has gone dark meanwhile, the packet goes over the hub, whose links to all members of the line are on.
 
 use super::on_grid::Grid;
 use super::{LinkKnowledge, View};
@@ -11,7 +11,7 @@ use weft_api::state::LinkState;
 use weft_api::subnetworks::Subnets;
 use weft_topology::Graph;
 
-/// The lines of a grid, and the links that are on while `weft check` computes paths under a policy.
+/// The lines of a grid, and for `weft check` the links that are on while it computes paths under a policy.
 #[derive(Debug, Clone)]
 pub struct Lines {
     nets: Subnets,
@@ -19,26 +19,26 @@ pub struct Lines {
 }
 
 impl Lines {
-    /// `None` where the routers of a line are not all neighbours, or are joined by trunks.
+    /// `None` if the routers of a line are not all neighbours, or are joined by trunks.
     pub fn of(graph: &Graph) -> Option<Self> {
         Some(Self { nets: Subnets::of(graph)?, first: None })
     }
 
-    /// The members, a bit each, over which a packet can go from member `own` to member `to` of line `d`.
+    /// The members over which a packet can go from member `own` to member `to` of line `d`, one bit each.
     #[inline(always)]
     pub fn ways<Q: View + ?Sized>(&self, here: &Q, d: usize, own: u8, to: u8) -> u64 {
         here.table().between(&self.nets, d, own, to)
     }
 
-    /// The member over which a packet goes from an intermediate to member `to`. It is the hub, or else another member with active
-    /// links to both. `None` if no member has such links.
+    /// The member over which a packet goes from an intermediate to member `to`. It is the hub, or otherwise another member with
+    /// active links to both. `None` if no member has such links.
     pub fn over_hub<Q: View + ?Sized>(&self, here: &Q, d: usize, own: u8, to: u8) -> Option<u8> {
         let (ways, table) = (self.ways(here, d, own, to), here.table());
         let known = [table.hub(d), table.next_hub(d)].into_iter().find(|&hub| ways >> hub & 1 != 0);
         known.or_else(|| (ways != 0).then_some(ways.trailing_zeros() as u8))
     }
 
-    /// The line to which `port` of the router with coordinates `at` leads, and the member behind it.
+    /// The line to which `port` of the router with coordinates `at` leads, and the member at the far end.
     pub fn behind(&self, at: u64, port: u16) -> Option<(usize, u8)> {
         self.nets.behind(port, |d| self.nets.member(at, d))
     }
@@ -50,8 +50,8 @@ impl Lines {
         others.filter(move |&c| self.may_be_on(at, d, own, c) && self.may_be_on(at, d, c, to))
     }
 
-    /// Whether packets may find the link between two members of line `d` on. True for every link unless `weft check`
-    /// assumes a power policy. `at`: coordinates of a router of the line.
+    /// Whether the link between two members of line `d` may be on for packets. True for every link unless `weft check` assumes a
+    /// power policy. `at`: coordinates of a router of the line.
     pub fn may_be_on(&self, at: u64, d: usize, a: u8, b: u8) -> bool {
         let Some((policy, managed)) = &self.first else { return true };
         let number = (0..self.nets.count).map(|d| u32::from(Grid::coordinate(at, d)) * self.nets.strides[d]).sum();
@@ -64,18 +64,18 @@ impl Lines {
         self.first.is_some()
     }
 
-    /// From now on packets find those links on that are on in cycle 0 under this policy.
+    /// Assumes from now on that exactly the links are on that are on in cycle 0 under this policy.
     pub fn assume_first(&mut self, policy: &Arc<dyn Policy>, managed: &[bool]) {
         self.first = Some((policy.clone(), managed.to_vec()));
     }
 
-    /// From now on packets find all links on. Returns whether all are on when the network is full, and were not before.
+    /// Assumes from now on that all links are on. Returns whether all are on when the network is full, and were not on before.
     pub fn assume_all(&mut self) -> bool {
         self.first.take().is_some_and(|(policy, _)| policy.fills_up())
     }
 }
 
-/// Place of bit number `k` of those that are set.
+/// Position of the set bit with number `k`, counted from 0.
 #[inline(always)]
 pub fn nth(mut bits: u64, k: u32) -> u8 {
     for _ in 0..k {
@@ -84,7 +84,7 @@ pub fn nth(mut bits: u64, k: u32) -> u8 {
     bits.trailing_zeros() as u8
 }
 
-/// Walks of packets that use the link states of lines, for the tests of routings.
+/// Tests of routings that use the link states of lines: follow packets.
 #[cfg(test)]
 pub(super) mod walks {
     use crate::routing::{LinkKnowledge, Routing, RoutingModel};
@@ -95,7 +95,7 @@ pub(super) mod walks {
 
     pub const GRID: &str = r#"{"hyperx": {"widths": [4, 3], "terminals_per_router": 1}}"#;
 
-    /// The routing with its defaults on this topology, under a policy that publishes the states of links.
+    /// The routing with its default parameters on this topology, under a policy that publishes the states of links.
     pub fn by_links<M: RoutingModel + DeserializeOwned>(topology: &str) -> (Graph, M::Routing) {
         let graph = serde_json::from_str::<TopologyConfig>(topology).unwrap().build("topology").unwrap();
         let mut routing = serde_json::from_str::<M>("{}").unwrap().build(&graph).unwrap();
@@ -103,7 +103,7 @@ pub(super) mod walks {
         (graph, routing)
     }
 
-    /// Follows a packet over all links that may be on at some time; returns the most hops.
+    /// Follows a packet over all links that may be on at some time. Returns the largest number of hops.
     fn longest(graph: &Graph, routing: &impl Routing, coords: &[u64], at: u32, packet: &Packet) -> u32 {
         let here = coords[at as usize];
         let mut most = 0;
@@ -116,7 +116,7 @@ pub(super) mod walks {
         most
     }
 
-    /// In each dimension a packet crosses a third router and the hub at most.
+    /// Tests that a packet makes at most three hops in each dimension: over a third router, the hub, and to the destination.
     pub fn assert_three_hops_at_most<M: RoutingModel + DeserializeOwned>() {
         let (graph, routing) = by_links::<M>(GRID);
         let coords = of_all(&graph);
@@ -124,7 +124,7 @@ pub(super) mod walks {
             let packet = Packet { dest: coords[to as usize], target: coords[to as usize], ..Packet::default() };
             longest(&graph, &routing, &coords, from, &packet)
         };
-        // from (3, 2) to (1, 1): a third router and the hub in the line of 4, the hub in the line of 3
+        // from (3, 2) to (1, 1): over a third router and the hub in the line of 4, and over the hub in the line of 3
         assert_eq!(of_pair(11, 5), 3 + 2);
         for (from, to) in (0..12u32).flat_map(|from| (0..12u32).map(move |to| (from, to))) {
             let apart = u32::from(from % 4 != to % 4) + u32::from(from / 4 != to / 4);
@@ -133,11 +133,11 @@ pub(super) mod walks {
     }
 }
 
-/// The lines of a grid, for a routing that uses their link states only under some policies. There are none until the
-/// power policy publishes the states of links.
+/// The lines of a grid, for a routing that uses link states only under some policies. It has no lines until the power policy
+/// publishes the states of links.
 #[derive(Debug, Clone)]
 pub struct SwitchedLines {
-    /// `None` where the links of lines can't be switched.
+    /// `None` if the links of lines cannot be switched.
     lines: Option<Lines>,
     are_published: bool,
 }
@@ -159,20 +159,20 @@ impl SwitchedLines {
         self.get().is_some()
     }
 
-    /// Notes what the power policy publishes (`Routing::go_by`). Returns whether there are lines now.
+    /// Records which link states the power policy publishes (`Routing::go_by`). Returns whether there are lines now.
     pub fn go_by(&mut self, links: LinkKnowledge) -> bool {
         self.are_published = links == LinkKnowledge::Subnetworks;
         self.are_there()
     }
 
-    /// As `Lines::assume_first`, if there are lines.
+    /// The same as `Lines::assume_first`, if there are lines.
     pub fn assume_first(&mut self, policy: &Arc<dyn Policy>, managed: &[bool]) {
         if let Some(lines) = self.lines.as_mut().filter(|_| self.are_published) {
             lines.assume_first(policy, managed);
         }
     }
 
-    /// The same as `Lines::assume_all`; false if there are no lines.
+    /// The same as `Lines::assume_all`; returns false if there are no lines.
     pub fn assume_all(&mut self) -> bool {
         self.lines.as_mut().is_some_and(Lines::assume_all)
     }

@@ -1,4 +1,4 @@
-//! Paths over an intermediate router, each leg on the path of another routing.
+//! Paths over an intermediate router; each leg is a path of another routing.
 
 use super::{About, AnyRouting, Classes, Hop, MAX_CLASSES, Proof, RoutingConfig, Step, below, draw};
 use std::sync::Arc;
@@ -6,25 +6,25 @@ use weft_api::state::{DETOUR, Packet};
 use weft_topology::Graph;
 use weft_units::Refusal;
 
-/// A path over an intermediate; routers are given by their numbers. Packets in phase 0 go to `Packet::target`, the
-/// intermediate. Packets in phase 1 go to their destination, which is then their target. The VC classes of the second
-/// leg come after those of the first. A packet that goes straight to its destination is in phase 1 from the beginning.
+/// A path over an intermediate. Routers are given by their numbers. Packets in phase 0 go to the intermediate, which is
+/// `Packet::target`. Packets in phase 1 go to their destination, which is then their target. The VC classes of the second leg are
+/// above those of the first. A packet without an intermediate is in phase 1 from the beginning.
 #[derive(Debug, Clone)]
 pub struct TwoLegs {
     leg: Arc<dyn AnyRouting>,
-    /// The coordinates of each router, as the leg knows it.
+    /// For each router: its coordinates in the routing of the legs.
     coords: Arc<[u64]>,
     pub classes: Classes,
-    /// First VC class of the second leg, for each port number.
+    /// For each port number: the first VC class of the second leg.
     second: Arc<[u8]>,
-    /// Most classes that the first leg has on any link of the whole network.
+    /// Largest number of classes that the first leg has on any link of the network.
     most_of_first: u8,
     /// The routers that may be intermediates: those with terminals.
     pub mids: Arc<[u32]>,
 }
 
 impl TwoLegs {
-    /// Makes the paths from legs of `leg`, which the scenario has under `key` of the routing `name`.
+    /// Makes the paths with the routing `leg` for both legs. In the scenario, `leg` is under `key` of the routing `name`.
     pub fn of(graph: &Graph, leg: &RoutingConfig, name: &str, key: &str) -> Result<Self, Refusal> {
         let leg = build_leg(graph, leg, name, key)?;
         let (classes, second) = classes_of_both(graph, &leg.needs().classes);
@@ -34,9 +34,8 @@ impl TwoLegs {
         Ok(Self { coords: leg.coordinates(graph).into(), leg, classes, second: second.into(), most_of_first, mids })
     }
 
-    /// The same paths through the network without its failed parts. The second leg keeps its first class, because
-    /// packets are in flight; behind a first leg that has become longer it begins with a higher one
-    /// ([`turn`](Self::turn)).
+    /// The same paths through the network without its failed parts. The second leg keeps its first class, because packets are in
+    /// flight. After a first leg that has become longer, it begins with a higher class ([`turn`](Self::turn)).
     pub fn rebuilt(&self, left: &Graph) -> Result<Self, Refusal> {
         let leg = self.leg.rebuild(left)?;
         let (classes, _) = classes_of_both(left, &leg.needs().classes);
@@ -48,7 +47,7 @@ impl TwoLegs {
         &*self.leg
     }
 
-    /// A router drawn for this packet.
+    /// A random intermediate router for this packet.
     #[inline(always)]
     pub fn draw_mid(&self, packet: &Packet, seed: u64) -> u64 {
         self.mids[below(draw(seed, packet, 0x51), self.mids.len() as u32) as usize].into()
@@ -67,8 +66,8 @@ impl TwoLegs {
         detours.then_some(packet.target)
     }
 
-    /// Lets a packet on its first leg that is at its intermediate begin the second leg. It begins in the first class of
-    /// that leg, or in a higher class if the first leg has used more classes (`lane`) around faults.
+    /// If a packet on its first leg is at its intermediate, begins the second leg. The second leg begins in its first class, or in
+    /// a higher class if the first leg has used more classes (`lane`) around faults.
     #[inline(always)]
     fn turn(&self, at: u64, packet: &mut Packet) {
         if packet.phase == 0 && at == packet.target {
@@ -77,7 +76,7 @@ impl TwoLegs {
         }
     }
 
-    /// The packet as its leg knows it: `phase` and `target` are those of the whole path.
+    /// The packet in the form that the routing of its leg expects: in the full packet, `phase` and `target` belong to the whole path.
     #[inline(always)]
     fn on_leg(&self, packet: &Packet) -> Packet {
         let dest = self.coords[packet.target as usize];
@@ -102,8 +101,8 @@ impl TwoLegs {
         Some(self.classed(hop, packet))
     }
 
-    /// Follows a packet along a leg, from router `from` to router `to`. `cross` gets every router and the port that the
-    /// packet takes there, and returns the router behind it; `None` if the port has no link. `packet` is written over.
+    /// Follows a packet along a leg, from router `from` to router `to`. `cross` receives every router and the port that the packet
+    /// takes there, and returns the next router; `None` if the port has no link. `packet` is overwritten.
     #[inline(always)]
     pub fn follow(
         &self,
@@ -128,7 +127,7 @@ impl TwoLegs {
         self.by_leg(at, packet, |at, on_leg| self.leg.steps(at, on_leg, seed))
     }
 
-    /// Every hop that it may take where its output is broken.
+    /// Every hop that the packet may take if its output is broken.
     pub fn steps_around(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Step> {
         self.by_leg(at, packet, |at, on_leg| self.leg.steps_around(at, on_leg, seed))
     }
@@ -144,14 +143,14 @@ impl TwoLegs {
         steps.map(|step| Step { hop: self.classed(step.hop, &packet), after: after(step.after), ..step }).collect()
     }
 
-    /// Called when the packet does not take the hop that [`hop`](Self::hop) has named last.
+    /// Called when the packet does not take the hop that [`hop`](Self::hop) returned last.
     pub fn forget_hop(&self, packet: &mut Packet) {
         let mut on_leg = self.on_leg(packet);
         self.leg.forget_hop(&mut on_leg);
         (packet.dim, packet.lane) = (on_leg.dim, on_leg.lane);
     }
 
-    /// Rises with each hop of a path if it does so on each leg.
+    /// The rank rises with each hop of a path if it does so on each leg.
     pub fn rank(&self, at: u64, hop: Hop) -> u32 {
         const SECOND_LEG: u32 = 1 << 16;
         let of_leg = |class: u8| self.leg.rank(self.coords[at as usize], Hop { class, ..hop });
@@ -161,8 +160,8 @@ impl TwoLegs {
         }
     }
 
-    /// Legs are followed separately only if a packet and its draws name every hop, and every router can be the end of a
-    /// leg.
+    /// Legs are checked separately only under two conditions: the packet and its draws determine every hop, and every router can be
+    /// the end of a leg.
     pub fn proof(&self) -> Proof<'_> {
         match self.leg.proof() {
             Proof::Rises { link_first: false, .. } => Proof::rises(),
@@ -196,7 +195,7 @@ pub fn build_leg(graph: &Graph, leg: &RoutingConfig, name: &str, key: &str) -> R
     Err(Refusal::new(path, what, format!("write one of those that do: {}", legs_for(graph).join(", "))))
 }
 
-/// The refusal of a routing that the scenario has under `path`.
+/// The refusal of a routing that is under `path` in the scenario.
 fn nested(refusal: Refusal, path: &str) -> Refusal {
     let within = refusal.path.strip_prefix("routing.").map_or(String::new(), |rest| format!(".{rest}"));
     Refusal { path: format!("{path}{within}"), ..refusal }
@@ -208,15 +207,15 @@ fn legs_for(graph: &Graph) -> Vec<&'static str> {
     RoutingConfig::declared().filter(|(_, about)| fits(about)).map(|(name, _)| name).collect()
 }
 
-/// More VC classes than a link can have: the fault, and the remedy.
+/// If links need more VC classes than they can have: the fault, and the remedy.
 fn refuse_too_many(classes: &Classes) -> Result<(), (String, String)> {
     let Some(&most) = classes.iter().max().filter(|&&most| most > MAX_CLASSES) else { return Ok(()) };
     let what = format!("two legs need {most} VC classes, and a link has at most {MAX_CLASSES} VCs");
     Err((what, "write a routing with fewer VC classes for the legs, such as the one made for this topology".to_owned()))
 }
 
-/// VC classes by link class, if both legs need `of_leg`; and, by port number, the first class of the second leg. If
-/// routers have links of different classes at one port number, all links have the largest number of classes.
+/// For each link class: number of VC classes, if both legs need `of_leg`. For each port number: the first class of the second leg.
+/// If routers have links of different classes at one port number, all links get the largest number of classes.
 fn classes_of_both(graph: &Graph, of_leg: &Classes) -> (Classes, Vec<u8>) {
     let ports = (0..graph.routers()).flat_map(|router| graph.ports(router).iter().zip(0usize..));
     let mut second: Vec<Option<u8>> = vec![None; graph.radix() as usize];

@@ -1,4 +1,4 @@
-//! Shortest paths on any graph, where a link counts one, its latency, or what the user says.
+//! Shortest paths on any graph. The weight of a link is 1, its latency, or a cost that the scenario gives.
 
 use super::on_graph::{self, Distances, Wiring};
 use schemars::JsonSchema;
@@ -13,11 +13,12 @@ use weft_units::Refusal;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Weight {
-    /// Its links.
+    /// The number of its links.
     Links {},
-    /// The sum of the latencies of its links [cycles]; the delays of routers are not counted.
+    /// The sum of the latencies of its links [cycles]. The delays of routers are not counted.
     Latency {},
-    /// The sum of the costs of its links, by link class: whole numbers from 1 on, for every class of links between routers.
+    /// The sum of the costs of its links. The scenario gives the cost of every class of links between routers, a whole number of at
+    /// least 1.
     Cost(BTreeMap<String, u32>),
 }
 
@@ -27,17 +28,17 @@ impl Default for Weight {
     }
 }
 
-/// Highest cost of a link, so that sums over all routers stay exact.
+/// Largest cost of a link, so that sums over all routers stay exact.
 const MAX_COST: u32 = 1 << 16;
 
 impl Weight {
-    /// Weight of a link of each class; `None` if every link counts as 1. `name`: the routing, for messages.
+    /// Weight of a link of each class; `None` if every link counts as 1. `name`: the name of the routing, for messages.
     fn of_classes(&self, graph: &Graph, name: &str) -> Result<Option<Vec<u32>>, Refusal> {
         match self {
             Self::Links {} => Ok(None),
             Self::Latency {} => {
                 let weight = |latency: u64| u32::try_from(latency.max(1)).unwrap_or(u32::MAX);
-                // a graph without a scenario around it has no latencies
+                // a graph outside of a scenario has no latencies
                 let known = (0..graph.class_names().len()).map(|class| graph.latencies().get(class).copied());
                 Ok(Some(known.map(|latency| latency.map_or(1, weight)).collect()))
             }
@@ -45,7 +46,7 @@ impl Weight {
         }
     }
 
-    /// Bytes of the table of these weights for a graph.
+    /// Size [bytes] of the table of these weights for a graph.
     pub fn table_bytes(&self, graph: &Graph) -> u64 {
         match self {
             Self::Links {} => on_graph::table_bytes_with_first_ports(graph),
@@ -59,7 +60,7 @@ fn costs_of_classes(costs: &BTreeMap<String, u32>, graph: &Graph, path: &str) ->
     let between = used.iter().skip(1).filter(|(_, links)| *links > 0).map(|(class, _)| class.as_str());
     let between: Vec<&str> = between.collect();
     let example = || between.iter().map(|class| format!("{class}: 1")).collect::<Vec<_>>().join(", ");
-    // a class whose links have all failed is known
+    // a class stays known even if all its links have failed
     let known = &graph.class_names()[1..];
     if let Some(unknown) = costs.keys().find(|class| !known.contains(class)) {
         let what = format!("there is no link of class `{unknown}` between routers");
@@ -76,7 +77,7 @@ fn costs_of_classes(costs: &BTreeMap<String, u32>, graph: &Graph, path: &str) ->
     Ok(graph.class_names().iter().map(|class| costs.get(class).copied().unwrap_or(1)).collect())
 }
 
-/// The shortest paths of a graph by some weight.
+/// The shortest paths of a graph for some weight.
 #[derive(Debug, Clone)]
 pub enum Paths {
     /// Every link counts as 1.
@@ -99,7 +100,7 @@ impl Paths {
         }
     }
 
-    /// Most links on a shortest path between routers with terminals.
+    /// Largest number of links on a shortest path between routers with terminals.
     pub fn longest(&self) -> u32 {
         match self {
             Self::Links(distances) => distances.longest.into(),
@@ -142,9 +143,9 @@ impl Paths {
 #[derive(Debug, Clone)]
 pub struct Weighted {
     wiring: Wiring,
-    /// Weight of each flat port number.
+    /// Weight of each port, indexed by [`Wiring::flat`].
     weights: Arc<[u32]>,
-    /// Costs, indexed by [`Wiring::place`]; [`UNREACHED`] where no path exists.
+    /// Costs, indexed by [`Wiring::place`]; [`UNREACHED`] if no path exists.
     costs: Arc<[u32]>,
     longest: u32,
 }
@@ -179,7 +180,7 @@ impl Weighted {
         ports.filter(move |port| here != UNREACHED && leads(port)).map(|(port, _)| port)
     }
 
-    /// Most links on a least-cost path from a router with terminals to `dest`.
+    /// Largest number of links on a least-cost path from a router with terminals to `dest`.
     fn most_links(&self, dest: u32) -> u32 {
         let cost = |router: u32| self.costs[self.wiring.place(router, dest)];
         let mut near: Vec<u32> = (0..self.wiring.routers()).filter(|&router| cost(router) != UNREACHED).collect();
@@ -193,7 +194,7 @@ impl Weighted {
     }
 }
 
-/// Least costs from every router to `dest` (Dijkstra). A link weighs the same in both directions.
+/// Least costs from every router to `dest` (Dijkstra). A link has the same weight in both directions.
 fn least_costs(wiring: &Wiring, weights: &[u32], dest: u32, name: &str) -> Result<Vec<u32>, Refusal> {
     let mut costs = vec![UNREACHED; wiring.routers() as usize];
     costs[dest as usize] = 0;

@@ -4,16 +4,16 @@
 //! W. J. Dally, B. Towles, "Principles and Practices of Interconnection Networks", Morgan Kaufmann 2004, section 23.1:
 //! open-loop measurement with infinite source queues.
 //! # Parameters
-//! None of its own. Of the job: pattern and load \[flits/cycle\] of each phase, packet length \[flits\], injection process,
-//! batch \[packets\].
+//! The workload has no parameters. It uses those of the job: pattern and load \[flits/cycle\] of each phase, packet length
+//! \[flits\], injection process, batch \[packets\].
 //! # Guarantees
-//! When a packet is created, and its destination, depends only on the seed and its terminal. A source that falls behind
-//! loses nothing: its next packet is made when the one before has left, with the creation time of an infinite queue.
+//! The creation time and the destination of a packet depend only on the seed and its terminal. A source that falls behind loses no
+//! packets. It creates the next packet when the one before has left, with the creation time that an infinite queue would give.
 //! # Not modelled
 //! Source queues of finite length.
 //! # Validation
-//! `conformance/src/workload.rs`: nothing is lost, blocks change nothing. `engine/tests/workload.rs`: phases, jobs
-//! and batches. `engine/tests/determinism.rs`: the stream of a terminal is its own.
+//! `conformance/src/workload.rs`: nothing is lost, and the number of blocks has no effect. `engine/tests/workload.rs`: phases, jobs
+//! and batches. `engine/tests/determinism.rs`: the random stream of a terminal does not depend on others.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,41 +1,44 @@
-//! The ranks of a program compute and send each other messages, in the order that the program demands.
+//! The ranks of a program compute and send messages to each other, in the order that the program prescribes.
 //!
 //! # Source
-//! The form of programs is GOAL: T. Hoefler, C. Siebert, A. Lumsdaine, "Group Operation Assembly Language" (ICPP 2009). The time of a
-//! processor per message is o of LogGP. Collectives become messages as in `weft trace`.
+//! The format of programs is GOAL: T. Hoefler, C. Siebert, A. Lumsdaine, "Group Operation Assembly Language" (ICPP 2009). The
+//! processor time per message is o of LogGP. Collectives are expanded into messages as in `weft trace`.
 //! # Parameters
-//! - file, or program with its parameters: the operations of the ranks.
-//! - collectives: the algorithms by which collectives become messages.
-//! - eager \[bytes\]: the largest message that a rank sends before the receive is known.
-//! - overhead \[time\]: of a processor per message, at either end. injection_latency \[time\]: from the processor to the interface.
-//! - interface: a preset of these times and of those inside a node.
-//! - host_latency \[time\]: between the interfaces of a node and its processors, in each direction.
-//! - accepted \[count\]: most messages that the interfaces of a node have accepted and not sent.
-//! - rails \[count\]: interfaces of a node. rail_choice: which of them sends a message.
-//! - ranks_per_terminal \[count\]; local_latency \[time\] and local_bandwidth \[bits/s\] between ranks of a node.
-//! - compute_scale, jitter: factors of the times of computations.
-//! - start \[time\]: the begin of the program.
+//! - `file`, or `program` with its parameters: the operations of the ranks.
+//! - `collectives`: the algorithms that expand collectives into messages.
+//! - `eager` \[bytes\]: the largest message that a rank sends before the matching receive is known.
+//! - `overhead` \[time\]: processor time per message, at either end. `injection_latency` \[time\]: from the processor to the interface.
+//! - `interface`: a preset for these times and for those inside a node.
+//! - `host_latency` \[time\]: between the interfaces of a node and its processors, in each direction.
+//! - `accepted` \[count\]: largest number of messages that the interfaces of a node have accepted and not yet sent.
+//! - `rails` \[count\]: number of interfaces of a node. `rail_choice`: rule that chooses the interface for a message.
+//! - `ranks_per_terminal` \[count\]. `local_latency` \[time\], `local_bandwidth` \[bits/s\]: between ranks of a node.
+//! - `compute_scale`, `jitter`: factors for the times of computations.
+//! - `start` \[time\]: start of the program.
 //!
-//! Of the job it uses terminals, and packet \[flits\], the length of the longest packet.
+//! The workload uses two keys of the job: `terminals`, and `packet` \[flits\], the length of the longest packet.
 //! # Guarantees
-//! A rank has the processors that its program names. A processor does one thing at a time: a computation, its part of a send, or
-//! its part of a receive. A message becomes packets of the greatest length and a shorter last one; a message of 0 bytes is one flit. An interface sends
-//! messages one after the other. A node is one terminal, or `rails` terminals of the job that follow each other. An interface sends to the
-//! interface of the same number of the other node, so that each can be in a network plane of its own. Requests and answers go over the first interface of
-//! their message. A message up to `eager` is sent at once, and its send has finished when the processor has done its part.
-//! A longer one is a rendezvous. Its request, one flit, costs the processors of both ends their part. When the receive is there, its interface answers with one flit, and
-//! the interface of the sender sends the data. The send has finished when these have left, the receive when they have come. Requests and answers go
-//! before data. Receives take messages as the rank machine of `programs` matches them. Computations are rounded to cycles at their
-//! ends, which does not add up. The program has ended when every rank has done everything.
+//! A rank has the processors that its program names. A processor does one task at a time: a computation, the sender's part of a message, or
+//! the receiver's part. A message becomes packets of the greatest length and one shorter packet at the end. A message of 0 bytes is one
+//! flit. An interface sends messages one after the other. A node is one terminal, or `rails` consecutive terminals of the job. An interface
+//! sends to the interface with the same number at the other node, so that each interface can be in a separate network plane. Requests and
+//! answers use the first interface of their message. A message up to `eager` is sent at once. Its send has finished when the processor has
+//! done its part. A longer message is a rendezvous. Its request, one flit, costs processor time at both ends. When the matching receive is
+//! posted, the receiver's interface answers with one flit, and the sender's interface sends the data. The send has finished when the data
+//! have left, and the receive when the data have arrived. Requests and answers have priority over data. Receives match messages as in the
+//! rank machine of `programs`. The ends of computations are rounded to cycles. These rounding errors do not add up. The program has ended
+//! when every rank has finished all operations.
 //!
-//! The ranks, the tag and the bytes of a message do not travel. The sender writes them into a table that both ends see, by its node and a number that packets
-//! carry. It writes before the first packet leaves. Only the receiver of that packet reads the entry, at least one exchange between
-//! blocks later, so results do not depend on blocks and threads. The number is found at the send, so collectives that expand while the program runs need nothing more.
+//! Packets do not carry the ranks, the tag and the size of a message. The sender writes these into a table that both ends can read. The key
+//! is the sending node and a number that packets carry. The sender writes the entry before the first packet leaves. Only the receiver of
+//! that packet reads the entry, after at least one exchange between blocks. So results do not depend on blocks and threads. The send
+//! chooses the number, so collectives that expand while the program runs need no other mechanism.
 //! # Not modelled
-//! Headers of packets, checks and repetitions; the interfaces that GOAL files name; contention between messages inside a node.
+//! Headers of packets, checksums and retransmissions; the interfaces that GOAL files name; contention between messages inside a node.
 //! # Validation
-//! `engine/tests/programs.rs`: ping-pong with one and several interfaces and a ring all-reduce to the cycle,
-//! beside the LogGOPS executor, with blocks, threads and checkpoints, also where nodes have terminals in several blocks. The moments of jitter: `programs/compute.rs`.
+//! `engine/tests/programs.rs`: ping-pong with one and several interfaces and a ring all-reduce, exact to the cycle and compared
+//! with the LogGOPS executor. The tests use several blocks, threads and checkpoints, also with nodes whose terminals are in several
+//! blocks. Mean and variance of jitter: `programs/compute.rs`.
 
 mod agenda;
 mod answers;
@@ -79,73 +82,73 @@ use weft_programs::rank::Machine;
 use weft_programs::readers;
 use weft_units::{Bandwidth, Cycles, InputFile, MAX_CYCLES, Refusal, Remark, Time};
 
-/// The ranks of a program compute and send each other messages. Rank 0 is at the first node of the job.
+/// The ranks of a program compute and send messages to each other. Rank 0 is at the first node of the job.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Programs {
-    /// A program in the GOAL format, text or binary. Default: none, `program` makes one.
+    /// A program in the GOAL format, text or binary. Default: none; then `program` generates a program.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<InputFile>,
-    /// A program from a few parameters. Default: none, `file` has one.
+    /// A program from a few parameters. Default: none; then `file` has the program.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-exact" = true))]
     pub program: Option<GeneratorConfig>,
-    /// How collectives become messages.
+    /// Algorithms that expand collectives into messages.
     #[serde(default)]
     #[schemars(extend("x-exact" = true))]
     pub collectives: RulesConfig,
-    /// Largest message that is sent before its receive is known [bytes]; a longer one is a rendezvous.
+    /// Largest message that is sent before its receive is known [bytes]. A longer message is a rendezvous.
     #[serde(default = "eager")]
     pub eager: Bytes,
-    /// Interfaces of a known system: gives the keys `overhead`, `injection_latency`, `local_latency`, `local_bandwidth` and `rail_choice` values for
-    /// where they are left out. Default: none.
+    /// Interfaces of a known system. The preset gives values to the keys `overhead`, `injection_latency`, `local_latency`,
+    /// `local_bandwidth` and `rail_choice` if they are left out. Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interface: Option<Interface>,
-    /// Time of a processor per message, at the sender and at the receiver [time]. Default: that of `interface`, else 0.
+    /// Processor time per message, at the sender and at the receiver [time]. Default: the value of `interface`, otherwise 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-exact" = true))]
     pub overhead: Option<Time>,
-    /// Time from the end of the part of the sending processor until the interface may send the message [time]. Default: that of
-    /// `interface`, else 0.
+    /// Time from the end of the sending processor's part until the interface may send the message [time]. Default: the value of
+    /// `interface`, otherwise 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-exact" = true))]
     pub injection_latency: Option<Time>,
-    /// Time of a message, a request or a note of a finished send between an interface of a node and its processors [time], rounded up to cycles. With 0 all
-    /// terminals of a node are in one block of the simulation.
+    /// Time of a message, a request, or the report of a finished send between an interface of a node and its processors [time],
+    /// rounded up to cycles. With 0 all terminals of a node are in one block of the simulation.
     #[serde(default = "no_time", skip_serializing_if = "is_no_time")]
     #[schemars(extend("x-exact" = true))]
     pub host_latency: Time,
-    /// Most messages that the interfaces of a node have accepted and not sent; further sends wait. Default: no limit.
+    /// Largest number of messages that the interfaces of a node have accepted and not yet sent. Further sends wait. Default: no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub accepted: Option<u32>,
-    /// Network interfaces of a node, 1 or more: a node is this many terminals of the job, which follow each other. Default:
-    /// the planes of the network, or 1.
+    /// Number of network interfaces of a node, at least 1. A node is this number of consecutive terminals of the job. Default: the
+    /// number of planes of the network, or 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub rails: Option<u32>,
-    /// Which interface of a node sends a message. Default: that of `interface`, else striping.
+    /// Rule that chooses the interface of a node for a message. Default: the value of `interface`, otherwise striping.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rail_choice: Option<RailChoice>,
-    /// Ranks of each node, 1 or more. A node is a terminal, or `rails` of them.
+    /// Number of ranks of each node, at least 1. A node is a terminal, or `rails` of them.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     #[schemars(range(min = 1))]
     pub ranks_per_terminal: u32,
-    /// Latency of a message between two ranks of a node [time]. Default: that of `interface`, else 0.
+    /// Latency of a message between two ranks of a node [time]. Default: the value of `interface`, otherwise 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-exact" = true))]
     pub local_latency: Option<Time>,
-    /// Bandwidth of a message between two ranks of a node [bits per second]. Default: that of `interface`, else no limit.
+    /// Bandwidth of a message between two ranks of a node [bits per second]. Default: the value of `interface`, otherwise no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub local_bandwidth: Option<Bandwidth>,
-    /// Factor of the time of each computation, 0 or more.
+    /// Factor for the time of each computation, at least 0.
     #[serde(default = "unscaled", skip_serializing_if = "is_unscaled")]
     #[schemars(range(min = 0.0))]
     pub compute_scale: f64,
     /// Random differences between computations. Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub jitter: Option<Jitter>,
-    /// When the program starts, from the start of the run [time].
+    /// Time from the start of the run to the start of the program [time].
     #[serde(default = "no_time", skip_serializing_if = "is_no_time")]
     pub start: Time,
 }
@@ -179,7 +182,7 @@ fn is_one(count: &u32) -> bool {
 }
 
 impl Programs {
-    /// The program and the rules of its collectives. Refuses at `path`, the dotted path of this workload.
+    /// The program and the rules of its collectives. Refuses invalid keys at `path`, the dotted path of this workload.
     pub(super) fn make(&self, path: &str) -> Result<(Program, Rules), Refusal> {
         let within = |refusal: Refusal| Refusal { path: format!("{path}.{}", refusal.path), ..refusal };
         let both = |what: &str| {
@@ -198,7 +201,7 @@ impl Programs {
             (Some(file), None) => {
                 let rules = self.collectives.build("collectives").map_err(within)?;
                 let at_file = |refusal: Refusal| {
-                    // a reader names the file and the line, a check the rank
+                    // the path of a reader's refusal names the file and the line, and the path of a check's refusal names the rank
                     let is_named = refusal.path.starts_with(file.name());
                     let place = if is_named { String::new() } else { format!("{}: ", file.name()) };
                     let what = format!("{place}{}: {}", refusal.path, refusal.what);
@@ -212,17 +215,18 @@ impl Programs {
         }
     }
 
-    /// Whether it says when the program starts.
+    /// Whether the scenario gives a start of the program.
     pub(super) fn has_start(&self) -> bool {
         !is_no_time(&self.start)
     }
 
-    /// The same program, which starts in a cycle.
+    /// The same program, started in a cycle.
     pub(super) fn starting_at(&self, cycle: u64) -> Self {
         Self { start: Time::Cycles(cycle), ..self.clone() }
     }
 
-    /// The same program of `ranks` ranks. Refuses at `path`, the dotted path of this workload, a program whose ranks no key says.
+    /// The same program with `ranks` ranks. Refuses a program without a key for its number of ranks; `path` is the dotted path of
+    /// this workload.
     pub(super) fn of_ranks(&self, ranks: u32, path: &str) -> Result<Self, Refusal> {
         let no_key = |what: String| {
             let help = "name a program of a generator that has the key `ranks`";
@@ -241,7 +245,7 @@ impl Programs {
         Ok(Self { program: Some(program), ..self.clone() })
     }
 
-    /// The same program, whose computations take `scale` times as long.
+    /// The same program, with computations that take `scale` times as long.
     pub(super) fn scaled_by(&self, scale: f64) -> Self {
         Self { compute_scale: scale, ..self.clone() }
     }
@@ -251,12 +255,13 @@ impl Programs {
         Self { ranks_per_terminal: ranks, ..self.clone() }
     }
 
-    /// Ranks of each node.
+    /// Number of ranks of each node.
     pub(super) fn ranks_per_node(&self) -> u32 {
         self.ranks_per_terminal.max(1)
     }
 
-    /// An ideal network with the interfaces of this program: a flit per cycle. `units`: length of a cycle [fs] and size of a flit [bits].
+    /// An ideal network with the interfaces of this program. Its links carry a flit per cycle. `units`: length of a cycle [fs] and
+    /// size of a flit [bits].
     pub(super) fn on_an_ideal_network(
         &self,
         (cycle_fs, flit_bits): (u128, u64),
@@ -278,7 +283,7 @@ impl Programs {
             .map_err(|refusal| Refusal { path: format!("{path}.{}", refusal.path), ..refusal })
     }
 
-    /// Terminals that the ranks of the program need. Refuses at `path`, the dotted path of this workload.
+    /// Number of terminals that the ranks of the program need. Refuses invalid keys at `path`, the dotted path of this workload.
     pub(super) fn terminals_needed(&self, path: &str) -> Result<u32, Refusal> {
         let make = || Ok(self.make(path)?.0.len());
         let ranks = match (&self.file, &self.program) {
@@ -288,7 +293,7 @@ impl Programs {
         Ok(ranks.div_ceil(self.ranks_per_terminal.max(1)))
     }
 
-    /// Interfaces of each node. `planes`: number of planes of the network.
+    /// Number of interfaces of each node. `planes`: number of planes of the network.
     pub(super) fn rails(&self, planes: u32) -> u32 {
         self.rails.unwrap_or(planes).max(1)
     }
@@ -317,13 +322,13 @@ impl Programs {
         }
     }
 
-    /// Cycles of a note between an interface and the processors.
+    /// Latency [cycles] of a note between an interface and the processors.
     fn host_cycles(&self, cycle_fs: u128) -> Cycles {
         let cycles = self.host_latency.femtoseconds(cycle_fs).div_ceil(cycle_fs.max(1));
         cycles.try_into().unwrap_or(Cycles::MAX)
     }
 
-    /// Refuses a number of interfaces that does not go with the planes of the network: packets stay in their plane.
+    /// Refuses a number of interfaces that does not fit the planes of the network, because packets stay in their plane.
     fn check_planes(&self, of: &JobSite) -> Result<(), Refusal> {
         let (rails, planes) = (self.rails(of.planes), of.planes);
         if rails.is_multiple_of(planes) {
@@ -334,7 +339,7 @@ impl Programs {
         Err(of.refusal("workload.programs.rails", what, &help))
     }
 
-    /// Nodes that `ranks` ranks need. Refuses a job that has fewer.
+    /// Number of nodes that `ranks` ranks need. Refuses a job that has fewer.
     fn nodes(&self, of: &JobSite, ranks: u32) -> Result<usize, Refusal> {
         let (rails, terminals) = (self.rails(of.planes), of.terminals.len() as u32);
         let nodes = ranks.div_ceil(self.ranks_per_terminal);
@@ -357,8 +362,8 @@ impl Programs {
         Ok(nodes as usize)
     }
 
-    /// The start, and the times `overhead`, `local_latency`, `injection_latency` and `host_latency` [fs]. Refuses at `path`, the dotted path of this workload, a start that is no
-    /// whole number of cycles.
+    /// The start, and the times `overhead`, `local_latency`, `injection_latency` and `host_latency` [fs]. Refuses a start that is
+    /// not a whole number of cycles; `path` is the dotted path of this workload.
     fn times(&self, cycle_fs: u128, path: &str) -> Result<(u64, [u128; 4]), Refusal> {
         let start = self.start.cycles(cycle_fs, &format!("{path}.start"))?;
         let Times { overhead, local_latency, injection_latency, .. } = self.interfaces();
@@ -416,7 +421,7 @@ impl Programs {
         })
     }
 
-    /// The program on the terminals of `site`. `held`: the ranks of each of them; empty if `ranks_per_terminal` says it.
+    /// The program on the terminals of `site`. `held`: the number of ranks of each terminal; empty if `ranks_per_terminal` gives it.
     pub(super) fn build_on(&self, site: &JobSite, held: &[u32]) -> Result<Arc<dyn Workload>, Refusal> {
         let (program, rules) = self.make(&format!("{}.workload.programs", site.path))?;
         let (ranks, rules, (processors, _)) = (program.len(), Arc::new(rules), program.resources());
@@ -542,7 +547,8 @@ impl WorkloadModel for Programs {
     }
 }
 
-/// The nodes of a program, and their shared state. A thread that works on one block locks the nodes of this block, which no other one wants.
+/// The nodes of a program, and the state that they share. A thread that works on one block locks the nodes of this block. No other
+/// thread uses these nodes.
 #[derive(Debug)]
 struct All {
     site: Site,

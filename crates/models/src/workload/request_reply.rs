@@ -1,29 +1,30 @@
-//! Every packet is a request, which its destination answers with a reply.
+//! Every packet is a request; its destination answers it with a reply.
 //!
 //! # Source
-//! W. J. Dally, B. Towles, "Principles and Practices of Interconnection Networks", Morgan Kaufmann 2004, section 23.1:
-//! closed-loop measurement; a limit on outstanding requests as the registers of a processor that hold its misses.
+//! W. J. Dally, B. Towles, "Principles and Practices of Interconnection Networks", Morgan Kaufmann 2004, section 23.1: closed-loop
+//! measurement; a limit on outstanding requests, like the registers in which a processor keeps its misses.
 //! # Parameters
-//! packet: length of a reply \[flits\]. turnaround: from the delivery of a request to when its reply may be sent \[time\],
-//! less than `measure.drain_limit`.
-//! outstanding: most requests of a terminal that have no reply yet \[count\]. reply_class: message class of replies \[name\].
-//! finite_buffers: requests keep their places until they are answered \[yes or no\].
+//! `packet`: length of a reply \[flits\]. `turnaround`: time from the delivery of a request until its reply may be sent \[time\], less
+//! than `measure.drain_limit`. `outstanding`: largest number of requests of a terminal without a reply \[count\]. `reply_class`:
+//! message class of replies \[name\]. `finite_buffers`: whether requests keep their buffer places until they are answered \[yes or
+//! no\].
 //! # Guarantees
-//! Every request has one reply. It is created when the tail of the request is delivered, so `turnaround` is a part of
-//! its latency. A reply that waits for it is neither a queue nor a backlog. Replies leave a terminal in the order of
-//! their creation; those that may leave go before its requests. A terminal never has more requests without a reply than
-//! `outstanding`; its clock waits then, and continues when a reply is delivered. A reply counts in the measured window
-//! if its request does. A request that is lost at a fault has no reply; then only terminals without `outstanding`
-//! continue. By default requests are always consumed, so no VC class is needed between the two kinds. With
-//! `finite_buffers` a request keeps its place in the buffer of its terminal until the tail of a reply leaves. The
-//! engine then requires VCs and queues of replies that no request blocks.
+//! Every request has one reply. The reply is created when the tail of the request is delivered, so `turnaround` is a part of the
+//! reply's latency. A reply that waits for the turnaround does not count in a queue or as backlog. Replies leave a terminal in the
+//! order of their creation. Replies that may leave have priority over the terminal's requests. A terminal never has more than
+//! `outstanding` requests without a reply. At this number its clock stops, and continues when a reply is delivered. A reply counts
+//! in the measured window if its request does. A request that is lost at a fault has no reply. Then terminals continue only without
+//! `outstanding`. By default requests are always consumed, so requests and replies need no separate VC classes. With
+//! `finite_buffers` a request keeps its place in the buffer of its terminal until the tail of a reply leaves. The engine then
+//! requires VCs and queues for replies that no request can block.
 //! # Not modelled
-//! Service times that differ from request to request; a bound on the replies that wait at a terminal beside its buffer; requests that more than one terminal
-//! answers.
+//! Service times that differ between requests; a limit on the replies that wait at a terminal, besides its buffer; requests that
+//! more than one terminal answers.
 //! # Validation
-//! `engine/tests/workload.rs`: round trips without contention to the cycle, one reply for each request at any load.
-//! `conformance/src/workload.rs`: nothing is lost, blocks change nothing. `engine/tests/workload.rs`: never more
-//! outstanding than allowed. `engine/tests/classes.rs`: with finite buffers a stall on shared VCs, none on VCs of their own.
+//! `engine/tests/workload.rs`: round trips without contention are exact to the cycle, and there is one reply for each request at
+//! any load. `conformance/src/workload.rs`: nothing is lost, and the number of blocks has no effect. `engine/tests/workload.rs`: a
+//! terminal never has more outstanding requests than allowed. `engine/tests/classes.rs`: with finite buffers there is a stall on
+//! shared VCs, and none on separate VCs.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -39,26 +40,25 @@ use weft_units::{Cycles, Flits, Refusal, Time};
 /// Tag of a request. The tag of a reply is 1 + the cycles from the creation of its request to its own creation.
 const REQUEST: u32 = 0;
 
-/// Every packet is answered: its destination sends a reply to its source, before it sends requests of its own.
+/// Every packet is answered: its destination sends a reply to its source, with priority over its own requests.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RequestReply {
     /// Length of a reply [flits], 1 to 65535.
     #[serde(default = "one_flit")]
     pub packet: Flits,
-    /// Time from the delivery of a request to when its reply may be sent, a part of the latency of the reply [time].
+    /// Time from the delivery of a request until its reply may be sent [time]. It is a part of the reply's latency.
     #[serde(default = "at_once", skip_serializing_if = "is_at_once")]
     pub turnaround: Time,
-    /// Highest number of requests of a terminal without a reply. At this number the terminal creates no further request.
-    /// Default: no limit.
+    /// Largest number of requests of a terminal without a reply. At this number the terminal creates no further request. Default: no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub outstanding: Option<u32>,
-    /// Message class of the replies, a name under `classes`. Default: that of the requests.
+    /// Message class of the replies: a name under `classes`. Default: the class of the requests.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reply_class: Option<String>,
-    /// A request keeps its place in the buffer of its terminal (`links.terminal.buffer` flits for each VC) until its reply has
-    /// left. Default: false, a terminal takes any number of requests.
+    /// Whether a request keeps its place in the buffer of its terminal (`links.terminal.buffer` flits for each VC) until its reply
+    /// has left. Default: false; a terminal then accepts any number of requests.
     #[serde(default, skip_serializing_if = "is_false")]
     pub finite_buffers: bool,
 }
@@ -91,7 +91,7 @@ impl WorkloadModel for RequestReply {
         Some(Awaits { what: "replies", remedy: "leave `reply` and `workload` out" })
     }
 
-    /// Without a limit a terminal continues: the request, or its reply, is lost.
+    /// Without a limit, a terminal continues when a request or its reply is lost.
     fn halts_at_losses(&self) -> Option<Awaits> {
         self.outstanding.map(|_| Awaits { what: "replies", remedy: "leave `outstanding` out" })
     }
@@ -158,13 +158,13 @@ struct Runtime {
     reply_flits: u16,
     turnaround: Cycles,
     limit: Option<u32>,
-    /// Parts of each source: 2 if replies have a message class of their own.
+    /// Number of parts of each source: 2 if replies have a separate message class.
     parts: usize,
-    /// Requests keep their place in the buffer of their terminal.
+    /// Whether requests keep their place in the buffer of their terminal.
     keeps: bool,
 }
 
-/// The part of a source that sends replies, where they have a message class of their own.
+/// The part of a source that sends replies, if they have a separate message class.
 const REPLIES: usize = 1;
 
 impl Workload for Runtime {
@@ -182,7 +182,7 @@ impl Workload for Runtime {
     }
 
     fn part_for(&self, packet: &Packet) -> usize {
-        // a request makes a reply due, a reply may let the next request go
+        // a request makes a reply due, and a reply may let the next request leave
         if packet.tag == REQUEST { self.parts - 1 } else { 0 }
     }
 
@@ -242,7 +242,7 @@ struct Reply {
     tag: u32,
     created: u64,
     measured: bool,
-    /// The reply behind it.
+    /// The next reply in the list.
     next: u32,
 }
 
@@ -250,13 +250,13 @@ struct Reply {
 #[derive(Debug, Kept)]
 struct Terminal {
     clock: Clock,
-    /// Creation time of its next request; [`NOT_DUE`] while the clock waits for a reply.
+    /// Creation time of the terminal's next request; [`NOT_DUE`] while the clock waits for a reply.
     next_request: u64,
-    /// Requests without a reply.
+    /// Number of requests without a reply.
     outstanding: u32,
-    /// The clock waits for a reply.
+    /// Whether the clock waits for a reply.
     halted: bool,
-    /// Whether the packet that it is injecting is a request.
+    /// Whether the packet that the terminal is injecting is a request.
     sends_request: bool,
     /// The replies that wait to be sent (a list in the pool), and their number.
     first: u32,
@@ -278,7 +278,7 @@ impl Terminal {
         }
     }
 
-    /// When its first reply may leave; [`NOT_DUE`] if it has none.
+    /// The cycle in which the terminal's first reply may leave; [`NOT_DUE`] if it has no reply.
     fn reply_due(&self, replies: &Pool<Reply>, turnaround: Cycles) -> u64 {
         if self.first == NONE { NOT_DUE } else { replies.items[self.first as usize].created + turnaround }
     }
@@ -290,30 +290,30 @@ struct Terminals {
     clocks: Arc<Clocks>,
     #[kept(fixed)]
     reply_flits: u16,
-    /// Cycles that a reply waits before it may leave.
+    /// Number of cycles that a reply waits before it may leave.
     #[kept(fixed)]
     turnaround: Cycles,
-    /// Most requests of a terminal that have no reply yet.
+    /// Largest number of requests of a terminal without a reply.
     #[kept(fixed)]
     limit: u32,
-    /// Parts of a source.
+    /// Number of parts of a source.
     #[kept(fixed)]
     parts: usize,
     #[kept(each)]
     terminals: Vec<Terminal>,
-    /// The replies that wait. Room for some of each terminal is reserved; the pool grows if a terminal gets more
+    /// The replies that wait to be sent. The pool reserves some entries for each terminal. It grows if a terminal receives more
     /// requests than it can answer.
     replies: Pool<Reply>,
 }
 
 impl Terminals {
-    /// The terminal of a source, and whether this part of the source sends requests, and replies.
+    /// The terminal of a source; and whether this part of the source sends requests, and whether it sends replies.
     fn part(&self, source: usize) -> (usize, bool, bool) {
         let part = source % self.parts;
         (source / self.parts, part != REPLIES, self.parts == 1 || part == REPLIES)
     }
 
-    /// When `source` has something to send: its next request, or a reply that may leave.
+    /// The cycle in which `source` has a packet to send: its next request, or a reply that may leave.
     fn due(&self, source: usize) -> u64 {
         let (t, requests, replies) = self.part(source);
         let terminal = &self.terminals[t];
@@ -321,7 +321,7 @@ impl Terminals {
         if replies { request.min(terminal.reply_due(&self.replies, self.turnaround)) } else { request }
     }
 
-    /// The reply that terminal `t` has to send first in cycle `now`, if one may leave.
+    /// The reply that terminal `t` must send first in cycle `now`, if a reply may leave.
     fn take_reply(&mut self, t: usize, now: u64) -> Option<NewPacket> {
         let terminal = &mut self.terminals[t];
         let id = terminal.first;
@@ -340,7 +340,7 @@ impl Terminals {
         Some(NewPacket { to, flits: self.reply_flits, created, tag, counts })
     }
 
-    /// The replies of a terminal that may leave before cycle `until`, and those that may not.
+    /// Number of replies of a terminal that may leave before cycle `until`, and number of the other replies.
     fn split(&self, terminal: &Terminal, until: u64) -> (u32, u32) {
         let (mut id, mut free) = (terminal.first, 0);
         while id != NONE {
@@ -353,7 +353,7 @@ impl Terminals {
         (free, terminal.waiting - free)
     }
 
-    /// `request` has reached terminal `t`: its reply joins those that wait there.
+    /// Called when `request` has reached terminal `t`. Adds its reply to those that wait there.
     fn add_reply(&mut self, t: usize, request: &Packet, now: u64) {
         let age = (now - request.created).min(u64::from(u32::MAX - 1)) as u32;
         let measured = request.flags & MEASURED != 0;
@@ -395,7 +395,7 @@ impl Sources for Terminals {
             terminal.outstanding += 1;
             terminal.sends_request = true;
         } else if created <= now {
-            // the pattern sends nothing now
+            // the pattern sends no packet now
             terminal.next_request = self.clocks.after(&mut terminal.clock, created, terminal.outstanding >= self.limit);
         }
         *due = self.due(source);
@@ -442,7 +442,7 @@ impl Sources for Terminals {
         let (mut clock, mut next, mut outstanding) =
             (terminal.clock.clone(), terminal.next_request, terminal.outstanding);
         if terminal.sends_request {
-            // its clock continues when the tail of this request leaves
+            // the clock continues when the tail of this request leaves
             next = self.clocks.after(&mut clock, next, outstanding >= self.limit);
         }
         let one_more_halts = || {
@@ -460,7 +460,7 @@ impl Sources for Terminals {
         if replies { u64::from(self.split(&self.terminals[t], now).1) * u64::from(self.reply_flits) } else { 0 }
     }
 
-    /// While a request is injected, the clock still shows its creation.
+    /// While a request is injected, the clock still shows the creation of this request.
     fn finished(&self, source: usize, _due: u64, _in_hand: Option<&Packet>, until: u64) -> bool {
         let (t, requests, _) = self.part(source);
         !requests || self.terminals[t].next_request >= until
@@ -473,8 +473,8 @@ mod tests {
     use weft_api::workload::LoadPhase;
     use weft_traffic::{InjectionConfig, Lengths, PatternConfig, Population};
 
-    /// A terminal at full load. Its requests are answered after varying delays, and it gets requests itself. Returns
-    /// how many requests it sent.
+    /// Simulates a terminal at full load. Its requests are answered after varying delays, and it also receives requests. Returns
+    /// the number of requests that it sent.
     fn play(limit: u32) -> u32 {
         let uniform: PatternConfig = serde_json::from_str(r#"{"uniform": {}}"#).unwrap();
         let pattern = uniform.build(&Population::of(2), "pattern").unwrap();

@@ -1,4 +1,4 @@
-//! A queue of programs runs on the nodes of a job: each arrives at its time, and starts when others have left enough nodes free.
+//! A queue of programs runs on the nodes of a job. Each program arrives at its time, and starts when enough nodes are free.
 //!
 //! # Source
 //! F. J. Andujar et al., "Energy efficient torus networks with on/off links" (JPDC 2019), section 3.3: the oblivious trace scheduler, which
@@ -6,40 +6,45 @@
 //! 1995). Slowdown and bounded slowdown: D. Feitelson et al., "Theory and practice in parallel job scheduling" (JSSPP 1997).
 //! Placement by groups in random order: N. Jain et al., "Maximizing throughput on a dragonfly network" (SC 2014).
 //! # Parameters
-//! - traces: the programs, each with its name and the keys of the workload `programs`. `count` runs a program several times.
+//! - traces: the programs. Each has a name and the keys of the workload `programs`. `count` runs a program several times.
 //!   `estimate` \[time\] is its expected run time.
-//! - arrivals: when programs are submitted: all at the start, by a Poisson process, by a list, or by a file.
-//! - order: which of the submitted programs starts next.
-//! - period \[time\]: of the scheduler. It looks at the nodes at 0, then once in each period.
-//! - placement: which of the free nodes a program gets.
-//! - cores_per_node \[count\]: cores of a node, for programs that share nodes.
-//! - slowdown_bound \[time\]: the least run time that the bounded slowdown divides by. With a file of jobs it is 10 s, else it has no default.
-//! - seed: of the random choices, beside the seed of the scenario.
+//! - arrivals: the rule for the times of submission. Programs arrive all at the start, by a Poisson process, by a list, or by a file.
+//! - order: rule that chooses the submitted program that starts next.
+//! - period \[time\]: time between two scheduling passes. The first pass is at 0, and then there is one in each period.
+//! - placement: rule that chooses the free nodes for a program.
+//! - cores_per_node \[count\]: number of cores of a node, for programs that share nodes.
+//! - slowdown_bound \[time\]: the least run time by which the bounded slowdown is divided. With a file of jobs it is 10 s;
+//!   otherwise it has no default.
+//! - seed: seed of the random choices, in addition to the seed of the scenario.
 //!
-//! Of the job it uses terminals, and packet \[flits\].
+//! The workload uses two keys of the job: `terminals`, and `packet` \[flits\].
 //! # Guarantees
-//! Each program starts once, at a look at or after its submission. At each look the scheduler repeats: of the programs that have been submitted and
-//! not started it takes the one that `order` names. That one gets the first free nodes in the order of the terminals of the job, or those that `placement`
-//! says. A node belongs to one program at a time, so a program that does not fill its last node leaves the rest of it idle. With `cores_per_node` each
-//! rank has a core instead: a program gets the first free cores, and the rest of its last node is for others. The interface of a node sends the packets of its
-//! programs by turns. A program that ends frees its nodes or cores at
-//! the first look that comes a period or more after its end. The run time is the end of the last program.
+//! Each program starts once, at a scheduling pass at or after its submission. In each pass the scheduler repeatedly takes the program that
+//! `order` chooses among the submitted programs that have not started. This program gets the first free nodes in the order of the terminals
+//! of the job, or those that `placement` chooses. A node belongs to one program at a time. So if a program does not fill its last node, the
+//! rest of this node is idle. With `cores_per_node` each rank has a core instead. A program gets the first free cores, and other programs
+//! can use the rest of its last node. The interface of a node sends the packets of the node's programs in turn. When a program ends, its
+//! nodes or cores become free at the first pass that is at least a period after the end. The run time is the end of the last program.
 //!
-//! All blocks decide alike: at a look they use only ends that are a period old, and the blocks have exchanged all messages since. So a
-//! period has to be longer than the latency of every link.
+//! All blocks make the same decisions. In a pass they use only ends that are at least a period old, and since then the blocks have
+//! exchanged all messages. So a period must be longer than the latency of every link.
 //!
-//! The energy of a program: of the static energy of the network, and the dynamic energy of its terminal links, its other links and its routers. Its share of the static
-//! energy is its terminals times its run time, over all terminals of the network times the window. Of a shared terminal its cores count. Of each dynamic energy it has the share of the flits
-//! delivered to it, each as often as it crossed such a link or a router. The rest belongs to idle terminals, to control packets, and to packets that were not delivered.
+//! The energy of a program consists of a share of the network's static energy, and shares of the dynamic energy of its terminal links, its
+//! other links and its routers. Its share of the static energy is the number of its terminals times its run time, divided by the number of
+//! all terminals of the network times the window. For a shared terminal, the program's cores count. Its share of each dynamic energy is
+//! that of the flits delivered to it. Each flit counts as often as it crossed such a link or a router. The remaining energy belongs to idle
+//! terminals, to control packets, and to packets that were not delivered.
 //! # Not modelled
-//! More than 64 programs that share nodes with each other: a further one waits. Priorities, reservations beyond the first program that waits, dependent jobs, and an end at the estimate. A program that waits for
-//! ever lets the others wait for its nodes until `measure.stop.complete.max_window`. A program is scaled to its run time on an ideal
-//! network. There each rank has a node of its own, and the keys `jitter`, `host_latency` and `local_latency` count for nothing. Prices
-//! per flit that differ between links of a run: a flit costs the mean of all links between routers.
+//! More than 64 programs that share nodes with each other: a further program waits. Priorities; reservations, except for the first program
+//! that waits; dependent jobs; the end of a program at its estimate. If a program waits for ever, the others wait for its nodes until
+//! `measure.stop.complete.max_window`. A program is scaled to its run time on an ideal network. On this network each rank is at a separate
+//! node, and the keys `jitter`, `host_latency` and `local_latency` have no effect. Prices per flit that differ between links of a run: a
+//! flit costs the mean over all links between routers.
 //! # Validation
-//! `scheduler/queue.rs`: choices are uniform, nodes are given once, orders. `scheduler/order.rs`: backfilling by hand. `scheduler/placement.rs`: domains by
-//! hand. `scheduler/arrivals.rs`: mean and variance of gaps. `scheduler/alone.rs`: lengths. `tests/test_job_queue.py`: a queue of 1,000 jobs conserves
-//! node-seconds. The conformance tests run it with blocks, threads and checkpoints.
+//! `scheduler/queue.rs`: choices are uniform, a node is given to one program at a time, orders. `scheduler/order.rs`: backfilling, against
+//! values by hand. `scheduler/placement.rs`: domains, against values by hand. `scheduler/arrivals.rs`: mean and variance of gaps.
+//! `scheduler/alone.rs`: run times. `tests/test_job_queue.py`: a queue of 1,000 jobs conserves node-seconds. The conformance tests run the
+//! scheduler with several blocks, threads and checkpoints.
 
 mod alone;
 mod answers;
@@ -69,35 +74,36 @@ use weft_api::workload::{Awaits, JobSite, JobSources, Near, Place, Progress, Usa
 use weft_traffic::{InjectionConfig, Lengths};
 use weft_units::{Cycles, Refusal, Remark, Time};
 
-/// A queue of programs: each starts when others have left enough nodes free.
+/// A queue of programs. Each program starts when enough nodes are free.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Scheduler {
     /// The programs.
     #[schemars(length(min = 1))]
     pub traces: Vec<Scheduled>,
-    /// When programs are submitted.
+    /// Rule for the times at which programs are submitted.
     #[serde(default, skip_serializing_if = "is_at_once")]
     pub arrivals: Arrivals,
-    /// Which of the submitted programs starts next. Default: `random` if all arrive at once, else `fcfs`.
+    /// Rule that chooses the submitted program that starts next. Default: `random` if all programs arrive at once, otherwise `fcfs`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub order: Option<Order>,
-    /// Time between two looks of the scheduler at the nodes.
+    /// Time between two scheduling passes.
     #[serde(default = "microsecond")]
     pub period: Time,
-    /// Which of the free nodes a program gets.
+    /// Rule that chooses the free nodes for a program.
     #[serde(default)]
     pub placement: Placement,
-    /// Cores of a node [count]. Each rank of a program has one, and programs share nodes. Default: a node belongs to one program.
+    /// Number of cores of a node [count]. Each rank of a program has one core, and programs share nodes. Default: a node belongs to
+    /// one program.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub cores_per_node: Option<u32>,
-    /// The least run time that the bounded slowdown divides by, in times of the file of `arrivals` [time]. Default: 10 s with a file,
-    /// else none, and the bounded slowdown is unknown.
+    /// The least run time by which the bounded slowdown is divided, in times of the file of `arrivals` [time]. Default: 10 s with a
+    /// file. Otherwise none, and the bounded slowdown is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-exact" = true))]
     pub slowdown_bound: Option<Time>,
-    /// Seed of the random choices.
+    /// Seed of the scheduler's random choices.
     #[serde(default)]
     pub seed: u64,
 }
@@ -106,17 +112,17 @@ pub struct Scheduler {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Scheduled {
-    /// Its name in the results.
+    /// Name of the program in the results.
     pub name: String,
-    /// How often it runs.
+    /// Number of times that the program runs.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     #[schemars(range(min = 1))]
     pub count: u32,
-    /// Run time that is expected of it [time], for `order: easy`. Default: none.
+    /// Expected run time of the program [time], for `order: easy`. Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-exact" = true))]
     pub estimate: Option<Time>,
-    /// The programs: the keys of the workload `programs`, without `start`.
+    /// The program itself: the keys of the workload `programs`, except `start`.
     pub programs: Programs,
 }
 
@@ -137,7 +143,7 @@ fn is_one(count: &u32) -> bool {
 }
 
 impl Scheduler {
-    /// Refuses at `path` what makes no sense for any job.
+    /// The period in cycles. Refuses keys that are invalid for every job; `path` is the path of the scheduler.
     fn period(&self, cycle_fs: u128, path: &str) -> Result<Cycles, Refusal> {
         let period = self.period.cycles(cycle_fs, &format!("{path}.period"))?;
         if period == 0 {
@@ -151,7 +157,7 @@ impl Scheduler {
         self.order.unwrap_or(if is_at_once(&self.arrivals) { Order::Random } else { Order::Fcfs })
     }
 
-    /// Cores of a node, for programs that share nodes; 1 if a node belongs to one program.
+    /// Number of cores of a node, for programs that share nodes; 1 if a node belongs to one program.
     fn cores(&self) -> u32 {
         self.cores_per_node.unwrap_or(1)
     }
@@ -207,7 +213,7 @@ impl Scheduler {
         Ok(())
     }
 
-    /// The programs in the order of their submission. Refuses what can't run on this job.
+    /// The programs in the order of their submission. Refuses programs that cannot run on this job.
     fn programs(&self, site: &JobSite) -> Result<Arrived, Refusal> {
         self.check_traces(site)?;
         let order = self.order();
@@ -328,10 +334,10 @@ impl WorkloadModel for Scheduler {
     }
 }
 
-/// A program that was scaled: the name of its trace, its nodes, and the length that was asked for [fs].
+/// Key of a scaled program: the name of its trace, the number of its nodes, and the requested run time [fs].
 type Scaled = (Arc<str>, usize, u128);
 
-/// Data of the job for a program when it starts.
+/// The data of the job that a program needs when it starts.
 #[derive(Debug)]
 struct OwnSite {
     path: String,
@@ -345,9 +351,9 @@ struct OwnSite {
     seed: u64,
     wanted: Wanted,
     shares_nodes: bool,
-    /// Latency of a message alone, for lengths of programs.
+    /// Latency of a single message, for the run times of programs.
     latency: Time,
-    /// Scales of computations that are known already, so that no program is solved twice.
+    /// Scales of computations that are already known, so that no program is solved twice.
     scales: Mutex<BTreeMap<Scaled, f64>>,
 }
 
@@ -370,7 +376,7 @@ impl OwnSite {
         }
     }
 
-    /// The program with computations of the length that was asked for.
+    /// The program with computations scaled to the requested run time.
     fn of_its_length(&self, submitted: &Submitted) -> Programs {
         let Some(length) = submitted.length_fs else { return submitted.programs.clone() };
         let find = || {
@@ -397,7 +403,7 @@ impl OwnSite {
             injection: &self.injection,
             batch: None,
             apart: self.apart,
-            // of several planes `check_traces` refuses programs
+            // if there are several planes, `check_traces` refuses programs
             planes: 1,
             near: Near::UNKNOWN,
             cycle_fs: self.cycle_fs,
@@ -419,7 +425,7 @@ struct All {
 }
 
 impl All {
-    /// The queue. If a thread has panicked, the run ends anyway.
+    /// The queue. A lock of a thread that has panicked is used like any other, because the run ends anyway.
     fn queue(&self) -> MutexGuard<'_, Queue> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -430,7 +436,7 @@ struct Runtime {
     all: Arc<All>,
     /// Bound of the bounded slowdown [cycles].
     bound: Option<f64>,
-    /// Lines of a file that were left out.
+    /// Number of lines of a file that were left out.
     skipped: u64,
 }
 

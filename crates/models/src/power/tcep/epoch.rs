@@ -12,7 +12,7 @@ impl Team {
         self.routers[r].moved = false;
         let long = self.epochs(channels, r).is_multiple_of(self.rules.ratio);
         if channels.is_dead(r) {
-            return self.begin_epoch(channels, r, long); // a failed router does nothing, but its epochs stay in step with those of the others
+            return self.begin_epoch(channels, r, long); // a failed router does nothing, but its epochs stay in step
         }
         let activates = self.judge_activations(channels, r) || self.ask_to_activate(channels, r);
         self.let_go(channels, r);

@@ -1,25 +1,24 @@
-//! ECMP on any graph: among the next hops of shortest paths, one by a hash of the flow (source and destination terminal).
+//! ECMP on any graph: a hash of the flow (source and destination terminal) chooses among the next hops of shortest paths.
 //!
 //! # Source
 //! C. Hopps, RFC 2992, "Analysis of an Equal-Cost Multi-Path Algorithm", 2000 (hash of the flow, modulo the next hops).
 //! # Parameters
-//! classes: how the VC class changes along the path (`hop_index`, `one`).
+//! `classes`: how the VC class changes along the path (`hop_index`, `one`).
 //! # Guarantees
-//! Minimal; all packets of a flow take one path, which the seed decides. `hop_index`: as many VC classes as links on the
-//! longest of the shortest paths, acyclic on every graph. `one`: one class; the check of dependencies decides (trees
-//! pass, rings don't). One byte of table per router and router with terminals, at most 1 GiB, and eight more where these
-//! take 16 MiB at most.
-//! Under faults: the first tables take account of every link and router that is broken from the start. After a later
-//! fault, and `fault_model.rebuild_delay`, all routers know the shortest paths of the rest of the network. Until then heads at a
-//! broken link wait. Packets to routers that are cut off are discarded, and with `hop_index` those whose path has
-//! become longer than there are classes.
+//! Paths are minimal. All packets of a flow take one path, which depends on the seed. With `hop_index` the number of VC classes is
+//! the number of links on the longest shortest path. This is acyclic on every graph. With `one` there is one class, and the check
+//! of dependencies decides: trees pass, rings do not. The table has one byte per router and router with terminals, at most 1 GiB.
+//! It has eight more bytes if these take at most 16 MiB. Under faults: the first tables take account of every link and router that
+//! is broken from the start. `fault_model.rebuild_delay` after a later fault, all routers know the shortest paths of the rest of
+//! the network. Until then heads at a broken link wait. Packets to routers that are cut off are discarded. With `hop_index`,
+//! packets whose path has become longer than the number of classes are also discarded.
 //! # Not modelled
 //! Flows other than terminal to terminal; unequal weights.
 //! # Validation
-//! On every legal topology: `engine/tests/theory.rs` (latency without contention to the cycle),
-//! `conformance/src/routing.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).
-//! `engine/tests/paths.rs`: one of the shortest paths for each flow, the flows of a leaf over all links up;
-//! `engine/tests/bounds.rs`: bounds of a ring and a full mesh are reached. No other simulator was compared.
+//! On every legal topology: `engine/tests/theory.rs` (latency without contention is exact to the cycle),
+//! `conformance/src/routing.rs` (no packet is lost), `engine/tests/stall.rs` (no stall with the smallest buffers).
+//! `engine/tests/paths.rs`: each flow takes one of the shortest paths, and the flows of a leaf use all links up.
+//! `engine/tests/bounds.rs`: bounds of a ring and a full mesh are reached. No comparison with another simulator.
 
 use crate::routing::bounds::SharedBounds;
 use crate::routing::on_graph::{self, Distances, hop_classes};
@@ -32,7 +31,7 @@ use weft_api::state::Packet;
 use weft_topology::Graph;
 use weft_units::Refusal;
 
-/// ECMP on any graph: among the next hops of shortest paths, one by a hash of the flow.
+/// ECMP on any graph: a hash of the flow chooses among the next hops of shortest paths.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Ecmp {
@@ -45,10 +44,10 @@ pub struct Ecmp {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ClassRule {
-    /// One class more with every hop.
+    /// The class rises by one with every hop.
     #[default]
     HopIndex,
-    /// One class: refused where shortest paths close a cycle.
+    /// There is one class. Weft refuses it if shortest paths close a cycle.
     One,
 }
 
@@ -99,7 +98,7 @@ impl Routing for Runtime {
         }
         let class = packet.lane;
         packet.lane += u8::from(self.rule == ClassRule::HopIndex);
-        // each router has a hash of its own: if all routers chose alike, some links would never be used
+        // each router uses a different hash: if all routers chose alike, some links would never be used
         let flow = hash(seed, packet.src, packet.dst, 0xec << 32 | at);
         let port = self.distances.pick(at as u32, packet.dest as u32, |count| below(flow, count))?;
         Some(Hop { port, class })
@@ -117,7 +116,7 @@ impl Routing for Runtime {
         packet.lane -= u8::from(self.rule == ClassRule::HopIndex);
     }
 
-    /// There are too many flows to follow each, so the check takes all shortest paths at the same time.
+    /// There are too many flows to follow each one, so the check assumes that packets take all shortest paths.
     fn proof(&self) -> Proof<'_> {
         let all = Proof::TurnsTo {
             destinations: self.distances.wiring.hosts().collect(),

@@ -1,37 +1,34 @@
-//! LBR: each packet draws one of a few paths, with shares that fill the paths with the shortest queues first.
+//! LBR: each packet draws one of a few paths. The shares of the paths are such that the paths with the shortest queues fill first.
 //!
 //! # Source
-//! M. Jeon et al., "FleX: A Flex Interconnected HPC System with Stochastic Load Balancing Scheme", IEEE Access 10
-//! (2022), section on LBR, eqs. (9) to (16); eq. (9) with the flits injected, lambda T, in place of the misprinted
-//! queue.
+//! M. Jeon et al., "FleX: A Flex Interconnected HPC System with Stochastic Load Balancing Scheme", IEEE Access 10 (2022), section
+//! on LBR, eqs. (9) to (16); eq. (9) with the injected flits, lambda T, instead of the misprinted queue.
 //! # Parameters
-//! minimal: the routing of the minimal path and of both legs of the others, as for `valiant_over`; detours: how many
-//! paths over an intermediate each pair of routers has beside the minimal one; every: T, time from one snapshot of the
-//! queues to the next; delay: age at which a snapshot becomes known (the paper: at once; here 1 cycle at least);
-//! prefer_min_on_tie: take the minimal path where all queues are equal, as in an empty network (the equations give all
-//! paths equal shares); sensor: what the queue of an output is; candidates: which paths a packet chooses among,
-//! `fixed`, the same for all packets between two routers in the whole run (`draw`: number of the random draw),
-//! `per_snapshot`, each source router draws other intermediates after every snapshot (so the paper: its sources determine
-//! the paths in every interval T), or `per_packet`, each packet draws its own.
+//! `minimal`: the routing of the minimal path, and of both legs of the other paths, as for `valiant_over`. `detours`: number of paths
+//! over an intermediate for each pair of routers, in addition to the minimal path. `every`: T, time from one snapshot of the queues
+//! to the next. `delay`: age at which a snapshot becomes known (in the paper at once; here at least 1 cycle). `prefer_min_on_tie`: take
+//! the minimal path if all queues are equal, as in an empty network (the equations give all paths equal shares). `sensor`: definition
+//! of the queue of an output. `candidates`: the paths among which a packet chooses. With `fixed` they are the same for all packets
+//! between two routers in the whole run (`draw`: number of the random draw). With `per_snapshot` each source router draws other
+//! intermediates after every snapshot, as in the paper, in which the sources determine the paths in every interval T. With
+//! `per_packet` each packet draws its own paths.
 //! # Guarantees
-//! A packet that is the head of its VC at its source router draws one of its paths: its share is (A - q) / lambda T,
-//! where q is the sum of the posted queues of the outputs on the path, lambda T (1 at least) the flits that the
-//! terminals of the source router sent between the last two snapshots, and A the level up to which these fill the paths
-//! in use; paths with longer queues are taken out until none is left (the paper takes them out once, which can give
-//! negative shares). Acyclic: with `fixed` the VC class is the hop index, with `per_packet` those of `valiant_over`,
-//! minimal packets on those of the second leg. Intermediates are routers with terminals. Table of `fixed`: 4 bytes per
-//! hop of every path, at most 1 GiB; `per_packet` needs none, and follows all paths of each packet once.
-//! Under faults: a head at its source whose first link is broken takes another candidate; beyond the source, packets at
-//! a broken link are discarded.
+//! A packet that is the head of its VC at its source router draws one of its paths. The share of a path is (A - q) / lambda T. Here
+//! q is the sum of the posted queues of the outputs on the path. lambda T, at least 1, is the number of flits that the terminals of
+//! the source router sent between the last two snapshots. A is the level up to which these flits fill the paths in use. Paths with
+//! longer queues are removed repeatedly until none is left (the paper removes them once, which can give negative shares). Acyclic:
+//! with `fixed` the VC class is the hop index. With `per_packet` the classes are those of `valiant_over`, and minimal packets use
+//! the classes of the second leg. Intermediates are routers with terminals. Table of `fixed`: 4 bytes per hop of every path, at
+//! most 1 GiB. `per_packet` needs no table; it computes all paths of each packet once. Under faults: if its first link is broken, a
+//! head at its source takes another candidate. Beyond the source, packets at a broken link are discarded.
 //! # Not modelled
-//! The load of the packets that would carry the snapshots. Legs that are drawn once for a snapshot: where the routing of
-//! the legs draws its paths, each packet draws its own.
+//! The load of the packets that would transport the snapshots. Legs that are drawn once per snapshot: if the routing of the legs
+//! draws its paths, each packet draws them again.
 //! # Validation
-//! On every legal topology: `engine/tests/theory.rs` (latency without contention to the cycle),
-//! `conformance/src/routing.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).
-//! `lbr/shares.rs`: shares sum to 1 and none is negative, on random queues; `lbr/drawn.rs`: who draws when;
-//! `engine/tests/paths.rs`: paths, and mean hops by sums; `engine/tests/bounds.rs`: half or more of the bound of detours.
-//! No other simulator was compared.
+//! On every legal topology: `engine/tests/theory.rs` (latency without contention is exact to the cycle),
+//! `conformance/src/routing.rs` (no packet is lost), `engine/tests/stall.rs` (no stall with the smallest buffers). `lbr/shares.rs`:
+//! shares sum to 1 and none is negative, on random queues. `lbr/drawn.rs`: the times of the draws. `engine/tests/paths.rs`: paths,
+//! and mean hops by sums. `engine/tests/bounds.rs`: half or more of the bound of detours. No comparison with another simulator.
 
 use super::valiant_over::shortest_paths;
 use crate::routing::bounds::SharedBounds;
@@ -57,15 +54,14 @@ mod drawn;
 mod fixed;
 mod shares;
 
-/// LBR: each packet draws one of a few paths, with shares that fill the paths with the shortest queues first.
+/// LBR: each packet draws one of a few paths. The shares of the paths are such that the paths with the shortest queues fill first.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Lbr {
-    /// The routing of the minimal path, and of both legs of the other paths. It must choose each hop from the
-    /// destination router alone.
+    /// The routing of the minimal path, and of both legs of the other paths. It must choose each hop from the destination router alone.
     #[serde(default = "shortest_paths")]
     pub minimal: Box<RoutingConfig>,
-    /// Paths over a random intermediate, beside the minimal one, 0 to 15.
+    /// Number of paths over a random intermediate, in addition to the minimal path, 0 to 15.
     #[serde(default = "three")]
     pub detours: u32,
     /// Time from one snapshot of all queues to the next [time], 1 cycle or more.
@@ -74,7 +70,7 @@ pub struct Lbr {
     /// Time until all routers know a snapshot [time], 1 cycle or more.
     #[serde(default = "one_cycle")]
     pub delay: Time,
-    /// Take the minimal path where all queues are equal.
+    /// Take the minimal path if all queues are equal.
     #[serde(default = "yes")]
     pub prefer_min_on_tie: bool,
     /// The sensor of the queue of an output.
@@ -89,15 +85,15 @@ pub struct Lbr {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Candidates {
-    /// The same for all packets from one router to another, in the whole run.
+    /// The paths are the same for all packets from one router to another, in the whole run.
     Fixed {
         /// Number of the random draw of paths and intermediates.
         #[serde(default)]
         draw: u64,
     },
-    /// The same for all packets from one router to another until the next snapshot.
+    /// The paths are the same for all packets from one router to another, until the next snapshot.
     PerSnapshot {},
-    /// Each packet draws its own.
+    /// Each packet draws its own paths.
     PerPacket {},
 }
 
@@ -107,12 +103,12 @@ impl Default for Candidates {
     }
 }
 
-/// Flits in flight are not a queue: with `used_credits` packets would leave minimal paths on which no flit waits.
+/// Flits in flight are not a queue. With `used_credits` packets would leave minimal paths even if no flit waits on them.
 fn window() -> Sensor {
     Sensor::HistoryWindow
 }
 
-/// In an idle network all queues are equal: packets that then took detours would only pay for them.
+/// In an idle network all queues are equal. A detour would then only be longer.
 fn yes() -> bool {
     true
 }
@@ -152,7 +148,7 @@ impl RoutingModel for Lbr {
     fn table_bytes(&self, graph: &Graph) -> u64 {
         let hosts = (0..graph.routers()).filter(|&router| graph.terminals_of(router) > 0).count() as u64;
         let paths = match self.candidates {
-            // most paths have up to 4 links
+            // most paths have at most 4 links
             Candidates::Fixed { .. } => fixed::table_bytes(hosts, u64::from(self.detours) + 1, 4),
             Candidates::PerSnapshot {} | Candidates::PerPacket {} => 0,
         };
@@ -179,7 +175,7 @@ impl RoutingModel for Lbr {
                 (Paths::Fixed(fixed), classes)
             }
         };
-        // one for each port, and the flits that terminals have sent
+        // one number for each port, and the number of flits that terminals have sent
         let numbers = graph.radix() as usize + 1;
         let posts = Posts { key: "", numbers, every: self.every, delay: self.delay };
         Ok(Runtime { paths, classes, posts, prefer_min_on_tie: self.prefer_min_on_tie, sensor: self.sensor })
@@ -221,14 +217,14 @@ impl Runtime {
         sent(here.post(0)).wrapping_sub(sent(here.post(1)))
     }
 
-    /// The number of the path that the packet takes, if these are the queues along its paths.
+    /// The number of the path that the packet takes, given the queues along its paths.
     fn pick(&self, queues: &[u32], injected: u32, packet: &Packet, seed: u64) -> usize {
         let is_tie = self.prefer_min_on_tie && queues.iter().all(|&queue| queue == queues[0]);
         if is_tie { 0 } else { Shares::of(injected, queues).pick(draw(seed, packet, 0x1b)) }
     }
 }
 
-/// Shows watchers of the packet what the routing compares: the queue of a path that begins with `hop`.
+/// Reports to an observer of the packet the value that the routing compares: the queue of a path that begins with `hop`.
 fn show<Q: View + ?Sized>(here: &Q, at: u64, hop: Hop, queue: u32) {
     here.weigh(hop, Cost { at, port: hop.port, hops: 1, bias: 0 }, queue as i32);
 }
@@ -295,8 +291,8 @@ impl Routing for Runtime {
         numbers[self.posts.numbers - 1] = sent();
     }
 
-    /// All hops with which a path may begin, minimal ones first. While all queues are empty these are equal, unless the
-    /// packet prefers the minimal path.
+    /// All hops with which a path may begin, the minimal ones first. While all queues are empty these hops have equal cost, unless
+    /// the packet prefers the minimal path.
     fn steps(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Step> {
         let mut ways = match &self.paths {
             _ if at == packet.dest && self.is_undecided(packet) => return vec![Step::deliver(packet)],
@@ -366,7 +362,7 @@ impl Routing for Runtime {
         }
     }
 
-    /// While all queues are empty, all paths have equal shares, or the minimal ones.
+    /// While all queues are empty, all paths have equal shares, or all minimal paths do.
     fn draws_ties(&self) -> bool {
         true
     }

@@ -1,26 +1,27 @@
 //! Shortest paths on any graph; the VC class is the hop index.
 //!
 //! # Source
-//! K. D. Gunther, "Prevention of deadlocks in packet-switched data transport systems", IEEE Trans. Commun. 1981 (classes
-//! by hop). CAMINOS "Shortest" with one VC step per hop.
+//! K. D. Gunther, "Prevention of deadlocks in packet-switched data transport systems", IEEE Trans. Commun. 1981 (classes by hop).
+//! CAMINOS routing "Shortest" with one VC step per hop.
 //! # Parameters
-//! choice among the next hops of shortest paths: `random`, drawn for each packet and hop; `first`, the lowest port.
-//! weight: the length of a path is the number of its `links`, the sum of their `latency` \[cycles\], or of their `cost` by link class.
+//! `choice`: rule that chooses among the next hops of shortest paths. `random` draws one for each packet and hop; `first` takes the
+//! lowest port. `weight`: the length of a path is the number of its `links`, the sum of their `latency` \[cycles\], or of their
+//! `cost` by link class.
 //! # Guarantees
-//! Minimal on every connected graph. As many VC classes as links on the longest of the shortest paths between terminals
-//! (at least 1); the class rises with each hop, so dependencies are acyclic. One byte of table per router and router with
-//! terminals, at most 1 GiB, and eight more where these take 16 MiB at most; four bytes with a weight. With a weight paths have
-//! the least sum, and may have more links than others.
-//! Under faults: the first tables know all that is broken from the start. After a later fault, and
-//! `fault_model.rebuild_delay`, all routers know the shortest paths of what is left; until then heads at a broken link wait. Packets to routers that are cut off are discarded, and those whose path has become longer than
-//! there are classes.
+//! Minimal on every connected graph. The number of VC classes is the number of links on the longest shortest path between terminals (at
+//! least 1). The class rises with each hop, so dependencies are acyclic. The table has one byte per router and router with terminals, at
+//! most 1 GiB. It has eight more bytes if these take at most 16 MiB; with a weight it has four bytes. With a weight, paths have the least
+//! sum, and may have more links than other paths. Under faults: the first tables take account of every link and router that is broken from
+//! the start. `fault_model.rebuild_delay` after a later fault, all routers know the shortest paths of the rest of the network. Until then
+//! heads at a broken link wait. Packets to routers that are cut off are discarded. Packets whose path has become longer than the number of
+//! classes are also discarded.
 //! # Not modelled
-//! A choice by congestion; a weight for a single link; delays of routers in a sum of latencies.
+//! Choices that depend on congestion; weights of single links; delays of routers in a sum of latencies.
 //! # Validation
-//! On every legal topology: `engine/tests/theory.rs` (latency without contention to the cycle),
-//! `conformance/src/routing.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).
-//! `engine/tests/paths.rs`: `random` takes all shortest paths that a search finds; `engine/tests/bounds.rs`: bounds of
-//! rings and butterflies are reached. No other simulator was compared.
+//! On every legal topology: `engine/tests/theory.rs` (latency without contention is exact to the cycle),
+//! `conformance/src/routing.rs` (no packet is lost), `engine/tests/stall.rs` (no stall with the smallest buffers).
+//! `engine/tests/paths.rs`: `random` takes all shortest paths that a search finds. `engine/tests/bounds.rs`: bounds of rings and
+//! butterflies are reached. No comparison with another simulator.
 
 use crate::routing::bounds::SharedBounds;
 use crate::routing::on_graph::{self, Among, hop_classes};
@@ -36,7 +37,7 @@ use weft_units::Refusal;
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ShortestPath {
-    /// Rule by which one of the next hops of shortest paths is taken.
+    /// Rule that chooses among the next hops of shortest paths.
     #[serde(default)]
     pub choice: Among,
     /// The length of a path.
@@ -96,7 +97,7 @@ impl Routing for Runtime {
         Some(Hop { port, class })
     }
 
-    /// A hop on every port that begins a shortest path, or to the terminal.
+    /// A hop on every port that begins a shortest path; at the destination, a hop to the terminal.
     fn steps(&self, at: u64, packet: &Packet, _seed: u64) -> Vec<Step> {
         if at == packet.dest {
             return vec![Step::deliver(packet)];

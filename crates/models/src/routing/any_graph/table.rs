@@ -1,26 +1,26 @@
 //! An explicit table: the next router for every router and destination, from a file.
 //!
 //! # Source
-//! What the subnet manager of an InfiniBand fabric writes into its switches; the classes are its virtual lanes.
+//! The tables that the subnet manager of an InfiniBand fabric writes into its switches. VC classes correspond to virtual lanes.
 //! # Parameters
-//! file: CSV with the header `router,destination,next` or `router,destination,next,class`. Routers are numbers, or names
-//! where the topology has them; those with commas in double quotes. `destination` is a router (all its terminals),
-//! `next` a neighbour of `router`, `class` the VC class of the hop (0 if left out).
+//! `file`: CSV with the header `router,destination,next` or `router,destination,next,class`. Routers are numbers, or names if the
+//! topology has names. Names with commas are in double quotes. `destination` is a router and means all its terminals. `next` is a
+//! neighbour of `router`. `class` is the VC class of the hop (0 if left out).
 //! # Guarantees
-//! Refused with line and remedy: unknown routers, next routers that are no neighbour, duplicates; refused with the
-//! path: pairs of routers with terminals between which the table has a hole or a loop. The check of dependencies finds
-//! deadlocks. Two bytes of table per router and router with terminals, at most 1 GiB.
-//! Under faults: the first tables take account of every link and router that is broken from the start. After a later
-//! fault, and `fault_model.rebuild_delay`, all routers whose path is broken send to the nearest router that still has
-//! a path, on the class of their old entry. Until then heads at a broken link wait. Packets to routers that are cut off
-//! are discarded. The check of dependencies looks at the table of every state, not at packets of two tables together.
+//! Refused with line and remedy: unknown routers, next routers that are not neighbours, and duplicates. Refused with the path:
+//! pairs of routers with terminals for which the table has a hole or a loop. The check of dependencies finds deadlocks. The table
+//! has two bytes per router and router with terminals, at most 1 GiB. Under faults: the first tables take account of every link and
+//! router that is broken from the start. `fault_model.rebuild_delay` after a later fault, every router with a broken path sends to
+//! the nearest router that still has a path. It uses the class of its old entry. Until then heads at a broken link wait. Packets to
+//! routers that are cut off are discarded. The check of dependencies checks the table of every state, but not packets of two tables
+//! together.
 //! # Not modelled
-//! Next hops by terminal or by source; choice among parallel links: that on the lowest port is taken.
+//! Next hops that depend on the terminal or the source. A choice among parallel links: the link on the lowest port is used.
 //! # Validation
-//! On every legal topology: `engine/tests/theory.rs` (latency without contention to the cycle),
-//! `conformance/src/routing.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers), with
-//! tables of dimension order. `engine/tests/refused.rs`: holes, loops and deadlocks; `engine/tests/bounds.rs`: the
-//! bound of dimension order is reached. No other simulator was compared.
+//! On every legal topology: `engine/tests/theory.rs` (latency without contention to the cycle), `conformance/src/routing.rs`
+//! (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers), with tables of dimension order.
+//! `engine/tests/refused.rs`: holes, loops and deadlocks; `engine/tests/bounds.rs`: the bound of dimension order is reached. No
+//! comparison with another simulator.
 
 use crate::routing::on_graph::{self, Wiring};
 use crate::routing::{
@@ -37,7 +37,7 @@ use weft_units::{InputFile, Refusal};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Table {
-    /// CSV file with the columns router, destination, next and, if wanted, class.
+    /// CSV file with the columns router, destination, next and, optionally, class.
     pub file: InputFile,
 }
 
@@ -51,11 +51,11 @@ pub struct Runtime {
     hops: Arc<[Option<Entry>]>,
 }
 
-/// Port and VC class: 9 and 4 bits in fact, packed with the niche of `Option` into two bytes.
+/// Port and VC class: 9 and 4 bits. The niche of `Option` keeps an optional entry in two bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Entry(std::num::NonZeroU16);
 
-/// Bits for the number of a port.
+/// Number of bits for the number of a port.
 const PORT_BITS: u32 = 9;
 const _: () = assert!(weft_topology::MAX_RADIX == 1 << PORT_BITS);
 
@@ -108,8 +108,8 @@ impl RoutingModel for Table {
     }
 }
 
-/// Dimension order on 4 x 3 routers, where lines are complete or rings. On a ring a packet goes up at half distance, and
-/// takes class 1 unless it still has to cross the wrap link.
+/// Dimension order on 4 x 3 routers. The lines of each dimension are complete graphs or rings. On a ring, a packet takes the
+/// ascending direction if both are equally long. It uses class 1 unless it still has to cross the wrap link.
 fn dimension_order_of_4_by_3(ring: bool) -> String {
     let mut text = format!("{HEADER},class\n");
     for (router, dest) in (0..12u32).flat_map(|router| (0..12).map(move |dest| (router, dest))) {
@@ -128,19 +128,20 @@ fn dimension_order_of_4_by_3(ring: bool) -> String {
     text
 }
 
-/// For messages: the name of the file, and the graph, in which routers may have names.
+/// Data for error messages: the name of the file, and the graph with the names of its routers.
 struct Source<'a> {
     file: &'a InputFile,
     graph: &'a Graph,
 }
 
-/// The name as a field of the file: in quotes if it needs them.
+/// The name of a router as a field of the file, in quotes if it needs them.
 fn field(graph: &Graph, router: u32) -> String {
     let name = graph.router_name(router);
     if name.contains([',', '"']) { format!("\"{}\"", name.replace('"', "\"\"")) } else { name.into_owned() }
 }
 
-/// The fields of a line: separated by commas, those with commas in double quotes, with quotes inside them doubled.
+/// Splits a line into its fields. Fields are separated by commas; fields with commas are in double quotes, and quotes inside them
+/// are doubled.
 fn fields(line: &str) -> Result<Vec<String>, (String, String)> {
     let mut fields = Vec::new();
     let mut rest = Some(line);
@@ -167,7 +168,7 @@ fn fields(line: &str) -> Result<Vec<String>, (String, String)> {
     Ok(fields)
 }
 
-/// Position of a quote that is not doubled.
+/// Position of the first quote that is not doubled.
 fn closing_quote(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
     let mut at = 0;
@@ -193,7 +194,7 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// Reads all lines; returns the highest class.
+    /// Reads all lines. Returns the highest class.
     fn read(&mut self) -> Result<u8, Refusal> {
         let file = self.file;
         let text = file.text().map_err(|what| refusal(what, "save it as UTF-8"))?;
@@ -214,7 +215,7 @@ impl Reader<'_> {
         Ok(most)
     }
 
-    /// Enters one line; returns its class.
+    /// Enters one line. Returns its class.
     fn line(&mut self, line: &str, columns: usize) -> Result<u8, (String, String)> {
         let fields = fields(line)?;
         if fields.len() != columns {
@@ -252,7 +253,7 @@ impl Reader<'_> {
     }
 }
 
-/// For a message: the first neighbours of a router.
+/// For an error message: the first neighbours of a router.
 fn neighbours(graph: &Graph, wiring: &Wiring, router: u32) -> String {
     let mut near: Vec<u32> = wiring.peers(router).iter().flatten().copied().collect();
     near.sort_unstable();
@@ -276,8 +277,8 @@ impl Routing for Runtime {
         Step::named(self, at, packet, seed)
     }
 
-    /// The same table for all unbroken paths. A router whose path is broken sends to the nearest router that still has
-    /// a path, on the class of its entry.
+    /// Unbroken paths keep their table entries. A router with a broken path sends to the nearest router that still has a path, on
+    /// the class of its entry.
     fn rebuild(&self, left: &Graph) -> Result<Box<dyn AnyRouting>, Refusal> {
         let wiring = Wiring::of(left);
         let mut hops = vec![None; self.hops.len()];
@@ -291,7 +292,7 @@ impl Routing for Runtime {
 }
 
 impl Runtime {
-    /// The hop at `router` toward `dest`, and where it leads.
+    /// The hop at `router` toward `dest`, and the router to which it leads.
     fn step(&self, router: u32, dest: u32) -> Option<(Hop, u32)> {
         let hop = self.hops[self.wiring.place(router, dest)].map(Entry::hop)?;
         self.wiring.peers(router)[hop.port as usize].map(|next| (hop, next))
@@ -306,7 +307,7 @@ impl Runtime {
                 senders[next as usize].push(router);
             }
         }
-        // all from which the path is whole, in the order of their distance on it
+        // all routers whose path is unbroken, in the order of their distance on the path
         let mut reached = vec![false; wiring.routers() as usize];
         reached[dest as usize] = true;
         let mut open = vec![dest];
@@ -318,7 +319,7 @@ impl Runtime {
                 open.push(sender);
             }
         }
-        // the others, from near to far
+        // the other routers, from near to far
         for k in 0.. {
             let Some(&near) = open.get(k) else { break };
             for &router in wiring.peers(near).iter().flatten() {
@@ -336,7 +337,7 @@ impl Runtime {
     /// Follows the path between every two routers with terminals.
     fn check_ways(&self, source: &Source) -> Result<(), Refusal> {
         for dest in self.wiring.hosts() {
-            // routers from which the path is known to reach its destination
+            // routers whose path is known to reach its destination
             let mut ends = vec![false; self.wiring.routers() as usize];
             ends[dest as usize] = true;
             for from in self.wiring.hosts() {
@@ -344,7 +345,7 @@ impl Runtime {
                 let mut at = from;
                 while !ends[at as usize] {
                     let Some((_, next)) = self.step(at, dest) else { return Err(self.hole(source, &way, dest)) };
-                    // more hops than there are routers: the path has a loop
+                    // if there are more hops than routers, the path has a loop
                     if way.len() > ends.len() {
                         return Err(looped(source, &way, dest));
                     }
@@ -372,7 +373,7 @@ impl Runtime {
         refusal(what, format!("add the line {line}; neighbours of router {} are {near}", graph.router_name(at)))
     }
 
-    /// Every turn that packets take, as (router, its hop, hop of the next router).
+    /// Every turn that packets take, as (router, its hop, the hop of the next router).
     pub(super) fn every_turn(&self, mut turn: impl FnMut(u32, Hop, Hop)) {
         for dest in self.wiring.hosts() {
             let mut passed = vec![false; self.wiring.routers() as usize];
@@ -390,14 +391,14 @@ impl Runtime {
     }
 }
 
-/// For a message: the last 12 routers of a path, as `1 -> 2 -> 3`.
+/// For an error message: the last 12 routers of a path, as `1 -> 2 -> 3`.
 fn shown(graph: &Graph, way: &[u32]) -> String {
     let routers: Vec<String> =
         way[way.len().saturating_sub(12)..].iter().map(|&r| graph.router_name(r).into_owned()).collect();
     routers.join(" -> ")
 }
 
-/// `way` ends in a loop: shows that loop once.
+/// A refusal of `way`, which ends in a loop; it shows that loop once.
 fn looped(Source { file, graph }: &Source, way: &[u32], dest: u32) -> Refusal {
     let last = way[way.len() - 1];
     let before = way[..way.len() - 1].iter().rposition(|&router| router == last).unwrap_or(0);

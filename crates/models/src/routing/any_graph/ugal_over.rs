@@ -1,21 +1,21 @@
-//! UGAL-L on any graph: at the source router, the minimal path of another routing, or over one random router.
+//! UGAL-L on any graph: the source router chooses between the minimal path of another routing and a path over one random router.
 //!
 //! # Source
 //! Singh, PhD thesis, Stanford 2005: minimal if q_min H_min <= q_nm H_nm + T; with the minimal routing of the topology as in
 //! M. Jeon et al., "FleX", IEEE Access 10 (2022).
 //! # Parameters
-//! minimal: the routing of the minimal path and of both legs, as for `valiant_over`; threshold T \[flits\]; sensor:
-//! what q is. H are the links of shortest paths.
+//! `minimal`: the routing of the minimal path and of both legs, as for `valiant_over`. threshold T \[flits\]. `sensor`: definition of
+//! q. H is the number of links of a shortest path.
 //! # Guarantees
-//! VC classes as `valiant_over`, minimal packets on those of the second leg. An intermediate that is source or destination is
-//! minimal. One byte of table per router and router with terminals, at most 1 GiB.
+//! VC classes are those of `valiant_over`; minimal packets use the classes of the second leg. If the intermediate is the source or
+//! the destination, the path is minimal. The table has one byte per router and router with terminals, at most 1 GiB.
 //! # Not modelled
 //! Global knowledge (UGAL-G).
 //! # Validation
-//! On every legal topology: `engine/tests/theory.rs` (latency without contention to the cycle),
-//! `conformance/src/routing.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).
-//! `engine/tests/bounds.rs`: half or more of the bound of detours. `engine/tests/paths.rs`: over complete lines it
-//! weighs what `ugal` weighs. No other simulator was compared.
+//! On every legal topology: `engine/tests/theory.rs` (latency without contention is exact to the cycle),
+//! `conformance/src/routing.rs` (no packet is lost), `engine/tests/stall.rs` (no stall with the smallest buffers).
+//! `engine/tests/bounds.rs`: half or more of the bound of detours. `engine/tests/paths.rs`: on grids with complete lines it
+//! compares the same paths as `ugal`. No comparison with another simulator.
 
 use super::valiant_over::shortest_paths;
 use crate::routing::bounds::SharedBounds;
@@ -33,12 +33,11 @@ use weft_api::state::{DETOUR, Packet};
 use weft_topology::Graph;
 use weft_units::{Flits, Refusal};
 
-/// UGAL-L on any graph: at the source router, the minimal path of another routing, or over one random router.
+/// UGAL-L on any graph: the source router chooses between the minimal path of another routing and a path over one random router.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct UgalOver {
-    /// The routing of the minimal path, and of both legs of a detour: one that names each hop by the destination router
-    /// alone.
+    /// The routing of the minimal path, and of both legs of a detour. It must choose each hop from the destination router alone.
     #[serde(default = "shortest_paths")]
     pub minimal: Box<RoutingConfig>,
     /// Bias toward the minimal path.
@@ -49,12 +48,12 @@ pub struct UgalOver {
     pub sensor: Sensor,
 }
 
-/// Our choice: two more flits on the minimal path are not a reason to leave it.
+/// Our choice: two flits more on the minimal path are not a reason to leave it.
 fn two() -> Flits {
     Flits(2)
 }
 
-/// Flits in flight are not a queue: with `used_credits` packets would leave minimal paths on which no flit waits.
+/// Flits in flight are not a queue. With `used_credits` packets would leave minimal paths even if no flit waits on them.
 fn window() -> Sensor {
     Sensor::HistoryWindow
 }
@@ -95,13 +94,13 @@ impl RoutingModel for UgalOver {
 }
 
 impl Runtime {
-    /// Whether the packet must still choose its path by the queues of its present router.
+    /// Whether the packet must still choose its path, by the queues of its present router.
     #[inline(always)]
     fn asks(at: u64, packet: &Packet) -> bool {
         packet.phase == 0 && packet.flags & DETOUR == 0 && at != packet.dest
     }
 
-    /// The packet as it takes the minimal path.
+    /// The state of the packet on its minimal path.
     fn minimal(packet: &Packet) -> Packet {
         Packet { phase: 1, target: packet.dest, ..*packet }
     }
@@ -111,13 +110,13 @@ impl Runtime {
         self.distances.links(from as u32, to as u32).into()
     }
 
-    /// Links of the path over `mid`.
+    /// Number of links of the path over `mid`.
     #[inline(always)]
     fn links_over(&self, at: u64, mid: u64, dest: u64) -> u32 {
         self.distance(at, mid) + self.distance(mid, dest)
     }
 
-    /// The first hops of a decided path with this number of links.
+    /// The first hops of a chosen path with this number of links.
     fn ways(&self, at: u64, packet: &Packet, hops: u32, bias: i32, seed: u64) -> Vec<Step> {
         let mut ways = self.legs.steps(at, packet, seed);
         ways.iter_mut().for_each(|way| way.cost = Some(Cost { at, port: way.hop.port, hops, bias }));
@@ -171,7 +170,7 @@ impl Routing for Runtime {
         minimal.unwrap_or(Hop::to_terminal(packet))
     }
 
-    /// The minimal path, and paths over each intermediate.
+    /// The first hops of the minimal path, and of the paths over each intermediate.
     fn steps(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Step> {
         if !Self::asks(at, packet) {
             let after = if packet.flags & DETOUR == 0 { Self::minimal(packet) } else { *packet };

@@ -1,26 +1,27 @@
-//! Up*/down* on any graph: no hop toward the root of a tree follows one away from it, so that one VC class is enough.
+//! Up*/down* on any graph: after a hop away from the root of a tree, no hop leads toward the root. So one VC class is enough.
 //!
 //! # Source
 //! M. D. Schroeder et al., "Autonet: a high-speed, self-configuring local area network using point-to-point links", IEEE JSAC
 //! 9(8), 1991.
 //! # Parameters
-//! choice among the next hops of shortest legal paths: `random`, drawn for each packet and hop; `first`, the lowest port.
+//! `choice`: rule that chooses among the next hops of shortest legal paths. `random` draws one for each packet and hop; `first` takes
+//! the lowest port.
 //! # Guarantees
-//! The root is the router with the most links to others, of equal ones the lowest number. A hop leads up if it ends nearer to the
-//! root, or as near at a lower number; else down. A path goes up, then down, and is a shortest one of these; it may be longer
-//! than a shortest path of the graph. One VC class is enough: the place in the order of the tree falls on the way up and
-//! rises on the way down, so dependencies are acyclic. Four bytes of table per router and router with terminals, at most
-//! 1 GiB.
-//! Faults: a head that meets a broken link is discarded.
-//! Saturation, measured under uniform traffic of 4-flit packets with 12 VCs of 16 flits per link, to 0.02. A ring of 16 routers carries
-//! 0.25, and 0.45 by `shortest_path`; a random graph of 32 routers with 4 links each 0.41, and 0.97 by `shortest_path`.
+//! The root is the router with the most links to others, and among equal routers the one with the lowest number. A hop leads up if it
+//! ends nearer to the root, or equally near at a router with a lower number. Otherwise it leads down. A path leads up first and then
+//! down, and is a shortest one among these paths. It may be longer than a shortest path of the graph. One VC class is enough: the
+//! position in the order of the tree falls while a packet goes up, and rises while it goes down. So dependencies are acyclic. The table
+//! has four bytes per router and router with terminals, at most 1 GiB. Faults: a head that meets a broken link is discarded. Saturation
+//! loads, exact to 0.02, were measured under uniform traffic of 4-flit packets with 12 VCs of 16 flits per link. A ring of 16 routers
+//! carries 0.25, and 0.45 with `shortest_path`. A random graph of 32 routers with 4 links each carries 0.41, and 0.97 with
+//! `shortest_path`.
 //! # Not modelled
-//! A root of the user's choice; a choice by congestion; new tables after a fault. Links near the root carry more than others.
+//! A root of the user's choice; choices that depend on congestion; new tables after a fault. Links near the root carry more than others.
 //! # Validation
-//! On every legal topology: `engine/tests/theory.rs` (latency without contention to the cycle),
-//! `conformance/src/routing.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).
-//! `engine/tests/deadlock_free.rs`: 200 random graphs, among them rings, trees, stars and wide-area networks, without a cycle.
-//! `engine/tests/bounds.rs`: the bound of a full mesh is reached. No other simulator was compared.
+//! On every legal topology: `engine/tests/theory.rs` (latency without contention is exact to the cycle),
+//! `conformance/src/routing.rs` (no packet is lost), `engine/tests/stall.rs` (no stall with the smallest buffers).
+//! `engine/tests/deadlock_free.rs`: 200 random graphs, including rings, trees, stars and wide-area networks, have no cycle.
+//! `engine/tests/bounds.rs`: the bound of a full mesh is reached. No comparison with another simulator.
 
 use crate::routing::bounds::SharedBounds;
 use crate::routing::on_graph::{self, Among, Wiring};
@@ -33,28 +34,29 @@ use weft_api::state::Packet;
 use weft_topology::Graph;
 use weft_units::Refusal;
 
-/// Up*/down* on any graph: up toward the root of a tree, then down; one VC class.
+/// Up*/down* on any graph: paths lead up toward the root of a tree, then down, with one VC class.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct UpDownAny {
-    /// Rule by which one of the next hops of shortest legal paths is taken.
+    /// Rule that chooses among the next hops of shortest legal paths.
     #[serde(default)]
     pub choice: Among,
 }
 
-/// A packet has `dim` = 1 from its first hop down on.
+/// A packet has `dim` = 1 from its first hop down on; before, it may still go up.
 #[derive(Debug, Clone)]
 pub struct Runtime {
     classes: Classes,
     choice: Among,
     wiring: Wiring,
-    /// Place of each router in the order of the tree, the root first.
+    /// Position of each router in the order of the tree; the root is first.
     order: Arc<[u32]>,
-    /// Links left, by [`Wiring::place`]: of a packet that may still go up, and of one that may only go down.
+    /// Number of links left to the destination, indexed by [`Wiring::place`]: for a packet that may still go up, and for one that
+    /// may only go down.
     left: Arc<[[u16; 2]]>,
 }
 
-/// No legal path.
+/// Number of links if there is no legal path.
 const NONE: u16 = u16::MAX;
 
 impl RoutingModel for UpDownAny {
@@ -83,7 +85,7 @@ impl RoutingModel for UpDownAny {
     }
 }
 
-/// The place of each router in the order in which a search from the root finds them.
+/// For each router: its position in the order in which a search from the root finds the routers.
 fn order(wiring: &Wiring) -> Vec<u32> {
     let links = |router: &u32| wiring.ports_to_routers(*router).count();
     let root = (0..wiring.routers()).rev().max_by_key(links).unwrap_or(0);
@@ -105,12 +107,12 @@ fn order(wiring: &Wiring) -> Vec<u32> {
     order
 }
 
-/// Links on the shortest legal paths from every router to `dest`: up and then down, and down alone.
+/// Number of links on the shortest legal paths from every router to `dest`: of paths up and then down, and of paths down only.
 fn legal_links(wiring: &Wiring, order: &[u32], dest: u32) -> Result<Vec<[u16; 2]>, Refusal> {
     let mut left = vec![[NONE; 2]; order.len()];
     left[dest as usize] = [0, 0];
     let above = |router: u32, peer: u32| order[peer as usize] < order[router as usize];
-    // back from the destination along links down
+    // searches back from the destination, over links that lead down
     let mut open = VecDeque::from([dest]);
     while let Some(router) = open.pop_front() {
         let further = next(left[router as usize][1])?;
@@ -121,7 +123,7 @@ fn legal_links(wiring: &Wiring, order: &[u32], dest: u32) -> Result<Vec<[u16; 2]
             }
         }
     }
-    // the path up, from the root on: a router comes after all routers above it
+    // adds the paths up, from the root on: a router comes after all routers above it
     let mut sorted: Vec<u32> = (0..order.len() as u32).collect();
     sorted.sort_by_key(|&router| order[router as usize]);
     for router in sorted {
@@ -147,7 +149,8 @@ impl Runtime {
         self.order[to as usize] < self.order[from as usize]
     }
 
-    /// Ports of `at` that begin a shortest legal path to `dest`, and whether they lead up; `down`: the packet has gone down.
+    /// Ports of `at` that begin a shortest legal path to `dest`, and whether each leads up. `down`: whether the packet has already
+    /// gone down.
     fn ports(&self, at: u32, dest: u32, down: bool) -> impl Iterator<Item = (u16, bool)> + Clone + '_ {
         let row = &self.left[self.wiring.place(0, dest)..][..self.order.len()];
         let here = row[at as usize][usize::from(down)];
@@ -176,7 +179,7 @@ impl Routing for Runtime {
         let ports = self.ports(at as u32, packet.dest as u32, packet.dim > 0);
         let number = match self.choice {
             Among::First => 0,
-            // a router is met once on a path
+            // a path visits a router once
             Among::Random => match ports.clone().count() as u32 {
                 0 => return None,
                 count => below(draw(seed, packet, 0x3d | at << 8), count),
@@ -187,7 +190,7 @@ impl Routing for Runtime {
         Some(Hop { port, class: 0 })
     }
 
-    /// A hop on every port that begins a shortest legal path, or to the terminal.
+    /// A hop on every port that begins a shortest legal path; at the destination, a hop to the terminal.
     fn steps(&self, at: u64, packet: &Packet, _seed: u64) -> Vec<Step> {
         if at == packet.dest {
             return vec![Step::deliver(packet)];
@@ -205,7 +208,7 @@ impl Routing for Runtime {
         Proof::rises()
     }
 
-    /// Falling places in the order on the way up, then rising ones on the way down.
+    /// The rank rises along every path: positions in the order fall on the way up, and rise on the way down.
     fn rank(&self, at: u64, hop: Hop) -> u32 {
         let (routers, place) = (self.order.len() as u32, self.order[at as usize]);
         match self.wiring.peer(at as u32, hop.port) {

@@ -1,21 +1,21 @@
-//! Valiant on any graph: over a random router, each leg on the path of another routing.
+//! Valiant on any graph: packets go over a random router. Each of the two legs is a path of another routing.
 //!
 //! # Source
 //! Valiant, SIAM J. Computing 1982; with legs of the minimal routing as in M. Jeon et al., "FleX", IEEE Access 10 (2022).
 //! # Parameters
-//! minimal: the routing of both legs, one that names every hop ahead by the destination alone (`shortest_path` by default).
+//! `minimal`: the routing of both legs. It must choose every hop from the destination alone (`shortest_path` by default).
 //! # Guarantees
-//! The intermediate is drawn over all routers with terminals, source and destination among them. The second leg has VC
-//! classes of its own, as many as the first: acyclic if the routing of the legs is.
-//! Under faults: as the routing of the legs; a packet whose intermediate is cut off is discarded. Behind a first leg that a
-//! fault has made longer the second one begins with a higher class.
+//! The intermediate is drawn from all routers with terminals, including source and destination. The second leg has separate VC
+//! classes, as many as the first. Dependencies are acyclic if those of the legs' routing are. Under faults: like the routing of the
+//! legs. A packet is discarded if its intermediate is cut off. If a fault has made the first leg longer, the second leg begins with
+//! a higher class.
 //! # Not modelled
-//! Nothing.
+//! Nothing is omitted.
 //! # Validation
-//! On every legal topology: `engine/tests/theory.rs` (latency without contention to the cycle),
-//! `conformance/src/routing.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).
-//! `engine/tests/bounds.rs`: the bound of two uniform legs is reached. `engine/tests/paths.rs`: over complete lines it
-//! takes the paths of `valiant`. No other simulator was compared.
+//! On every legal topology: `engine/tests/theory.rs` (latency without contention is exact to the cycle),
+//! `conformance/src/routing.rs` (no packet is lost), `engine/tests/stall.rs` (no stall with the smallest buffers).
+//! `engine/tests/bounds.rs`: the bound of two uniform legs is reached. `engine/tests/paths.rs`: on grids with complete lines it
+//! takes the paths of `valiant`. No comparison with another simulator.
 
 use super::shortest_path::ShortestPath;
 use crate::routing::bounds::{DRAGONFLY, FLEX, SHORT_PATHS};
@@ -32,16 +32,16 @@ use weft_api::state::Packet;
 use weft_topology::Graph;
 use weft_units::Refusal;
 
-/// Valiant on any graph: over a random router, each leg on the path of another routing.
+/// Valiant on any graph: packets go over a random router. Each of the two legs is a path of another routing.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ValiantOver {
-    /// The routing of both legs: one that names each hop by the destination router alone.
+    /// The routing of both legs. It must choose each hop from the destination router alone.
     #[serde(default = "shortest_paths")]
     pub minimal: Box<RoutingConfig>,
 }
 
-/// Shortest paths, which every graph has.
+/// Routing on shortest paths, which exist on every graph.
 pub(super) fn shortest_paths() -> Box<RoutingConfig> {
     Box::new(RoutingConfig::ShortestPath(ShortestPath::default()))
 }

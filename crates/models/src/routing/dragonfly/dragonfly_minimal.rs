@@ -1,19 +1,19 @@
-//! Dragonfly minimal: local, global, local; VC class = global links crossed.
+//! Dragonfly minimal: a local, a global and a local link. The VC class is the number of global links crossed.
 //!
 //! # Source
-//! Kim et al., ISCA 2008. Hierarchical: never two global links, unlike graph-shortest paths.
+//! Kim et al., ISCA 2008. Hierarchical: a path never has two global links, unlike shortest paths on the graph.
 //! # Parameters
 //! None.
 //! # Guarantees
-//! At most 3 hops; 2 local and 1 global VC classes.
+//! Paths have at most 3 hops. There are 2 local VC classes and 1 global one.
 //! # Not modelled
-//! Nothing.
+//! Nothing is omitted.
 //! # Validation
-//! On every legal topology: `engine/tests/theory.rs` (latency without contention to the cycle),
-//! `conformance/src/routing.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).
-//! `engine/tests/bounds.rs`: a group is held to its one global link. Peers: the rows `min` of
-//! `tests/data/golden/booksim.csv` (all within their bands) and of `tests/data/golden/caminos.csv`, where uniform
-//! traffic is faster here from load 0.5 on: see `docs/reference/benchmarks.md`; the rows `MIN` of `tests/data/golden/fogsim.csv`.
+//! On every legal topology: `engine/tests/theory.rs` (latency without contention is exact to the cycle),
+//! `conformance/src/routing.rs` (no packet is lost), `engine/tests/stall.rs` (no stall with the smallest buffers).
+//! `engine/tests/bounds.rs`: the one global link between two groups limits the load. Other simulators: the rows `min` of
+//! `tests/data/golden/booksim.csv` (all within their bands) and of `tests/data/golden/caminos.csv`, in which uniform traffic is
+//! faster here from load 0.5 on (see `docs/reference/benchmarks.md`); the rows `MIN` of `tests/data/golden/fogsim.csv`.
 
 use crate::routing::bounds::{DRAGONFLY, NEXT_GROUP, NEXT_ROUTER};
 use crate::routing::on_dragonfly::{Groups, group, in_groups};
@@ -24,7 +24,7 @@ use weft_api::state::Packet;
 use weft_topology::Graph;
 use weft_units::Refusal;
 
-/// Dragonfly minimal: local, global, local; VC class = global links crossed.
+/// Dragonfly minimal: a local, a global and a local link. The VC class is the number of global links crossed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DragonflyMinimal {}
@@ -50,7 +50,7 @@ impl RoutingModel for DragonflyMinimal {
     fn examples() -> Vec<Example<Self>> {
         vec![
             Example::of("{}")
-                // the 8 terminals of a group share one global link; a path of two global links would be no shorter
+                // the 8 terminals of a group share one global link; a path with two global links would be longer
                 .bound(DRAGONFLY, NEXT_GROUP, Accepts::UpTo(1.0 / 8.0))
                 // the 2 terminals of a router share the local link to the next router
                 .bound(DRAGONFLY, NEXT_ROUTER, Accepts::UpTo(1.0 / 2.0)),

@@ -1,39 +1,41 @@
-//! Dragonfly OFAR: in-transit adaptive routing. A head misroutes where its minimal output is taken; a ring is the escape.
+//! Dragonfly OFAR: in-transit adaptive routing. A head takes a detour if its minimal output is occupied, and an escape ring
+//! prevents deadlock.
 //!
 //! # Source
 //! M. Garcia, E. Vallejo, R. Beivide, M. Odriozola, C. Camarero, M. Valero, G. Rodriguez, J. Labarta, C. Minkenberg, "Bubble Flow
 //! Control in High-Radix Hierarchical Networks" (OFAR, OFAR-L), sections IV and V. `granted_or_full` and `unavailable` are
-//! readings of its section IV-B. The trigger `granted` and two directions of the ring are those of the authors' simulator FOGSim,
-//! first version. So is the rule of the ring: only where the minimal VC has no room, never from a source. Bubble: C. Carrion et
-//! al., HiPC 1997. Links of groups that a power policy switches off are gone round as in Kim et al., "TCEP", ISCA 2018, Section
-//! IV-E, without its order of VC classes. `occupancy: waiting` is ours. Packets on a long global link count as used credits, so
-//! it looks fuller than a short minimal link. Sources then do not misroute while global links idle ("phantom congestion"). The
-//! window against it is that of J. Won et al., HPCA 2015. That a broken minimal link counts as taken is ours.
+//! interpretations of its section IV-B. The trigger `granted` and two directions of the ring are taken from the authors' simulator
+//! FOGSim, first version. So is the rule of the ring: a head enters it only if the minimal VC has no room, and never from a source.
+//! Bubble: C. Carrion et al., HiPC 1997. Packets take detours around links of groups that a power policy switches off, as in Kim et
+//! al., "TCEP", ISCA 2018, Section IV-E, without its order of VC classes. `occupancy: waiting` is ours. Packets on a long global
+//! link count as used credits, so it looks fuller than a short minimal link. Sources then do not misroute although global links are
+//! idle ("phantom congestion"). The remedy, a window, is that of J. Won et al., HPCA 2015. The rule that a broken minimal link
+//! counts as occupied is ours.
 //! # Parameters
-//! `local_misrouting` (off: OFAR-L), `trigger`, `least_occupancy` Th_min \[share of a buffer\], `most_occupancy` Th_non-min
-//! (`relative`: \[share of the occupancy of the minimal output\], `fixed`: \[share of a buffer\]), `occupancy` (what both
-//! compare: `credits` that are used, as in the paper, or flits that are `waiting`), `global_misrouting`, `ring`
-//! (kind, `rings`, `directions`, `vcs`, `exits`, `from_sources`), `injection` (`bubble` \[packets\], `escape_occupancy`
-//! \[share of a buffer\]: FOGSim's control of congestion at the base and by the escape network).
+//! `local_misrouting` (off: OFAR-L). `trigger`. `least_occupancy`: Th_min \[share of a buffer\]. `most_occupancy`: Th_non-min
+//! (`relative`: \[share of the occupancy of the minimal output\], `fixed`: \[share of a buffer\]). `occupancy`: the quantity that
+//! both thresholds compare, `credits` in use, as in the paper, or flits that are `waiting`. `global_misrouting`. `ring` (kind,
+//! `rings`, `directions`, `vcs`, `exits`, `from_sources`). `injection` (`bubble` \[packets\], `escape_occupancy` \[share of a
+//! buffer\]): FOGSim's congestion control at the base network and at the escape network.
 //! # Guarantees
-//! At most one global misroute per packet and one local misroute per group: at most 8 hops outside the ring (l l g l l
-//! g l l) before the first escape, and after each of at most `exits` departures from the ring. A packet that has left
-//! the ring so often stays in it until its destination router. Every run is held to the limit of hops that follows
-//! (`most_hops`). All VCs outside the ring serve all packets. Every packet between routers may escape; a ring keeps a
-//! bubble. A power policy may report the links of a group that are on (`gated.rs`). Then a head whose direct link is off
-//! goes over a router with links to both ends. That is its local misroute in this group. If the second link has gone
-//! off meanwhile it continues over the hub, once; then only the ring is left. So it crosses at most 11 links outside
-//! the ring (l l l g l l l g l l l). Local misroutes use links that are on. A ring needs all its links on: a policy
+//! A packet takes at most one global misroute, and one local misroute per group. It makes at most 8 hops outside the ring (l l g l
+//! l g l l) before the first escape, and again after each of at most `exits` departures from the ring. After the last departure, a
+//! packet that enters the ring stays in it until its destination router. Every run checks the limit of hops that follows from this
+//! (`most_hops`). All VCs outside the ring serve all packets. Every packet between routers may escape to the ring, and a ring keeps
+//! a bubble. A power policy may report which links of a group are on (`gated.rs`). Then a head with a direct link that is off goes
+//! over a router with active links to both ends. This counts as its local misroute in this group. If the second link has gone off
+//! meanwhile, the packet continues over the hub, once. After that only the ring is left. So the packet crosses at most 11 links
+//! outside the ring (l l l g l l l g l l l). Local misroutes use only links that are on. A ring needs all its links on: a policy
 //! that switches links of an embedded ring is refused.
 //! # Not modelled
-//! The output VC with the most credits: VCs with room take turns. Thresholds of single VCs. Trunks.
+//! The output VC with the most credits: instead, VCs with room take turns. Separate thresholds for single VCs. Trunks.
 //! # Validation
-//! On palm trees with embedded and physical rings: `conformance/src/routing.rs` (nothing lost), `engine/tests/stall.rs` (no stall
-//! in the smallest buffers), `engine/tests/escape_rings.rs` (somebody always arrives, and the rings empty),
-//! `engine/tests/theory.rs` (latency without contention to the cycle). Here: hops of all states, limits
-//! of misroutes, adversarial load beyond minimal, more of it with `occupancy: waiting`, which way it takes round a link that is
-//! off, row by row. `engine/tests/tcep_in_transit.rs`: under TCEP. `engine/tests/broken.rs`: round broken links. FOGSim: the OFAR
-//! rows of `tests/data/golden/fogsim.csv`.
+//! On palm trees with embedded and physical rings: `conformance/src/routing.rs` (no packet is lost), `engine/tests/stall.rs` (no
+//! stall in the smallest buffers), `engine/tests/escape_rings.rs` (some packet always arrives, and the rings become empty),
+//! `engine/tests/theory.rs` (latency without contention is exact to the cycle). In this folder: hops of all states; limits of
+//! misroutes; adversarial load beyond that of minimal routing, and more of it with `occupancy: waiting`; the path around a link
+//! that is off, row by row. `engine/tests/tcep_in_transit.rs`: under TCEP. `engine/tests/broken.rs`: paths around broken links.
+//! FOGSim: the OFAR rows of `tests/data/golden/fogsim.csv`.
 
 mod decide;
 mod gated;
@@ -54,23 +56,24 @@ use weft_api::subnetworks::Subnets;
 use weft_topology::{Graph, Peer, Ring};
 use weft_units::Refusal;
 
-/// Dragonfly OFAR: in-transit adaptive routing. A head misroutes where its minimal output is taken; a ring is the escape.
+/// Dragonfly OFAR: in-transit adaptive routing. A head takes a detour if its minimal output is occupied, and an escape ring
+/// prevents deadlock.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DragonflyOfar {
-    /// Whether packets also take local detours, once in each group (OFAR); without them it is OFAR-L.
+    /// Whether packets also take local detours, once in each group (OFAR). Without local detours the routing is OFAR-L.
     #[serde(default = "yes")]
     pub local_misrouting: bool,
     /// Condition under which a head looks for a detour.
     #[serde(default)]
     pub trigger: Trigger,
-    /// Th_min: a head looks for a detour only if its minimal output is at least so full, 0 to 1 [share of a buffer].
+    /// Th_min: a head looks for a detour only if the occupancy of its minimal output is at least this value, 0 to 1 [share of a buffer].
     #[serde(default)]
     pub least_occupancy: f64,
-    /// Th_non-min: how full the first output of a detour may be.
+    /// Th_non-min: largest occupancy of the first output of a detour.
     #[serde(default)]
     pub most_occupancy: MostOccupancy,
-    /// Measure of both thresholds: the occupancy of an output.
+    /// Measure of occupancy of an output, for both thresholds.
     #[serde(default)]
     pub occupancy: Occupancy,
     /// The global link that a detour takes.
@@ -79,7 +82,7 @@ pub struct DragonflyOfar {
     /// The escape ring.
     #[serde(default)]
     pub ring: RingConfig,
-    /// Rule that keeps packets at their source while the router is congested.
+    /// Rule that keeps packets at their source while their router is congested.
     #[serde(default)]
     pub injection: Injection,
 }
@@ -88,17 +91,18 @@ pub struct DragonflyOfar {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum GlobalMisrouting {
-    /// From a source, one of its own router; from a local link, one of another router of the group (the paper).
+    /// From a source, a global link of the packet's own router. From a local link, a global link of another router of the group
+    /// (the paper).
     #[default]
     Mixed,
-    /// From a source, one of its own router; from a local link, none. A packet that has crossed a local link in its source
-    /// group then stays on its minimal path. With `local_misrouting: false` no packet ever misroutes locally.
+    /// From a source, a global link of the packet's own router. From a local link, none. A packet that has crossed a local link in
+    /// its source group then stays on its minimal path. With `local_misrouting: false` no packet ever misroutes locally.
     SourceRouter,
-    /// One of the router where the packet is.
+    /// A global link of the router that holds the packet.
     CurrentRouter,
-    /// One of another router of the group.
+    /// A global link of another router of the group.
     NeighbourRouter,
-    /// One of a random router of the group.
+    /// A global link of a random router of the group.
     RandomRouter,
 }
 
@@ -106,7 +110,7 @@ fn yes() -> bool {
     true
 }
 
-/// The name under which a scenario has it.
+/// Name of this routing in scenarios.
 const NAME: &str = "dragonfly_ofar";
 
 #[derive(Debug, Clone)]
@@ -114,13 +118,13 @@ pub struct Runtime {
     config: DragonflyOfar,
     groups: Groups,
     in_transit: InTransit,
-    /// First local port, and how many local ports follow each other; the same for global ports.
+    /// Local ports: the first port, and the number of consecutive local ports. Then the same for global ports.
     local: (u16, u16),
     global: (u16, u16),
-    /// By direction of the rings and by router: whether the next hop leads to another group.
+    /// For each direction of the rings and each router: whether the next hop leads to another group.
     leaves_group: Vec<Vec<bool>>,
     nets: Subnets,
-    /// The power policy tells which links of the groups are on, and packets go round the others.
+    /// Whether the power policy reports which links of the groups are on. If so, packets take paths around the other links.
     goes_by_links: bool,
     first: Option<FirstLinks>,
 }
@@ -131,7 +135,7 @@ impl RoutingModel for DragonflyOfar {
     const LINKS: &'static [LinkKnowledge] = &[LinkKnowledge::Subnetworks, LinkKnowledge::Nothing];
 
     fn fits(graph: &Graph) -> bool {
-        // a head compares single links, not the members of trunks
+        // a head compares single links, and does not know the members of trunks
         Groups::of(graph).is_some() && graph.routers() > 2 && !graph.has_trunks()
     }
 
@@ -159,8 +163,8 @@ impl RoutingModel for DragonflyOfar {
     }
 
     fn examples() -> Vec<Example<Self>> {
-        // The 8 terminals of a group share a global link to the next group, and have 8 global links: minimal packets take one
-        // link, detours two.
+        // The 8 terminals of a group share a global link to the next group, and have 8 global links in total. Minimal packets take
+        // one link, and detours take two.
         const NEXT: &str = r#"{"group_shift": {"shift": 1}}"#;
         let example = |parameters: &str, networks: &[&str]| Example::of(parameters).only_on(networks);
         vec![
@@ -203,16 +207,16 @@ const EMBEDDED: &str =
 const PHYSICAL: &str = r#"{"dragonfly": {"routers_per_group": 4, "terminals_per_router": 2, "global_links_per_router": 2,
                                         "escape_rings": 1}}"#;
 
-// State of a packet other than its ring: these bits of `phase`.
-/// It has taken its global misroute.
+// Bits of `phase`: state of a packet except for its ring.
+/// The packet has taken its global misroute.
 const GLOBAL_DONE: u8 = 1;
-/// It has taken a local misroute in this group.
+/// The packet has taken a local misroute in this group.
 const LOCAL_DONE: u8 = 2;
-/// Behind a local misroute in the source group: its next hop is a global misroute.
+/// After a local misroute in the source group: the next hop must be a global misroute.
 const MUST_GLOBAL: u8 = 4;
-/// It has come over a local link.
+/// The packet has arrived over a local link.
 const FROM_LOCAL: u8 = 8;
-/// It has left its source group.
+/// The packet has left its source group.
 const LEFT_GROUP: u8 = 16;
 /// Flags that a packet clears when it leaves a group.
 const IN_GROUP: u8 = LOCAL_DONE | MUST_GLOBAL | TWICE_DONE;
@@ -224,14 +228,14 @@ impl Runtime {
         (group(at) * self.groups.per_group + index(at)) as usize
     }
 
-    /// The minimal hop to the destination (another router), and whether it is a global one.
+    /// The minimal hop to the destination (another router), and whether it is global.
     #[inline(always)]
     fn minimal(&self, at: u64, packet: &Packet) -> (Hop, bool) {
         let (port, is_global) = self.groups.hop(at, packet.dest, packet, 0);
         (Hop { port, class: 0 }, is_global)
     }
 
-    /// Whether the packet is still in its source group and has to leave it.
+    /// Whether the packet is still in its source group and must leave it.
     #[inline(always)]
     fn is_before_first_global(at: u64, packet: &Packet) -> bool {
         packet.phase & LEFT_GROUP == 0 && group(at) != group(packet.dest)
@@ -258,7 +262,7 @@ impl Runtime {
         packet.phase &= !BY_FORCE;
     }
 
-    /// Every output that a head may take for a detour of this kind, whether its link is on or not.
+    /// Every output that a head may take for a detour of this kind, whether or not its link is on.
     fn candidates(&self, at: u64, kind: Kind, minimal: Hop) -> impl Iterator<Item = Hop> + use<> {
         let (first, count) = if kind.is_global() { self.global } else { self.local };
         let wired = if kind.is_global() { self.groups.wired_global_ports(at).min(count) } else { count };
@@ -302,7 +306,7 @@ impl Routing for Runtime {
 
     fn taken(&self, at: u64, packet: &mut Packet, hop: Hop) {
         if at == packet.dest {
-            return; // to the terminal
+            return; // the next hop leads to the terminal
         }
         let router = self.router(at);
         match self.in_transit.taken(router, packet, hop) {
@@ -325,7 +329,7 @@ impl Routing for Runtime {
             return self.steps_by_links(at, packet);
         }
         let hops = self.possible(at, packet);
-        // the minimal hop is the first, and wins while it is open
+        // the minimal hop is first, and wins while it is open
         let cost = |hop: Hop, rank: usize| Cost { at, port: hop.port, hops: rank.min(1) as u32 + 1, bias: 0 };
         let step = |(rank, hop): (usize, Hop)| Step { hop, after: *packet, cost: Some(cost(hop, rank)) };
         hops.into_iter().enumerate().map(step).collect()
@@ -341,7 +345,7 @@ impl Routing for Runtime {
     }
 
     fn draws_ties(&self) -> bool {
-        self.goes_by_links // between the ways round a link that is off
+        self.goes_by_links // a draw decides between the paths around a link that is off
     }
 
     fn proof(&self) -> Proof<'_> {
@@ -349,7 +353,7 @@ impl Routing for Runtime {
     }
 
     fn most_hops(&self) -> Option<u32> {
-        // l l g l l g l l; without local misroutes l l g l g l; round links that are off l l l g l l l g l l l
+        // l l g l l g l l; without local misroutes l l g l g l; around links that are off l l l g l l l g l l l
         let outside = match (self.goes_by_links, self.config.local_misrouting) {
             (true, _) => 11,
             (false, true) => 8,
@@ -367,7 +371,7 @@ impl Routing for Runtime {
     fn check_links(&self, may_go_off: &[bool]) -> Result<(), Refusal> {
         let entries = self.in_transit.classes().1;
         let rings: Vec<u8> = entries.iter().map(|entry| entry.link).collect();
-        // VCs of an embedded ring are some of the VCs of its links
+        // VCs of an embedded ring are VCs of its links
         self.config.check_links(&rings, entries.iter().all(|entry| entry.vcs.is_none()), may_go_off)
     }
 

@@ -1,26 +1,27 @@
-//! Dragonfly PAR: UGAL-L at the source router, and again at each router of the source group where it goes minimally.
+//! Dragonfly PAR: packets choose as in UGAL-L at the source router, and again at each router of the source group at which they
+//! arrive minimally.
 //!
 //! # Source
 //! Jiang, Kim, Dally, "Indirect adaptive routing on large scale interconnection networks", ISCA 2009 (progressive adaptive
-//! routing); rule of each decision as UGAL-L: minimal if q_min H_min <= q_nm H_nm + T, with the hops that are left of
-//! the two paths. VC classes l0 (l1) g0 l2 g1 l3 (group), l0 (l1) g0 l2 l3 g1 l4 (router).
+//! routing). The rule of each decision is that of UGAL-L: minimal if q_min H_min <= q_nm H_nm + T, with the remaining hops of the
+//! two paths. VC classes l0 (l1) g0 l2 g1 l3 (group), l0 (l1) g0 l2 l3 g1 l4 (router).
 //! # Parameters
-//! intermediate, as Valiant; threshold T [flits]; sensor: what q is. The second decision compares a global link with local
-//! ones. Where global links are longer, `used_credits` counts flits on their way over them as a queue. Packets are then diverted
+//! `intermediate`: as for Valiant. threshold T [flits]. `sensor`: definition of q. The second decision compares a global link with
+//! local links. If global links are longer, `used_credits` counts flits in flight on them as a queue. Packets are then diverted
 //! even at low load, so the default is `history_window`.
 //! # Guarantees
-//! At most two local hops before the first global one (three with `router`, to an intermediate in the source group); a
-//! packet that is diverted stays so. Classes rise along the path in the order above (l1 is the hop of a packet that is
-//! diverted behind a minimal local hop; a minimal packet uses l0 g0 l2), so dependencies are acyclic; 4 (5) local and 2
-//! global VC classes. Traffic inside a group is misrouted with `other_group_for_all` only.
+//! At most two local hops come before the first global hop; with `router`, to an intermediate in the source group, at most three. A
+//! packet that is diverted stays diverted. Classes rise along the path in the order above, so dependencies are acyclic. l1 is the
+//! hop of a packet that is diverted after a minimal local hop; a minimal packet uses l0 g0 l2. There are 4 (5) local and 2 global
+//! VC classes. Traffic inside a group takes detours only with `other_group_for_all`.
 //! # Not modelled
-//! Misrouting inside the intermediate and the destination group (OFAR).
+//! Misrouting inside the intermediate group and the destination group (OFAR).
 //! # Validation
-//! On every legal topology: `engine/tests/theory.rs` (latency without contention to the cycle),
-//! `conformance/src/routing.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).
-//! `engine/tests/bounds.rs`: half or more of the bound of detours. Here: the classes of every path, also behind a second
-//! decision; minimal at low load; under `group_shift` beyond the minimal bound and not below UGAL-L. FOGSim's PAR
-//! is another rule; only its rows inside a group, where both are minimal, are compared (`tests/data/golden/fogsim.csv`).
+//! On every legal topology: `engine/tests/theory.rs` (latency without contention is exact to the cycle),
+//! `conformance/src/routing.rs` (no packet is lost), `engine/tests/stall.rs` (no stall with the smallest buffers).
+//! `engine/tests/bounds.rs`: half or more of the bound of detours. In this file: the classes of every path, also after a second
+//! decision; minimal at low load; under `group_shift` above the minimal bound and not below UGAL-L. FOGSim's PAR is a different
+//! rule. Only its rows inside a group, which are minimal in both, are compared (`tests/data/golden/fogsim.csv`).
 
 use super::dragonfly_valiant;
 use crate::routing::bounds::SharedBounds;
@@ -34,11 +35,12 @@ use weft_api::state::{DETOUR, Packet};
 use weft_topology::Graph;
 use weft_units::{Flits, Refusal};
 
-/// Dragonfly PAR: UGAL-L at the source router, and again at each router of the source group where it goes minimally.
+/// Dragonfly PAR: packets choose as in UGAL-L at the source router, and again at each router of the source group at which they
+/// arrive minimally.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DragonflyPar {
-    /// Where the first phase of a detour ends.
+    /// End of the first phase of a detour.
     #[serde(default)]
     pub intermediate: dragonfly_valiant::Intermediate,
     /// Bias toward the minimal path.
@@ -49,12 +51,12 @@ pub struct DragonflyPar {
     pub sensor: Sensor,
 }
 
-/// Our choice: two more flits on the minimal path are not a reason to leave it.
+/// Our choice: two flits more on the minimal path are not a reason to leave it.
 fn two() -> Flits {
     Flits(2)
 }
 
-/// Flits in flight are not a queue: with `used_credits` packets would leave minimal paths on which no flit waits.
+/// Flits in flight are not a queue. With `used_credits` packets would leave minimal paths even if no flit waits on them.
 fn window() -> Sensor {
     Sensor::HistoryWindow
 }
@@ -64,7 +66,7 @@ pub struct Runtime {
     valiant: dragonfly_valiant::Runtime,
     threshold: i32,
     sensor: Sensor,
-    /// An intermediate is a router: one more local class between the phases.
+    /// Whether an intermediate is a router. If so, there is one more local class between the phases.
     to_router: bool,
 }
 
@@ -101,7 +103,7 @@ impl Runtime {
         packet.flags & DETOUR == 0 && self.valiant.has_choice(at, packet.dest)
     }
 
-    /// The hop of a packet that is decided; `dim` counts the first hop, behind which local classes are one higher.
+    /// The hop of a packet that has chosen its path. `dim` counts its first hop; after it local classes are one higher.
     #[inline(always)]
     fn go(&self, at: u64, packet: &mut Packet, seed: u64) -> Option<Hop> {
         let hop = self.valiant.next(at, packet, seed)?;
@@ -141,7 +143,7 @@ impl Routing for Runtime {
     }
 
     fn at_head<Q: View + ?Sized>(&self, at: u64, here: &Q, packet: &mut Packet, seed: u64) -> Hop {
-        // the second decision is about another intermediate
+        // the second decision draws another intermediate
         let mid = self.valiant.draw_intermediate(group(at), packet, seed, u64::from(packet.dim) << 32);
         let value = |hop: Hop, packet: &Packet, mid: Option<u64>| {
             let cost = self.cost(at, hop, packet, mid, seed);
@@ -150,7 +152,7 @@ impl Routing for Runtime {
         self.valiant.take_better(packet, mid, |packet| self.go(at, packet, seed), value)
     }
 
-    /// The minimal path and the one over every intermediate.
+    /// The first hops of the minimal path, and of the path over every intermediate.
     fn steps(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Step> {
         if !self.asks(at, packet) {
             return Step::named(self, at, packet, seed);
@@ -175,7 +177,7 @@ impl Routing for Runtime {
         Proof::rises()
     }
 
-    /// Place in l0 l1 g0 l2 g1 l3, or l0 l1 g0 l2 l3 g1 l4.
+    /// The position of the hop in l0 l1 g0 l2 g1 l3, or in l0 l1 g0 l2 l3 g1 l4.
     fn rank(&self, _at: u64, hop: Hop) -> u32 {
         const LOCAL: [[u32; 5]; 2] = [[0, 1, 3, 5, 5], [0, 1, 3, 4, 6]];
         const GLOBAL: [[u32; 2]; 2] = [[2, 4], [2, 5]];
@@ -202,13 +204,13 @@ mod tests {
     use std::collections::BTreeSet;
     use weft_api::coordinates::of_all;
     use weft_topology::{Peer, TopologyConfig};
-    /// a = 4, p = 2, h = 2: 9 groups, one link between two of them; and 4 groups with two links.
+    /// a = 4, p = 2, h = 2: 9 groups with one link between any two of them; and 4 groups with two links.
     const NETWORKS: [&str; 2] = [
         r#"{"dragonfly": {"routers_per_group": 4, "terminals_per_router": 2, "global_links_per_router": 2}}"#,
         r#"{"dragonfly": {"groups": 4, "routers_per_group": 4, "terminals_per_router": 2, "global_links_per_router": 2}}"#,
     ];
 
-    /// Follows a packet through every choice; `ranks` are those of its hops so far. Adds the ladders of whole paths.
+    /// Follows a packet through every choice. `ranks` are the ranks of its hops so far. Adds the sequences of ranks of whole paths.
     fn follow(
         graph: &Graph,
         routing: &Runtime,
@@ -233,7 +235,7 @@ mod tests {
         }
     }
 
-    /// The ladders of all paths from the routers of group 0, with every link between groups that a packet may draw.
+    /// The sequences of ranks of all paths from the routers of group 0, with every link between groups that a packet may draw.
     fn ladders(topology: &str, intermediate: dragonfly_valiant::Intermediate) -> BTreeSet<Vec<u32>> {
         let graph = serde_json::from_str::<TopologyConfig>(topology).unwrap().build("topology").unwrap();
         let par = DragonflyPar { intermediate, threshold: Flits(2), sensor: Sensor::HistoryWindow };
@@ -252,11 +254,11 @@ mod tests {
     fn classes_rise_on_every_path_and_all_are_used() {
         for topology in NETWORKS {
             let seen = ladders(topology, dragonfly_valiant::Intermediate::Group);
-            // minimal; diverted at once, and behind a minimal local hop
+            // minimal; diverted at once, and after a minimal local hop
             for ladder in [&[0, 2, 3][..], &[0, 2, 3, 4, 5], &[0, 1, 2, 3, 4, 5]] {
                 assert!(seen.contains(ladder), "{seen:?}");
             }
-            // over a router of another group, and, diverted late, over one of the source group
+            // over a router of another group; and, if diverted late, over a router of the source group
             let seen = ladders(topology, dragonfly_valiant::Intermediate::Router);
             for ladder in [&[0, 1, 2, 3, 4, 5, 6][..], &[0, 1, 4, 5, 6]] {
                 assert!(seen.contains(ladder), "{seen:?}");

@@ -1,20 +1,22 @@
-//! Dragonfly PB (piggybacking): at the source router, minimal or over a random intermediate, by the queues of the two first
-//! hops and by a bit that says whether the global link of the minimal path is saturated.
+//! Dragonfly PB (piggybacking): the source router chooses between the minimal path and a path over a random intermediate. It
+//! compares the queues of the two first hops, and uses a bit that says whether the global link of the minimal path is saturated.
 //!
 //! # Source
-//! Jiang, Kim, Dally, "Indirect adaptive routing on large scale interconnection networks", ISCA 2009 (piggyback routing);
-//! rules and defaults as the simulator FOGSim of the University of Cantabria has them: a global link is saturated if q >
-//! coefficient * (mean q of the global links of its router) + margin; minimal if it is not and q_min H_min <= q_nm H_nm + T.
+//! Jiang, Kim, Dally, "Indirect adaptive routing on large scale interconnection networks", ISCA 2009 (piggyback routing); rules and
+//! defaults as in the simulator FOGSim of the University of Cantabria. A global link is saturated if q > coefficient * (mean q of
+//! the global links of its router) + margin. The minimal path is taken if its link is not saturated and q_min H_min <= q_nm H_nm +
+//! T.
 //! # Parameters
-//! `intermediate`, as Valiant; `sensor`: the meaning of q; `threshold` T \[flits\]; `coefficient`, `margin` \[flits\] of the bit.
-//! `every`, `delay` \[time\]: how often routers post their bits, and when the group knows of them.
+//! `intermediate`: as for Valiant. `sensor`: definition of q. `threshold`: T \[flits\]. `coefficient`, `margin` \[flits\]: of the
+//! bit. `every`, `delay` \[time\]: how often routers post their bits, and when the group knows them.
 //! # Guarantees
-//! VC classes as Valiant's (a minimal packet uses l0 g0 l1), acyclic; traffic inside a group is misrouted with
-//! `other_group_for_all` only. With `class_credits` q counts the credits in use on the VCs of the class that the packet would take.
-//! FOGSim's PB is that with T = 0. On long links it leaves idle minimal paths, so the defaults are `history_window` and 2 flits.
+//! VC classes are those of Valiant (a minimal packet uses l0 g0 l1), which are acyclic. Traffic inside a group takes detours only
+//! with `other_group_for_all`. With `class_credits` q counts the credits in use on the VCs of the packet's next class. FOGSim's PB
+//! is `class_credits` with T = 0. On long links it leaves minimal paths that are idle, so the defaults are `history_window` and 2
+//! flits.
 //! # Not modelled
-//! The load of the packets that would carry the bits. With two global links per router and a coefficient of 2 or more the bit
-//! is never set: q1 > q1 + q2 + margin is false. `weft check` hints at this, and at margins that no queue is above.
+//! The load of the packets that would transport the bits. With two global links per router and a coefficient of 2 or more the bit
+//! is never set, because q1 > q1 + q2 + margin is false. `weft check` hints at this, and at margins that no queue exceeds.
 //! # Validation
 //! On every legal topology: `engine/tests/theory.rs` (latency without contention to the cycle),
 //! `conformance/src/routing.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers),
@@ -42,29 +44,30 @@ weft_units::codes! {
         helps: "Write a smaller `coefficient` or a smaller `margin`. The remedy of the message has the limits.";
 }
 
-/// Dragonfly PB: at the source router, minimal or over a random intermediate, by queues and by the saturation bits of the group.
+/// Dragonfly PB: the source router chooses between the minimal path and one over a random intermediate, by queues and by the
+/// saturation bits of the group.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DragonflyPb {
-    /// Where the first phase of a detour ends.
+    /// End of the first phase of a detour.
     #[serde(default)]
     pub intermediate: dragonfly_valiant::Intermediate,
     /// The sensor of the congestion of an output.
     #[serde(default)]
     pub sensor: PbSensor,
-    /// Bias toward the minimal path, where the bit is not set.
+    /// Bias toward the minimal path, if the bit is not set.
     #[serde(default = "two")]
     pub threshold: Flits,
-    /// The bit of a global link is set if its queue is longer than this times the mean of its router, plus the margin.
+    /// The bit of a global link is set if its queue is longer than the mean queue of its router, times this factor, plus the margin.
     #[serde(default = "twice")]
     pub coefficient: f64,
     /// See `coefficient`.
     #[serde(default = "five")]
     pub margin: Flits,
-    /// Time from one post of the bits to the next [time], 1 cycle or more.
+    /// Time from one post of the bits to the next [time]; at least 1 cycle.
     #[serde(default = "a_cycle")]
     pub every: Time,
-    /// Time until the other routers of the group know the bits [time], 1 cycle or more.
+    /// Time until the other routers of the group know the bits [time]; at least 1 cycle.
     #[serde(default = "ten_cycles")]
     pub delay: Time,
 }
@@ -73,15 +76,14 @@ pub struct DragonflyPb {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PbSensor {
-    /// Credits in use on the VCs of the class that the packet would take, as FOGSim's PB has it. Flits and credits in
-    /// flight count as a queue.
+    /// Credits in use on the VCs of the packet's next class, as in FOGSim's PB. Flits and credits in flight count as a queue.
     ClassCredits,
     /// Credits in use on all VCs minus the flits that the link has taken during the last credit round trip.
     #[default]
     HistoryWindow,
 }
 
-/// FOGSim has none; this is that of `dragonfly_ugal`.
+/// FOGSim has no threshold; this is the threshold of `dragonfly_ugal`.
 fn two() -> Flits {
     Flits(2)
 }
@@ -107,7 +109,7 @@ pub struct Runtime {
     valiant: dragonfly_valiant::Runtime,
     config: DragonflyPb,
     threshold: i32,
-    /// First global port of a router, and how many there are.
+    /// First global port of a router, and the number of global ports.
     global: (u16, u16),
 }
 
@@ -161,7 +163,7 @@ impl Runtime {
         Cost { at, port: hop.port, hops: self.valiant.hops(at, packet, mid, seed), bias }
     }
 
-    /// As `cost`, for decisions that list the steps of all paths. Of two paths of equal cost the minimal one wins.
+    /// Like `cost`, for decisions that list the steps of all paths. If two paths have equal cost, the minimal path wins.
     fn listed(&self, at: u64, hop: Hop, packet: &Packet, mid: Option<u64>, seed: u64) -> Cost {
         let cost = self.cost(at, hop, packet, mid, seed);
         Cost { bias: if mid.is_some() { cost.bias.max(1) } else { 0 }, ..cost }
@@ -176,7 +178,7 @@ impl Runtime {
         }
     }
 
-    /// A bit for each global link of this router, the first one lowest.
+    /// A bit for each global link of this router. The first link has the lowest bit.
     fn bits<Q: View + ?Sized>(&self, here: &Q) -> u32 {
         let (first, count) = self.global;
         let queue = |port: u16| f64::from(self.queue(here, Hop { port, class: 0 }));
@@ -185,8 +187,8 @@ impl Runtime {
         (first..first + count).fold(0, |bits, port| bits | u32::from(queue(port) > limit) << (port - first))
     }
 
-    /// The hint if no queue can set a bit. `room`: flits that the buffers hold; the best case is one full queue next to
-    /// empty ones.
+    /// The hint that is shown if no queue can set a bit. `room`: number of flits in a full buffer. In the best case one queue is
+    /// full and the queues next to it are empty.
     fn never_set(&self, room: u32) -> Option<Remark> {
         let (links, full) = (f64::from(self.global.1), f64::from(room));
         let (coefficient, Flits(margin)) = (self.config.coefficient, self.config.margin);
@@ -221,7 +223,7 @@ impl Runtime {
         Some(Remark::new(&SATURATION_BIT_NEVER_SET, format!("routing.dragonfly_pb.{key}"), numbers, what, help))
     }
 
-    /// Whether the global link of the minimal path is saturated, as this router knows.
+    /// Whether the global link of the minimal path is saturated, according to the bits that this router knows.
     fn is_saturated<Q: View + ?Sized>(&self, at: u64, here: &Q, packet: &Packet, seed: u64) -> bool {
         let groups = &self.valiant.groups;
         if group(at) == group(packet.dest) {
@@ -282,7 +284,7 @@ impl Routing for Runtime {
         numbers[0] = self.bits(here);
     }
 
-    /// The minimal path, and one path over each intermediate.
+    /// The first hops of the minimal path, and of one path over each intermediate.
     fn steps(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Step> {
         if !self.asks(at, packet) {
             return Step::named(self, at, packet, seed);

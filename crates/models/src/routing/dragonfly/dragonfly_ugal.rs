@@ -1,26 +1,27 @@
-//! Dragonfly UGAL: at the source router, minimal or over a random intermediate, by a queue of each of the two paths.
+//! Dragonfly UGAL: the source router chooses between the minimal path and a path over a random intermediate. It compares one queue
+//! of each of the two paths.
 //!
 //! # Source
-//! Kim et al., ISCA 2008: UGAL-L and, as the ideal, UGAL-G; rule minimal if q_min H_min <= q_nm H_nm + T, with the
+//! Kim et al., ISCA 2008: UGAL-L and, as the ideal, UGAL-G. The minimal path is taken if q_min H_min <= q_nm H_nm + T, with the
 //! hops of the two paths.
 //! # Parameters
-//! intermediate, as Valiant; threshold T [flits]; sensor: what q is; queues: where q is read, `local` (UGAL-L) at the
-//! first hop, `global` (UGAL-G) at the first global channel, in whichever router of the group it is, `posted` the same as
-//! the router of that channel posted it: every router posts the queues of its global channels in one cycle out of
-//! `every`, and the others know them `delay` later.
+//! `intermediate`: as for Valiant. threshold T [flits]. `sensor`: definition of q. `queues`: the place at which q is read. `local`
+//! (UGAL-L) reads it at the first hop. `global` (UGAL-G) reads it at the first global channel, in whichever router of the group
+//! this channel is. `posted` reads the value that the router of that channel posted: every router posts the queues of its global
+//! channels in one cycle out of `every`, and the other routers know them `delay` later.
 //! # Guarantees
-//! VC classes as Valiant's (a minimal packet uses l0 g0 l1), acyclic; traffic inside a group is misrouted with
-//! `other_group_for_all` only.
+//! VC classes are those of Valiant (a minimal packet uses l0 g0 l1), which are acyclic. Traffic inside a group takes detours only
+//! with `other_group_for_all`.
 //! # Not modelled
-//! With `global`, the time that a queue length takes through the group (it is read at once, as by an oracle); with
-//! `posted`, the load of the packets that would carry it. BookSim2's fixed bias of 30 flits and its single VC class on
-//! the way to the intermediate, which can deadlock.
+//! With `global`: the time in which a queue length travels through the group (it is read at once, as by an oracle). With `posted`:
+//! the load of the packets that would transport it. BookSim2's fixed bias of 30 flits and its single VC class on the way to the
+//! intermediate, which can deadlock.
 //! # Validation
-//! On every legal topology: `engine/tests/theory.rs` (latency without contention to the cycle),
-//! `conformance/src/routing.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).
-//! `engine/tests/paths.rs`: the queues that are compared; `engine/tests/bounds.rs`: half or more of the bound of
-//! detours, with local and with global queues. Peers: the rows `ugal` are for information, since both compose this
-//! routing differently (`tests/data/golden/booksim.csv`, `tests/data/golden/caminos.csv`).
+//! On every legal topology: `engine/tests/theory.rs` (latency without contention is exact to the cycle),
+//! `conformance/src/routing.rs` (no packet is lost), `engine/tests/stall.rs` (no stall with the smallest buffers).
+//! `engine/tests/paths.rs`: the queues that are compared. `engine/tests/bounds.rs`: half or more of the bound of detours, with
+//! local and with global queues. Other simulators: the rows `ugal` are for information only, because the two simulators compose
+//! this routing differently (`tests/data/golden/booksim.csv`, `tests/data/golden/caminos.csv`).
 
 use super::dragonfly_valiant;
 use crate::routing::bounds::SharedBounds;
@@ -35,11 +36,11 @@ use weft_api::state::{DETOUR, Packet};
 use weft_topology::Graph;
 use weft_units::{Flits, Refusal, Time};
 
-/// Dragonfly UGAL: at the source router, minimal or over a random intermediate, by a queue of each of the two paths.
+/// Dragonfly UGAL: the source router chooses between the minimal path and a path over a random intermediate, by one queue of each path.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DragonflyUgal {
-    /// Where the first phase of a detour ends.
+    /// End of the first phase of a detour.
     #[serde(default)]
     pub intermediate: dragonfly_valiant::Intermediate,
     /// Bias toward the minimal path.
@@ -53,12 +54,12 @@ pub struct DragonflyUgal {
     pub queues: Queues,
 }
 
-/// Ours. BookSim2 has 30, since it counts the credits in flight on its links as a queue.
+/// Ours. BookSim2 has 30, because it counts the credits in flight on its links as a queue.
 fn two() -> Flits {
     Flits(2)
 }
 
-/// Flits in flight are not a queue: with `used_credits` packets would leave minimal paths on which no flit waits.
+/// Flits in flight are not a queue. With `used_credits` packets would leave minimal paths even if no flit waits on them.
 fn window() -> Sensor {
     Sensor::HistoryWindow
 }
@@ -71,8 +72,8 @@ pub enum Queues {
     Local {},
     /// UGAL-G: the congestion of the first global channel of the path, as it is in this cycle.
     Global {},
-    /// The congestion of the first global channel of the path: of a channel of the source router as it is, of one of
-    /// another router as that posted it last.
+    /// The congestion of the first global channel of the path. For a channel of the source router it is the present value, for a
+    /// channel of another router the value that this router posted last.
     Posted(Posted),
 }
 
@@ -82,13 +83,13 @@ impl Default for Queues {
     }
 }
 
-/// Times of the posts by which routers publish the congestion of their global channels.
+/// Times at which routers post the congestion of their global channels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Posted {
-    /// Time from one post to the next [time], 1 cycle or more.
+    /// Time from one post to the next [time]; at least 1 cycle.
     pub every: Time,
-    /// Time until the other routers of the group know of it [time], 1 cycle or more.
+    /// Time until the other routers of the group know the post [time]; at least 1 cycle.
     pub delay: Time,
 }
 
@@ -98,10 +99,10 @@ pub struct Runtime {
     threshold: i32,
     sensor: Sensor,
     queues: Queues,
-    /// By router: its first port among those of all routers. Routers of a group may have different numbers of ports, as links of
-    /// escape rings may be trunks.
+    /// For each router: the index of its first port among the ports of all routers. Routers of a group may have different numbers
+    /// of ports, because links of escape rings may be trunks.
     first_ports: Vec<u32>,
-    /// First global port of a router, and how many there are.
+    /// First global port of a router, and the number of global ports.
     global: (u16, u16),
 }
 
@@ -132,7 +133,7 @@ impl RoutingModel for DragonflyUgal {
             Example::of(r#"{"queues": {"global": {}}}"#).bound_with_detours_to_the_next_group(),
             Example::of(r#"{"queues": {"global": {}}, "intermediate": "router"}"#),
             Example::of(r#"{"queues": {"global": {}}, "intermediate": "other_group_for_all"}"#),
-            // numbers of other routers are 10 to 19 cycles old
+            // values of other routers are 10 to 19 cycles old
             Example::of(r#"{"queues": {"posted": {"every": "10cycles", "delay": "10cycles"}}}"#)
                 .bound_with_detours_to_the_next_group(),
         ]
@@ -147,12 +148,12 @@ impl Runtime {
         undecided && self.valiant.has_choice(at, packet.dest)
     }
 
-    /// The cost of the path that begins with `hop`; `mid` is its intermediate if it is a detour.
+    /// The cost of the path that begins with `hop`. `mid` is its intermediate if the path is a detour.
     #[inline(always)]
     fn cost(&self, at: u64, hop: Hop, packet: &Packet, mid: Option<u64>, seed: u64) -> Cost {
         let hops = self.valiant.hops(at, packet, mid, seed);
         let bias = if mid.is_some() { self.threshold } else { 0 };
-        // if the intermediate is in the source's own group, the first global channel is the one to the destination
+        // if the intermediate is in the source's own group, the first global channel leads to the destination group
         let to = mid.filter(|&mid| group(mid) != group(at)).unwrap_or(packet.dest);
         let stays = group(to) == group(at);
         if stays || matches!(self.queues, Queues::Local {}) {
@@ -164,7 +165,7 @@ impl Runtime {
 }
 
 impl Runtime {
-    /// The congestion of the output that `cost` names, as the router at `at` knows it.
+    /// The congestion of the output in `cost`, as far as the router at `at` knows it.
     #[inline(always)]
     fn congestion<Q: View + ?Sized>(&self, at: u64, here: &Q, cost: Cost) -> i32 {
         match self.queues {
@@ -181,7 +182,7 @@ impl Runtime {
         group(at) * self.valiant.groups.per_group + index(at)
     }
 
-    /// Ports from the first one of a router to the first one of another.
+    /// Difference between the port indices of two routers' first ports.
     #[inline(always)]
     fn ports_between(&self, from: u64, to: u64) -> i32 {
         let first = |at: u64| self.first_ports[self.router(at) as usize] as i32;
@@ -239,7 +240,7 @@ impl Routing for Runtime {
         }
     }
 
-    /// The minimal path, and one path over each intermediate.
+    /// The first hops of the minimal path, and of one path over each intermediate.
     fn steps(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Step> {
         if !self.asks(at, packet) {
             return Step::named(self, at, packet, seed);
@@ -292,7 +293,7 @@ mod tests {
     use weft_api::coordinates::of_all;
     use weft_topology::{Peer, TopologyConfig};
 
-    /// Routers on the rest of the path of a packet that leaves router `at` by a step.
+    /// Number of routers on the rest of the path of a packet that leaves router `at` by a step.
     fn hops(graph: &Graph, routing: &Runtime, at: u32, step: &Step) -> u32 {
         let (coords, mut packet, mut hop, mut at, mut made) = (of_all(graph), step.after, step.hop, at, 0);
         while let Peer::Router { router, .. } = graph.ports(at)[usize::from(hop.port)].peer {
@@ -326,12 +327,12 @@ mod tests {
                     longest = longest.max(weighed);
                 }
             }
-            // over a group: local, global, local, global, local; over a router one local hop more
+            // over a group: local, global, local, global, local; over a router there is one more local hop
             let most = if intermediate == dragonfly_valiant::Intermediate::Group { 5 } else { 6 };
             assert_eq!(longest, most, "{intermediate:?}");
         }
     }
-    /// Links of the escape ring are trunks inside of groups only. The router in the middle of a group has 10 ports, and the others have 8.
+    /// Links of the escape ring are trunks only inside of groups. The router in the middle of a group has 10 ports, and the others have 8.
     #[test]
     fn the_queues_that_are_read_are_those_of_the_gateway() {
         let dragonfly = r#"{"dragonfly": {"routers_per_group": 3, "terminals_per_router": 1, "global_links_per_router": 1,

@@ -2,24 +2,24 @@
 //!
 //! # Source
 //! Kim et al., ISCA 2008; VC classes l0 g0 l1 g1 l2 (group), l0 g0 l1 l2 g1 l3 (router, as CAMINOS' ladder). `other_group` is
-//! Valiant of FOGSim's later versions, `other_group_for_all` that of its first one.
+//! Valiant in FOGSim's later versions, and `other_group_for_all` is Valiant in its first version.
 //! # Parameters
-//! intermediate: `group`, the first phase ends at the first router of a random group that is neither source nor
-//! destination group (traffic inside a group stays minimal); `other_group`, the same, but the group is any that is not
-//! the source's: a packet that draws that of its destination goes minimally; `other_group_for_all`, also inside a
-//! group, and from a router to itself; `router`, at a random router of the whole machine, which may lie in the source
-//! or destination group and may be the source or the destination itself. early_exit: whether a packet that comes to its
-//! destination router on the way to the intermediate ends there, as in CAMINOS; else it continues to the intermediate
-//! and returns.
+//! `intermediate`: the router at which the first phase ends. With `group` it is the first router of a random group that is neither
+//! the source group nor the destination group; traffic inside a group stays minimal. With `other_group` the group is any group
+//! except the source's; a packet that draws its destination's group takes the minimal path. With `other_group_for_all` this also
+//! applies inside a group, and from a router to itself. With `router` it is a random router of the whole machine, which may be in
+//! the source or destination group, or be the source or the destination itself. `early_exit`: whether a packet ends at its
+//! destination router if it reaches this router on the way to the intermediate, as in CAMINOS. Otherwise it continues to the
+//! intermediate and returns.
 //! # Guarantees
-//! VC class rises along the path, so dependencies are acyclic; 3 (4) local and 2 global VC classes.
+//! The VC class rises along the path, so dependencies are acyclic. There are 3 (4) local and 2 global VC classes.
 //! # Not modelled
-//! Nothing.
+//! Nothing is omitted.
 //! # Validation
-//! On every legal topology: `engine/tests/theory.rs` (latency without contention to the cycle),
-//! `conformance/src/routing.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).
+//! On every legal topology: `engine/tests/theory.rs` (latency without contention is exact to the cycle),
+//! `conformance/src/routing.rs` (no packet is lost), `engine/tests/stall.rs` (no stall with the smallest buffers).
 //! `engine/tests/bounds.rs`: the bound under `group_shift` is reached. The tests of this file: mean hops with and without
-//! `early_exit` against the mean over all paths. CAMINOS: the rows `val` of `tests/data/golden/caminos.csv` (`router`,
+//! `early_exit`, compared with the mean over all paths. CAMINOS: the rows `val` of `tests/data/golden/caminos.csv` (`router`,
 //! `early_exit`). FOGSim: the rows `VAL` of `tests/data/golden/fogsim.csv` (`other_group`).
 
 use crate::routing::bounds::{DRAGONFLY, NEXT_GROUP, NEXT_ROUTER};
@@ -40,8 +40,8 @@ pub struct DragonflyValiant {
     /// The router at which the first phase ends.
     #[serde(default)]
     pub intermediate: Intermediate,
-    /// Whether packets end at their destination router if they meet it on the way to the intermediate, without going on
-    /// to that and back. They meet it where the intermediate is a router, or paths inside a group leave it.
+    /// Whether packets that reach their destination router on the way to the intermediate end there. Otherwise they continue to the
+    /// intermediate and return. Packets can reach it if the intermediate is a router, or if paths inside a group leave the group.
     #[serde(default)]
     pub early_exit: bool,
 }
@@ -53,9 +53,9 @@ pub enum Intermediate {
     /// At the first router of a random group: 3 local and 2 global VC classes.
     #[default]
     Group,
-    /// At the first router of a random group other than the source's: minimal if it is that of the destination.
+    /// At the first router of a random group other than the source's. If it is the destination's group, the path is minimal.
     OtherGroup,
-    /// The same, also for packets inside a group: they leave it and return.
+    /// The same, and packets inside a group also leave it and return.
     OtherGroupForAll,
     /// At a random router: 4 local and 2 global VC classes.
     Router,
@@ -83,16 +83,17 @@ impl RoutingModel for DragonflyValiant {
     fn examples() -> Vec<Example<Self>> {
         vec![
             Example::of("{}")
-                // The 8 terminals of group i go to i + 1 over 7 others: a global link i -> j, j != i + 1, carries 8 / 7
-                // of i and 8 / 7 of j - 1. A local link carries at most 2 terminals * 2 / 7 to a gateway, 8 / 7 between
-                // gateways (to i and to i + 1) and 2 global links * 8 / 7 / 4 from a gateway: no more. That the mean of
-                // a window stays below the bound at higher loads is not said: at 0.569 it was 0.442 in one.
+                // The 8 terminals of group i send to group i + 1 over 7 other groups. A global link i -> j, j != i + 1, carries 8 /
+                // 7 from group i and 8 / 7 from group j - 1. A local link carries at most 2 terminals * 2 / 7 to a gateway, 8 / 7
+                // between gateways (to i and to i + 1) and 2 global links * 8 / 7 / 4 from a gateway. This is not more than a
+                // global link carries. At higher loads the mean of a window may stay below the bound: at 0.569 it was 0.442 in one
+                // window.
                 .bound(DRAGONFLY, NEXT_GROUP, Accepts::AtLeast(7.0 / 16.0)),
             Example::of(r#"{"intermediate": "router"}"#),
             Example::of(r#"{"intermediate": "router", "early_exit": true}"#),
             Example::of(r#"{"intermediate": "other_group"}"#),
-            // Every packet goes to one of 8 groups and returns: each of the 8 global links of a group carries what 1 of its 8
-            // terminals sends, and as much of another group back. A local link carries half of that.
+            // Every packet goes to one of 8 groups and returns. Each of the 8 global links of a group carries the load of 1 of its
+            // 8 terminals, and the same load of another group on its way back. A local link carries half of this load.
             Example::of(r#"{"intermediate": "other_group_for_all"}"#).bound(
                 DRAGONFLY,
                 NEXT_ROUTER,
@@ -112,8 +113,8 @@ impl Runtime {
         self.groups.vc_classes(local, 2)
     }
 
-    /// A random intermediate for a packet now at `from`; `None` if this packet goes minimally. `again`: 0 for its first draw,
-    /// another number for each further one.
+    /// A random intermediate for a packet that is now at `from`; `None` if this packet takes the minimal path. `again`: 0 for the
+    /// packet's first draw, a different number for each further draw.
     pub(super) fn draw_intermediate(&self, from: u32, packet: &Packet, seed: u64, again: u64) -> Option<u64> {
         let (g, a) = (self.groups.groups, self.groups.per_group);
         let hash = draw(seed ^ again, packet, 0x51);
@@ -134,7 +135,7 @@ impl Runtime {
         Some(u64::from(other_group(below(hash, g - 2), from, to)) << 16)
     }
 
-    /// Whether the intermediate is drawn among all groups but that of the source.
+    /// Whether the intermediate is drawn from all groups except the source group.
     fn takes_any_other_group(&self) -> bool {
         match self.intermediate {
             Intermediate::OtherGroup | Intermediate::OtherGroupForAll => true,
@@ -151,8 +152,8 @@ impl Runtime {
         }
     }
 
-    /// Hops from `at` to `dest` over the intermediate `mid`. A packet that only has to enter the group of `mid`
-    /// continues from the router where it enters it.
+    /// Hops from `at` to `dest` over the intermediate `mid`. A packet that only has to enter the group of `mid` continues from the
+    /// router at which it enters the group.
     pub(super) fn distance_over(&self, at: u64, mid: u64, dest: u64, packet: &Packet, seed: u64) -> u32 {
         match self.intermediate {
             Intermediate::Group | Intermediate::OtherGroup | Intermediate::OtherGroupForAll => {
@@ -171,7 +172,7 @@ impl Runtime {
         packet.flags |= DETOUR;
     }
 
-    /// Begins the second phase of the packet; its VC classes are above those of the first.
+    /// Begins the second phase of the packet. Its VC classes are above those of the first phase.
     #[inline(always)]
     pub(super) fn second_phase(&self, packet: &mut Packet) {
         packet.phase = 1;
@@ -187,10 +188,10 @@ impl Runtime {
     }
 }
 
-/// Common part of the routings that compare the minimal path with one over an intermediate (UGAL, PAR). `go` names the
-/// next hop of a packet that is decided; `mid` is the intermediate of a detour, and `None` on the minimal path.
+/// Common part of the routings that compare the minimal path with one over an intermediate (UGAL, PAR). `go` returns the next hop
+/// of a packet that has chosen its path. `mid` is the intermediate of a detour, and `None` on the minimal path.
 impl Runtime {
-    /// Hops of the path from `at` to the destination of the packet.
+    /// Number of hops of the path from `at` to the destination of the packet.
     #[inline(always)]
     pub(super) fn hops(&self, at: u64, packet: &Packet, mid: Option<u64>, seed: u64) -> u32 {
         match mid {
@@ -199,7 +200,7 @@ impl Runtime {
         }
     }
 
-    /// Takes the minimal path unless `value` of the one over `mid`, if one was drawn, is less.
+    /// Takes the minimal path, unless a path over `mid` was drawn and its `value` is less.
     #[inline(always)]
     pub(super) fn take_better(
         &self,
@@ -222,7 +223,7 @@ impl Runtime {
         minimal
     }
 
-    /// The minimal path, as `both_ways` begins with it.
+    /// The first step of the minimal path, with which `both_ways` begins.
     pub(super) fn minimal_way(
         &self,
         packet: &Packet,
@@ -235,7 +236,7 @@ impl Runtime {
         Some(Step { hop, after, cost: Some(cost(hop, &after, None)) })
     }
 
-    /// All paths that `take_better` may choose: the minimal path, and one path over each intermediate.
+    /// The first steps of all paths that `take_better` may choose: of the minimal path, and of one path over each intermediate.
     pub(super) fn both_ways(
         &self,
         at: u64,
@@ -255,7 +256,7 @@ impl Runtime {
     }
 }
 
-/// The group with this number among those that are neither `from` nor `to`.
+/// The group with this number among the groups other than `from` and `to`.
 #[inline(always)]
 fn other_group(number: u32, from: u32, to: u32) -> u32 {
     let after_first = number + u32::from(number >= from.min(to));
@@ -272,7 +273,7 @@ impl Routing for Runtime {
     }
 
     fn inject(&self, packet: &mut Packet, _seed: u64) {
-        // drawn at the first router, where the source group is known
+        // the packet draws at the first router, at which the source group is known
         packet.target = u64::MAX;
     }
 
@@ -308,7 +309,7 @@ impl Routing for Runtime {
         Proof::TwoLegs { by_line: false, minimal_phase: Some(2) }
     }
 
-    /// Over an intermediate router, the local link to it and the one away from it follow each other.
+    /// Rank of a hop. At an intermediate router, the local link to it and the local link away from it follow each other.
     fn rank(&self, _at: u64, hop: Hop) -> u32 {
         const LOCAL: [u32; 4] = [0, 2, 3, 5];
         const GLOBAL: [u32; 2] = [1, 4];
@@ -336,7 +337,7 @@ impl Routing for Runtime {
         group(from) != group(to)
     }
 
-    /// One packet per intermediate that it may draw at `at`.
+    /// One packet per intermediate that the packet may draw at `at`.
     fn detours(&self, at: u64, packet: Packet) -> Outcomes<'_> {
         let (g, a) = (self.groups.groups, self.groups.per_group);
         let (from, to) = (group(at), group(packet.dest));

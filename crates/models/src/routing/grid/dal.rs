@@ -1,29 +1,30 @@
-//! DAL: dimensionally adaptive, load-balanced routing of a HyperX; at each hop a packet may cross any unaligned
-//! dimension, with at most one detour in each.
+//! DAL: dimensionally adaptive, load-balanced routing of a HyperX. At each hop a packet may cross any unaligned dimension. It may
+//! take at most one detour in each dimension.
 //!
 //! # Source
 //! J. H. Ahn, N. Binkert, A. Davis, M. McLaren, R. S. Schreiber, "HyperX: Topology, Routing, and Packaging of Efficient
 //! Large-Scale Networks", SC'09.
 //! # Parameters
-//! threshold T \[flits\]: bias toward minimal hops; sensor: what q is.
+//! threshold T \[flits\]: bias toward minimal hops. `sensor`: definition of q.
 //! # Guarantees
-//! At each router the candidates are the minimal hop of every unaligned dimension and, in every unaligned dimension
-//! without a detour so far, a hop to one random router; the least q * (hops that are left) wins, plus T for a detour; a
-//! hash decides between minimal hops that are equal. At most two hops per dimension. The VC class is the hop index, so
-//! it rises with each hop and dependencies are acyclic; as many classes as hops.
+//! At each router there are two kinds of candidates: the minimal hop of every unaligned dimension, and a hop to one random router
+//! in every unaligned dimension without a detour so far. The candidate with the least q * (remaining hops) wins, plus T for a
+//! detour. A hash decides between minimal hops that are equal. At most two hops per dimension. The VC class is the hop index. It
+//! rises with each hop, so dependencies are acyclic, and there are as many classes as hops.
 //!
-//! Under a policy that switches links of lines (TCEP, Section IV-E): minimal hops only where the direct link is on. A detour leads
-//! over a router, drawn among those with active links to both ends, and has no bias where the direct link is dark. A shadow
-//! link is taken back if the detour has no credit. A packet finishes its detour before it crosses another dimension. If the
-//! second link has gone dark meanwhile, it goes over the hub. So a dimension of 3 routers or more needs 3 VC classes. If the hub moves meanwhile, the packet may take further hops on its last class.
+//! Under a policy that switches links of lines (TCEP, Section IV-E), minimal hops are candidates only if the direct link is on. A detour
+//! leads over a router that is drawn from the routers with active links to both ends. It has no bias if the direct link is dark. A packet
+//! reactivates a shadow link if the detour has no credit. A packet finishes its detour before it crosses another dimension. If the second
+//! link of the detour has gone dark meanwhile, the packet goes over the hub. So a dimension of 3 or more routers needs 3 VC classes. If the
+//! hub moves meanwhile, the packet may take further hops on its last class.
 //! # Not modelled
-//! The escape layer that the paper also allows instead of distance classes.
+//! The escape layer, which the paper also allows in place of distance classes.
 //! # Validation
-//! On every legal topology: `engine/tests/theory.rs` (latency without contention to the cycle),
-//! `conformance/src/routing.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).
-//! `engine/tests/paths.rs`: its paths are all those with one detour per dimension, and no others;
-//! `engine/tests/bounds.rs`: half or more of the bound of detours. `conformance/src/policy.rs`: nothing is lost under
-//! policies that switch links. No other simulator was compared.
+//! On every legal topology: `engine/tests/theory.rs` (latency without contention is exact to the cycle),
+//! `conformance/src/routing.rs` (no packet is lost), `engine/tests/stall.rs` (no stall with the smallest buffers).
+//! `engine/tests/paths.rs`: its paths are all paths with at most one detour per dimension, and no others. `engine/tests/bounds.rs`:
+//! half or more of the bound of detours. `conformance/src/policy.rs`: nothing is lost under policies that switch links. No
+//! comparison with another simulator.
 
 mod by_links;
 
@@ -42,7 +43,7 @@ use weft_api::state::{DETOUR, Packet};
 use weft_topology::Graph;
 use weft_units::{Flits, Refusal};
 
-/// DAL: at each hop any unaligned dimension of a HyperX, with at most one detour in each.
+/// DAL: at each hop a packet may cross any unaligned dimension of a HyperX, with at most one detour in each.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Dal {
@@ -54,21 +55,21 @@ pub struct Dal {
     pub sensor: Sensor,
 }
 
-/// Our choice: two more flits on the minimal path are not a reason to leave it.
+/// Our choice: two flits more on the minimal path are not a reason to leave it.
 fn two() -> Flits {
     Flits(2)
 }
 
-/// Flits in flight are not a queue: with `used_credits` packets would leave minimal paths on which no flit waits.
+/// Flits in flight are not a queue. With `used_credits` packets would leave minimal paths even if no flit waits on them.
 fn window() -> Sensor {
     Sensor::HistoryWindow
 }
 
-/// In a packet, `dim` is the set of dimensions in which it has taken a detour, and `lane` the number of its hops.
+/// In a packet, `dim` is the set of dimensions in which the packet has taken a detour, and `lane` is the number of its hops.
 #[derive(Debug, Clone)]
 pub struct Runtime {
     classes: Classes,
-    /// VC classes of each link between routers.
+    /// Number of VC classes of each link between routers.
     hops: u8,
     grid: Grid,
     threshold: i32,
@@ -88,7 +89,7 @@ impl RoutingModel for Dal {
 
     fn build(&self, graph: &Graph) -> Result<Runtime, Refusal> {
         let grid = Grid::complete(graph).expect("a graph that fits");
-        // a dimension of two routers has no third one for a detour
+        // a dimension of two routers has no third router for a detour
         let hops = most_hops(&grid, 2);
         let (classes, threshold) = (same_classes(graph, hops), threshold(self.threshold, "dal")?);
         let lines = SwitchedLines::of(graph);
@@ -100,7 +101,7 @@ impl RoutingModel for Dal {
     }
 }
 
-/// Most hops of a packet: `in_each` in a dimension of 3 routers or more, where detours are possible. 1 or more in all.
+/// Most hops of a packet: `in_each` in a dimension of 3 or more routers, in which detours are possible. At least 1 over all dimensions.
 fn most_hops(grid: &Grid, in_each: u8) -> u8 {
     grid.widths.iter().map(|&width| if width > 2 { in_each } else { width - 1 }).sum::<u8>().max(1)
 }
@@ -118,7 +119,7 @@ impl Runtime {
         packet.dim >> d & 1 == 0 && self.grid.widths[d] > 2
     }
 
-    /// A random coordinate of dimension `d`, neither the router's own nor that of the destination.
+    /// A random coordinate of dimension `d`, other than that of the router and that of the destination.
     #[inline(always)]
     fn other(&self, at: u64, d: usize, packet: &Packet, seed: u64) -> u8 {
         let (own, to) = (Grid::coordinate(at, d), Grid::coordinate(packet.dest, d));
@@ -147,7 +148,7 @@ impl Routing for Runtime {
         let hops = self.grid.differences(at, packet.dest).count() as u32;
         let cost = |port: u16, hops: u32, bias: i32| weigh(here, at, Hop { port, class: packet.lane }, hops, bias);
         let first = draw(seed, packet, 0x3d + u64::from(packet.lane));
-        // (cost, detour, place in a random order of dimensions): the least is taken
+        // (cost, whether a detour, position in a random order of dimensions): the least is taken
         let mut best = ((i32::MAX, 1, 0), 0, 0);
         for (place, d) in self.grid.differences(at, packet.dest).enumerate() {
             let turn = (place as u32 + below(first, hops)) % hops;

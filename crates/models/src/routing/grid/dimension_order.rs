@@ -1,27 +1,27 @@
-//! Dimension order: dimension 0 first, each dimension finished before the next.
+//! Dimension order: packets cross dimension 0 first, and finish each dimension before the next.
 //!
 //! # Source
 //! Dally and Seitz, IEEE Trans. Computers 1987 (dateline). `entry` is the static class choice of BookSim2's torus.
 //! `bubble` is bubble flow control: Carrion et al., HiPC 1997; Puente et al., "The Adaptive Bubble Router", JPDC 61(9),
 //! 2001.
 //! # Parameters
-//! dateline: how the rings of a torus are kept free of deadlock (`crossing` and `entry`: two VC classes; `bubble`: room
-//! for two packets to enter a ring, for one to move on in it; `none`: they are not).
+//! `dateline`: rule that keeps the rings of a torus free of deadlock. `crossing` and `entry` use two VC classes. With `bubble` a
+//! packet that enters a ring needs room for two packets, and a packet that moves on in it needs room for one. With `none` rings can
+//! deadlock.
 //! # Guarantees
-//! Minimal, in order per source and destination and VC; one VC class, two on a torus with a dateline. With `bubble` all
-//! VCs of a link serve all packets, and one is enough; each direction of each ring always has room for a packet in one
-//! of its buffers. That needs virtual cut-through, buffers for two packets, and packets of one length; other runs are
+//! Minimal paths. Packets stay in order per source, destination and VC. There is one VC class, and two on a torus with a dateline.
+//! With `bubble` all VCs of a link serve all packets, and one VC is enough. Each direction of each ring always has room for a
+//! packet in one of its buffers. This needs virtual cut-through, buffers for two packets, and packets of one length. Other runs are
 //! refused.
 //! # Not modelled
-//! Ties: half way round a ring every packet draws its direction. `bubble`: fairness. Packets in a ring go before
-//! packets that enter it, which wait as long as the ring stays full.
+//! Ties: if both directions round a ring are equally long, every packet draws its direction. `bubble`: fairness. Packets in a ring
+//! have priority over packets that enter it; these wait as long as the ring stays full.
 //! # Validation
-//! On every legal topology: `engine/tests/theory.rs` (latency without contention to the cycle),
-//! `conformance/src/routing.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).
-//! `engine/tests/bounds.rs`: bounds under tornado are reached; `engine/tests/stall.rs`: without dateline a ring is
-//! refused, and stalls if forced, and with `bubble` it does not stall in buffers of two packets.
-//! `engine/src/network/bubbles/tests.rs`: in every cycle each ring has its bubble. No other simulator was compared for `bubble`. BookSim2: the
-//! rows `dim_order`, `dest_tag` and `ran_min` of `tests/data/golden/booksim.csv`.
+//! On every legal topology: `engine/tests/theory.rs` (latency without contention is exact to the cycle), `conformance/src/routing.rs` (no
+//! packet is lost), `engine/tests/stall.rs` (no stall with the smallest buffers). `engine/tests/bounds.rs`: bounds under tornado are
+//! reached. `engine/tests/stall.rs`: without a dateline a ring is refused, and stalls if forced; with `bubble` it does not stall in buffers
+//! of two packets. `engine/src/network/bubbles/tests.rs`: in every cycle each ring has its bubble. No comparison with another simulator for
+//! `bubble`. BookSim2: the rows `dim_order`, `dest_tag` and `ran_min` of `tests/data/golden/booksim.csv`.
 
 use crate::routing::bounds::SharedBounds;
 pub use crate::routing::on_grid::Dateline;
@@ -33,7 +33,7 @@ use weft_api::state::Packet;
 use weft_topology::Graph;
 use weft_units::Refusal;
 
-/// Dimension order: dimension 0 first, each dimension finished before the next.
+/// Dimension order: packets cross dimension 0 first, and finish each dimension before the next.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DimensionOrder {

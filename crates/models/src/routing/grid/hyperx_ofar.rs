@@ -1,42 +1,44 @@
-//! HyperX OFAR: in-transit adaptive routing. A head takes another unaligned dimension, or a detour in one, where its minimal
-//! output is taken; a ring is the escape.
+//! HyperX OFAR: in-transit adaptive routing. If its minimal output is occupied, a head takes another unaligned dimension, or a
+//! detour in one. An escape ring prevents deadlock.
 //!
 //! # Source
-//! The mechanism of M. Garcia et al., "Bubble Flow Control in High-Radix Hierarchical Networks" (OFAR), sections IV and V, with
-//! the triggers of the authors' simulator FOGSim, first version, on the network and with the detours of J. H. Ahn et al., "HyperX:
-//! Topology, Routing, and Packaging of Efficient Large-Scale Networks", SC'09 (DAL). Bubble: C. Carrion et al., HiPC 1997. No paper has put
-//! them together: the following is our choice.
+//! The mechanism of M. Garcia et al., "Bubble Flow Control in High-Radix Hierarchical Networks" (OFAR), sections IV and V, with the
+//! triggers of the authors' simulator FOGSim, first version, on the network and with the detours of J. H. Ahn et al., "HyperX: Topology,
+//! Routing, and Packaging of Efficient Large-Scale Networks", SC'09 (DAL). Bubble: C. Carrion et al., HiPC 1997. No paper has combined
+//! them; the following combination is our choice.
 //! # Parameters
-//! `trigger`, `least_occupancy` Th_min \[share of a buffer\], `most_occupancy` Th_non-min (`relative`: \[share of the occupancy of
-//! the minimal output\], `fixed`: \[share of a buffer\]), `occupancy` (what both compare: `credits` that are used, or flits that
-//! are `waiting`), `ring` (kind, `rings`, `directions`, `vcs`, `exits`, `from_sources`), `injection` (`bubble` \[packets\],
-//! `escape_occupancy` \[share of a buffer\]).
+//! `trigger`. `least_occupancy`: Th_min \[share of a buffer\]. `most_occupancy`: Th_non-min (`relative`: \[share of the occupancy
+//! of the minimal output\], `fixed`: \[share of a buffer\]). `occupancy`: the quantity that both thresholds compare, `credits` in
+//! use or flits that are `waiting`. `ring` (kind, `rings`, `directions`, `vcs`, `exits`, `from_sources`). `injection` (`bubble`
+//! \[packets\], `escape_occupancy` \[share of a buffer\]).
 //! # Guarantees
-//! Of the unaligned dimensions a packet prefers one at each router, by a hash. If that output is taken (`trigger`) or
-//! has no room, it takes the minimal hop of another one that is open; else, if it is taken and at least so full as
-//! Th_min, a hop to another router of an unaligned dimension in which it has made no detour so far, drawn among those
-//! that are open and at most so full as Th_non-min. Where no minimal output has room it enters the ring (from its
-//! source only with `from_sources`), or continues in it. At most one detour per dimension and packet, so at most two
-//! hops per dimension outside the ring before the first escape; a packet that has left the ring `exits` times stays in
-//! it until its destination router. Every run is held to the limit of hops that follows (`most_hops`). All VCs outside
-//! the ring serve all packets, in no order. Every packet between routers may escape; a ring keeps a bubble.
+//! At each router, a hash chooses one of the unaligned dimensions, which the packet prefers. If that output is occupied (`trigger`)
+//! or has no room, the packet takes an open minimal hop in another dimension. If there is none, and the preferred output is
+//! occupied and at least at Th_min, it takes a hop to another router of an unaligned dimension in which it has made no detour so
+//! far. This hop is drawn from the outputs that are open and at most at Th_non-min. If no minimal output has room, the packet
+//! enters the ring (from its source only with `from_sources`), or continues in it. A packet takes at most one detour per dimension,
+//! so it makes at most two hops per dimension outside the ring before the first escape. A packet that has left the ring `exits`
+//! times stays in the ring until its destination router. Every run checks the limit of hops that follows from this (`most_hops`).
+//! All VCs outside the ring serve all packets, in no order. Every packet between routers may escape to the ring, and a ring keeps a
+//! bubble.
 //!
-//! Under a policy that switches links of lines (`by_links.rs`), minimal hops and detours take only links that are on. Where all
-//! direct links are dark, a head takes a detour without a trigger, over a router with active links to both ends. The hub of each
-//! line, in order of dimensions, is the escape in place of the ring, on two VC classes of its own. So `ring` has no effect, and
-//! `escape_occupancy` is that of the escape. Paths have at most 3 links in each dimension while the hub does not move.
+//! Under a policy that switches links of lines (`by_links.rs`), minimal hops and detours take only links that are on. If all direct
+//! links are dark, a head takes a detour without a trigger, over a router with active links to both ends. The escape is not the
+//! ring, but the hub of each line, in order of dimensions, on two separate VC classes. So `ring` has no effect, and
+//! `escape_occupancy` refers to this escape. Paths have at most 3 links in each dimension, as long as the hub does not move.
 //!
-//! Detours begin where minimal buffers are full. At loads that minimal paths alone can't carry, latency is at least the time to empty
-//! such a buffer. There `dal` and `ugal_p` are faster, because they compare queues.
+//! Detours begin only when minimal buffers are full. At loads that minimal paths alone cannot carry, the latency is at least the
+//! time to empty such a buffer. At these loads `dal` and `ugal_p` are faster, because they compare queues.
 //! # Not modelled
-//! The output VC with the most credits: VCs with room take turns. Thresholds of single VCs. Trunks. VCs of the ring belong to
-//! whole link classes: on links that are on no ring they stay empty.
+//! The output VC with the most credits: instead, VCs with room take turns. Separate thresholds for single VCs. Trunks. VCs of the
+//! ring belong to whole link classes, so they stay empty on links that are on no ring.
 //! # Validation
-//! `conformance/src/routing.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers),
-//! `engine/tests/escape_rings.rs` (somebody always arrives, and the rings empty), `engine/tests/theory.rs` (latency without
-//! contention to the cycle), `engine/tests/bounds.rs` (half or more of the bound of detours), `conformance/src/policy.rs`
-//! (nothing is lost under policies that switch links). Here: hops of all states, limits of
-//! detours, load beyond minimal under bit complement, uniform load of minimal routing. No other simulator was compared.
+//! `conformance/src/routing.rs` (no packet is lost), `engine/tests/stall.rs` (no stall with the smallest buffers),
+//! `engine/tests/escape_rings.rs` (some packet always arrives, and the rings become empty), `engine/tests/theory.rs` (latency
+//! without contention is exact to the cycle), `engine/tests/bounds.rs` (half or more of the bound of detours),
+//! `conformance/src/policy.rs` (nothing is lost under policies that switch links). In this folder: hops of all states; limits of
+//! detours; under bit complement a load above that of minimal routing; under uniform traffic the load of minimal routing. No
+//! comparison with another simulator.
 
 mod by_links;
 
@@ -56,26 +58,27 @@ use weft_api::state::{DETOUR, Packet};
 use weft_topology::{Graph, Ring};
 use weft_units::Refusal;
 
-/// HyperX OFAR: in-transit adaptive routing. A head leaves its minimal path where that output is taken; a ring is the escape.
+/// HyperX OFAR: in-transit adaptive routing. A head leaves its minimal path if that output is occupied, and an escape ring prevents
+/// deadlock.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HyperXOfar {
     /// Condition under which a head looks for an output other than its preferred minimal one.
     #[serde(default = "unavailable")]
     pub trigger: Trigger,
-    /// Th_min: a head looks for a detour only if its minimal output is at least so full, 0 to 1 [share of a buffer].
+    /// Th_min: a head looks for a detour only if the occupancy of its minimal output is at least this value, 0 to 1 [share of a buffer].
     #[serde(default)]
     pub least_occupancy: f64,
-    /// Th_non-min: how full the first output of a detour may be.
+    /// Th_non-min: largest occupancy of the first output of a detour.
     #[serde(default)]
     pub most_occupancy: MostOccupancy,
-    /// Measure of both thresholds: the occupancy of an output.
+    /// Measure of occupancy of an output, for both thresholds.
     #[serde(default)]
     pub occupancy: Occupancy,
     /// The escape ring.
     #[serde(default)]
     pub ring: RingConfig,
-    /// Rule that keeps packets at their source while the router is congested.
+    /// Rule that keeps packets at their source while their router is congested.
     #[serde(default = "quarter_of_the_escape")]
     pub injection: Injection,
 }
@@ -84,25 +87,26 @@ fn unavailable() -> Trigger {
     Trigger::Unavailable
 }
 
-/// Without control of injection the network collapses beyond saturation, as the paper says of few VCs: of bit complement on
-/// 4x4 routers with 4 terminals it takes 0.09 of 0.9 in 4 VCs of 16 flits, and 0.48 with this. With 0 or 0.5 it is 0.47.
+/// Without injection control the network collapses beyond saturation, as the paper reports for few VCs. Under bit complement on 4x4
+/// routers with 4 terminals, it accepts 0.09 of 0.9 with 4 VCs of 16 flits; with the value 0.25 it accepts 0.48. With the values 0
+/// or 0.5 it accepts 0.47.
 fn quarter_of_the_escape() -> Injection {
     Injection::EscapeOccupancy { most: 0.25 }
 }
 
-/// In a packet, bit d of `phase` says that it has made its detour in dimension d.
+/// In a packet, bit d of `phase` records that the packet has made its detour in dimension d.
 #[derive(Debug, Clone)]
 pub struct Runtime {
     grid: Grid,
-    /// Distance between the numbers of two neighbours in each dimension.
+    /// For each dimension: difference between the numbers of two neighbouring routers.
     strides: [u32; 8],
     in_transit: InTransit,
-    /// VC classes with the escape over hubs.
+    /// VC classes if the escape uses hubs.
     by_hubs: Classes,
     lines: SwitchedLines,
 }
 
-/// The name under which a scenario has it.
+/// Name of this routing in scenarios.
 const NAME: &str = "hyperx_ofar";
 
 impl RoutingModel for HyperXOfar {
@@ -111,7 +115,7 @@ impl RoutingModel for HyperXOfar {
     const LINKS: &'static [LinkKnowledge] = &[LinkKnowledge::Subnetworks, LinkKnowledge::Nothing];
 
     fn fits(graph: &Graph) -> bool {
-        // a head compares single links, not the members of trunks
+        // a head compares single links, and does not know the members of trunks
         Grid::complete(graph).is_some() && graph.routers() > 2 && !graph.has_trunks()
     }
 
@@ -138,9 +142,9 @@ impl RoutingModel for HyperXOfar {
     }
 
     fn examples() -> Vec<Example<Self>> {
-        // All packets of a router cross each dimension to the complement of its coordinate, to which one of its 3 links there
-        // leads. Of the 4 x 16 flits in a cycle of load 1, m <= 16 take such a link, others two links of the 3 x 16 of this
-        // dimension: m + 2 d <= 48, so that m + d <= 32.
+        // All packets of a router cross each dimension to the complement of its coordinate. One of the router's 3 links in this
+        // dimension leads there. At load 1 the 16 routers of 4 terminals send 4 x 16 flits per cycle. Of these m <= 16 take a
+        // direct link, and d take two of the 3 x 16 links of this dimension. So m + 2 d <= 48, and m + d <= 32.
         const COMPLEMENT: &str = r#"{"bit_complement": {}}"#;
         let detours = Accepts::WithDetours(32.0 / 64.0);
         let example = |parameters: &str| Example::of(parameters).only_on(&[CUBE, SQUARE]);
@@ -179,7 +183,7 @@ impl Runtime {
         self.grid.differences(at, packet.dest).map(move |d| self.minimal_in(at, d, &packet))
     }
 
-    /// The minimal hop that a packet prefers, by a hash: the same one as long as it is at this router.
+    /// The minimal hop that a packet prefers. A hash chooses it, and it stays the same while the packet is at this router.
     #[inline(always)]
     fn preferred(&self, at: u64, packet: &Packet) -> Hop {
         // one bit for each dimension that differs
@@ -190,7 +194,7 @@ impl Runtime {
         self.preferred_of(at, packet, differ & 0x0101_0101_0101_0101)
     }
 
-    /// Of the minimal hops in these dimensions (bit 8 d for dimension d), the one that it prefers.
+    /// The preferred one of the minimal hops in these dimensions (bit 8 d for dimension d).
     #[inline(always)]
     fn preferred_of(&self, at: u64, packet: &Packet, mut differ: u64) -> Hop {
         let random = hash(0, packet.src, packet.seq, 0x0fa3);
@@ -198,7 +202,7 @@ impl Runtime {
         self.minimal_in(at, differ.trailing_zeros() as usize / 8, packet)
     }
 
-    /// The hops of a detour that the packet may still make: to the other routers of unaligned dimensions.
+    /// The first hops of detours that the packet may still make, to the other routers of unaligned dimensions.
     fn detours(&self, at: u64, packet: &Packet) -> impl Iterator<Item = Hop> + use<'_> {
         let Packet { dest, phase, .. } = *packet;
         let allowed = self.grid.differences(at, dest).filter(move |d| phase >> d & 1 == 0);
@@ -209,7 +213,7 @@ impl Runtime {
         })
     }
 
-    /// Requests of a head if nothing keeps it at its source.
+    /// The request of a head if no rule keeps it at its source.
     #[inline(always)]
     fn wish<Q: View + ?Sized>(&self, at: u64, here: &Q, packet: &Packet, turn: u32) -> Hop {
         let preferred = self.preferred(at, packet);
@@ -220,8 +224,8 @@ impl Runtime {
         self.another(at, here, packet, turn, (preferred, looks))
     }
 
-    /// Another minimal hop, if one is open; else a detour, if the head looks for one and one is open; else the ring, if no
-    /// minimal hop has room; else the one that it prefers.
+    /// Another minimal hop, if one is open. Otherwise a detour, if the head looks for one and one is open. Otherwise the ring, if
+    /// no minimal hop has room. Otherwise the preferred minimal hop.
     #[inline(never)]
     fn another<Q: View + ?Sized>(
         &self,
@@ -249,8 +253,8 @@ impl Runtime {
         escape.unwrap_or_else(|| self.to_wake(at, here, packet, preferred).unwrap_or(preferred))
     }
 
-    /// A hop over a link that sleeps, if the preferred output has no room: a link wakes only if a head requests it. A detour only
-    /// where that output is broken.
+    /// A hop over a sleeping link, if the preferred output has no room, because a link wakes only if a head requests it. A detour
+    /// only if that output is broken.
     fn to_wake<Q: View + ?Sized>(&self, at: u64, here: &Q, packet: &Packet, preferred: Hop) -> Option<Hop> {
         let sleeps = |hop: &Hop| !here.is_on(hop.port) && here.has_room(*hop);
         if self.in_transit.has_room(here, preferred) {
@@ -260,7 +264,7 @@ impl Runtime {
         self.minimal(at, packet).find(sleeps).or_else(detours)
     }
 
-    /// Every hop that a packet may take at `at` (not its destination router), and whether it is minimal; those come first.
+    /// Every hop that a packet may take at `at` (not its destination router), and whether the hop is minimal. Minimal hops come first.
     fn possible(&self, at: u64, packet: &Packet) -> Vec<(Hop, bool)> {
         let escapes = self.in_transit.escapes(self.router(at), self.router(packet.dest), packet);
         let escapes = escapes.into_iter().map(|hop| (hop, false));
@@ -310,7 +314,7 @@ impl Routing for Runtime {
 
     fn taken(&self, at: u64, packet: &mut Packet, hop: Hop) {
         if at == packet.dest {
-            return; // to the terminal
+            return; // the hop leads to the terminal
         }
         if let Some(lines) = self.lines.get() {
             return self.takes_by_links(lines, at, packet, hop);
@@ -364,8 +368,8 @@ impl Routing for Runtime {
         true
     }
 
-    /// Each time outside of rings a hop to the destination's coordinate in every dimension; once in all a detour in each. No limit
-    /// where a hub may move.
+    /// In each stay outside of rings, one hop to the destination's coordinate in every dimension; in total, one detour in each
+    /// dimension. There is no limit if a hub may move.
     fn most_hops(&self) -> Option<u32> {
         if self.lines.are_there() {
             return None;

@@ -1,18 +1,17 @@
-//! Minimal on a HyperX in a random order of dimensions; the VC class is the hop index.
+//! Minimal routing on a HyperX in a random order of dimensions. The VC class is the hop index.
 //!
 //! # Source
-//! CAMINOS "Shortest" on a Hamming graph with one VC step per hop (oblivious: the order is drawn, not adapted).
+//! CAMINOS "Shortest" on a Hamming graph with one VC step per hop. The routing is oblivious: the order is random, and does not adapt.
 //! # Parameters
 //! None.
 //! # Guarantees
-//! Minimal; as many VC classes as dimensions, acyclic because the class rises with each hop.
+//! Minimal paths. There are as many VC classes as dimensions. The class rises with each hop, so dependencies are acyclic.
 //! # Not modelled
-//! A choice of the dimension by congestion.
+//! A choice of the dimension that depends on congestion.
 //! # Validation
-//! On every legal topology: `engine/tests/theory.rs` (latency without contention to the cycle),
-//! `conformance/src/routing.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).
-//! `engine/tests/bounds.rs`: the bound under tornado is reached. CAMINOS: the rows `shortest` of
-//! `tests/data/golden/caminos.csv`.
+//! On every legal topology: `engine/tests/theory.rs` (latency without contention is exact to the cycle),
+//! `conformance/src/routing.rs` (no packet is lost), `engine/tests/stall.rs` (no stall with the smallest buffers).
+//! `engine/tests/bounds.rs`: the bound under tornado is reached. CAMINOS: the rows `shortest` of `tests/data/golden/caminos.csv`.
 
 use crate::routing::bounds::SharedBounds;
 use crate::routing::on_grid::Grid;
@@ -23,7 +22,7 @@ use weft_api::state::Packet;
 use weft_topology::Graph;
 use weft_units::Refusal;
 
-/// Minimal on a HyperX in a random order of dimensions; the VC class is the hop index.
+/// Minimal routing on a HyperX in a random order of dimensions. The VC class is the hop index.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Minimal {}
@@ -76,7 +75,7 @@ impl Routing for Runtime {
         Some(Hop { port: self.grid.port_to(at, d, Grid::coordinate(packet.dest, d)), class })
     }
 
-    /// A hop in every dimension that is left, or to the terminal.
+    /// A hop in every unaligned dimension; at the destination, a hop to the terminal.
     fn steps(&self, at: u64, packet: &Packet, _seed: u64) -> Vec<Step> {
         let (class, after) = (packet.lane, Packet { lane: packet.lane + 1, ..*packet });
         let hops = self.grid.differences(at, packet.dest);

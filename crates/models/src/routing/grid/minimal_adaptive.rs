@@ -1,30 +1,30 @@
-//! Minimal adaptive routing on grids: at every hop any minimal direction, with dimension order as the escape.
+//! Minimal adaptive routing on grids: at every hop a packet may take any minimal direction. Dimension order is the escape.
 //!
 //! # Source
 //! J. Duato, "A New Theory of Deadlock-Free Adaptive Routing in Wormhole Networks", IEEE TPDS 4(12), 1993; as used by
 //! BlueGene/L (Adiga et al., IBM J. R&D 49(2/3), 2005) and by F. J. Andujar et al., "Energy efficient torus networks
 //! with aggregated links", JPDC 2019: two adaptive and two escape VCs, virtual cut-through.
 //! # Parameters
-//! leave_escape: whether a packet that took an escape VC may go back to adaptive ones.
+//! `leave_escape`: whether a packet on an escape VC may return to adaptive VCs.
 //! # Guarantees
-//! Minimal paths. VC classes: escape (on a torus two: 0 while the path to the destination's coordinate still crosses
-//! the wrap link, then 1), then one adaptive class. A head asks again in every allocation step: for the open adaptive
-//! VC with the most credits, ties by a hash of the cycle; else for the escape. The escape, dimension order, is offered
-//! at every hop and acyclic. Half way round a ring both directions are minimal; the escape takes the one without the
-//! wrap link.
+//! Minimal paths. VC classes: first the escape, then one adaptive class. On a torus the escape has two classes: 0 while the path to
+//! the destination's coordinate still crosses the wrap link, and then 1. A head requests an output again in every allocation step:
+//! the open adaptive VC with the most credits (a hash of the cycle decides ties), or otherwise the escape. The escape is dimension
+//! order. It is available at every hop, and it is acyclic. If both directions round a ring are equally long, both are minimal. The
+//! escape uses the direction without the wrap link.
 //!
-//! On a HyperX under a policy that switches links of lines, adaptive hops are the direct links that are on. If all of them are
-//! dark, a detour leads over a router with active links to both ends, once in each dimension. A shadow link is taken back if no detour is open. The
-//! escape leads over the hub of each line, in order of dimensions, on one VC class more. So paths may be longer than minimal
-//! ones: at most 3 links in each dimension while the hub does not move.
+//! On a HyperX under a policy that switches links of lines, adaptive hops are the direct links that are on. If all direct links are dark, a
+//! detour leads over a router with active links to both ends, once in each dimension. A packet reactivates a shadow link if no detour is
+//! open. The escape leads over the hub of each line, in order of dimensions, and needs one more VC class. So paths may be longer than
+//! minimal paths: at most 3 links in each dimension, as long as the hub does not move.
 //! # Not modelled
-//! Credits of routers further ahead. Wormhole flow control of longer packets (refused: see `assemble`).
+//! Credits of routers further along the path. Wormhole flow control of longer packets (refused: see `assemble`).
 //! # Validation
-//! On every legal topology: `engine/tests/theory.rs` (latency without contention to the cycle),
-//! `conformance/src/routing.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).
-//! `engine/tests/choosing.rs`: ties are broken evenly, trunks carry what their members carry together;
-//! `engine/tests/bounds.rs`: the bound under tornado is reached, and cuts bound uniform traffic. `conformance/src/policy.rs`:
-//! nothing is lost under policies that switch links. No other simulator was compared.
+//! On every legal topology: `engine/tests/theory.rs` (latency without contention is exact to the cycle),
+//! `conformance/src/routing.rs` (no packet is lost), `engine/tests/stall.rs` (no stall with the smallest buffers).
+//! `engine/tests/choosing.rs`: ties are broken evenly, and a trunk carries as much as its members together.
+//! `engine/tests/bounds.rs`: the bound under tornado is reached, and cuts limit uniform traffic. `conformance/src/policy.rs`:
+//! nothing is lost under policies that switch links. No comparison with another simulator.
 
 mod by_links;
 
@@ -44,11 +44,11 @@ use weft_api::state::Packet;
 use weft_topology::Graph;
 use weft_units::Refusal;
 
-/// Minimal adaptive routing on grids: at every hop any minimal direction, with dimension order as the escape.
+/// Minimal adaptive routing on grids: at every hop a packet may take any minimal direction. Dimension order is the escape.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MinimalAdaptive {
-    /// Whether a packet that took an escape VC may go back to adaptive ones.
+    /// Whether a packet on an escape VC may return to adaptive VCs.
     #[serde(default = "yes")]
     pub leave_escape: bool,
 }
@@ -61,12 +61,12 @@ fn yes() -> bool {
 pub struct Runtime {
     classes: Classes,
     grid: Grid,
-    /// VC class of the adaptive VCs; those below are escapes.
+    /// VC class of the adaptive VCs. Lower classes are escapes.
     adaptive: u8,
     leave_escape: bool,
-    /// [dimension][own coordinate][other] -> the ports, a bit each, with which a minimal path begins.
+    /// [dimension][own coordinate][other] -> the ports that begin a minimal path, one bit each.
     ways: Vec<u128>,
-    /// Start in `ways` and width of each dimension. Empty if the grid has ports without a bit.
+    /// For each dimension: its start in `ways`, and its width. Empty if the grid has ports for which there is no bit.
     ways_of: Vec<(u32, u32)>,
     lines: SwitchedLines,
 }
@@ -111,13 +111,13 @@ impl Runtime {
         here.best_or_fallback(last, turn)
     }
 
-    /// Whether the grid has ports without a bit in [`Routing::candidates`].
+    /// Whether the grid has ports for which [`Routing::candidates`] has no bit.
     #[inline(always)]
     fn is_wide(&self) -> bool {
         self.ways_of.is_empty()
     }
 
-    /// The hops to the minimal ports of such a grid.
+    /// The hops to the minimal ports, on a grid with ports that have no bit.
     fn wide_hops(&self, at: u64, packet: &Packet) -> impl Iterator<Item = Hop> + use<'_> {
         let (to, class) = (packet.dest, self.adaptive);
         let differences = self.grid.differences(at, to).filter({
@@ -128,14 +128,14 @@ impl Runtime {
         differences.flat_map(ports).map(move |port| Hop { port, class })
     }
 
-    /// Whether the packet came on an escape VC that it may not leave; `lane` remembers it.
+    /// Whether the packet came on an escape VC that it may not leave. `lane` stores this.
     #[inline(always)]
     fn must_stay(&self, packet: &Packet) -> bool {
         !self.leave_escape && packet.lane == ON_ESCAPE
     }
 }
 
-/// The ports of dimension `d` with which a minimal path from coordinate `own` to another one begins.
+/// The ports of dimension `d` that begin a minimal path from coordinate `own` to another coordinate.
 fn minimal_ports(grid: &Grid, d: usize, own: u8, to: u8) -> impl Iterator<Item = u16> {
     let ports = match grid.line {
         Line::Complete => [Some(grid.port_to(u64::from(own) << (8 * d), d, to)), None],
@@ -165,7 +165,7 @@ impl Routing for Runtime {
             classes: self.classes.clone(),
             decides: Decides::EachStep,
             remembers: !self.leave_escape || self.lines.are_there(),
-            // which ports are candidates depends on the states of links there
+            // with switched links, the candidate ports depend on the states of links
             compares_credits_of: (!self.lines.are_there() && !self.is_wide()).then_some(self.adaptive),
             ..Needs::default()
         }
@@ -176,8 +176,8 @@ impl Routing for Runtime {
         (at == packet.dest).then_some(Hop::to_terminal(packet))
     }
 
-    /// The open adaptive candidate with the most credits, else the escape. If the escape is also closed, the head still
-    /// requests it, so that a sleeping link is woken.
+    /// The open adaptive candidate with the most credits; if there is none, the escape. If the escape is also closed, the head
+    /// still requests it, so that a sleeping link is woken.
     #[inline(always)]
     fn each_step<Q: View + ?Sized>(&self, at: u64, here: &Q, packet: &mut Packet, turn: u32) -> Option<Hop> {
         if let Some(lines) = self.lines.get() {
@@ -199,7 +199,7 @@ impl Routing for Runtime {
             return 0;
         }
         let (mut own, mut to, mut ports) = (at, packet.dest, 0);
-        // a loop that leaves out dimensions in which the packet need not move takes more instructions
+        // a loop that skips aligned dimensions takes more instructions
         for &(first, width) in &self.ways_of {
             ports |= self.ways[(first + (own as u8 as u32) * width + (to as u8 as u32)) as usize];
             (own, to) = (own >> 8, to >> 8);
@@ -216,7 +216,7 @@ impl Routing for Runtime {
         }
     }
 
-    /// Every adaptive candidate, then the escape.
+    /// Every adaptive candidate, and then the escape.
     fn steps(&self, at: u64, packet: &Packet, _seed: u64) -> Vec<Step> {
         let Some(escape) = self.escape(at, packet.dest) else { return vec![Step::deliver(packet)] };
         if let Some(lines) = self.lines.get() {

@@ -1,26 +1,26 @@
-//! OmniWAR: incremental adaptive routing of a HyperX. At each hop a packet may cross any unaligned dimension, by a detour too
-//! as long as its VC classes last.
+//! OmniWAR: incremental adaptive routing of a HyperX. At each hop a packet may cross any unaligned dimension. It may also take a
+//! detour as long as enough VC classes are left.
 //!
 //! # Source
-//! N. McDonald, M. Isaev, A. Flores, A. Davis, J. Kim, "Practical and Efficient Incremental Adaptive Routing for HyperX
-//! Networks", SC'19. The bias is ours, as in `dal`. So is the rule that no detour follows a detour in the same dimension.
+//! N. McDonald, M. Isaev, A. Flores, A. Davis, J. Kim, "Practical and Efficient Incremental Adaptive Routing for HyperX Networks",
+//! SC'19. The bias is ours, as in `dal`. The rule that no detour follows a detour in the same dimension is also ours.
 //! # Parameters
-//! deroutes M \[hops\]; threshold T \[flits\]: bias toward minimal hops; sensor: the source of q.
+//! deroutes M \[hops\]: number of detours. threshold T \[flits\]: bias toward minimal hops. `sensor`: the source of q.
 //! # Guarantees
-//! N + M VC classes, where N is the number of dimensions with two routers or more. The VC class is the hop index, so it rises
-//! with each hop and dependencies are acyclic. At each router the candidates are the minimal hop of every unaligned dimension,
-//! and the hops to all other routers of unaligned dimensions. A detour is a candidate if the classes behind it are enough for
-//! one hop in each unaligned dimension. After a detour, no second detour in the same dimension is a candidate.
-//! The least q * (hops that are left) wins, plus T for a detour. A minimal hop wins against a detour of equal cost, and a hash
-//! decides between other equal candidates. A packet that has fewer than N minimal hops may make more than M detours. No path
-//! has more than N + M links.
+//! There are N + M VC classes, where N is the number of dimensions with two or more routers. The VC class is the hop index, so it
+//! rises with each hop and dependencies are acyclic. At each router the candidates are the minimal hop of every unaligned
+//! dimension, and the hops to all other routers of unaligned dimensions. A detour is a candidate if the classes above it are enough
+//! for one hop in each unaligned dimension. After a detour, no second detour in the same dimension is a candidate. The candidate
+//! with the least q * (remaining hops) wins, plus T for a detour. A minimal hop wins against a detour of equal cost, and a hash
+//! decides between other equal candidates. A packet that has fewer than N minimal hops may make more than M detours. No path has
+//! more than N + M links.
 //! # Not modelled
 //! DimWAR, which crosses dimensions in order on two VC classes (see `ugal_p`).
 //! # Validation
-//! On every legal topology: `engine/tests/theory.rs` (latency without contention to the cycle),
-//! `conformance/src/routing.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).
-//! `engine/tests/paths.rs`: its paths are all those that the classes allow, and no others; `engine/tests/bounds.rs`: half or
-//! more of the bound of detours. No other simulator was compared.
+//! On every legal topology: `engine/tests/theory.rs` (latency without contention is exact to the cycle),
+//! `conformance/src/routing.rs` (no packet is lost), `engine/tests/stall.rs` (no stall with the smallest buffers).
+//! `engine/tests/paths.rs`: its paths are all paths that the classes allow, and no others. `engine/tests/bounds.rs`: half or more
+//! of the bound of detours. No comparison with another simulator.
 
 use crate::routing::bounds::SharedBounds;
 use crate::routing::on_grid::Grid;
@@ -42,12 +42,12 @@ weft_units::codes! {
         helps: "Write `deroutes: 0`, or leave the key out.";
 }
 
-/// OmniWAR: at each hop any unaligned dimension of a HyperX, with detours as long as the VC classes last.
+/// OmniWAR: at each hop a packet may cross any unaligned dimension of a HyperX, with detours as long as enough VC classes are left.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OmniWar {
-    /// M: detours that a packet may make which crosses all dimensions [hops]; each needs a VC class more. By default one for
-    /// each dimension of three routers or more.
+    /// M: number of detours of a packet that crosses all dimensions [hops]. Each detour needs one more VC class. Default: one for
+    /// each dimension of three or more routers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deroutes: Option<u32>,
     /// Bias toward minimal hops.
@@ -58,22 +58,22 @@ pub struct OmniWar {
     pub sensor: Sensor,
 }
 
-/// Our choice, as in `dal`: two more flits on the minimal path are not a reason to leave it.
+/// Our choice, as in `dal`: two flits more on the minimal path are not a reason to leave it.
 fn two() -> Flits {
     Flits(2)
 }
 
-/// Flits in flight are not a queue: with `used_credits` packets would leave minimal paths on which no flit waits.
+/// Flits in flight are not a queue. With `used_credits` packets would leave minimal paths even if no flit waits on them.
 fn window() -> Sensor {
     Sensor::HistoryWindow
 }
 
-/// In a packet, `lane` is the number of its hops. After a detour `dim` is 1 more than its dimension; after a minimal hop `dim`
-/// is 0.
+/// In a packet, `lane` is the number of the packet's hops. After a detour `dim` is 1 more than its dimension; after a minimal hop
+/// `dim` is 0.
 #[derive(Debug, Clone)]
 pub struct Runtime {
     classes: Classes,
-    /// VC classes of each link between routers.
+    /// Number of VC classes of each link between routers.
     hops: u8,
     grid: Grid,
     threshold: i32,
@@ -119,13 +119,12 @@ struct Candidate {
     port: u16,
     d: usize,
     is_detour: bool,
-    /// Hops that are left, this one among them.
+    /// Number of remaining hops, including this one.
     hops: u32,
 }
 
 impl Runtime {
-    /// The candidates at `at`, which is not the destination router: of each unaligned dimension the minimal hop, then the
-    /// detours.
+    /// The candidates at `at`, which is not the destination router. For each unaligned dimension: the minimal hop, then the detours.
     #[inline(always)]
     fn candidates_at(&self, at: u64, packet: &Packet) -> impl Iterator<Item = Candidate> + use<'_> {
         let Packet { dest, lane, dim, .. } = *packet;
@@ -149,7 +148,7 @@ impl Runtime {
     }
 }
 
-/// Stores in the packet that it takes this hop.
+/// Records in the packet that it takes this hop.
 fn take(packet: &mut Packet, candidate: Candidate) {
     packet.lane += 1;
     packet.dim = if candidate.is_detour { candidate.d as u8 + 1 } else { 0 };
@@ -219,7 +218,7 @@ impl Routing for Runtime {
         Some(u32::from(self.hops))
     }
 
-    /// Detours that no line of this network allows.
+    /// Warns of detours that no line of this network allows.
     fn hints(&self, _room: &dyn Fn(usize, u8) -> u32) -> Vec<Remark> {
         let minimal = self.grid.widths.iter().filter(|&&width| width > 1).count() as u8;
         let is_in_vain = self.hops > minimal.max(1) && self.grid.widths.iter().all(|&width| width < 3);

@@ -1,25 +1,25 @@
-//! PAL: power-aware progressive load-balanced routing. UGAL_p that knows which links of its subnetworks are active.
+//! PAL: power-aware progressive load-balanced routing. PAL is UGAL_p with knowledge of the active links in the subnetworks of a router.
 //!
 //! # Source
-//! Kim et al., "TCEP", ISCA 2018, Section IV-E, Table I. In each subnetwork (a dimension of a HyperX, a group of a
-//! dragonfly) a packet goes directly or over one other router, drawn among those that have active links to both ends.
-//! Direct link active: minimal if q_m <= 2 q_n + T. Shadow: not minimal while the detour has a credit, else the packet
-//! takes the shadow link back. Inactive or waking: not minimal. At the intermediate: directly, over a shadow link too;
-//! if that link has gone meanwhile, over the hub. Where faults have cut the star: see `faults.rs`.
-//! Under a policy that never switches a link off, a head that meets a broken link takes another of these hops that is whole.
+//! Kim et al., "TCEP", ISCA 2018, Section IV-E, Table I. In each subnetwork (a dimension of a HyperX, a group of a dragonfly) a
+//! packet goes directly, or over one other router. This router is drawn from those with active links to both ends. If the direct
+//! link is active: minimal if q_m <= 2 q_n + T. If it is a shadow link: not minimal while the detour has a credit; otherwise the
+//! packet reactivates the shadow link. If it is inactive or waking: not minimal. At the intermediate: directly, also over a shadow
+//! link. If that link has gone off meanwhile, over the hub. If faults have cut the star: see `faults.rs`. Under a policy that never
+//! switches a link off, a head that meets a broken link takes another of these hops with a working link.
 //! # Parameters
-//! threshold T \[flits\]; sensor: what q is.
+//! threshold T \[flits\]. `sensor`: definition of q.
 //! # Guarantees
-//! Two VC classes per subnetwork that is crossed (0: toward an intermediate, 1: to the destination in the subnetwork). A
-//! class-0 hop into the hub is followed by class 1 only, so classes rise. With all links active it is `ugal_p`, draw by draw.
-//! In a dragonfly: minimal between groups, PAL inside the group of the source and that of the destination.
+//! Each crossed subnetwork has two VC classes (0: toward an intermediate, 1: to the destination in the subnetwork). After a class-0
+//! hop into the hub there are only class-1 hops, so classes rise. With all links active it equals `ugal_p`, with the same random
+//! draws. In a dragonfly: minimal between groups, and PAL inside the source group and the destination group.
 //! # Not modelled
 //! Non-minimal paths between the groups of a dragonfly.
 //! # Validation
-//! Table I row by row (below). `engine/tests/pal.rs`: equal to `ugal_p` to the last bit while all links are on; every pair
-//! is reached over static subsets of links with the number of hops that theory gives. On every legal topology:
-//! `engine/tests/theory.rs`, `conformance/src/routing.rs`, `engine/tests/stall.rs`. No other simulator was compared: none has link
-//! states.
+//! The tests of this file: Table I row by row. `engine/tests/pal.rs`: equal to `ugal_p` to the last bit while all links are on.
+//! Over static subsets of links, every pair is reached with the number of hops that theory gives. On every legal topology:
+//! `engine/tests/theory.rs`, `conformance/src/routing.rs`, `engine/tests/stall.rs`. No comparison with another simulator, because
+//! none has link states.
 
 use crate::routing::bounds::SharedBounds;
 use crate::routing::on_dragonfly::{self as groups, Groups};
@@ -37,8 +37,7 @@ use weft_api::subnetworks::{Leg, LinkTable, Subnets};
 use weft_topology::Graph;
 use weft_units::{Flits, Refusal};
 
-/// UGAL_p that knows which links are active: in each dimension of a HyperX, in the groups of a dragonfly; minimal between
-/// groups.
+/// UGAL_p with knowledge of active links: in each dimension of a HyperX, or in the groups of a dragonfly; minimal between groups.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Pal {
@@ -50,12 +49,12 @@ pub struct Pal {
     pub sensor: Sensor,
 }
 
-/// Threshold of `ugal_p`, so that both routings take the same paths while all links are on. TCEP prints no threshold.
+/// The threshold of `ugal_p`, so that both routings take the same paths while all links are on. The TCEP paper gives no threshold.
 fn two() -> Flits {
     Flits(2)
 }
 
-/// Flits in flight are not a queue: with `used_credits` packets would leave minimal paths on which no flit waits.
+/// Flits in flight are not a queue. With `used_credits` packets would leave minimal paths even if no flit waits on them.
 fn window() -> Sensor {
     Sensor::HistoryWindow
 }
@@ -67,8 +66,8 @@ pub struct Runtime {
     groups: Option<Groups>,
     threshold: i32,
     sensor: Sensor,
-    /// The policy that decides which links are on, and the link classes that it manages; set while `weft check`
-    /// computes paths under it.
+    /// The policy that decides which links are on, and the link classes that it manages. Set while `weft check` computes paths
+    /// under the policy.
     begins: Option<(Arc<dyn Policy>, Vec<bool>)>,
 }
 
@@ -97,7 +96,7 @@ impl RoutingModel for Pal {
 }
 
 impl Runtime {
-    /// The leg of the packet at `at` (which is not its destination), or else the hop out of the group.
+    /// The present leg of the packet at `at` (which is not its destination); otherwise the hop out of the group.
     #[inline(always)]
     fn leg(&self, at: u64, packet: &Packet, seed: u64) -> Result<Leg, Hop> {
         match &self.groups {
@@ -106,7 +105,7 @@ impl Runtime {
         }
     }
 
-    /// `leg` on a HyperX.
+    /// The same as `leg`, on a HyperX.
     #[inline(always)]
     fn leg_on_grid(at: u64, packet: &Packet) -> Leg {
         let d = Grid::first_difference(at, packet.dest).unwrap_or(0);
@@ -126,8 +125,8 @@ impl Runtime {
         Ok(Leg { d: 0, own, to: router as u8, number: 1, class: 0 })
     }
 
-    /// The hop at a member of the subnetwork of this leg. (Functions that take `here` should be inlined, or `here` is
-    /// copied for each packet.)
+    /// The hop of a packet at a member of the subnetwork of this leg. (Functions that take `here` should be inlined, because
+    /// otherwise `here` is copied for each packet.)
     #[inline(always)]
     fn choose<Q: View + ?Sized>(&self, at: u64, leg: Leg, here: &Q, packet: &mut Packet, seed: u64) -> Hop {
         let direct = self.direct(leg);
@@ -162,7 +161,7 @@ impl Runtime {
         if dark { self.over_hub(leg, here.table(), packet) } else { direct }
     }
 
-    /// Notifies the power policy that the packet takes a detour, or a link that was about to go off.
+    /// Notifies the power policy that the packet takes a detour, or a shadow link.
     #[inline(always)]
     fn tell<Q: View + ?Sized>(&self, leg: Leg, begins: bool, hop: Hop, here: &Q, packet: &Packet) {
         if packet.flags & AROUND != 0 {
@@ -173,9 +172,9 @@ impl Runtime {
         }
     }
 
-    /// The hop over the hub, which has links to all members. If a fault has cut one of these links: over the next hub,
-    /// else over a lower member (so that hops of class 0 follow each other in a fixed order), else over any member that
-    /// has links to both ends. If there is none, the direct hop, which the packet can't take now.
+    /// The hop over the hub, which has links to all members. If a fault has cut one of these links: over the next hub, otherwise
+    /// over a lower member (so that hops of class 0 follow each other in a fixed order), otherwise over any member with links to
+    /// both ends. If there is no such member, the direct hop, which the packet cannot take now.
     #[inline(never)]
     fn over_hub(&self, leg: Leg, table: LinkTable, packet: &mut Packet) -> Hop {
         let (hub, next) = (table.hub(leg.d), table.next_hub(leg.d));
@@ -196,8 +195,7 @@ impl Runtime {
         Hop { port: self.nets.port_to(leg.d, leg.own, c), class: leg.class }
     }
 
-    /// Whether packets may find the link between members `a` and `b` on. True for every link unless `weft check`
-    /// assumes a power policy.
+    /// Whether the link between members `a` and `b` may be on for packets. True for every link unless `weft check` assumes a power policy.
     fn is_on(&self, at: u64, leg: Leg, a: u8, b: u8) -> bool {
         let Some((policy, managed)) = &self.begins else { return true };
         let number = match &self.groups {
@@ -220,7 +218,7 @@ impl Routing for Runtime {
         if at == packet.dest {
             return Some(Hop::to_terminal(packet));
         }
-        // the state of the link counts when the packet is at its router
+        // the state of the link when the packet is at its router decides
         Self::leg_in_group(self.groups.as_ref()?, at, packet, seed).err()
     }
 
@@ -233,8 +231,7 @@ impl Routing for Runtime {
         hop
     }
 
-    /// All hops, whatever the states of the links: the direct hop and every detour, and from an intermediate also the
-    /// hop to hub 0.
+    /// All hops, whatever the states of the links: the direct hop and every detour. From an intermediate, also the hop to hub 0.
     fn steps(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Step> {
         if at == packet.dest {
             return vec![Step::deliver(packet)];
@@ -249,7 +246,7 @@ impl Routing for Runtime {
         };
         let direct = option(self.direct(leg), 1, 0, 0);
         if packet.dim == leg.number {
-            // with all links active the first of these is taken
+            // with all links active, the first of these hops is taken
             let hub = (leg.own != 0 && leg.to != 0).then(|| option(self.over(leg, 0), 2, 0, 0));
             return std::iter::once(direct).chain(hub).collect();
         }
@@ -268,10 +265,10 @@ impl Routing for Runtime {
         Proof::rises()
     }
 
-    /// Rises with each hop of a packet: legs in order, and in each of them class 0, class 0 into hub 0, class 1.
+    /// The rank rises with each hop of a packet: legs in order, and in each leg class 0, class 0 into hub 0, class 1.
     fn rank(&self, at: u64, hop: Hop) -> u32 {
         let Some((d, to)) = self.nets.behind(hop.port, |d| self.nets.member(at, d)) else {
-            return 3; // between groups: behind the classes of the first leg
+            return 3; // between groups: after the classes of the first leg
         };
         let (leg, class) = if self.groups.is_some() { (hop.class / 2, hop.class % 2) } else { (d as u8, hop.class) };
         let step = if class == 1 { 2 } else { u32::from(to == 0) };
@@ -298,7 +295,7 @@ impl Routing for Runtime {
         self.begins = Some((policy.clone(), managed.to_vec()));
     }
 
-    /// Under a policy that switches links, all links are on when the network is full.
+    /// Assumes that all links are on; under a policy that switches links, this is the case when the network is full.
     fn assume_all_links(&mut self) -> bool {
         self.begins.take().is_some_and(|(policy, _)| policy.fills_up())
     }
@@ -315,14 +312,14 @@ fn go_round(packet: &mut Packet, hop: Hop) -> Hop {
     hop
 }
 
-/// Member number `k` of those that are not an end of the leg.
+/// Member number `k` among the members that are not an end of the leg.
 #[inline(always)]
 fn any_other(leg: Leg, k: u8) -> u8 {
     let c = k + u8::from(k >= leg.own.min(leg.to));
     c + u8::from(c >= leg.own.max(leg.to))
 }
 
-/// Position of the set bit number `k`, counted from 0.
+/// Position of the set bit with number `k`, counted from 0.
 #[inline(always)]
 fn nth(mut bits: u64, k: u32) -> u8 {
     for _ in 0..k {
@@ -336,7 +333,7 @@ mod tests {
     use super::*;
     use weft_api::subnetworks::Views;
 
-    /// A router of four in a row, member 1, hub 0: the states and queues of its outputs to members 0, 2 and 3.
+    /// A router that is member 1 of a line of four, with member 0 as hub: the states and queues of its outputs to members 0, 2 and 3.
     struct Router {
         states: [LinkState; 3],
         queues: [i32; 3],
@@ -413,7 +410,7 @@ mod tests {
         (hop.port, hop.class)
     }
 
-    /// Port 3 leads to member 3, port 1 to the hub; class 1 is the direct one.
+    /// Port 3 leads to member 3, and port 1 leads to the hub. Class 1 is that of direct hops.
     const MINIMAL: (u16, u8) = (3, 1);
     const AROUND_THE_HUB: (u16, u8) = (1, 0);
 
@@ -422,10 +419,10 @@ mod tests {
         // active: q_m <= 2 q_n + T
         assert_eq!(goes(LinkState::On, [4, 1], 0), MINIMAL);
         assert_eq!(goes(LinkState::On, [5, 1], 0), AROUND_THE_HUB);
-        // shadow: the detour while it has a credit, whatever the queues; else the shadow link, which is taken back
+        // shadow: the detour while it has a credit, whatever the queues are; otherwise the shadow link, which becomes active again
         assert_eq!(goes(LinkState::Shadow, [0, 30], 1), AROUND_THE_HUB);
         assert_eq!(goes(LinkState::Shadow, [0, 30], 0), MINIMAL);
-        // inactive: the detour, credits or not
+        // inactive: the detour, with or without credits
         for state in [LinkState::Off, LinkState::Waking, LinkState::Draining] {
             assert_eq!(goes(state, [0, 30], 0), AROUND_THE_HUB);
         }

@@ -1,25 +1,25 @@
-//! SLaC: dimension order on a 2D HyperX whose highest rows may be dark; packets step down into a row that is on.
+//! SLaC: dimension order on a 2D HyperX in which the highest rows may be dark. From a dark row a packet goes down into a row that is on.
 //!
 //! # Source
-//! Demir and Hardavellas, "SLaC: Stage Laser Control for a Flattened Butterfly Network", HPCA 2016, as Kim et al., "TCEP",
-//! ISCA 2018, section V, use it.
+//! Demir and Hardavellas, "SLaC: Stage Laser Control for a Flattened Butterfly Network", HPCA 2016, as used by Kim et al., "TCEP",
+//! ISCA 2018, section V.
 //! # Parameters
-//! via: the row over which a packet goes from one dark row to another (`by_destination`: the number of the destination
-//! router modulo the rows that are on; `lowest`; `newest`, the row switched on last; `random`, drawn per packet).
+//! `via`: rule for the row over which a packet goes from one dark row to another. `by_destination`: the number of the destination
+//! router modulo the number of rows that are on. `lowest`: the first row. `newest`: the row switched on last. `random`: a row drawn
+//! per packet.
 //! # Guarantees
-//! With stages 1 to S on (the links in rows 1 to S, and the column links that end in one of them), any router reaches any
-//! other on them in at most 3 hops: in dimension order from a row that is on, else first along the column into a row that
-//! is on. A packet keeps the S that it meets as it becomes the head of its queue in its source router. One VC class: so
-//! a stuck queue can fill its whole buffer, and the policy `slac` reads how full buffers are. A column link before another link leads down
-//! or is the first link. So packets enter row links only from higher rows, and links up a column come last. These paths are
-//! acyclic for every S, and for packets of different S. Under `always_on` the routing equals
-//! `dimension_order`.
+//! With stages 1 to S on (the links in rows 1 to S, and the column links with an end in one of these rows), any router reaches any other
+//! in at most 3 hops. From a row that is on, a packet uses dimension order. From another row, it first crosses the column into a row that
+//! is on. A packet keeps the S that is valid when it becomes the head of its queue in its source router. There is one VC class, so a stuck
+//! queue can fill its whole buffer, and the policy `slac` measures how full buffers are. If a column link comes before another link, it
+//! leads down or is the first link. So packets enter row links only from higher rows, and links up a column come last. These paths are
+//! acyclic for every S, and together for packets of different S. Under `always_on` the routing equals `dimension_order`.
 //! # Not modelled
-//! Balance between the links that are on: the choice never reads a queue (TCEP criticises SLaC for that).
+//! Balance between the links that are on: the choice never reads a queue (the TCEP paper criticises SLaC for this).
 //! # Validation
-//! `engine/tests/slac.rs`: paths, latency without contention and connectivity for every S; hop by hop dimension order
-//! under `always_on`; the bounds under tornado and bit reverse. `engine/tests/stall.rs`: no stall in the smallest buffers.
-//! No other simulator was compared: none has it.
+//! `engine/tests/slac.rs`: paths, latency without contention and connectivity for every S; under `always_on` the same hops as
+//! dimension order; the bounds under tornado and bit reverse. `engine/tests/stall.rs`: no stall with the smallest buffers. No
+//! comparison with another simulator, because none has this routing.
 
 use crate::routing::bounds::SharedBounds;
 use crate::routing::on_grid::Grid;
@@ -35,11 +35,11 @@ use weft_api::state::{DETOUR, Packet};
 use weft_topology::Graph;
 use weft_units::Refusal;
 
-/// Dimensions: x goes along a row, y along a column.
+/// Numbers of the dimensions: x is along a row, y is along a column.
 const X: usize = 0;
 const Y: usize = 1;
 
-/// SLaC: dimension order on a 2D HyperX whose highest rows may be dark; packets step down into a row that is on.
+/// SLaC: dimension order on a 2D HyperX in which the highest rows may be dark. From a dark row a packet goes down into a row that is on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Slac {
@@ -48,18 +48,18 @@ pub struct Slac {
     pub via: Via,
 }
 
-/// A row among those that are on.
+/// Rule that chooses a row among those that are on.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Via {
-    /// The number of the destination router modulo the rows that are on.
+    /// The row with the number of the destination router, modulo the number of rows that are on.
     #[default]
     ByDestination,
-    /// The first row.
+    /// The lowest row.
     Lowest,
     /// The row that was switched on last.
     Newest,
-    /// Drawn for every packet.
+    /// A row that is drawn for every packet.
     Random,
 }
 
@@ -68,10 +68,10 @@ pub struct Runtime {
     classes: Classes,
     grid: Grid,
     via: Via,
-    /// The stages that are on for packets that are routed now: rows 0 to `stages - 1`. The overseer of the policy
-    /// changes it between two cycles, when no router runs.
+    /// Number of stages that are on for packets that are routed now; these are rows 0 to `stages - 1`. The overseer of the policy
+    /// changes this number between two cycles, when no router runs.
     stages: AtomicU8,
-    /// Stages are switched on and off, so a packet is pinned to the stages that are on when it starts.
+    /// Whether stages are switched on and off. If so, a packet is pinned to the stages that are on when it starts.
     switched: bool,
 }
 
@@ -101,7 +101,7 @@ impl Runtime {
         self.stages.load(Relaxed)
     }
 
-    /// The routing with every number of stages.
+    /// Copies of the routing, one for every number of stages.
     fn every_stage(&self) -> impl Iterator<Item = Self> + '_ {
         (1..=self.grid.widths[Y]).map(|stages| Self {
             classes: self.classes.clone(),
@@ -117,7 +117,7 @@ impl Runtime {
         self.switched && packet.lane == 0 && at != packet.dest
     }
 
-    /// Dimension order: along the row, then the last hop along the column.
+    /// Dimension order: along the row first; the last hop is along the column.
     #[inline(always)]
     fn onward(&self, at: u64, packet: &Packet) -> Hop {
         match Grid::first_difference(at, packet.dest) {
@@ -126,7 +126,7 @@ impl Runtime {
         }
     }
 
-    /// First along the column into `row`. That is one hop more than needed, unless the destination is in that row.
+    /// Goes along the column into `row` first. This takes one hop more than necessary, unless the destination is in that row.
     #[inline(always)]
     fn down(&self, at: u64, row: u8, packet: &mut Packet) -> Hop {
         if row != Grid::coordinate(packet.dest, Y) {
@@ -135,7 +135,7 @@ impl Runtime {
         Hop { port: self.grid.port_to(at, Y, row), class: 0 }
     }
 
-    /// The rows among which a packet from `at` chooses for its first hop, if dimension order would need a dark link.
+    /// The rows among which a packet from `at` chooses for its first hop. `None` if dimension order needs no dark link.
     #[inline(always)]
     fn rows(&self, at: u64, to: u64) -> Option<Range<u8>> {
         let [own, dest] = [at, to].map(|router| Grid::coordinate(router, Y));
@@ -169,7 +169,7 @@ impl Routing for Runtime {
         (!self.asks(at, packet)).then(|| self.onward(at, packet))
     }
 
-    /// The first hop of a packet, which is pinned to the stages of this moment (`lane`).
+    /// The first hop of a packet. The packet is pinned to the stages that are on now (`lane`).
     #[inline(always)]
     fn at_head<Q: View + ?Sized>(&self, at: u64, _here: &Q, packet: &mut Packet, seed: u64) -> Hop {
         packet.lane = self.stages();
@@ -183,7 +183,7 @@ impl Routing for Runtime {
         }
     }
 
-    /// Stores the number of stages that are on from now on, as published by the overseer.
+    /// Stores the number of stages that are on from now on, which the overseer has published.
     fn hear(&self, published: &Published) {
         match published {
             Published::Number(stages) => self.stages.store(*stages as u8, Relaxed),
@@ -196,7 +196,7 @@ impl Routing for Runtime {
         if self.switched { AroundFaults::Drops } else { AroundFaults::ChoosesAgain }
     }
 
-    /// Every first hop, all equally likely.
+    /// Every first hop, all with equal probability.
     fn steps(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Step> {
         if !self.asks(at, packet) {
             return Step::named(self, at, packet, seed);
@@ -216,8 +216,8 @@ impl Routing for Runtime {
         Proof::Together(self.every_stage().map(|routing| Box::new(routing) as Box<dyn AnyRouting>).collect())
     }
 
-    /// A rank that rises with each hop: row links of lower and lower rows, with links down the columns between them;
-    /// links up a column come last.
+    /// A rank that rises with each hop: row links of lower and lower rows, with links down the columns between them. Links up a
+    /// column come last.
     fn rank(&self, at: u64, hop: Hop) -> u32 {
         let depth = |row: u8| 2 * (u32::from(u8::MAX) - u32::from(row));
         let own = u16::from(Grid::coordinate(at, Y));

@@ -1,19 +1,21 @@
-//! UGAL-L: at the source router, minimal or over one random intermediate, by the queues of the two first hops.
+//! UGAL-L: the source router chooses between the minimal path and a path over one random intermediate. It compares the queues of
+//! the two first hops.
 //!
 //! # Source
-//! Singh, PhD thesis, Stanford 2005; rule as in BookSim2's `ugal_flatfly`: minimal if q_min H_min <= q_nm H_nm + T.
+//! Singh, PhD thesis, Stanford 2005. The rule is that of BookSim2's `ugal_flatfly`: minimal if q_min H_min <= q_nm H_nm + T.
 //! # Parameters
-//! threshold T [flits]; sensor: what q is; intermediate: where the random router is drawn from.
+//! threshold T [flits]. `sensor`: definition of q. `intermediate`: the set from which the random router is drawn.
 //! # Guarantees
-//! Two phases with their own VC classes, minimal packets in the second; an intermediate equal to the source is minimal.
+//! Two phases with separate VC classes; minimal packets use the classes of the second phase. If the intermediate equals the source,
+//! the path is minimal.
 //! # Not modelled
 //! Global knowledge (UGAL-G).
 //! # Validation
-//! On every legal topology: `engine/tests/theory.rs` (latency without contention to the cycle),
-//! `conformance/src/routing.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).
-//! `engine/tests/paths.rs`: the costs that are compared; `engine/tests/theory.rs`: minimal when idle, beyond the
-//! minimal bound under tornado; `engine/tests/bounds.rs`: half or more of the bound of detours. BookSim2: the rows
-//! `ugal` of `flatfly` in `tests/data/golden/booksim.csv`.
+//! On every legal topology: `engine/tests/theory.rs` (latency without contention is exact to the cycle),
+//! `conformance/src/routing.rs` (no packet is lost), `engine/tests/stall.rs` (no stall with the smallest buffers).
+//! `engine/tests/paths.rs`: the costs that are compared. `engine/tests/theory.rs`: minimal in an idle network; under tornado above
+//! the minimal bound. `engine/tests/bounds.rs`: half or more of the bound of detours. BookSim2: the rows `ugal` of `flatfly` in
+//! `tests/data/golden/booksim.csv`.
 
 use super::valiant;
 use crate::routing::bounds::SharedBounds;
@@ -28,7 +30,7 @@ use weft_api::state::{DETOUR, Packet};
 use weft_topology::Graph;
 use weft_units::{Flits, Refusal};
 
-/// UGAL-L: at the source router, minimal or over one random intermediate, by the queues of the two first hops.
+/// UGAL-L: the source router chooses between the minimal path and a path over one random intermediate, by the queues of the two first hops.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Ugal {
@@ -48,7 +50,7 @@ fn two() -> Flits {
     Flits(2)
 }
 
-/// Flits in flight are not a queue: with `used_credits` packets would leave minimal paths on which no flit waits.
+/// Flits in flight are not a queue. With `used_credits` packets would leave minimal paths even if no flit waits on them.
 fn window() -> Sensor {
     Sensor::HistoryWindow
 }
@@ -60,7 +62,7 @@ pub enum Intermediate {
     /// Any router.
     #[default]
     Any,
-    /// A random coordinate only in the dimensions in which source and destination differ.
+    /// A router with random coordinates in the dimensions in which source and destination differ, and the same coordinates in the others.
     DifferingDimensions,
 }
 
@@ -122,7 +124,7 @@ impl Runtime {
         mid
     }
 
-    /// The first hop of a decided path with this number of hops.
+    /// The first hop of a chosen path with this number of hops.
     fn way(&self, at: u64, mut after: Packet, hops: u32, bias: i32, seed: u64) -> Option<Step> {
         let hop = self.valiant.next(at, &mut after, seed)?;
         Some(Step { hop, after, cost: Some(Cost { at, port: hop.port, hops, bias }) })
@@ -168,7 +170,7 @@ impl Routing for Runtime {
         minimal.unwrap_or(Hop::to_terminal(packet))
     }
 
-    /// The minimal path, and one path over each intermediate.
+    /// The first hops of the minimal path, and of one path over each intermediate.
     fn steps(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Step> {
         if !Self::asks(at, packet) {
             return Step::named(self, at, packet, seed);

@@ -1,19 +1,19 @@
-//! UGAL_p: UGAL decided afresh in each dimension of a HyperX, dimensions in fixed order.
+//! UGAL_p: the UGAL decision is made again in each dimension of a HyperX. Dimensions are crossed in fixed order.
 //!
 //! # Source
 //! Kim et al., "TCEP", ISCA 2018, the baseline routing (minimal if q_m <= 2 q_n + T in this dimension).
 //! # Parameters
-//! threshold T [flits]; sensor: what q is.
+//! threshold T [flits]. `sensor`: definition of q.
 //! # Guarantees
-//! At most one detour per dimension; two VC classes (0: hop to the intermediate, 1: hop to the destination of the
-//! dimension), acyclic: class 0 before 1 in a dimension, dimensions in order.
+//! At most one detour per dimension. There are two VC classes (0: hop to the intermediate, 1: hop to the destination of the
+//! dimension). They are acyclic, because class 0 comes before class 1 in a dimension, and dimensions are in order.
 //! # Not modelled
 //! Link states (PAL).
 //! # Validation
-//! On every legal topology: `engine/tests/theory.rs` (latency without contention to the cycle),
-//! `conformance/src/routing.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).
-//! `engine/tests/theory.rs`: minimal when idle, beyond the minimal bound under tornado; `engine/tests/bounds.rs`: half
-//! or more of the bound of detours. No other simulator was compared.
+//! On every legal topology: `engine/tests/theory.rs` (latency without contention is exact to the cycle),
+//! `conformance/src/routing.rs` (no packet is lost), `engine/tests/stall.rs` (no stall with the smallest buffers).
+//! `engine/tests/theory.rs`: minimal in an idle network; under tornado above the minimal bound. `engine/tests/bounds.rs`: half or
+//! more of the bound of detours. No comparison with another simulator.
 
 use crate::routing::bounds::SharedBounds;
 use crate::routing::on_grid::Grid;
@@ -27,7 +27,7 @@ use weft_api::state::{DETOUR, Packet};
 use weft_topology::Graph;
 use weft_units::{Flits, Refusal};
 
-/// UGAL_p: UGAL decided afresh in each dimension of a HyperX, dimensions in fixed order.
+/// UGAL_p: the UGAL decision is made again in each dimension of a HyperX. Dimensions are crossed in fixed order.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct UgalP {
@@ -39,12 +39,12 @@ pub struct UgalP {
     pub sensor: Sensor,
 }
 
-/// TCEP prints no bias; this is that of BookSim2's `ugal_flatfly`, whose network is the same.
+/// The TCEP paper gives no bias. This is the bias of BookSim2's `ugal_flatfly`, which has the same network.
 fn two() -> Flits {
     Flits(2)
 }
 
-/// Flits in flight are not a queue: with `used_credits` packets would leave minimal paths on which no flit waits.
+/// Flits in flight are not a queue. With `used_credits` packets would leave minimal paths even if no flit waits on them.
 fn window() -> Sensor {
     Sensor::HistoryWindow
 }

@@ -1,19 +1,19 @@
-//! Valiant: dimension order to a random router, then dimension order to the destination.
+//! Valiant: dimension order to a random router, and then dimension order to the destination.
 //!
 //! # Source
-//! Valiant, SIAM J. Computing 1982. The intermediate is drawn over all routers, as in BookSim2's `valiant`.
+//! Valiant, SIAM J. Computing 1982. The intermediate is drawn from all routers, as in BookSim2's `valiant`.
 //! # Parameters
 //! None.
 //! # Guarantees
-//! Two phases with their own VC classes (1 each; 2 each on a torus); load on the channels is that of two uniform
-//! phases, whatever the pattern.
+//! Two phases with separate VC classes (1 each; 2 each on a torus). For any pattern, the load on the channels is that of two
+//! uniform phases.
 //! # Not modelled
-//! Nothing.
+//! Nothing is omitted.
 //! # Validation
-//! On every legal topology: `engine/tests/theory.rs` (latency without contention to the cycle),
-//! `conformance/src/routing.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).
-//! `engine/tests/theory.rs` and `engine/tests/bounds.rs`: it saturates at the bound of two uniform legs under tornado,
-//! bit complement and uniform traffic. No other simulator was compared.
+//! On every legal topology: `engine/tests/theory.rs` (latency without contention is exact to the cycle),
+//! `conformance/src/routing.rs` (no packet is lost), `engine/tests/stall.rs` (no stall with the smallest buffers).
+//! `engine/tests/theory.rs` and `engine/tests/bounds.rs`: under tornado, bit complement and uniform traffic it saturates at the
+//! bound of two uniform legs. No comparison with another simulator.
 
 use crate::routing::on_grid::{Dateline, Grid};
 use crate::routing::{
@@ -26,7 +26,7 @@ use weft_api::state::{DETOUR, Packet};
 use weft_topology::Graph;
 use weft_units::Refusal;
 
-/// Valiant: dimension order to a random router, then dimension order to the destination.
+/// Valiant: dimension order to a random router, and then dimension order to the destination.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Valiant {}

@@ -1,19 +1,18 @@
-//! The keys that the routings of this kind have in common.
+//! The keys of a scenario that the in-transit adaptive routings share.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weft_units::Refusal;
 
-/// Rule that keeps packets at their source while the router is congested.
+/// Rule that keeps packets at their source while their router is congested.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Injection {
-    /// Nothing.
+    /// No rule: packets are never kept.
     Free {},
-    /// Number of packets for which the buffer behind the first hop must have room, in addition to the one that enters
-    /// it.
+    /// A packet leaves its source only if the buffer after the first hop has room for this number of packets in addition.
     Bubble { packets: u32 },
-    /// Highest occupancy that some escape VC of the router may have, 0 to 1 [share of a buffer].
+    /// A packet leaves its source only if the occupancy of some escape VC of the router is at most this, 0 to 1 [share of a buffer].
     EscapeOccupancy { most: f64 },
 }
 
@@ -27,32 +26,32 @@ impl Default for Injection {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Trigger {
-    /// Its minimal output was granted to another input in an earlier step of this cycle (FOGSim's first version). With
-    /// `router.speedup: 1` a cycle has one step, and no packet takes a detour, except round a link that is broken or off.
+    /// The head's minimal output was granted to another input in an earlier step of this cycle (FOGSim's first version). With
+    /// `router.speedup: 1` a cycle has one step, so no packet takes a detour, except around a link that is broken or off.
     #[default]
     Granted,
-    /// The same, or no VC of its minimal output has room for the packet. The paper has it in brackets: the output is "already
-    /// assigned to another input or Q_min = 100 %".
+    /// The same, or no VC of the minimal output has room for the packet. The paper states this condition in brackets: the output is
+    /// "already assigned to another input or Q_min = 100 %".
     GrantedOrFull,
-    /// It can't take its minimal output now: another packet crosses to it or is on the link, or there is no room (the
-    /// paper's "not available").
+    /// The head cannot take its minimal output now: another packet crosses to the output or is on the link, or there is no room
+    /// (the paper's "not available").
     Unavailable,
 }
 
-/// Definition of the occupancy by which the minimal output is compared with detours.
+/// Definition of occupancy, with which the minimal output and detours are compared.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Occupancy {
-    /// Used credits of the VC that has the most credits, as a share of its buffer (the paper). Flits on the link and
-    /// credits on their way back count as well: a long link for which no flit waits looks full.
+    /// Used credits of the VC with the most credits, as a share of its buffer (the paper). Flits on the link and returning credits
+    /// also count, so a long link looks full even if no flit waits for it.
     #[default]
     Credits,
-    /// Flits that wait, as a share of the buffers of all VCs of the link: used credits less the flits that the link has taken
-    /// during the last credit round trip (ours).
+    /// Flits that wait, as a share of the buffers of all VCs of the link. This is the used credits minus the flits that the link
+    /// has taken during the last credit round trip (ours).
     Waiting,
 }
 
-/// How full the first output of a detour may be.
+/// Largest occupancy of the first output of a detour.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum MostOccupancy {
@@ -72,27 +71,27 @@ impl Default for MostOccupancy {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RingConfig {
-    /// Kind of ring. Default: physical if the topology has such rings, else embedded.
+    /// Kind of ring. Default: physical if the topology has such rings, otherwise embedded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<RingKind>,
-    /// Embedded rings without a common link, 1 or more.
+    /// Number of embedded rings without a common link; at least 1.
     #[serde(default = "one")]
     #[schemars(range(min = 1, max = 32))]
     pub rings: u32,
-    /// Directions of each ring, 1 or 2; with two, packets go the shorter way round.
+    /// Number of directions of each ring, 1 or 2. With two, packets take the shorter way round.
     #[serde(default = "two")]
     #[schemars(range(min = 1, max = 2))]
     pub directions: u32,
-    /// VCs of an embedded ring on its links, 1 or more.
+    /// Number of VCs of an embedded ring on its links; at least 1.
     #[serde(default = "one")]
     #[schemars(range(min = 1, max = 8))]
     pub vcs: u32,
-    /// How often a packet may leave the ring before its destination router, 0 to 254.
+    /// Number of times that a packet may leave the ring before its destination router, 0 to 254.
     #[serde(default = "four")]
     #[schemars(range(max = 254))]
     pub exits: u32,
-    /// Whether packets may enter the ring at the router of their source. If not, a packet whose only hop there is broken is
-    /// discarded.
+    /// Whether packets may enter the ring at their source router. If not, a packet is discarded if its only hop at the source
+    /// router is broken.
     #[serde(default)]
     pub from_sources: bool,
 }
@@ -101,9 +100,9 @@ pub struct RingConfig {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RingKind {
-    /// On wires and ports of its own (`escape_rings` of the topology).
+    /// On separate wires and ports (`escape_rings` of the topology).
     Physical,
-    /// On VCs of its own on links that the network has anyway.
+    /// On separate VCs of links that the network has anyway.
     Embedded,
 }
 
@@ -131,7 +130,7 @@ pub struct Keys {
     pub trigger: Trigger,
     /// Th_min \[share of a buffer\].
     pub least_occupancy: f64,
-    /// Th_non-min.
+    /// Th_non-min, the largest occupancy of the first output of a detour.
     pub most_occupancy: MostOccupancy,
     pub occupancy: Occupancy,
     pub ring: RingConfig,
@@ -139,7 +138,7 @@ pub struct Keys {
 }
 
 impl Keys {
-    /// Refuses thresholds and counts out of range. `routing`: the name under which a scenario has them.
+    /// Refuses thresholds and counts out of range. `routing`: the name of the routing in scenarios, under which these keys are.
     pub fn check(&self, routing: &str) -> Result<(), Refusal> {
         let at = |key: &str| format!("routing.{routing}.{key}");
         let share = |value: f64, key: &str| match (0.0..=1.0).contains(&value) {

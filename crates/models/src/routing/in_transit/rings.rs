@@ -1,4 +1,4 @@
-//! The escape rings: which hops are on them, and which one a packet enters. Routers are given by their numbers.
+//! The escape rings: computes the hops on rings, and the ring that a packet enters. Routers are given by their numbers.
 
 use super::{IN_RING, RingConfig, RingKind};
 use crate::routing::{Classes, Hop, RingEntry};
@@ -7,18 +7,18 @@ use weft_api::walk::{EscapeRing, RingHop};
 use weft_topology::{Graph, Ring};
 use weft_units::Refusal;
 
-/// A direction of a ring.
+/// A direction round a ring.
 #[derive(Debug, Clone)]
 struct Direction {
-    /// Port of each router that leads to the next router of the ring.
+    /// For each router: its port to the next router of the ring.
     ports: Vec<u16>,
 }
 
 #[derive(Debug, Clone)]
 pub struct Rings {
-    /// By ring, by router: its place on the ring.
+    /// For each ring and each router: the router's position on the ring.
     places: Vec<Vec<u32>>,
-    /// The directions of all rings: those of ring r are r * `per_ring` and, with two, the next one.
+    /// The directions of all rings. Those of ring r begin at r * `per_ring`; with two directions, the second one follows.
     directions: Vec<Direction>,
     per_ring: u8,
     /// VC classes of hops into a ring and along it.
@@ -29,7 +29,7 @@ pub struct Rings {
 }
 
 impl Rings {
-    /// `path`: where a scenario has this configuration. `single`: the one embedded ring, if more are not requested.
+    /// `path`: the path of this configuration in the scenario. `single`: the only embedded ring, if not more are requested.
     pub fn of(
         graph: &Graph,
         config: &RingConfig,
@@ -101,7 +101,7 @@ impl Rings {
         self.directions.iter().map(|direction| &direction.ports[..])
     }
 
-    /// The hop on which a packet continues in the direction that it is in.
+    /// The hop on which a packet continues in its present direction.
     pub fn onward(&self, router: usize, packet: &Packet) -> Hop {
         let port = self.directions[usize::from(packet.dim - IN_RING)].ports[router];
         Hop { port, class: self.moving_on }
@@ -117,18 +117,19 @@ impl Rings {
         self.places.len() as u32
     }
 
-    /// Most hops of a packet in a ring: it leaves at its destination router. (With two directions half as many, unless a link
-    /// is broken.)
+    /// Largest number of hops of a packet in a ring: it leaves the ring at its destination router. (With two directions it is half
+    /// as large, unless a link is broken.)
     pub fn longest_stay(&self) -> u32 {
         self.places[0].len() as u32 - 1
     }
 
-    /// The hop into a ring, the shorter way round to router `to`. `tie` decides where both ways are equally long.
+    /// The hop into a ring in the direction with the shorter way to router `to`. `tie` decides if both ways are equally long.
     pub fn enter(&self, ring: u32, router: usize, to: usize, tie: bool) -> Hop {
         self.ways(ring, router, to, tie)[0]
     }
 
-    /// The hops into a ring, the shorter way round to router `to` first. With one direction both are the same.
+    /// The hops into a ring in both directions. The direction with the shorter way to router `to` comes first. With one direction
+    /// both hops are the same.
     pub fn ways(&self, ring: u32, router: usize, to: usize, tie: bool) -> [Hop; 2] {
         let places = &self.places[ring as usize];
         let (routers, own, to) = (places.len() as u32, places[router], places[to]);
@@ -148,7 +149,7 @@ impl Rings {
     }
 }
 
-/// Refuses numbers of embedded rings where the topology has the rings.
+/// Refuses numbers of embedded rings if the topology has the rings.
 fn refuse_embedded_keys(config: &RingConfig, path: &str) -> Result<(), Refusal> {
     for (key, value) in [("rings", config.rings), ("vcs", config.vcs)] {
         if value != 1 {

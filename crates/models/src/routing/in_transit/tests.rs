@@ -1,12 +1,12 @@
-//! Shared parts of the tests of the members.
+//! Code that the tests of several in-transit routings share.
 
 use std::collections::HashMap;
 use weft_api::routing::Routing;
 use weft_api::state::{Packet, RouteState};
 use weft_topology::{Graph, Peer};
 
-/// Follows a packet through all its possible choices, also in rings, to its destination. Returns the longest way
-/// [links]; packets that may wander for ever are found.
+/// Follows a packet through all its possible choices, also in rings, to its destination. Returns the length of the longest path
+/// [links]. Fails if a packet could move for ever.
 fn longest_from(
     (graph, routing, coords): (&Graph, &dyn Routing, &[u64]),
     at: u32,

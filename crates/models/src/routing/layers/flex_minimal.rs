@@ -1,39 +1,36 @@
-//! FleX minimal: shortest paths through layers that are joined crosswise, with detours where links have failed; the VC
-//! class is the hop index.
+//! FleX minimal: shortest paths through layers that are joined crosswise, with detours around failed links. The VC class is the hop index.
 //!
 //! # Source
-//! M. Jeon et al., "FleX: A Flex Interconnected HPC System with Stochastic Load Balancing Scheme", IEEE Access 10 (2022),
-//! algorithm 1, whose loop has to run while the packet is not at its destination (it prints "while it is").
+//! M. Jeon et al., "FleX: A Flex Interconnected HPC System with Stochastic Load Balancing Scheme", IEEE Access 10 (2022), algorithm
+//! 1, but its loop runs while the packet is not at its destination (the paper prints "while it is").
 //! # Parameters
-//! paths: `balanced`, at each router any hop that begins a shortest path, all equally likely; `printed`, those that
-//! algorithm 1 names: over the layer below where source and destination are in one layer, y before x, and x alone where
-//! both x and y are right.
-//! detours \[links\]: how many links more than the longest shortest path a packet may cross because others have failed
-//! (default: 0). The paper proposes paths of two links between two neighbours whose link has failed (section III-C1): these
-//! cost one link more.
+//! `paths`: rule that chooses a shortest path. With `balanced` a packet takes any hop that begins a shortest path, all with equal
+//! probability. With `printed` it takes the paths of algorithm 1: over the layer below if source and destination are in one layer,
+//! y before x, and x alone if both x and y are right. `detours` \[links\]: number of links beyond the longest shortest path that a
+//! packet may cross because links have failed (default: 0). If the link between two neighbours has failed, the paper proposes paths
+//! of two links (section III-C1), which are one link longer.
 //! # Guarantees
-//! Minimal; as many VC classes as links on the longest shortest path, and one for each of the `detours`; the class rises with
-//! each hop, so dependencies are acyclic, with and without faults. Of two or three layers `balanced` makes all shortest
-//! paths equally likely; of more, all hops at each router. `printed` needs three layers of at least 3 x 3 routers. On 6
-//! x 6 x 3 routers of 10 terminals uniform traffic (with packets to oneself) can reach 27 / 31 = 0.871 flits per
-//! terminal and cycle under `printed`, and under `balanced` 108 / 97 = 1.113, more than a terminal sends. No tables.
-//! Under faults: a head at a broken link takes another hop at once, by what its own router sees. Hops on shortest paths
-//! come first (any, also under `printed`), then those with the fewest links behind them, drawn among equals, as long as a
-//! VC class is left for each link. In three layers at least 3 wide the next best hops cost one link more: a packet is
-//! delivered if it meets no more broken links than there are `detours`, and each time one of these hops has a whole link.
-//! So one link that fails loses nothing with `detours: 1`. Without detours packets are lost that meet it on their last hop.
-//! With two layers, or four and more, at least 4 wide, a detour between neighbours costs two links more: there it takes
-//! `detours: 2`.
-//! A packet does not go back to the router where it met a broken link last, if it has another hop. Nobody learns of
-//! broken links ahead: it may come to a second one.
+//! Minimal paths. The number of VC classes is that of the links on the longest shortest path, plus one for each of the `detours`.
+//! The class rises with each hop, so dependencies are acyclic, with and without faults. With two or three layers `balanced` makes
+//! all shortest paths equally likely; with more layers, all hops at each router. `printed` needs three layers of at least 3 x 3
+//! routers. On 6 x 6 x 3 routers of 10 terminals, uniform traffic (with packets to oneself) can reach 27 / 31 = 0.871 flits per
+//! terminal and cycle under `printed`. Under `balanced` it can reach 108 / 97 = 1.113, which is more than a terminal sends. No
+//! tables. Under faults: a head at a broken link takes another hop at once, depending only on what its own router observes. Hops on
+//! shortest paths come first (all of them, also under `printed`). Then come the hops with the fewest remaining links; equal hops
+//! are drawn at random. A hop is possible as long as a VC class is left for each remaining link. In three layers at least 3 wide,
+//! the next best hops cost one link more. A packet is delivered if it meets at most `detours` broken links, and each time one of
+//! these hops has a working link. So with `detours: 1` nothing is lost if one link fails. Without detours, packets that meet a
+//! failed link on their last hop are lost. In networks at least 4 wide with two layers, or with four or more, a detour between
+//! neighbours costs two links more and needs `detours: 2`. A packet does not return to the router at which it last met a broken
+//! link, if it has another hop. Packets do not know broken links in advance, so a packet may meet a second one.
 //! # Not modelled
-//! A choice by congestion.
+//! A choice that depends on congestion.
 //! # Validation
-//! On every legal topology: `engine/tests/theory.rs` (latency without contention to the cycle),
-//! `conformance/src/routing.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).
-//! The tests of this file: `balanced` lists the hops of `shortest_path`, `printed` those of the algorithm, and detours are
-//! those of the paper. `engine/tests/faults.rs`: lost packets with and without detours.
-//! `engine/tests/bounds.rs`: the bounds of both under uniform traffic are reached. No other simulator was compared.
+//! On every legal topology: `engine/tests/theory.rs` (latency without contention is exact to the cycle),
+//! `conformance/src/routing.rs` (no packet is lost), `engine/tests/stall.rs` (no stall with the smallest buffers). The tests of
+//! this file: `balanced` lists the hops of `shortest_path`, `printed` lists those of the algorithm, and detours are those of the
+//! paper. `engine/tests/faults.rs`: lost packets with and without detours. `engine/tests/bounds.rs`: the bounds of both under
+//! uniform traffic are reached. No comparison with another simulator.
 
 use crate::routing::{
     Accepts, AroundFaults, Classes, Example, Hop, Needs, Proof, Routing, RoutingModel, Step, below, class_per_hop,
@@ -47,64 +44,63 @@ use weft_api::state::Packet;
 use weft_topology::{CrossedLayers, Crossing, Graph, Offset};
 use weft_units::Refusal;
 
-/// Shortest paths through layers that are joined crosswise, with detours where links have failed; the VC class is the hop
-/// index.
+/// Shortest paths through layers that are joined crosswise, with detours around failed links. The VC class is the hop index.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FlexMinimal {
-    /// Rule by which one of the shortest paths is taken.
+    /// Rule that chooses one of the shortest paths.
     #[serde(default)]
     pub paths: Paths,
-    /// Links that a packet may cross beyond the longest shortest path because others have failed; each needs a VC class.
+    /// Number of links beyond the longest shortest path that a packet may cross because links have failed. Each needs a VC class.
     #[serde(default)]
     pub detours: u8,
 }
 
-/// Rule by which one of the shortest paths is taken.
+/// Rule that chooses one of the shortest paths.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Paths {
-    /// Any: at each router, all hops that begin one are equally likely.
+    /// Any shortest path: at each router, all hops that begin one have equal probability.
     #[default]
     Balanced,
     /// Paths of algorithm 1 of the paper.
     Printed,
 }
 
-/// Phase of a packet that has met a broken link; its `target` is the router where it last met one.
+/// Phase of a packet that has met a broken link. Its `target` is the router at which it last met one.
 const MET_BROKEN: u8 = 1;
 
-/// Most kinds of first hops: up or down, along x or y, to the coordinate of the destination or to another one.
+/// Largest number of kinds of first hops: up or down, along x or y, to the coordinate of the destination or to another one.
 const MAX_KINDS: usize = 8;
 
 #[derive(Debug, Clone)]
 pub struct Runtime {
     classes: Classes,
-    /// Links of the longest path, and so VC classes.
+    /// Number of links of the longest path, which is the number of VC classes.
     most_hops: u8,
     crossed: CrossedLayers,
-    /// Coordinates: x in byte 0, y in byte 1, the layer in byte 2. The table has the hops that a packet may take,
-    /// indexed by layers further up * 4 + (y differs) * 2 + (x differs).
+    /// Coordinates: x in byte 0, y in byte 1, the layer in byte 2. The table has the hops that a packet may take. Its index is 4 *
+    /// (layers upward) + 2 * (y differs) + (x differs).
     first_hops: Arc<[FirstHops]>,
 }
 
-/// The hops to routers in the same relative position.
+/// The hops that a packet may take to destinations in the same relative position.
 #[derive(Debug, Clone, Copy, Default)]
 struct FirstHops {
     kinds: [Kind; MAX_KINDS],
-    /// Routers to which they lead.
+    /// Number of routers to which these hops lead.
     count: u32,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
 struct Kind {
-    /// The port to coordinate 0 of the axis, for a router whose own coordinate is above.
+    /// The port to coordinate 0 of the axis, if the router's own coordinate is above 0.
     first_port: u16,
-    /// Bits of the axis in the coordinates.
+    /// Position of the axis in the coordinates [bits].
     shift: u8,
-    /// Whether it leads to the coordinate of the destination, or to any other.
+    /// Whether the hop leads to the coordinate of the destination, or to any other coordinate.
     arrives: bool,
-    /// Routers to which it leads; 0 behind the last kind.
+    /// Number of routers to which hops of this kind lead; 0 after the last kind.
     count: u32,
 }
 
@@ -143,14 +139,14 @@ impl RoutingModel for FlexMinimal {
         const SMALL: &str = r#"{"flex": {"widths": [3, 3], "layers": 3, "terminals_per_router": 8}}"#;
         const UNIFORM: &str = r#"{"uniform": {"include_self": true}}"#;
         vec![
-            // Every router sends 8 / 27 flits to each. Hops up along x, by destination, of one router: in the same layer 2
-            // to the 2 along x (of 2 each, one is up) and 2 to the 4 that differ in both (a quarter of 2 each); in the layer
-            // above 2 to the 2 along x; in the layer below 1 to the router at the same place (half of 2) and 4 to the 4 that
-            // differ in both (half of 2 each). These 11 hops share 2 channels.
+            // Every router sends 8 / 27 flits to each router. Hops of one router up along x, by destination, in units of 8 / 27
+            // flits. In the same layer: 2 to the 2 routers along x (of 2 each, one is up), and 2 to the 4 that differ in both (a
+            // quarter of 2 each). In the layer above: 2 to the 2 along x. In the layer below: 1 to the router in the same position
+            // (half of 2), and 4 to the 4 that differ in both (half of 2 each). These 11 hops share 2 channels.
             Example::of("{}").bound(SMALL, UNIFORM, Accepts::UpTo(27.0 / (8.0 * 5.5))),
-            // The same 2 to the 2 along x, and the 2 in the layer above; all 4 to the 4 that differ in both in the same
-            // layer, which go down along y first; below 2 to the router at the same place, which go along x, and 4 as
-            // before: 14.
+            // As above: 2 to the 2 along x, and 2 in the layer above. In the same layer: all 4 to the 4 that differ in both,
+            // because these go down along y first. In the layer below: 2 to the router in the same position, because these go along
+            // x, and 4 as above. In total 14.
             Example::of(r#"{"paths": "printed"}"#).only_on(&[SMALL]).bound(
                 SMALL,
                 UNIFORM,
@@ -175,11 +171,11 @@ impl FirstHops {
         first
     }
 
-    /// The port number `number` (below `count`) of a router at `at` to `dest`.
+    /// The port with number `number` (below `count`) of a router at `at`, for a packet to `dest`.
     #[inline(always)]
     fn port(&self, at: u64, dest: u64, mut number: u32) -> u16 {
         let mut kind = &self.kinds[0];
-        // most have one or two kinds
+        // most hops have one or two kinds
         for next in &self.kinds[1..] {
             if number < kind.count {
                 break;
@@ -191,14 +187,14 @@ impl FirstHops {
         let skipped = to - u8::from(to > own);
         let place = match kind.arrives {
             true => skipped,
-            // ports leave the own coordinate out; the one of the destination is left out, too
+            // ports skip the own coordinate; the coordinate of the destination is skipped as well
             false => number as u8 + u8::from(own != to && number as u8 >= skipped),
         };
         kind.first_port + u16::from(place)
     }
 }
 
-/// Whether algorithm 1 takes this hop of a shortest path of three layers.
+/// Whether algorithm 1 uses this hop of a shortest path, in three layers.
 fn is_printed(hop: &Crossing, offset: Offset) -> bool {
     match (offset.layers == 0, offset.differs) {
         // the direct link
@@ -225,14 +221,14 @@ impl Runtime {
         Offset { differs: [differ & 0xff != 0, differ & 0xff00 != 0], layers }
     }
 
-    /// The hops that a packet at `at` (not at its destination) may take.
+    /// The hops that a packet at `at` (not its destination) may take.
     #[inline(always)]
     fn first_hops(&self, at: u64, dest: u64) -> &FirstHops {
         let Offset { differs: [x, y], layers } = self.offset(at, dest);
         &self.first_hops[(4 * layers + u32::from(x) + 2 * u32::from(y)) as usize]
     }
 
-    /// The port that a packet takes at `at`: a drawn one of those that begin a shortest path.
+    /// The port that a packet takes at `at`: a random one of the ports that begin a shortest path.
     #[inline(always)]
     fn port(&self, at: u64, packet: &Packet, drawn: impl Fn(u32) -> u32) -> u16 {
         let hops = self.first_hops(at, packet.dest);
@@ -251,8 +247,8 @@ impl Runtime {
         if port == back { hops.port(at, packet.dest, hops.count - 1) } else { port }
     }
 
-    /// The hop of a shortest path that leads back to the router where the packet has met a broken link last, if there
-    /// are others.
+    /// The port of a shortest path that leads back to the router at which the packet last met a broken link. `None` if there is no
+    /// other port.
     #[cold]
     fn port_to_avoid(&self, at: u64, packet: &Packet) -> Option<u16> {
         let hops = self.first_hops(at, packet.dest);
@@ -260,7 +256,7 @@ impl Runtime {
         self.port_back(at, packet).filter(|&back| hops.count > 1 && begins(back))
     }
 
-    /// The port that leads back to the router where a packet at `at` has met a broken link last, if it has a link to that.
+    /// The port that leads back to the router at which a packet at `at` last met a broken link, if there is such a link.
     fn port_back(&self, at: u64, packet: &Packet) -> Option<u16> {
         let is_near = packet.phase == MET_BROKEN && self.crossed.distance(self.offset(at, packet.target)) == 1;
         is_near.then(|| self.first_hops(at, packet.target).port(at, packet.target, 0))
@@ -303,8 +299,8 @@ impl Routing for Runtime {
         AroundFaults::ChoosesAgain
     }
 
-    /// All hops with a path behind them that is short enough. The shortest come first, in turn from a drawn one. The hop back
-    /// to an earlier broken link of the packet is the last. From now on the packet does not return here.
+    /// All hops from which the remaining path is short enough. The shortest come first, in turn from a random one. The hop back to
+    /// the router with an earlier broken link comes last. From now on the packet does not return to this router.
     fn steps_around(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Step> {
         if at == packet.dest {
             return vec![Step::deliver(packet)];
@@ -362,7 +358,7 @@ mod tests {
         steps.iter().map(far).collect()
     }
 
-    /// The routers to which a packet may hop, ascending.
+    /// The routers to which a packet may hop, in ascending order.
     fn hops(routing: &Runtime, graph: &Graph, coords: &[u64], from: u32, to: u32) -> Vec<u32> {
         let packet = Packet { dest: coords[to as usize], ..Packet::default() };
         let mut hops = far_ends(graph, from, &routing.steps(coords[from as usize], &packet, 1));
@@ -407,11 +403,11 @@ mod tests {
         let router = |[x, y, z]: [u32; 3]| x + 4 * y + 12 * z;
         let from = [1, 1, 0];
         let cases: [([u32; 3], &[[u32; 3]]); 8] = [
-            // in the same layer: over the one below (layer 2), along x, along y, or along y first
+            // in the same layer: over the layer below (layer 2); along x, along y, or along y first
             ([3, 1, 0], &[[0, 1, 2], [2, 1, 2]]),
             ([1, 2, 0], &[[1, 0, 2]]),
             ([3, 2, 0], &[[1, 2, 2]]),
-            // at the same place in another layer: along x into the third one
+            // to the same position in another layer: along x into the third layer
             ([1, 1, 1], &[[0, 1, 2], [2, 1, 2], [3, 1, 2]]),
             ([1, 1, 2], &[[0, 1, 1], [2, 1, 1], [3, 1, 1]]),
             // neighbours
@@ -428,7 +424,8 @@ mod tests {
 
     #[test]
     fn detours_between_neighbours_are_those_of_the_paper() {
-        // 5 x 4 x 3: router = x + 5 y + 20 z. Two hops over the third layer, to any other x than those of both: Nx - 2.
+        // 5 x 4 x 3: router = x + 5 y + 20 z. A detour has two hops over the third layer, to any x other than those of both ends:
+        // Nx - 2 detours.
         let graph = graph("[5, 4]", 3);
         let routing = FlexMinimal { detours: 1, ..FlexMinimal::default() }.build(&graph).unwrap();
         assert_eq!(routing.needs().classes[1..], [3, 3]);
@@ -442,19 +439,19 @@ mod tests {
             far_ends(&graph, from, &steps)
         };
         let over = |x| router([x, 2, 2]);
-        // on its second hop: the link itself, then the detours; the one after takes the last class
+        // on its second hop: the link itself, then the detours; the hop after the detour uses the last class
         let mut expected = vec![to, over(0), over(2), over(3)];
         let mut found = around(1, 0);
         assert_eq!(found[0], to);
         found.sort_unstable();
         expected.sort_unstable();
         assert_eq!(found, expected);
-        // packets draw where they begin
+        // a random draw decides with which detour each packet begins
         let second: Vec<u32> = (0..100).map(|seq| around(1, seq)[1]).collect();
         assert!([0, 2, 3].into_iter().all(|x| second.contains(&over(x))));
-        // on its first hop two links may follow: nothing is further away from any of its 2 (5 + 4 - 2) neighbours
+        // after its first hop two links may follow; no router is further than that from any of its 2 (5 + 4 - 2) neighbours
         assert_eq!(around(0, 0).len(), 14);
-        // on the last class there is the link itself alone
+        // on the last class, only the link itself is possible
         assert_eq!(around(2, 0), [to]);
     }
 

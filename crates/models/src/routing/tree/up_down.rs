@@ -1,36 +1,36 @@
-//! Up*/down on a k-ary n-tree or a fat tree of pods: up to a nearest common ancestor, then the only path down.
+//! Up*/down* on a k-ary n-tree or a fat tree of pods: up to a nearest common ancestor, then down on the only path.
 //!
 //! # Source
 //! F. Petrini, M. Vanneschi, "k-ary n-trees", IPPS'97; BookSim's `nca` (`random`) and `anca` (`adaptive`) on `fattree`.
 //! D-mod-k: E. Zahavi et al., "Optimized InfiniBand fat-tree routing for shift all-to-all communication patterns",
 //! Concurrency and Computation 22(2), 2010.
 //! # Parameters
-//! ascent, how the link up is chosen. `random`: all are drawn when the packet is made (BookSim draws one at each hop,
-//! which is the same distribution). `d_mod_k`: at stage s digit s, base k, of the destination terminal, lowest digit first;
-//! `d_mod_k_high_first`: highest digit first. On a tree whose levels differ, digit s is that of the place of the terminal,
-//! modulo the links up. `adaptive`: at the head of the VC, the link with the least congestion, from
-//! a random one on. sensor: what is read as congestion (`adaptive` only).
-//! Under a policy that switches links level by level, each router chooses its link up for the head of a VC, by the same
-//! rule among the links that the level uses: `random` draws one of these, a digit is taken modulo their number. Where links
-//! have failed under such a policy, it chooses among those from which whole links lead to the destination.
+//! `ascent`: rule that chooses the link up. With `random` all links are drawn when the packet is created (BookSim draws one at each
+//! hop, which gives the same distribution). With `d_mod_k`, the link at stage s is digit s, base k, of the destination terminal,
+//! the lowest digit first. With `d_mod_k_high_first` the highest digit is first. On a tree with different levels, the digits are
+//! those of the terminal's position; digit s is taken modulo the number of links up. With `adaptive` the head of the VC takes the
+//! link with the least congestion; the comparison begins at a random link. `sensor`: definition of congestion (`adaptive` only).
+//! Under a policy that switches links level by level, each router chooses the link up for the head of a VC. The rule is the same,
+//! but only for the links that the level uses: `random` draws one of these links, and a digit is taken modulo their number. If
+//! links have failed under such a policy, the router chooses among the links up from which working links lead to the destination.
 //! # Guarantees
-//! Minimal. Paths between leaves whose nearest common ancestors are l levels up: k^l (`random`, `adaptive`), one per
-//! destination terminal (`d_mod_k` both). On a tree whose levels differ they are the product of the links up. One VC class: a packet that went down never goes up again, so every dependency
-//! leads from a link up to a link of the level above or to a link down, or from a link down to one of the level below;
-//! acyclic.
+//! Minimal. Number of paths between leaves with nearest common ancestors l levels up: k^l (`random`, `adaptive`), or one per destination
+//! terminal (both `d_mod_k`). On a tree with different levels, this number is the product of the links up. There is one VC class. A packet
+//! that went down never goes up again. So every dependency leads from a link up to a link up of the level above or to a link down, or from
+//! a link down to a link down of the level below. These dependencies are acyclic.
 //!
-//! Faults: the path down has no other hop, so a head that meets a broken link there is discarded. On the way up
-//! `adaptive` takes another link at the router where one has failed. It disregards failures farther on. The other ascents
-//! draw or compute their paths ahead, and discard the packet. If a policy switches links level by level, each ascent
-//! avoids links up without a whole path behind them, on both sides of the tree. This begins when the policy has been
-//! notified of the fault. Then only packets are lost that were past their choice, or that have no path.
+//! Faults: the path down has no alternative hop, so a head that meets a broken link there is discarded. On the way up, `adaptive`
+//! takes another link at the router whose link has failed. It disregards failures further along the path. The other ascents draw or
+//! compute their paths in advance, and discard the packet. If a policy switches links level by level, each ascent avoids links up
+//! from which no working path leads to the destination, on both sides of the tree. The ascents do this as soon as the policy has
+//! been notified of the fault. After that, only packets are lost that had already chosen their path, or that have no path.
 //! # Not modelled
-//! Links up that are chosen again while the packet waits; widths of a level that differ from router to router.
+//! New choices of the link up while the packet waits. Widths of a level that differ between routers.
 //! # Validation
-//! On every legal topology: `engine/tests/theory.rs` (latency without contention to the cycle),
-//! `conformance/src/routing.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).
-//! `engine/tests/paths.rs`: all shortest paths and no others, D-mod-k by the digits; `engine/tests/bounds.rs`: full
-//! trees under `bit_complement`, and what defeats either order of digits. BookSim2: the rows `nca` of
+//! On every legal topology: `engine/tests/theory.rs` (latency without contention is exact to the cycle),
+//! `conformance/src/routing.rs` (no packet is lost), `engine/tests/stall.rs` (no stall with the smallest buffers).
+//! `engine/tests/paths.rs`: all shortest paths and no others; D-mod-k follows the digits. `engine/tests/bounds.rs`: full trees
+//! under `bit_complement`, and the patterns that are worst for each order of digits. BookSim2: the rows `nca` of
 //! `tests/data/golden/booksim.csv` (`random`).
 
 use crate::routing::{
@@ -48,11 +48,11 @@ use weft_api::widths::{Widths, note_choice};
 use weft_topology::Graph;
 use weft_units::Refusal;
 
-/// Up*/down on a k-ary n-tree or a fat tree: up to a nearest common ancestor, then the only path down.
+/// Up*/down* on a k-ary n-tree or a fat tree: up to a nearest common ancestor, then down on the only path.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct UpDown {
-    /// Rule by which the link up is chosen.
+    /// Rule that chooses the link up.
     #[serde(default)]
     pub ascent: Ascent,
     /// The sensor of the congestion of an output (`adaptive`).
@@ -60,7 +60,7 @@ pub struct UpDown {
     pub sensor: Sensor,
 }
 
-/// All links up are minimal, so flits in flight cause no detour. A count of them spreads packets over the links.
+/// All links up are minimal, so a count of flits in flight causes no detour. Such a count spreads packets over the links.
 fn credits() -> Sensor {
     Sensor::UsedCredits
 }
@@ -71,18 +71,18 @@ impl Default for UpDown {
     }
 }
 
-/// Rule by which the link up is chosen.
+/// Rule that chooses the link up.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Ascent {
-    /// Drawn for each packet.
+    /// A random link, drawn for each packet.
     #[default]
     Random,
-    /// A digit of the destination terminal, the lowest first: packets to neighbouring terminals take different links.
+    /// A digit of the destination terminal, the lowest first. Packets to neighbouring terminals take different links.
     DModK,
-    /// A digit of the destination terminal, the highest first: packets to neighbouring terminals share links.
+    /// A digit of the destination terminal, the highest first. Packets to neighbouring terminals share links.
     DModKHighFirst,
-    /// The least congested one, in the cycle in which the packet becomes the head of its VC.
+    /// The least congested link, in the cycle in which the packet becomes the head of its VC.
     Adaptive,
 }
 
@@ -91,30 +91,29 @@ pub struct Runtime {
     classes: Classes,
     ascent: Ascent,
     sensor: Sensor,
-    /// Links up are chosen by each router for the head of a VC, not when the packet is made.
+    /// Whether each router chooses the link up for the head of a VC. Otherwise all links up are chosen when the packet is created.
     at_head: bool,
-    /// Links up by the policy, if it switches them.
+    /// The links up that the policy uses, if it switches links.
     in_use: Option<LinksInUse>,
-    /// Levels.
+    /// Number of levels.
     n: u32,
-    /// Links down of a router of each level, and links up.
+    /// For each level: number of links down of a router, and number of its links up.
     down: [u32; 8],
     up: [u32; 8],
     coords: Vec<u64>,
 }
 
-/// The links up that may be taken. The overseer of the policy changes them between two cycles, when no router runs.
+/// The links up that packets may take. The overseer of the policy changes them between two cycles, when no router runs.
 #[derive(Debug)]
 struct LinksInUse {
-    /// Number of links up that each level uses (the first ones); [`LinksInUse::BY_ROUTER`] if that differs from router
-    /// to router.
+    /// For each level: number of links up in use, counted from the first. [`LinksInUse::BY_ROUTER`] if the links differ between routers.
     widths: AtomicU64,
-    /// Then these.
+    /// The links in use, if they differ between routers.
     links: RwLock<Arc<LinksUp>>,
 }
 
 impl LinksInUse {
-    /// No level uses a link.
+    /// Value of `widths` if the links differ between routers; otherwise no level uses 0 links.
     const BY_ROUTER: Widths = Widths(0);
 
     fn new(widths: u64) -> Self {
@@ -148,31 +147,32 @@ impl RoutingModel for UpDown {
         const BIT_REVERSE: &str = r#"{"bit_reverse": {}}"#;
         vec![
             Example::of("{}")
-                // there are as many links up as terminals, and packets are spread over all links
+                // there are as many links up as terminals, and packets use all links evenly
                 .bound(TREE, BIT_COMPLEMENT, Accepts::UpTo(1.0)),
             Example::of(r#"{"ascent": "d_mod_k"}"#)
-                // The lowest digit of the destination is the highest of the source, its bits reversed: equal on a
-                // leaf, whose 4 terminals share a link up. Other leaves get more through.
+                // The lowest digit of the destination is the highest digit of the source with its bits reversed. It is equal for
+                // all 4 terminals of a leaf, so they share a link up. Other leaves may accept more.
                 .bound(TREE, BIT_REVERSE, Accepts::AtLeast(1.0 / 4.0))
                 .bound(TREE, BIT_COMPLEMENT, Accepts::UpTo(1.0)),
             Example::of(r#"{"ascent": "d_mod_k_high_first"}"#)
-                // the highest digit of the destination is that of the source, complemented: equal on a leaf
+                // the highest digit of the destination is the complement of the source's highest digit, which is equal for all
+                // terminals of a leaf
                 .bound(TREE, BIT_COMPLEMENT, Accepts::UpTo(1.0 / 4.0)),
             Example::of(r#"{"ascent": "adaptive"}"#)
-                // as with the ascent that is drawn
+                // the same bound as for `random`
                 .bound(TREE, BIT_COMPLEMENT, Accepts::UpTo(1.0)),
         ]
     }
 }
 
-/// Levels, links down of a router of each level, and links up, if the graph is a tree.
+/// If the graph is a tree: the number of levels, and for each level a router's links down and links up.
 fn links_of(graph: &Graph) -> Option<(u32, [u32; 8], [u32; 8])> {
     let levels = graph.structure().levels.as_ref()?;
     let by_level = |links: &[u32]| std::array::from_fn(|level| links.get(level).copied().unwrap_or(0));
     levels.tree.as_ref().map(|tree| (levels.count, by_level(&tree.down), by_level(&tree.up)))
 }
 
-/// The digits of a number, one per byte, each counted by an entry of `bases`, the lowest first.
+/// The digits of a number, one per byte, the lowest digit first. `bases` has the base of each digit.
 fn digits(number: u32, bases: &[u32]) -> u64 {
     let mut rest = number;
     (0..).zip(bases).map(|(i, base)| (u64::from(rest % base) << (8 * i), rest /= base).0).sum()
@@ -186,7 +186,7 @@ fn with_digit(packed: u64, i: u32, digit: u32) -> u64 {
     packed & !(0xff << (8 * i)) | u64::from(digit) << (8 * i)
 }
 
-/// Level of the nearest common ancestors of two leaves: one above their highest different digit.
+/// Level of the nearest common ancestors of two leaves. It is one above the highest digit in which they differ.
 fn meeting_level(a: u64, b: u64) -> u32 {
     (u64::BITS - ((a ^ b) & DIGITS).leading_zeros()).div_ceil(8)
 }
@@ -203,7 +203,7 @@ impl Runtime {
         self.at_head && !is_above(at, packet.dest)
     }
 
-    /// The links up of a router of `level` that packets may take, from the first on; 0 if they are not the same for all
+    /// Number of links up of a router of `level` that packets may take, counted from the first. 0 if the links differ between
     /// routers of the level.
     #[inline(always)]
     fn width(&self, level: u32) -> u32 {
@@ -212,7 +212,7 @@ impl Runtime {
             .map_or(self.up[level as usize], |in_use| Widths(in_use.widths.load(Relaxed)).of(level as usize))
     }
 
-    /// The same as `at_head` after faults: by the same rule, among the links up that lead to the destination.
+    /// The same as `at_head` after faults. The rule is the same, but only among the links up that lead to the destination.
     #[cold]
     fn among_whole<Q: View + ?Sized>(&self, at: u64, here: &Q, packet: &Packet, seed: u64) -> u32 {
         let links = self.links_up(at, packet);
@@ -225,7 +225,7 @@ impl Runtime {
         }
     }
 
-    /// The links up that the packet may take at this router, by any ascent.
+    /// The links up that the packet may take at this router, with any ascent.
     fn links_up(&self, at: u64, packet: &Packet) -> Vec<u32> {
         match (self.width((at >> LEVEL) as u32), &self.in_use) {
             (0, Some(in_use)) => numbers_of(in_use.links().choices(at, packet.dest)).collect(),
@@ -233,21 +233,21 @@ impl Runtime {
         }
     }
 
-    /// The link up from `level`, among the first `width`, of a packet that need not read queues.
+    /// The link up from `level`, among the first `width` links, if the choice reads no queues.
     #[inline(always)]
     fn link(&self, level: u32, width: u32, packet: &Packet, seed: u64) -> u32 {
-        // digit i of the terminal in byte i
+        // byte i has digit i of the terminal
         let terminal = || (packet.dest & DIGITS) << 8 | u64::from(packet.dst_port);
         match self.ascent {
-            // of an adaptive ascent this is the first link to be compared
+            // for an adaptive ascent, this is the link with which the comparison begins
             Ascent::Random | Ascent::Adaptive => below(draw(seed, packet, 0xa7 + u64::from(level)), width),
             Ascent::DModK => u32::from(digit(terminal(), level)) % width,
             Ascent::DModKHighFirst => u32::from(digit(terminal(), self.n - 1 - level)) % width,
         }
     }
 
-    /// Notes that the packet takes link up `up` of a router of `level`. If links are switched, the packet stores its
-    /// choices, so that the policy knows which links it needs.
+    /// Records that the packet takes link up `up` of a router of `level`. If links are switched, the packet stores its choices, so
+    /// that the policy knows which links it needs.
     #[inline(always)]
     fn keep(&self, packet: &mut Packet, level: u32, up: u32) {
         if self.in_use.is_some() {
@@ -255,21 +255,21 @@ impl Runtime {
         }
     }
 
-    /// The same tree under a routing that takes the links up from `target` of the packet.
+    /// The same tree with a routing that reads the links up from `target` of the packet.
     fn with_drawn_links(&self) -> Self {
         let (classes, coords) = (self.classes.clone(), self.coords.clone());
         Self { ascent: Ascent::Random, at_head: false, in_use: None, classes, coords, ..*self }
     }
 
-    /// Packets, each with the leaf it starts from, that together take every turn that any packet can take. All pairs of
-    /// leaves over all ancestors would be k^(3n-3) packets; these are (n-1) k^(n+1) in a k-ary n-tree.
+    /// Packets, each with the leaf from which it starts. Together they take every turn that any packet can take. All pairs of
+    /// leaves over all ancestors would be k^(3n-3) packets. These are only (n-1) k^(n+1) packets in a k-ary n-tree.
     ///
-    /// A turn at router R is from a link up to a link up, from up to down, or from down to down. Router A above the leaves
-    /// has C children, and each of these G. For each child c, and each step s from 0 to the greater of C - 1 and G, one
-    /// packet goes from below grandchild j = s mod G of c over A to below grandchild j of c' = c + 1 + s mod (C - 1),
-    /// modulo C, which is never c. Every pair of different children of A is there, and so is every turn up-down at A. For
-    /// each c, and for each c', j runs over all grandchildren: so there is every turn from j up at c to A, and from A down
-    /// at c' to j. Over a router with one child no packet turns round.
+    /// A turn at router R leads from a link up to a link up, from up to down, or from down to down. Let router A above the leaves
+    /// have C children, and let each of these have G children. For each child c, and each step s from 0 to the greater of C - 1 and
+    /// G, one packet goes over A. Its source is below grandchild j = s mod G of c. Its destination is below grandchild j of c' = c
+    /// + 1 + s mod (C - 1), modulo C, which is never c. The packets contain every pair of different children of A, and so every
+    /// turn up-down at A. For each c, and for each c', j runs over all grandchildren. So there is every turn from j up at c to A,
+    /// and from A down at c' to j. No packet turns round at a router with one child.
     pub(crate) fn every_turn(&self) -> impl Iterator<Item = (u32, Packet)> + '_ {
         let ancestors = self.coords.iter().filter(|&&at| at >> LEVEL > 0);
         ancestors.flat_map(move |&at| {
@@ -290,7 +290,8 @@ impl Runtime {
         })
     }
 
-    /// The number of a leaf: its digits, each counted in the links down of the level above, are those of its position.
+    /// The number of a leaf. Its digits are those of the leaf's position; the base of each digit is the number of links down of the
+    /// level above.
     fn leaf(&self, coords: u64) -> u32 {
         (0..self.n - 1).rev().fold(0, |number, i| number * self.down[i as usize + 1] + u32::from(digit(coords, i)))
     }
@@ -315,7 +316,7 @@ impl Routing for Runtime {
     /// Chooses the links up of all levels: byte i of `target` is the link from level i to level i + 1.
     fn inject(&self, packet: &mut Packet, seed: u64) {
         if self.at_head {
-            return; // each router chooses
+            return; // each router chooses the link
         }
         let stages = 0..self.n - 1;
         packet.target = stages.map(|i| u64::from(self.link(i, self.up[i as usize], packet, seed)) << (8 * i)).sum();
@@ -337,8 +338,8 @@ impl Routing for Runtime {
         Some(Hop { port, class: 0 })
     }
 
-    /// The link up by the rule of the ascent. An adaptive one takes the least congested; the comparison begins at a
-    /// random one.
+    /// Chooses the link up by the rule of the ascent. The adaptive ascent takes the least congested link, and its comparison begins
+    /// at a random link.
     fn at_head<Q: View + ?Sized>(&self, at: u64, here: &Q, packet: &mut Packet, seed: u64) -> Hop {
         let level = (at >> LEVEL) as u32;
         let width = self.width(level);
@@ -386,7 +387,7 @@ impl Routing for Runtime {
         true
     }
 
-    /// One packet per nearest common ancestor that it may draw.
+    /// One packet per nearest common ancestor that the packet may draw.
     fn detours(&self, at: u64, packet: Packet) -> Outcomes<'_> {
         let drawn = self.ascent == Ascent::Random && !self.at_head;
         let mut fixed = packet;
@@ -403,7 +404,7 @@ impl Routing for Runtime {
         "one of the links up in use, at random or by a digit of the destination"
     }
 
-    /// Stores the links up that are used from now on, as published by the overseer.
+    /// Stores the links up that are used from now on, which the overseer has published.
     fn hear(&self, published: &Published) {
         let Some(in_use) = &self.in_use else { return };
         match published {
@@ -439,7 +440,7 @@ mod tests {
         topology.build("topology").unwrap()
     }
 
-    /// Walks a packet and adds its turns, as (channel, next channel), to `turns`; returns where it is delivered.
+    /// Follows a packet and adds its turns, as (channel, next channel), to `turns`. Returns the terminal of delivery.
     fn walk(graph: &Graph, runtime: &Runtime, from: u32, mut packet: Packet, turns: &mut BTreeSet<[u32; 2]>) -> u32 {
         let (mut at, mut last) = (from, None);
         loop {
@@ -497,7 +498,7 @@ mod tests {
             runtime.inject(&mut packet, 1);
             (0..2).for_each(|level| drawn[level as usize][usize::from(digit(packet.target, level))] += 1);
         }
-        // Of 4,000 draws a quarter each, 5 sigma = 5 sqrt(4000 * 1/4 * 3/4) = 137.
+        // a quarter of 4,000 draws each; 5 sigma = 5 sqrt(4000 * 1/4 * 3/4) = 137
         assert!(drawn.iter().flatten().all(|count| (1000i32 - count).abs() < 137), "{drawn:?}");
     }
 

@@ -1,10 +1,10 @@
-//! Later events: a queue from which the item with the least key comes first.
+//! Later events: a priority queue that returns the item with the least key first.
 
 use std::collections::{BTreeMap, BinaryHeap};
 use std::fmt::Debug;
 use weft_api::base::kept::{Kept, Reader, Unreadable, Value, Writer};
 
-/// An item of an [`Agenda`]. The item with the least key compares as the greatest, as the heap requires.
+/// An item of an [`Agenda`]. The item with the least key compares as the greatest item, as the heap requires.
 #[derive(Debug, Clone, Copy)]
 struct Item<K, T> {
     key: K,
@@ -31,7 +31,7 @@ impl<K: Ord, T> PartialOrd for Item<K, T> {
     }
 }
 
-/// Items by key, the least first. No two keys are equal, so their order does not depend on the order in which they came.
+/// Items sorted by key; the least is first. No two keys are equal, so the order of items does not depend on the order of insertion.
 #[derive(Debug)]
 pub struct Agenda<K, T>(BinaryHeap<Item<K, T>>);
 

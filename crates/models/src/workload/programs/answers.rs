@@ -12,7 +12,7 @@ use weft_api::base::kept::{Kept, Reader, Unreadable, Value, Writer};
 use weft_api::recording::{Column, Table};
 use weft_programs::form::{Kind, Op, Operation};
 
-/// A rank has begun a collective, or ended it.
+/// Reports that a rank has begun or ended a collective.
 #[derive(Debug, Clone, Copy)]
 pub struct Ended {
     pub at: u64,
@@ -22,14 +22,14 @@ pub struct Ended {
 /// A collective in flight.
 #[derive(Debug, Clone, Copy, Value)]
 struct Call {
-    /// Cycle of the first begin and of the last end so far.
+    /// Cycle of the first begin, and of the last end so far.
     begin: u64,
     end: u64,
-    /// Ranks that have not ended it.
+    /// Number of ranks that have not ended the call.
     left: u32,
 }
 
-/// The calls of collectives that are alike. Times are cycles.
+/// The calls of collectives of the same kind. Times are cycles.
 #[derive(Debug, Clone, Copy, Value)]
 struct Calls {
     count: u64,
@@ -43,7 +43,7 @@ struct Calls {
 struct Flows(Option<Histogram<u64>>);
 
 impl Flows {
-    /// A histogram that grows with the times.
+    /// A histogram whose upper bound grows with the recorded times.
     fn none_yet() -> Histogram<u64> {
         Histogram::new(3).expect("a constant precision is valid")
     }
@@ -65,14 +65,14 @@ impl Kept for Flows {
     }
 }
 
-/// The counts of all ranks together: the order in which ranks add to them does not matter.
+/// The counts of all ranks together. The order in which ranks add to them has no effect.
 #[derive(Debug, Kept)]
 pub struct Shared {
-    /// Time of messages, from the end of the part of the sender until the last packet has arrived [cycles].
+    /// Time of messages, from the end of the sender's processor time until the last packet has arrived [cycles].
     flows: Flows,
-    /// Calls in flight. The key is the number of the communicator, and of the collective in it.
+    /// Calls in flight. The key is the number of the communicator, and the number of the collective in it.
     under_way: BTreeMap<(u32, u32), Call>,
-    /// By operation, bytes (`None`: the blocks differ) and ranks.
+    /// Key: operation, bytes (`None`: the blocks differ), and number of ranks.
     calls: BTreeMap<(&'static str, Option<u64>, u32), Calls>,
     /// Activity of the rank, for recordings.
     activity: Activity,
@@ -84,7 +84,7 @@ impl Shared {
         Self { flows: Flows::default(), under_way: BTreeMap::new(), calls: BTreeMap::new(), activity }
     }
 
-    /// A message has arrived.
+    /// Called when a message has arrived.
     pub fn flow(&mut self, message: activity::Message) {
         self.flows.record(message.arrived - message.begun);
         self.activity.messages.push(message);
@@ -94,7 +94,7 @@ impl Shared {
         self.activity.spans.push(span);
     }
 
-    /// A rank of communicator `number`, which has `ranks` ranks, begins a collective or ends it.
+    /// Called when a rank begins or ends a collective of communicator `number`, which has `ranks` ranks.
     pub fn call(&mut self, op: &Op, (number, ranks): (u32, u32), event: Ended) {
         let Kind::Collective(operation) = op.kind() else { return };
         let key = (number, op.instance());
@@ -119,8 +119,8 @@ impl Shared {
     }
 }
 
-/// Bytes of a collective as nccl-tests count them, and the factor from algorithm bandwidth to bus bandwidth
-/// (nccl-tests, doc/PERFORMANCE.md). `None` for a barrier, which has no bytes.
+/// The bytes of a collective as nccl-tests count them, and the factor between algorithm bandwidth and bus bandwidth (nccl-tests,
+/// doc/PERFORMANCE.md). `None` for a barrier, which has no bytes.
 fn of_nccl_tests(operation: Operation, bytes: u64, ranks: u32) -> Option<(f64, f64)> {
     let (bytes, n) = (bytes as f64, f64::from(ranks));
     let share = (n - 1.0) / n;
@@ -129,7 +129,7 @@ fn of_nccl_tests(operation: Operation, bytes: u64, ranks: u32) -> Option<(f64, f
         Operation::Broadcast | Operation::Reduce => Some((bytes, 1.0)),
         Operation::AllReduce => Some((bytes, 2.0 * share)),
         Operation::ReduceScatter => Some((bytes, share)),
-        // `bytes` is a block
+        // `bytes` is the size of a block
         Operation::AllGather | Operation::Gather | Operation::Scatter | Operation::AllToAll => Some((bytes * n, share)),
     }
 }
@@ -206,7 +206,7 @@ pub fn tables(site: &Site, nodes: &[Mutex<Node>]) -> Vec<(&'static str, Table)> 
     vec![("ranks", ranks(site, nodes)), ("collectives", collectives(site, &lock(&site.shared)))]
 }
 
-/// Numbers of the whole program. The run time is `None` if some rank has not ended.
+/// Figures for the whole program. The run time is `None` if some rank has not ended.
 pub fn figures(site: &Site, nodes: &[Mutex<Node>], finish: Option<u64>) -> Vec<(&'static str, Option<f64>)> {
     let (mut messages, mut bytes, mut exposed) = (0, 0, Vec::new());
     for node in nodes {
@@ -239,7 +239,7 @@ pub fn figures(site: &Site, nodes: &[Mutex<Node>], finish: Option<u64>) -> Vec<(
 mod tests {
     use super::*;
 
-    /// The quantiles of a histogram that grows are those of one that has all bounds from the start, and it takes less memory.
+    /// A histogram that grows has the same quantiles as one with all bounds from the start, and needs less memory.
     #[test]
     fn times_of_messages_take_the_room_that_they_need() {
         let mut flows = Flows::default();

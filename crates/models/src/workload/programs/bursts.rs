@@ -1,9 +1,11 @@
-//! Packets of one message that an interface sends or receives one after the other, in a record of the interface alone. Most packets of a long message
-//! then need neither the state of their node nor the table of messages. Both are shared by threads, so a lock is spared as well.
+//! Packets of one message that an interface sends or receives in succession, in a record that belongs to the interface alone. Most
+//! packets of a long message then need neither the state of their node nor the table of messages. Threads share the node and the
+//! table, so this also avoids locks.
 //!
-//! A node whose interfaces are all in one block lends an interface all packets of the message at the front of its queue but the last. It recalls
-//! them when something else may go first. An interface takes a message over from the table of its sender if all packets of that come
-//! over this interface. A checkpoint has the queues of nodes as if nothing was lent.
+//! If all its interfaces are in one block, a node lends an interface the packets of the message at the front of its queue, except the last
+//! packet. The node recalls the packets when other packets may get priority. For reception, an interface takes a message from the table of
+//! its sender if all packets of the message arrive at this interface. In a checkpoint, the queues of nodes are stored as if no packets were
+//! lent.
 
 use weft_api::base::kept::Value;
 use weft_api::workload::{Counts, NewPacket};
@@ -11,9 +13,9 @@ use weft_api::workload::{Counts, NewPacket};
 /// Packets of the greatest length that an interface sends without its node.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Lent {
-    /// Packets that are left.
+    /// Number of remaining packets.
     pub packets: u64,
-    /// The cycle since which they wait.
+    /// The cycle since which the packets wait.
     since: u64,
     to: u32,
     tag: u32,
@@ -21,7 +23,7 @@ pub struct Lent {
 }
 
 impl Lent {
-    /// A burst of `packets` packets like this one, which was created.
+    /// A burst of `packets` packets with the data of this packet, which was created.
     pub fn of(packet: &NewPacket, packets: u64) -> Self {
         let &NewPacket { to, flits, created, tag, .. } = packet;
         Self { packets, since: created, to, tag, flits }
@@ -36,31 +38,31 @@ impl Lent {
     }
 }
 
-/// A message that an interface receives without its node, if any.
+/// The message that an interface receives without its node, if there is one.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Value)]
 pub struct Incoming {
-    /// Packets that have not arrived; 0: no message.
+    /// Number of packets that have not arrived; 0: no message.
     left: u64,
     /// The cycle of the last arrival so far, and the number of its packet.
     latest: (u64, u32),
-    /// The terminal that sends it, and the tag of its packets.
+    /// The terminal that sends the message, and the tag of its packets.
     from: u32,
     tag: u32,
 }
 
-/// The ways in which an interface receives a packet.
+/// Possible results when an interface receives a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Received {
-    /// The packet belongs to another message than the one that the interface receives.
+    /// The packet belongs to a message other than the one that the interface receives.
     Other,
     Part,
-    /// The packet is the last one of the message: the cycle of the last arrival, and the number of its packet.
+    /// The packet is the last one of the message. The fields are the cycle of the last arrival, and the number of its packet.
     Last(u64, u32),
 }
 
 impl Incoming {
-    /// Starts to receive a message without the node. Its packet `number` has arrived in cycle `now`, and `left` packets
-    /// have not.
+    /// Starts to receive a message without the node. Packet `number` of the message has arrived in cycle `now`, and `left` packets
+    /// have not arrived.
     pub fn of((from, tag): (u32, u32), left: u64, (now, number): (u64, u32)) -> Self {
         Self { left, latest: (now, number), from, tag }
     }

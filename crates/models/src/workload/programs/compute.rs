@@ -1,4 +1,4 @@
-//! The times of computations: those of the program, scaled, with a random difference.
+//! The times of computations: the times of the program, scaled, with a random difference.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,35 +6,35 @@ use std::f64::consts::TAU;
 use weft_traffic::mix;
 use weft_units::Refusal;
 
-/// Purpose of the random numbers of computations.
+/// Random purpose: jitter of computations.
 const JITTER: u64 = 0x6a69_7474_6572;
 
-/// Random differences between computations. The factor of a computation depends on the seed, its rank and its number in the program only, so
-/// two networks, policies or placements compare with the same factors.
+/// Random differences between computations. The factor of a computation depends only on the seed, its rank and its number in the
+/// program. So comparisons of two networks, policies or placements use the same factors.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Jitter {
-    /// The time is multiplied by a number evenly distributed between 1 - `share` and 1 + `share`.
+    /// The time is multiplied by a number with an even distribution between 1 - `share` and 1 + `share`.
     Uniform {
-        /// 0 to 1.
+        /// Between 0 and 1.
         #[schemars(range(min = 0.0, max = 1.0))]
         share: f64,
         /// Default: the seed of the run.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         seed: Option<u64>,
     },
-    /// The time is multiplied by a normally distributed number of mean 1; negative numbers count as 0.
+    /// The time is multiplied by a number with a normal distribution of mean 1. Negative numbers count as 0.
     Normal {
-        /// Standard deviation, 0 or more.
+        /// Standard deviation, at least 0.
         #[schemars(range(min = 0.0))]
         deviation: f64,
         /// Default: the seed of the run.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         seed: Option<u64>,
     },
-    /// The time becomes longer by an exponentially distributed part of it, as interruptions by an operating system make it.
+    /// The time is increased by a share with an exponential distribution, as by interruptions of an operating system.
     Exponential {
-        /// Mean of that part, 0 or more.
+        /// Mean of that share, at least 0.
         #[schemars(range(min = 0.0))]
         mean: f64,
         /// Default: the seed of the run.
@@ -44,7 +44,7 @@ pub enum Jitter {
 }
 
 impl Jitter {
-    /// Its only number: the key, the value, and the largest that it may be.
+    /// The only number of this jitter: its key, its value, and its largest allowed value.
     fn number(&self) -> (&'static str, f64, f64) {
         match *self {
             Self::Uniform { share, .. } => ("uniform.share", share, 1.0),
@@ -61,7 +61,7 @@ impl Jitter {
 
     /// The factor of a computation, from two random words.
     fn factor(&self, words: [u64; 2]) -> f64 {
-        // 53 bits, above 0 and up to 1
+        // 53 random bits, above 0 and up to 1
         let [u, v] = words.map(|word| ((word >> 11) + 1) as f64 / (1u64 << 53) as f64);
         match *self {
             Self::Uniform { share, .. } => 1.0 + share * (2.0 * u - 1.0),
@@ -75,7 +75,7 @@ impl Jitter {
 /// The largest `compute_scale`.
 const MAX_SCALE: f64 = 1e6;
 
-/// Refuses numbers out of their range at `path`, the dotted path of the workload.
+/// Refuses numbers out of their range; `path` is the dotted path of the workload.
 pub fn check(scale: f64, jitter: Option<&Jitter>, path: &str) -> Result<(), Refusal> {
     if !(0.0..=MAX_SCALE).contains(&scale) {
         let what = format!("computations can't take {scale} times as long");
@@ -94,7 +94,7 @@ pub fn check(scale: f64, jitter: Option<&Jitter>, path: &str) -> Result<(), Refu
     Ok(())
 }
 
-/// The rules by which computations take their times.
+/// The rules for the times of computations.
 #[derive(Debug, Clone, Copy)]
 pub struct Compute {
     pub scale: f64,
@@ -103,12 +103,12 @@ pub struct Compute {
 }
 
 impl Compute {
-    /// `seed`: that of the run.
+    /// `seed`: the seed of the run.
     pub fn new(scale: f64, jitter: Option<Jitter>, seed: u64) -> Self {
         Self { scale, jitter, seed: jitter.and_then(|jitter| jitter.seed()).unwrap_or(seed) }
     }
 
-    /// The time of a computation that takes `fs` in the program \[fs\]. `number`: of the operation at its rank.
+    /// The time of a computation that takes `fs` in the program \[fs\]. `number`: the number of the operation at its rank.
     pub fn time(&self, fs: u128, rank: u32, number: (u32, u32)) -> u128 {
         let scaled = if self.scale == 1.0 { fs } else { (fs as f64 * self.scale).round() as u128 };
         let Some(jitter) = self.jitter else { return scaled };
@@ -133,7 +133,7 @@ mod tests {
 
     #[test]
     fn factors_have_the_moments_of_their_distribution() {
-        // mean and variance by formula; the mean scatters by sqrt(variance / 40,000), 5 of these
+        // mean and variance by formula; the mean scatters by sqrt(variance / 40,000), and 5 times this is allowed
         for (jitter, mean, variance) in [
             (r#"{"uniform": {"share": 0.3}}"#, 1.0, 0.3f64.powi(2) / 3.0),
             (r#"{"normal": {"deviation": 0.1}}"#, 1.0, 0.01),
@@ -141,7 +141,7 @@ mod tests {
         ] {
             let (found, scatter) = moments(jitter);
             assert!((found - mean).abs() < 5.0 * (variance / 40_000.0f64).sqrt(), "{jitter}: {found}");
-            // the fourth moment is at most 9 squares of the variance (exponential): 5 deviations of the estimate
+            // the fourth moment is at most 9 times the squared variance (exponential); 5 standard deviations of the estimate are allowed
             assert!((scatter / variance - 1.0).abs() < 5.0 * (8.0 / 40_000.0f64).sqrt(), "{jitter}: {scatter}");
         }
     }

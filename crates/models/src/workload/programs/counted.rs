@@ -1,5 +1,6 @@
-//! Ranks of generated programs, by their parameters. A program follows from these alone, so each is made once per process. A sweep over
-//! sets of the scheduler checks every program of the set at each of its points, and to make one may take a second.
+//! A cache of the ranks of generated programs, by their parameters. A program follows from its parameters alone, so each program is
+//! generated once per process. A sweep over sets of the scheduler checks every program of the set at each of its points, and
+//! generating a program may take a second.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -9,7 +10,7 @@ use weft_units::Refusal;
 
 static RANKS: Mutex<BTreeMap<String, u32>> = Mutex::new(BTreeMap::new());
 
-/// The ranks of a program with these parameters, of which `make` is the first one.
+/// The ranks of a program with these parameters. `make` generates the program if it is the first with them.
 pub(super) fn ranks(
     program: &GeneratorConfig,
     collectives: &RulesConfig,

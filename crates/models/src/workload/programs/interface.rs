@@ -1,6 +1,6 @@
-//! Presets of network interfaces: times of known systems, each with its source.
+//! Presets of network interfaces: times of known systems, and the source of each.
 //!
-//! A preset has no bandwidth of its own. An interface sends at the rate of its terminal link.
+//! A preset has no bandwidth to the network. An interface sends at the rate of its terminal link.
 
 use super::rails::RailChoice;
 use schemars::JsonSchema;
@@ -13,14 +13,15 @@ const NS: u128 = 1_000_000;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Interface {
-    /// The interfaces of the TCEP paper (ISCA 2018, section V): 1 us from the processor to the interface. The paper gives them 15 GB/s, but a link
-    /// carries a flit of 48 bits per cycle of 1 ns, which is 6 GB/s. So they send at the rate of the link.
+    /// The interfaces of the TCEP paper (ISCA 2018, section V): 1 us from the processor to the interface. The paper gives them 15
+    /// GB/s. But a link carries a flit of 48 bits per cycle of 1 ns, which is 6 GB/s. So the interfaces send at the rate of the
+    /// link.
     Tcep,
-    /// The nodes of the torus paper (JPDC 2019): 8 cores share an interface. Messages inside a node bypass the network; the paper gives no time for
-    /// them, and 0.5 us is our choice.
+    /// The nodes of the torus paper (JPDC 2019): 8 cores share an interface. Messages inside a node bypass the network. The paper
+    /// gives no time for them; 0.5 us is our choice.
     TorusOnOff,
-    /// Accelerators with an interface of 400 Gb/s each: rank k of a node sends by interface k. Inside the node 450 GB/s in each direction and
-    /// 25 ns, as NVLink of the H100 has them (NVIDIA dgxc-benchmarking, and the topology of SimAI).
+    /// Accelerators with an interface of 400 Gb/s each: rank k of a node sends over interface k. Inside the node there are 450 GB/s
+    /// in each direction and 25 ns, the values of NVLink of the H100 (NVIDIA dgxc-benchmarking, and the topology of SimAI).
     Accelerator400g,
 }
 

@@ -1,11 +1,11 @@
-//! The messages in flight, as both ends know them, and the packets that the interface of a node has to send.
+//! The messages in flight, as both ends know them, and the packets that the interface of a node must send.
 
 use std::collections::BTreeMap;
 use weft_api::activity::{self, Cause};
 use weft_api::base::kept::{Kept, Reader, Unreadable, Value, Writer};
 use weft_programs::rank::Key;
 
-/// A message, by the node that sends it and its number there.
+/// A message, identified by the node that sends it and by its number there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Value)]
 pub struct Handle {
     pub node: u32,
@@ -22,22 +22,22 @@ impl Handle {
     }
 }
 
-/// The purpose of a packet: the highest bits of its tag. The lowest bits are the number of the message at its sender. The bits between
-/// tell programs apart that share nodes (`scheduler/sources.rs`).
+/// The purpose of a packet: the highest bits of its tag. The lowest bits are the number of the message at its sender. The bits
+/// between them distinguish programs that share nodes (`scheduler/sources.rs`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Value)]
 pub enum Part {
     /// A part of the data.
     Data,
     /// The request of a rendezvous.
     Request,
-    /// The answer to a request: the receive is there.
+    /// The answer to a request: the matching receive is posted.
     Clear,
 }
 
-/// Bits of a tag that hold the number of a message.
+/// Number of bits of a tag for the number of a message.
 pub const NUMBER_BITS: u32 = 24;
 const NUMBERS: u32 = 1 << NUMBER_BITS;
-/// Lowest of the bits that hold the purpose.
+/// Lowest of the tag's bits for the purpose.
 const PART: u32 = 30;
 
 impl Part {
@@ -50,7 +50,7 @@ impl Part {
         part << PART | number
     }
 
-    /// The purpose and the number of a tag.
+    /// The purpose and the number in a tag.
     pub fn of(tag: u32) -> (Self, u32) {
         let part = match tag >> PART {
             0 => Self::Data,
@@ -61,8 +61,8 @@ impl Part {
     }
 }
 
-/// A message that has begun, and that either end still needs. Its sender writes it before its first packet leaves. From then on the sender
-/// changes `sending`, and the receiver the rest.
+/// A message that has begun, and that the sender or the receiver still needs. Its sender writes the entry before the first packet
+/// leaves. From then on the sender changes `sending`, and the receiver changes the other fields.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Value)]
 pub struct Message {
     context: u32,
@@ -71,29 +71,30 @@ pub struct Message {
     pub from: u32,
     pub to: u32,
     pub bytes: u64,
-    /// The number of the processor of the sender. The receiver takes the message in on that of the same number.
+    /// The number of the sending processor. At the receiver, the processor with the same number handles the message.
     pub cpu: u8,
-    /// The interface that sends its first packet, and over which request and answer go.
+    /// The interface that sends the first packet; the request and the answer also use this interface.
     pub rail: u32,
-    /// Interfaces that have not sent their last packet of it.
+    /// Number of interfaces that have not sent their last packet of the message.
     pub sending: u32,
     is_received: bool,
-    /// The send, and for a rendezvous the receive that has matched: operations of the ranks.
+    /// The send operation and, for a rendezvous, the receive operation that has matched.
     pub send: u64,
     pub receive: u64,
     pub is_rendezvous: bool,
-    /// Packets of its data that have not arrived.
+    /// Number of data packets that have not arrived.
     left: u64,
-    /// The cycle of the last arrival so far and its packet: source and number. Of packets of one cycle it is the one with the greatest source.
+    /// The cycle of the last arrival so far, and the source and number of its packet. If several packets arrive in one cycle, it is
+    /// the packet with the greatest source.
     latest: (u64, u32, u32),
-    /// The cycle in which the sender had done its part.
+    /// The cycle in which the sender's processor had done its part.
     pub begun: u64,
     /// The cycle in which the receive of a rendezvous matched.
     pub matched: u64,
 }
 
 impl Message {
-    /// `begun`: the cycle in which the sender has done its part. `packets`: of its data.
+    /// `begun`: the cycle in which the sender's processor has done its part. `packets`: number of data packets.
     pub fn new(
         key: Key,
         (from, to): (u32, u32),
@@ -122,12 +123,13 @@ impl Message {
         }
     }
 
-    /// Its row in the record of messages, if it has arrived in cycle `now`.
+    /// The row of a message in the record of messages; the message has arrived in cycle `now`.
     pub fn arrival(&self, now: u64) -> activity::Message {
         activity::Message { arrived: now, from: self.from, to: self.to, begun: self.begun, bytes: self.bytes }
     }
 
-    /// A packet of its data, by source and number, has arrived in cycle `now`. Returns the last cycle and its packet if all have.
+    /// Called when a data packet, given by source and number, has arrived in cycle `now`. If all packets have arrived, returns the
+    /// last cycle and its packet.
     fn take(&mut self, now: u64, (source, number): (u32, u32)) -> Option<(u64, (u32, u32))> {
         // interfaces in several blocks may call this in any order
         self.latest = self.latest.max((now, source, number));
@@ -135,17 +137,17 @@ impl Message {
         (self.left == 0).then_some((self.latest.0, (self.latest.1, self.latest.2)))
     }
 
-    /// Packets of its data that have not arrived.
+    /// Number of data packets that have not arrived.
     pub fn left(&self) -> u64 {
         self.left
     }
 
-    /// Its transfer, which `packet` ended.
+    /// The transfer of this message, which `packet` ended.
     pub fn cause(&self, packet: Option<(u32, u32)>) -> Cause {
         Cause { peer: self.from, origin: self.from, since: self.begun, packet }
     }
 
-    /// The transfer that its receiver let begin: of a rendezvous.
+    /// The transfer of a rendezvous since its match, because the receiver let it begin.
     pub fn cause_since_match(&self, peer: u32, packet: Option<(u32, u32)>) -> Cause {
         Cause { peer, origin: self.to, since: self.matched, packet }
     }
@@ -155,15 +157,15 @@ impl Message {
     }
 }
 
-/// A number that no message has.
+/// Marks a free slot; no message has this number.
 const NONE: u32 = u32::MAX;
 
-/// The messages in flight of a node, by number: a table with open addressing, which is at most half full. A message is
-/// at the place of its hash or behind it.
+/// The messages in flight of a node, by number: a hash table with open addressing, which is at most half full. A message is in the
+/// slot of its hash, or in a later slot.
 #[derive(Debug)]
 pub struct Outbox {
     next: u32,
-    /// The number at each place; [`NONE`]: it is free. The places are a power of two.
+    /// The number in each slot; [`NONE`]: the slot is free. The number of slots is a power of two.
     numbers: Vec<u32>,
     messages: Vec<Message>,
     count: usize,
@@ -184,7 +186,7 @@ impl Outbox {
         self.next
     }
 
-    /// Numbers a message. The number of one that is in flight is not given again.
+    /// Gives a number to a message. The number of a message in flight is not given again.
     pub fn add(&mut self, message: Message) -> u32 {
         assert!(self.count < NUMBERS as usize, "a node has 16 million messages under way, the most that it can number");
         let mut number = self.next;
@@ -215,13 +217,13 @@ impl Outbox {
         }
     }
 
-    /// The place of a number by its hash. Numbers that follow each other are far from each other (Knuth, "Sorting and Searching", section 6.4).
+    /// The slot of a number according to its hash. Consecutive numbers get distant slots (Knuth, "Sorting and Searching", section 6.4).
     #[inline]
     fn home(&self, number: u32) -> usize {
         (number.wrapping_mul(0x9e37_79b1) >> 8) as usize & (self.numbers.len() - 1)
     }
 
-    /// The place of a number, or the free one where it belongs.
+    /// The slot of a number, or the free slot for it.
     #[inline]
     fn place(&self, number: u32) -> usize {
         let mut place = self.home(number);
@@ -231,13 +233,13 @@ impl Outbox {
         place
     }
 
-    /// The message with this number, if an end still needs it.
+    /// The message with this number, if the sender or the receiver still needs it.
     pub fn get(&self, number: u32) -> Option<&Message> {
         let place = self.place(number);
         (self.numbers[place] == number).then(|| &self.messages[place])
     }
 
-    /// The message with this number, which an end still needs.
+    /// The message with this number, which the sender or the receiver still needs.
     #[inline]
     pub fn message(&mut self, number: u32) -> &mut Message {
         let place = self.place(number);
@@ -245,13 +247,14 @@ impl Outbox {
         &mut self.messages[place]
     }
 
-    /// A packet of a message's data, by source and number, has arrived in cycle `now`. Returns the last cycle and its packet if all have.
+    /// Called when a data packet of a message, given by source and number, has arrived in cycle `now`. If all packets have arrived,
+    /// returns the last cycle and its packet.
     #[inline]
     pub fn take(&mut self, number: u32, now: u64, packet: (u32, u32)) -> Option<(u64, (u32, u32))> {
         self.message(number).take(now, packet)
     }
 
-    /// Frees the place of a message. The messages behind it move up, as far as their hashes allow.
+    /// Frees the slot of a message. Later messages move to earlier slots, as far as their hashes allow.
     fn remove(&mut self, number: u32) {
         let (mut free, last) = (self.place(number), self.numbers.len() - 1);
         let mut place = free;
@@ -270,7 +273,7 @@ impl Outbox {
         self.count -= 1;
     }
 
-    /// An interface has sent its last packet of a message. Returns the message if all have.
+    /// Called when an interface has sent its last packet of a message. Returns the message if all its interfaces have done so.
     pub fn sent(&mut self, number: u32) -> Option<Message> {
         let message = self.message(number);
         message.sending -= 1;
@@ -281,7 +284,7 @@ impl Outbox {
         done
     }
 
-    /// The receiver needs a message no longer.
+    /// Called when the receiver no longer needs a message.
     pub fn received(&mut self, number: u32) -> Message {
         let message = self.message(number);
         message.is_received = true;
@@ -310,18 +313,18 @@ impl Kept for Outbox {
     }
 }
 
-/// Packets that an interface of a node has to send.
+/// Packets that an interface of a node must send.
 #[derive(Debug, Clone, Copy, Value)]
 pub struct Outgoing {
     pub part: Part,
     pub number: u32,
-    /// The node to which they go.
+    /// The node to which the packets go.
     pub to: u32,
     /// Flits that have not been sent.
     pub flits: u64,
-    /// The cycle since which they wait.
+    /// The cycle since which the packets wait.
     pub since: u64,
-    /// The begin of the transfer that ends for the sender when they have left.
+    /// The begin of the transfer that ends for the sender when these packets have left.
     pub cause: Cause,
 }
 
@@ -336,7 +339,7 @@ mod tests {
     #[test]
     fn the_table_of_messages_is_that_of_a_map() {
         let (mut outbox, mut map) = (Outbox::new(), BTreeMap::new());
-        // each round adds 5 messages and removes one in three of those there, so that places are freed amid others
+        // each round adds 5 messages and removes one in three of those present, so that slots in the middle become free
         for round in 0..200u64 {
             for k in 0..5 {
                 let message = message(5 * round + k);

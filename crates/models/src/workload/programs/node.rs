@@ -1,10 +1,11 @@
-//! A node: its ranks and its network interfaces. Each event has a cycle, and the node handles events in this order. Before it handles a
-//! packet, a node handles all earlier events of its own.
+//! A node: its ranks and its network interfaces. Each event has a cycle, and the node handles events in this order. Before it
+//! handles a packet, a node handles all its earlier events.
 //!
 //! The calendar of its block (`sources.rs`) knows the cycle of its next event.
 //!
-//! A node whose interfaces are in several blocks is *divided*. Then the block of its first interface handles the events of a window when the window
-//! begins. All notes for them are there: a note arrives after the host latency, and no window is longer than that.
+//! A node whose interfaces are in several blocks is *divided*. Then the block of its first interface handles the events of a window
+//! at the beginning of the window. All notes for these events have arrived by then, because a note takes the host latency, and no
+//! window is longer than that.
 
 use super::agenda::Agenda;
 use super::answers::Ended;
@@ -22,24 +23,24 @@ use weft_api::workload::{Amount, Backlog, Counts, NOT_DUE, NewPacket};
 use weft_programs::form::Kind;
 use weft_programs::rank::{OpId, Ready};
 
-/// An event of a node that no packet causes. Events of one cycle are handled in this order.
+/// An event of a node that is not caused by a packet. Events of one cycle are handled in this order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Event {
     /// A note of an interface arrives.
     Note,
-    /// A message inside the node arrives.
+    /// A message between two ranks of the node arrives.
     Local,
-    /// An interface gets a message, or the request for one.
+    /// An interface receives a message, or the request for one, from a processor.
     Handed,
     /// A processor of a rank ends its task.
     End,
 }
 
-/// The sources of a block, as nodes change them.
+/// The data about the sources of a block that nodes change.
 pub struct Told<'a> {
-    /// Sources that are due earlier than the loop knows, and when.
+    /// Sources that are due earlier than the loop knows, with their new cycle.
     pub woken: &'a mut Vec<(usize, u64)>,
-    /// The packets that each source sends without its node.
+    /// For each source: the packets that it sends without its node.
     pub lent: &'a mut [Lent],
 }
 
@@ -51,25 +52,26 @@ pub struct Node {
     pub ranks: Vec<Rank>,
     #[kept(each)]
     rails: Vec<Rail>,
-    /// Messages of data that the interfaces have accepted and not sent.
+    /// Number of messages that the interfaces have accepted and not yet sent.
     accepted: u32,
-    /// Messages between ranks of the node, by the cycle of their arrival and their number.
+    /// Messages between ranks of the node, sorted by the cycle of their arrival and their number.
     local: Agenda<(u64, u32), u32>,
-    /// Messages and requests that the processor has handed over and no interface has yet, by the cycle in which it will, and their number.
+    /// Messages and requests that a processor has handed over and that no interface has yet. They are sorted by the cycle in which
+    /// the interface gets them, and by their number.
     handed: Agenda<(u64, u32), Outgoing>,
-    /// Tasks of busy processors, by the cycle of their end, the rank and the processor.
+    /// Tasks of busy processors, sorted by the cycle of their end, the rank and the processor.
     ends: Agenda<(u64, u32, u32), Task>,
-    /// Notes of its interfaces that it has not read, each with the transfer that ended.
+    /// Notes of its interfaces that the node has not read, each with the transfer that ended.
     notes: Agenda<Note, Cause>,
-    /// Packets that it has sent and received.
+    /// Numbers of packets that the node has sent and received.
     packets: [u64; 2],
     has_begun: bool,
     #[kept(fixed)]
     pub is_divided: bool,
-    /// The cycle for which it is in the calendar of its block. Later entries are void.
+    /// The cycle for which the node is in the calendar of its block. Calendar entries for later cycles are void.
     #[kept(scratch)]
     pub called_at: u64,
-    /// Scratch: interfaces that got packets in this call, and operations that became ready.
+    /// Scratch: interfaces that received packets in this call, and operations that became ready.
     #[kept(scratch)]
     given: Vec<u32>,
     #[kept(scratch)]
@@ -97,31 +99,32 @@ impl Node {
         }
     }
 
-    /// Interface `rail` is source `source` of its block.
+    /// Records that interface `rail` is source `source` of its block.
     pub fn number(&mut self, rail: usize, source: u32) {
         self.rails[rail].source = source;
     }
 
-    /// The cycle of the next event without a packet.
+    /// The cycle of the next event that no packet causes.
     pub fn next_time(&self, site: &Site) -> u64 {
         let next = || self.next_event().map_or(NOT_DUE, |(at, _)| at);
         if self.has_begun { next() } else { site.start }
     }
 
-    /// Called after the loop has called the source of interface `own`. Returns the cycle in which that is due.
+    /// Called after the loop has called the source of interface `own`. Returns the cycle in which this source is due.
     pub fn own_due(&mut self, own: usize, now: u64) -> u64 {
         self.rails[own].due = self.rails[own].next(now).unwrap_or(NOT_DUE);
         self.rails[own].due
     }
 
-    /// Wakes each interface that has got packets and is due earlier than the loop knows, and recalls lent packets that may no longer go first.
+    /// Wakes each interface that has received packets and is due earlier than the loop knows. Recalls lent packets that no longer
+    /// have priority.
     pub fn wake_given(&mut self, site: &Site, now: u64, told: &mut Told<'_>) {
         while let Some(rail) = self.given.pop() {
             self.wake(site, rail as usize, now, told);
         }
     }
 
-    /// As [`Self::wake_given`], for the interfaces of a divided node that are in one block.
+    /// The same as [`Self::wake_given`], for those interfaces of a divided node that are in one block.
     pub fn wake_all(&mut self, site: &Site, of: &[usize], now: u64, told: &mut Told<'_>) {
         of.iter().for_each(|&rail| self.wake(site, rail, now, told));
         self.given.clear();
@@ -141,7 +144,8 @@ impl Node {
         }
     }
 
-    /// Interface `rail` has just given a packet with this tag. Lends it the packets of the message that are left, except the last. Returns their number.
+    /// Called when interface `rail` has just given a packet with this tag. Lends the interface the remaining packets of the
+    /// message, except the last. Returns their number.
     pub fn lend(&mut self, site: &Site, rail: usize, tag: u32) -> u64 {
         let may_lend = !self.is_divided && self.rails[rail].may_lend();
         let first = self.rails[rail].first().filter(|first| may_lend && first.part.tag(first.number) == tag);
@@ -151,7 +155,7 @@ impl Node {
         packets
     }
 
-    /// Takes packets of the greatest length from the message at the front of interface `rail`: they count as sent.
+    /// Takes packets of the greatest length from the message at the front of interface `rail`. These packets count as sent.
     fn take_out(&mut self, site: &Site, rail: usize, packets: u64) {
         if let Some(first) = self.rails[rail].first() {
             first.flits -= packets * site.packet_flits;
@@ -167,7 +171,7 @@ impl Node {
         }
     }
 
-    /// Calls `of` while no packet is lent. `lent`: by source.
+    /// Calls `of` while no packet is lent. `lent`: for each source, its lent packets.
     pub fn with_all_packets<T>(&mut self, site: &Site, lent: &[Lent], of: impl FnOnce(&Self) -> T) -> T {
         let packets = |rail: &Rail| if rail.is_lent { lent[rail.source as usize].packets } else { 0 };
         for rail in 0..self.rails.len() {
@@ -188,17 +192,17 @@ impl Node {
         }
     }
 
-    /// Packets that it has sent and received.
+    /// Numbers of packets that the node has sent and received.
     pub fn packets(&self) -> [u64; 2] {
         self.packets
     }
 
-    /// Whether it has no event before a packet comes.
+    /// Whether the node has no event before a packet arrives.
     pub fn is_at_rest(&self) -> bool {
         self.has_begun && self.next_event().is_none() && self.rails.iter().all(Rail::is_at_rest)
     }
 
-    /// The next event without a packet, and its cycle.
+    /// The next event that no packet causes, and its cycle.
     fn next_event(&self) -> Option<(u64, Event)> {
         let note = self.notes.first().map(|note| (note.at, Event::Note));
         let local = self.local.first().map(|(at, _)| (at, Event::Local));
@@ -287,7 +291,7 @@ impl Node {
         self.settle(site, r, at, Some((place, exact)));
     }
 
-    /// Called when a rank has done its part in a send. The message is then in flight.
+    /// Called when the sending rank has done its part of a send. The message is then in flight.
     fn depart(&mut self, site: &Site, r: usize, send: &Ready, now: u64) {
         let me = self.rank_number(site, r);
         let (bytes, to) = (send.op.size(), send.op.peer().expect("a send names its receiver"));
@@ -378,7 +382,7 @@ impl Node {
         rank.processor(message.cpu).waiting.push_back(Task::TakeIn(handle));
     }
 
-    /// Called when a rank has received a message. It is matched, or waits for a receive.
+    /// Called when a rank has received a message. The message is matched, or waits for a receive.
     fn take_in(&mut self, site: &Site, r: usize, handle: Handle, now: u64) {
         let key = lock(&site.outboxes[handle.node as usize]).message(handle.number).key();
         match self.ranks[r].machine().arrive(key, handle) {
@@ -387,7 +391,7 @@ impl Node {
         }
     }
 
-    /// Called when a receive has its message, or may get its data.
+    /// Called when a receive has its message, or when its data may be sent.
     fn matched(&mut self, site: &Site, r: usize, handle: Handle, receive: u64, now: u64) {
         let mut outbox = lock(&site.outboxes[handle.node as usize]);
         let message = outbox.message(handle.number);
@@ -404,15 +408,15 @@ impl Node {
         self.ranks[r].receive(receive, bytes);
     }
 
-    /// Called for a packet that ends a transfer. All earlier events of the node are handled before it. The events of a
-    /// divided node have been handled already (`Sources::exchange`).
+    /// Called for a packet that ends a transfer. All earlier events of the node are handled before it. The events of a divided node
+    /// have already been handled (`Sources::exchange`).
     fn catch_up(&mut self, site: &Site, now: u64) {
         if !self.is_divided {
             self.advance(site, now);
         }
     }
 
-    /// Called when the last packet of a message's data has come. `last`: the cycle and the packet of the last arrival.
+    /// Called when the last data packet of a message has arrived. `last`: the cycle and the packet of the last arrival.
     pub fn deliver_last(&mut self, site: &Site, handle: Handle, last: (u64, (u32, u32)), now: u64) {
         self.catch_up(site, now);
         let message = *lock(&site.outboxes[handle.node as usize]).message(handle.number);
@@ -425,13 +429,13 @@ impl Node {
         self.report(site, last, (site.rail_of(packet.0), report, handle), cause);
     }
 
-    /// Called when a request for this node has come, or the answer to one.
+    /// Called when a request for this node has arrived, or the answer to a request.
     pub fn deliver_control(&mut self, site: &Site, packet: &Packet, now: u64) {
         self.catch_up(site, now);
         self.packets[1] += 1;
         let (from, rail) = (site.node_of(packet.src), site.rail_of(packet.src));
         let (part, number) = Part::of(packet.tag);
-        // the sender of a request and the receiver of an answer sends the data
+        // the sender of a request, or the receiver of an answer, sends the data
         let node = if part == Part::Request { from } else { self.me };
         let message = *lock(&site.outboxes[node as usize]).message(number);
         let (report, cause) = match part {
@@ -452,7 +456,8 @@ impl Node {
         self.settle(site, r, now, None);
     }
 
-    /// The next packet of an interface, and whether it is the last one of a message. It goes to the interface with the same number at the other node.
+    /// The next packet of an interface, and whether it is the last one of a message. The packet goes to the interface with the same
+    /// number at the other node.
     pub fn next(&mut self, site: &Site, rail: usize, now: u64) -> Option<(NewPacket, bool)> {
         let interface = &mut self.rails[rail];
         let outgoing = interface.front(now)?;
@@ -469,8 +474,8 @@ impl Node {
         Some((NewPacket { to, flits: flits as u16, created: since, tag, counts: Counts::IfCreatedInWindow }, is_last))
     }
 
-    /// Called when the tail of the packet that interface `rail` gave last is on its link in cycle `now`. It was the
-    /// last one of a message.
+    /// Called when the tail of the last packet of interface `rail` is on its link in cycle `now`. This packet was the last one of a
+    /// message.
     pub fn sent(&mut self, site: &Site, rail: usize, now: u64) {
         if let Some(InHand { number, cause }) = self.rails[rail].in_hand.take() {
             let handle = Handle { node: self.me, number };
@@ -478,8 +483,7 @@ impl Node {
         }
     }
 
-    /// Called when an interface has sent its last packet of a message. When all interfaces have, there is room for
-    /// another message.
+    /// Called when an interface has sent its last packet of a message. When all interfaces have done so, there is room for another message.
     fn has_left(&mut self, site: &Site, number: u32, cause: Cause, now: u64) {
         let Some(message) = lock(&site.outboxes[self.me as usize]).sent(number) else { return };
         self.accepted -= 1;
@@ -497,7 +501,7 @@ impl Node {
         }
     }
 
-    /// The packets that wait at an interface since before `until`, and those of them that belong to the window.
+    /// The packets that have waited at an interface since before `until`, and those of them that belong to the window.
     pub fn backlog(&self, site: &Site, rail: usize, until: u64, window: (u64, u64)) -> Backlog {
         let mut backlog = Backlog::default();
         for outgoing in self.rails[rail].waiting(until) {
@@ -512,8 +516,8 @@ impl Node {
 }
 
 impl Node {
-    /// Begins all operations of rank `r` that are ready in cycle `now`. `ended`: the processor that has just ended a
-    /// task, and the exact time.
+    /// Begins all operations of rank `r` that are ready in cycle `now`. `ended`: the processor that has just ended a task, and the
+    /// exact time of the end.
     fn settle(&mut self, site: &Site, r: usize, now: u64, ended: Option<(usize, u128)>) {
         loop {
             while !self.ranks[r].ready.is_empty() {
@@ -536,7 +540,7 @@ impl Node {
         rank.end_if_done(site, now);
     }
 
-    /// Called when an operation may start. A receive starts at once; others wait for their processor.
+    /// Called when an operation may start. A receive starts at once; other operations wait for their processor.
     fn admit(&mut self, site: &Site, r: usize, ready: &Ready, now: u64) {
         let rank = &mut self.ranks[r];
         match ready.op.kind() {
@@ -553,7 +557,7 @@ impl Node {
         }
     }
 
-    /// Lets a free processor begin its first possible task. Returns whether it did.
+    /// Begins the first possible task of a processor, if the processor is free. Returns whether a task has begun.
     fn begin_task(&mut self, site: &Site, (r, place): (usize, usize), now: u64, exact: Option<u128>) -> bool {
         let has_room = self.accepted < site.accepted;
         let me = self.rank_number(site, r);
@@ -589,8 +593,7 @@ impl Node {
 }
 
 impl Rank {
-    /// The first possible task of a processor: its place, and the operation, if it is one. A send needs room in the
-    /// interface.
+    /// The first possible task of a processor: its index, the task, and its operation, if it has one. A send needs room in the interface.
     fn first_task(&mut self, place: usize, has_room: bool) -> Option<(usize, Task, Option<Ready>)> {
         for nth in 0..self.processors[place].waiting.len() {
             let task = self.processors[place].waiting[nth];
@@ -612,7 +615,7 @@ impl Rank {
         self.finish(receive);
     }
 
-    /// Called for a message without a waiting receive. A rank that was done is then not done any more.
+    /// Called for a message without a matching receive. A rank that had ended is then active again.
     fn reopen(&mut self, site: &Site) {
         if std::mem::take(&mut self.has_ended) {
             site.open.fetch_add(1, Relaxed);
@@ -630,7 +633,7 @@ impl Rank {
         self.tell_end(site);
     }
 
-    /// Counts a rank that has ended among all.
+    /// Counts a rank that has ended, in the count of all ranks.
     pub fn tell_end(&self, site: &Site) {
         site.open.fetch_sub(1, Relaxed);
         site.last.fetch_max(self.count.finish, Relaxed);

@@ -1,6 +1,6 @@
-//! Notes between the interfaces of a node and its processors: each arrives after the host latency.
+//! Notes between the interfaces of a node and its processors. A note arrives after the host latency.
 //!
-//! Notes of one cycle have an order of their own. So results do not depend on the order in which blocks write notes.
+//! Notes of one cycle have a fixed order. So results do not depend on the order in which blocks write notes.
 
 use super::messages::{Handle, Outgoing, Part};
 use std::collections::{BTreeMap, VecDeque};
@@ -13,7 +13,7 @@ use weft_api::workload::NOT_DUE;
 pub enum Report {
     /// The last packet of a message has left.
     Left,
-    /// All data of an eager message have arrived, or the request of a rendezvous.
+    /// All data of an eager message have arrived, or the request of a rendezvous has arrived.
     Arrived,
     /// All data of a rendezvous have arrived.
     Filled,
@@ -28,7 +28,7 @@ pub struct Note {
     pub at: u64,
     pub rail: u32,
     pub report: Report,
-    /// The message: the node that sends it and its number there.
+    /// The message: the node that sends it, and its number there.
     pub node: u32,
     pub number: u32,
 }
@@ -39,7 +39,7 @@ impl Note {
     }
 }
 
-/// The last packet of the data of a message.
+/// The last data packet of a message.
 #[derive(Debug, Clone, Copy, Value)]
 pub struct InHand {
     pub number: u32,
@@ -49,20 +49,19 @@ pub struct InHand {
 /// A network interface.
 #[derive(Debug, Kept)]
 pub struct Rail {
-    /// Requests and answers to requests go before data.
+    /// Requests and answers to requests, which have priority over data.
     control: VecDeque<Outgoing>,
     data: VecDeque<Outgoing>,
-    /// Items that the node has given to it and that have not reached it yet, by the cycle in which they will.
+    /// Items from the node that have not reached the interface yet, sorted by the cycle of their arrival.
     coming: BTreeMap<(u64, (Part, u32, u32)), Outgoing>,
-    /// The packet that it sends, if that is the last one of a message; other packets cause no action when they have
-    /// left.
+    /// The packet that the interface sends, if it is the last one of a message. Other packets cause no action when they have left.
     pub in_hand: Option<InHand>,
-    /// Cycle in which the loop will next request a packet from it, as stored in the loop.
+    /// Cycle in which the loop will next request a packet from the interface, as stored in the loop.
     pub due: u64,
-    /// The number of its source in its block.
+    /// The number of the interface's source in its block.
     #[kept(fixed)]
     pub source: u32,
-    /// Whether it sends packets without its node. No checkpoint has such packets.
+    /// Whether the interface sends packets without its node. In a checkpoint no interface does.
     #[kept(scratch)]
     pub is_lent: bool,
 }
@@ -73,7 +72,7 @@ impl Rail {
         Self { control, data, coming, in_hand: None, due: NOT_DUE, source: 0, is_lent: false }
     }
 
-    /// The node gives it packets, which it has `after` cycles after they began to wait.
+    /// Gives packets to the interface. The interface has them `after` cycles after they began to wait.
     pub fn give(&mut self, outgoing: Outgoing, after: u64) {
         if after == 0 {
             return self.take(outgoing);
@@ -90,7 +89,7 @@ impl Rail {
         }
     }
 
-    /// The packets of which it sends one in cycle `now`.
+    /// The packets of which the interface sends one in cycle `now`.
     pub fn front(&mut self, now: u64) -> Option<&mut Outgoing> {
         while let Some(entry) = self.coming.first_entry().filter(|entry| entry.key().0 <= now) {
             let outgoing = entry.remove();
@@ -99,17 +98,17 @@ impl Rail {
         self.queue().front_mut()
     }
 
-    /// Whether no packet has priority over those of the data at the front.
+    /// Whether no packet has priority over the data packets at the front.
     pub fn may_lend(&self) -> bool {
         self.control.is_empty() && self.coming.is_empty()
     }
 
-    /// Whether packets are lent that may no longer go first.
+    /// Whether the interface has lent packets that no longer have priority.
     pub fn is_recalled(&self) -> bool {
         self.is_lent && !self.may_lend()
     }
 
-    /// The data that it sends next.
+    /// The data that the interface sends next.
     pub fn first(&mut self) -> Option<&mut Outgoing> {
         self.data.front_mut()
     }
@@ -118,12 +117,12 @@ impl Rail {
         if self.control.is_empty() { &mut self.data } else { &mut self.control }
     }
 
-    /// Removes the packets of [`Self::front`], of which none is left.
+    /// Removes the packets of [`Self::front`] from the queue, after all of them were sent.
     pub fn pop(&mut self) {
         self.queue().pop_front();
     }
 
-    /// The cycle in which it has a packet to send, `now` or later.
+    /// The next cycle from `now` on in which the interface has a packet to send.
     pub fn next(&self, now: u64) -> Option<u64> {
         if !self.control.is_empty() || !self.data.is_empty() {
             return Some(now);
@@ -135,7 +134,7 @@ impl Rail {
         self.control.is_empty() && self.data.is_empty() && self.coming.is_empty() && self.in_hand.is_none()
     }
 
-    /// The packets that wait since before cycle `until`.
+    /// The packets that have waited since before cycle `until`.
     pub fn waiting(&self, until: u64) -> impl Iterator<Item = &Outgoing> {
         let all = self.control.iter().chain(&self.data).chain(self.coming.values());
         all.filter(move |outgoing| outgoing.since < until)

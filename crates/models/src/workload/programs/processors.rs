@@ -1,4 +1,4 @@
-//! The processors of a rank: each does one thing at a time, in the order in which things became ready.
+//! The processors of a rank. Each does one task at a time, in the order in which the tasks became ready.
 
 use super::messages::Handle;
 use super::site::{Site, lock};
@@ -11,21 +11,22 @@ use weft_programs::rank::{Machine, OpId, Ready};
 /// A task that occupies a processor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Value)]
 pub enum Task {
-    /// A computation, or the part of the sender in a send.
+    /// A computation, or the sender's part of a message.
     Operation(u64),
-    /// The part of the receiver in a message.
+    /// The receiver's part of a message.
     TakeIn(Handle),
 }
 
 #[derive(Debug, Default, Kept)]
 pub struct Processor {
     pub is_busy: bool,
-    /// The exact time at which the task ends \[fs\]. A task that follows at once begins then, so that rounding to cycles does not add up.
+    /// The exact time at which the task ends \[fs\]. A task that follows immediately begins at this time, so that rounding to
+    /// cycles does not add up.
     pub free_fs: u128,
     pub waiting: VecDeque<Task>,
 }
 
-/// The state machine of a rank, as a checkpoint keeps it.
+/// The state machine of a rank, in the form that a checkpoint stores.
 #[derive(Debug)]
 pub struct Operations(pub Machine<InMemory, Handle>);
 
@@ -40,19 +41,18 @@ impl Kept for Operations {
     }
 }
 
-/// The counts of a rank. Times are cycles.
+/// The counts of a rank. Times are in cycles, unless the name says otherwise.
 #[derive(Debug, Clone, Copy, Default, Value)]
 pub struct Count {
-    /// The cycle in which the last operation ended; 0 while some have not ended.
+    /// The cycle in which the last operation ended; 0 before that.
     pub finish: u64,
-    /// Time of processors in computations, and in messages.
+    /// Time of processors in computations, and in their parts of messages.
     pub compute_fs: u128,
     pub overhead_fs: u128,
-    /// Cycles in which no processor was busy: while the message in flight for which the rank waited was in transfer,
-    /// and others.
+    /// Cycles in which no processor was busy: those in which the message for which the rank waited was in transfer, and the others.
     pub transfer: u64,
     pub wait: u64,
-    /// Cycles in which some processor computed.
+    /// Cycles in which at least one processor computed.
     pub computing: u64,
     pub sent: u64,
     pub sent_bytes: u64,
@@ -61,7 +61,7 @@ pub struct Count {
 }
 
 impl Count {
-    /// Cycles from the start of the program to the end of the rank in which no processor computed; `None` if it has not ended.
+    /// Cycles from the start of the program to the end of the rank in which no processor computed; `None` if the rank has not ended.
     pub fn exposed(&self, start: u64) -> Option<u64> {
         (self.finish > 0).then(|| (self.finish - start).saturating_sub(self.computing))
     }
@@ -75,14 +75,14 @@ pub struct Rank {
     pub count: Count,
     #[kept(fixed)]
     number: u32,
-    /// Processors that are busy, and those of them that compute.
+    /// Number of busy processors, and how many of them compute.
     pub busy: u32,
     computing: u32,
-    /// The cycle since which the rank is in its state.
+    /// The cycle since which the rank is in its present state.
     since: u64,
     /// The transfer that ended last, and the cycle of its end.
     heard: Option<(u64, Cause)>,
-    /// A span that may grow.
+    /// A span that may still become longer.
     open: Option<Span>,
     pub has_ended: bool,
     /// Scratch: operations that have become ready.
@@ -135,7 +135,7 @@ impl Rank {
         }
     }
 
-    /// The state of a rank of which some processor is busy.
+    /// The state of a rank with a busy processor.
     fn busy_state(&self) -> Option<State> {
         match (self.computing, self.busy) {
             (0, 0) => None,
@@ -149,7 +149,7 @@ impl Rank {
         self.heard = Some((now, cause));
     }
 
-    /// If no processor is busy, the idle time up to cycle `now` ends there, as an operation does.
+    /// If no processor is busy, ends the span of idle time in cycle `now`, as the end of an operation does.
     pub fn split_idle(&mut self, site: &Site, now: u64) {
         if self.busy == 0 {
             self.close(site, None, now);
@@ -184,7 +184,7 @@ impl Rank {
         }
     }
 
-    /// The spans that are not in the log when the run ends with cycle `end`.
+    /// The spans that are not yet in the log when the run ends with cycle `end`.
     pub fn last_spans(&self, end: u64) -> impl Iterator<Item = Span> {
         let unended = Span {
             to: end,

@@ -1,25 +1,25 @@
-//! The network interfaces of a node, and which of them sends a message.
+//! The network interfaces of a node, and the choice of the interface that sends a message.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weft_api::base::hash::{below, hash};
 
-/// Purpose of the hashes that choose interfaces.
+/// Random purpose: choice of interfaces.
 const RAIL: u64 = 0x7261_696c;
 
-/// Rule by which an interface of a node sends a message. Its packets go to the interface of the same number at the
-/// other node.
+/// Rule that chooses the interface of a node for a message. The packets of the message go to the interface with the same number at
+/// the other node.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RailChoice {
-    /// The packets of a message use all interfaces round robin. The first interface is the one after the last used one.
+    /// The packets of a message use all interfaces round robin. The first interface is the one after the last one used.
     #[default]
     Striping,
-    /// A hash of the sender and of the number of its message.
+    /// Chosen by a hash of the sender and of the number of its message.
     Hash,
-    /// The number of the receiving node, modulo the interfaces.
+    /// Chosen by the number of the receiving node, modulo the number of interfaces.
     Destination,
-    /// The place of the sending rank in its node, modulo the interfaces.
+    /// Chosen by the index of the sending rank in its node, modulo the number of interfaces.
     LocalRank,
 }
 
@@ -31,10 +31,10 @@ pub struct Rails {
     pub seed: u64,
 }
 
-/// A message whose interface is chosen.
+/// The data about a message that the choice of its interface uses.
 #[derive(Debug, Clone, Copy)]
 pub struct Choice {
-    /// The place of the sending rank in its node, and its number.
+    /// The index of the sending rank in its node, and its rank number.
     pub local_rank: u32,
     pub from: u32,
     /// The receiving node.
@@ -54,7 +54,7 @@ impl Rails {
         }
     }
 
-    /// Whether all packets of a message go over one interface.
+    /// Whether all packets of a message use one interface.
     pub fn are_single(&self) -> bool {
         match self.choice {
             RailChoice::Striping => self.count == 1,
@@ -62,8 +62,8 @@ impl Rails {
         }
     }
 
-    /// The interfaces that send a message of `flits` flits in packets of at most `packet`, beginning with `first`: each with the
-    /// flits that it sends.
+    /// The interfaces that send a message of `flits` flits in packets of at most `packet` flits, beginning with `first`; and the
+    /// number of flits that each sends.
     pub fn shares(&self, first: u32, flits: u64, packet: u64) -> impl Iterator<Item = (usize, u64)> + use<> {
         let packets = flits.div_ceil(packet);
         let ways = match self.choice {
@@ -90,7 +90,7 @@ mod tests {
     #[test]
     fn stripes_are_whole_packets_in_turn() {
         let shares = |first, flits| rails(3, RailChoice::Striping).shares(first, flits, 16).collect::<Vec<_>>();
-        // packets 16 16 16 16 5: the first and the fourth, the second and the short fifth, the third
+        // packets of 16, 16, 16, 16 and 5 flits: interface 0 sends the first and the fourth, 1 the second and the short fifth, 2 the third
         assert_eq!(shares(0, 69), [(0, 32), (1, 21), (2, 16)]);
         assert_eq!(shares(2, 69), [(2, 32), (0, 21), (1, 16)]);
         assert_eq!(shares(1, 20), [(1, 16), (2, 4)]);
@@ -110,7 +110,7 @@ mod tests {
         assert_eq!([0, 7, 8].map(|node| choose(RailChoice::Destination, 0, node, 0)), [0, 3, 0]);
         let mut counts = [0u32; 4];
         (0..4000).for_each(|number| counts[choose(RailChoice::Hash, 0, 0, number) as usize] += 1);
-        // binomial: mean 1000, deviation below sqrt(1000); 5 deviations
+        // binomial: mean 1000, standard deviation below sqrt(1000); 5 standard deviations are allowed
         assert!(counts.iter().all(|&count| count.abs_diff(1000) < 160), "{counts:?}");
     }
 }

@@ -1,5 +1,5 @@
-//! The warning of a file whose messages are larger than their receives. Each file is examined once per process: a sweep asks at each of its
-//! points.
+//! The warning about a file with messages that are larger than their receives. Each file is examined once per process, because a
+//! sweep needs the result at each of its points.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -17,7 +17,7 @@ weft_units::codes! {
 
 static KNOWN: Mutex<BTreeMap<String, Option<ShortReceives>>> = Mutex::new(BTreeMap::new());
 
-/// The warning about a file, which `read` reads. `path`: dotted path of the workload.
+/// The warning about a file, which `read` reads. `path`: the dotted path of the workload.
 pub(super) fn remark(
     file: &InputFile,
     path: &str,

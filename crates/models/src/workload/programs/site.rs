@@ -1,5 +1,5 @@
-//! The state that all nodes of a program share: its parameters in cycles and flits, the messages in flight, and the
-//! counts of all ranks together.
+//! The state that all nodes of a program share: parameters in cycles and flits, the messages in flight, and the counts of all ranks
+//! together.
 
 use super::answers::Shared;
 use super::compute::Compute;
@@ -10,17 +10,17 @@ use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use weft_api::activity::Wanted;
 
-/// The division of the ranks among the nodes. The ranks of a node have consecutive numbers.
+/// The distribution of the ranks over the nodes. The ranks of a node have consecutive numbers.
 #[derive(Debug)]
 pub enum Spread {
-    /// This number at each node; the last node may have fewer.
+    /// This number of ranks at each node; the last node may have fewer.
     Even(u32),
-    /// The first rank of each node and the number of all ranks, and by rank its node.
+    /// For each node its first rank, and at the end the number of all ranks; for each rank its node.
     Uneven { first: Vec<u32>, nodes: Vec<u32> },
 }
 
 impl Spread {
-    /// `ranks`: of each node.
+    /// `ranks`: number of ranks of each node.
     pub fn of(ranks: &[u32]) -> Self {
         let first = std::iter::once(0).chain(ranks.iter().scan(0, |sum, &ranks| {
             *sum += ranks;
@@ -38,7 +38,7 @@ impl Spread {
         }
     }
 
-    /// The first rank of a node, or of the one behind the last.
+    /// The first rank of a node, or of the number after the last node.
     pub fn first(&self, node: u32) -> u32 {
         match self {
             Self::Even(each) => node * each,
@@ -50,9 +50,9 @@ impl Spread {
 /// The state that all nodes of a program share.
 #[derive(Debug)]
 pub struct Site {
-    /// The terminals of the nodes: those of the first node, one for each of its interfaces, then those of the next.
+    /// The terminals of the nodes. The first node has one for each of its interfaces, then follow those of the next node.
     pub terminals: Vec<u32>,
-    /// The place of each terminal in `terminals`; `u32::MAX`: none.
+    /// For each terminal: its index in `terminals`; `u32::MAX`: none.
     pub places: Vec<u32>,
     pub rails: Rails,
     pub compute: Compute,
@@ -66,38 +66,38 @@ pub struct Site {
     pub packet_flits: u64,
     /// The largest message that is sent before its receive is known \[bytes\].
     pub eager: u64,
-    /// Time of a processor per message, at either end \[fs\].
+    /// Processor time per message, at either end \[fs\].
     pub overhead_fs: u128,
     /// Time from the processor to the interface \[fs\].
     pub injection_fs: u128,
-    /// Cycles of a note between an interface and the processors.
+    /// Latency [cycles] of a note between an interface and the processors.
     pub host_cycles: u64,
-    /// Most messages that the interfaces of a node have accepted and not sent.
+    /// Largest number of messages that the interfaces of a node have accepted and not yet sent.
     pub accepted: u32,
     /// Between ranks of a node: latency \[fs\], and bits per second (0: no limit).
     pub local_fs: u128,
     pub local_bits_per_second: u128,
-    /// The messages in flight of each node. Code that holds the lock of a node may lock an outbox, never the other way
-    /// round.
+    /// For each node: its messages in flight. Code that holds the lock of a node may lock an outbox. Code that holds the lock of an
+    /// outbox must not lock a node.
     pub outboxes: Vec<Mutex<Outbox>>,
     pub shared: Mutex<Shared>,
-    /// The activity that recordings can use.
+    /// The activities that recordings need.
     pub wanted: Wanted,
-    /// Ranks that have not ended, and the cycle in which the last one did.
+    /// Number of ranks that have not ended, and the cycle in which the last rank ended.
     pub open: AtomicU64,
     pub last: AtomicU64,
-    /// Whether all ranks have ended, and no message was left that could make one active again.
+    /// Whether all ranks have ended, and no message is left that could make a rank active again.
     pub is_over: AtomicBool,
 }
 
-/// The value behind a lock. If a thread has panicked, the run ends anyway.
+/// The value behind a lock. A lock of a thread that has panicked is used like any other, because the run ends anyway.
 pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Site {
-    /// Whether all ranks have ended and all messages were received. Otherwise a message without a receive can still
-    /// make its receiver active.
+    /// Whether all ranks have ended and all messages have been received. A message without a receive could otherwise make its
+    /// receiver active again.
     pub fn is_over(&self) -> bool {
         let are_received = || self.outboxes.iter().all(|outbox| lock(outbox).is_empty());
         let is_over = self.is_over.load(Relaxed) || self.open.load(Relaxed) == 0 && are_received();
@@ -128,18 +128,18 @@ impl Site {
         self.spread.node(rank)
     }
 
-    /// The place of a rank in its node.
+    /// The index of a rank in its node.
     pub fn place(&self, rank: u32) -> usize {
         (rank - self.spread.first(self.node(rank))) as usize
     }
 
-    /// Flits of a message: at least one.
+    /// Number of flits of a message; at least one.
     pub fn flits(&self, bytes: u64) -> u64 {
         let flits = (u128::from(bytes) * 8).div_ceil(self.flit_bits.into());
         u64::try_from(flits).unwrap_or(u64::MAX).max(1)
     }
 
-    /// Packets that `flits` flits make, each of the longest length at most.
+    /// Number of packets for `flits` flits, each at most of the longest length.
     pub fn packets(&self, flits: u64) -> u64 {
         flits.div_ceil(self.packet_flits)
     }
@@ -150,10 +150,10 @@ impl Site {
         self.local_fs + bits.checked_div(self.local_bits_per_second).unwrap_or(0)
     }
 
-    /// The cycle that begins at this time, or is the next to begin.
+    /// The first cycle that begins at or after this time.
     pub fn cycle(&self, fs: u128) -> u64 {
         match (u64::try_from(fs), u64::try_from(self.cycle_fs)) {
-            (Ok(fs), Ok(cycle_fs)) => fs.div_ceil(cycle_fs), // as below, in one division of the machine
+            (Ok(fs), Ok(cycle_fs)) => fs.div_ceil(cycle_fs), // the same formula as below, with a division that the machine supports
             (_, _) => u64::try_from(fs.div_ceil(self.cycle_fs)).unwrap_or(u64::MAX),
         }
     }

@@ -1,4 +1,4 @@
-//! The sources of a program in one block: each is an interface of a node.
+//! The sources of a program in one block. Each source is an interface of a node.
 
 use super::All;
 use super::bursts::{Incoming, Lent, Received};
@@ -12,7 +12,7 @@ use weft_api::base::kept::{Kept, Reader, Unreadable, Writer};
 use weft_api::state::Packet;
 use weft_api::workload::{Backlog, NOT_DUE, NewPacket, Place, Sources};
 
-/// An interface of a node. Terminals behind the last node have no ranks.
+/// An interface of a node. Terminals after the last node have no ranks.
 #[derive(Debug, Clone, Copy)]
 struct Interface {
     node: u32,
@@ -24,18 +24,19 @@ struct Interface {
 pub struct Nodes {
     all: Arc<All>,
     sources: Vec<Interface>,
-    /// Whether the packet that each source gave last is the last one of a message.
+    /// For each source: whether its last packet is the last packet of a message.
     ends_message: Vec<bool>,
-    /// The packets that each source sends without its node, and the message that it receives.
+    /// For each source: the packets that it sends without its node, and the message that it receives.
     lent: Vec<Lent>,
     incoming: Vec<Incoming>,
-    /// Nodes with interfaces in other blocks as well, each with its interfaces here.
+    /// Nodes that also have interfaces in other blocks, each with its interfaces in this block.
     divided: Vec<(u32, Vec<usize>)>,
-    /// The calendar: cycles in which something happens at a node by itself, the first one first. An entry counts if the node says so (`Node::called_at`).
+    /// The calendar: cycles in which a node has an event that no packet causes, the earliest first. An entry is valid only if it
+    /// equals `Node::called_at` of its node.
     calendar: BinaryHeap<Reverse<(u64, u32)>>,
-    /// Scratch: sources that the last call made due earlier, and when.
+    /// Scratch: sources that the last call made due earlier, with their new cycle.
     woken: Vec<(usize, u64)>,
-    /// Events of its nodes so far.
+    /// Number of events of the block's nodes so far.
     acts: u64,
 }
 
@@ -61,7 +62,7 @@ impl Nodes {
         nodes
     }
 
-    /// Calls `of` for the node of a source. Returns its result, and when the source is due.
+    /// Calls `of` for the node of a source. Returns the result of `of`, and the cycle in which the source is due.
     #[inline]
     fn with<T>(&mut self, source: usize, now: u64, of: impl FnOnce(&Site, &mut Node, usize) -> T) -> Option<(T, u64)> {
         let Self { all, sources, calendar, woken, lent, .. } = self;
@@ -77,7 +78,7 @@ impl Nodes {
         Some((result, due))
     }
 
-    /// As `next`, for a source that has no packets of its own.
+    /// The same as `next`, for a source that has no lent packets.
     #[inline(never)]
     fn next_of_node(&mut self, source: usize, due: &mut u64, now: u64) -> Option<NewPacket> {
         let Interface { node, rail } = self.sources[source];
@@ -90,8 +91,9 @@ impl Nodes {
         Some(packet)
     }
 
-    /// A packet of a message's data has arrived. Returns the last cycle and its packet if all have. A source without a message takes this one over, if more
-    /// packets of it come to this source only.
+    /// Called when a data packet of a message has arrived. If all packets have arrived, returns the last cycle and its packet. If
+    /// the source receives no message at present, it takes this one, provided that all further packets of the message come to this
+    /// source.
     #[inline(never)]
     fn take(&mut self, source: usize, packet: &Packet, now: u64) -> Option<(u64, (u32, u32))> {
         let (site, number) = (&self.all.site, Part::of(packet.tag).1);
@@ -104,7 +106,7 @@ impl Nodes {
         arrival
     }
 
-    /// Writes all nodes of the block into its calendar.
+    /// Enters all nodes of the block in its calendar.
     fn call_all(&mut self) {
         self.calendar.clear();
         for number in self.own().collect::<Vec<_>>() {
@@ -120,13 +122,13 @@ impl Nodes {
         nodes.filter(|&node| node < self.all.nodes.len())
     }
 
-    /// Whether this block keeps the counts of all ranks: the block of the first node does.
+    /// Whether this block keeps the counts of all ranks. The block of the first node does.
     fn keeps_shared(&self) -> bool {
         self.sources.iter().any(|of| (of.node, of.rail) == (0, 0))
     }
 }
 
-/// Writes a node into the calendar, if its next event is earlier than the calendar knows.
+/// Enters a node in the calendar, if its next event is earlier than its entry.
 #[inline]
 fn call(calendar: &mut BinaryHeap<Reverse<(u64, u32)>>, site: &Site, (number, node): (u32, &mut Node)) {
     let next = node.next_time(site);
@@ -186,7 +188,7 @@ impl Sources for Nodes {
 
     fn sent(&mut self, source: usize, due: &mut u64, now: u64) {
         if !std::mem::take(&mut self.ends_message[source]) {
-            // nothing has changed at the node since it gave the packet, or the node has reported the change
+            // since the node gave the packet, nothing has changed at it, or it has reported the change
             return;
         }
         let next = self.with(source, now, |site, node, rail| node.sent(site, rail, now));
@@ -197,7 +199,7 @@ impl Sources for Nodes {
         let (part, number) = Part::of(packet.tag);
         let next = match part {
             Part::Data => {
-                // the node has no event before the last packet of a message
+                // the node has no event before the last packet of a message arrives
                 let last = match self.incoming[source].receive((packet.src, packet.tag), (now, packet.seq)) {
                     Received::Part => return,
                     Received::Last(at, seq) => (at, (packet.src, seq)),
@@ -250,7 +252,7 @@ impl Sources for Nodes {
                 continue;
             }
             node.called_at = NOT_DUE;
-            // a divided node acted at the begin of the window, and is called again at the begin of the next one
+            // a divided node has acted at the beginning of the window, and acts again at the beginning of the next one
             if !node.is_divided {
                 *acts += node.advance(&all.site, now);
                 node.wake_given(&all.site, now, &mut Told { woken, lent });

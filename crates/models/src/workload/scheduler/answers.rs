@@ -1,4 +1,4 @@
-//! The results of a queue: when each program ran where, how busy the nodes were, and the tables of all programs one behind the other.
+//! The results of a queue: start, end and nodes of each program, the utilisation of the nodes, and the joined tables of all programs.
 
 use super::job_log::Skipped;
 use super::queue::{Queue, Started, Submitted};
@@ -22,10 +22,10 @@ weft_units::codes! {
         helps: "Copy the file again if it is cut off.";
 }
 
-/// The table of programs.
+/// Name of the table of programs.
 pub const SCHEDULE: &str = "schedule";
 
-/// A row of the table of programs: one that started, or one that never did.
+/// A row of the table of programs: a program that started, or one that never did.
 struct Row<'a> {
     submitted: &'a Submitted,
     started: Option<&'a Started>,
@@ -33,8 +33,8 @@ struct Row<'a> {
 }
 
 impl<'a> Row<'a> {
-    /// The programs in the order of their starts, then those that wait. `end` is the end of the run: programs that would be submitted in
-    /// this cycle or later are left out.
+    /// The programs in the order of their starts, followed by the programs that wait. `end` is the end of the run. Programs that
+    /// would be submitted in this cycle or later are left out.
     fn all(queue: &'a Queue, end: u64) -> Vec<Self> {
         let of = |started: &'a Started| Row {
             submitted: queue.program(started),
@@ -58,7 +58,7 @@ impl<'a> Row<'a> {
         self.start().zip(self.end).map(|(start, end)| end - start)
     }
 
-    /// Time from submission to end, over the run time, which is at least `bound`. A bounded slowdown is at least 1.
+    /// Time from submission to end, divided by the run time, which counts as at least `bound`. A bounded slowdown is always at least 1.
     fn slowdown(&self, bound: f64) -> Option<f64> {
         let (wait, run) = (self.wait()? as f64, self.run_time()? as f64);
         let by = run.max(bound);
@@ -66,7 +66,7 @@ impl<'a> Row<'a> {
     }
 }
 
-/// When each program ran, and where.
+/// Table with start, end and nodes of each program.
 fn schedule(queue: &Queue, terminals: &[u32], bound: Option<f64>, end: u64) -> Table {
     let rows = Row::all(queue, end);
     let counts = |of: &dyn Fn(&Row) -> Option<u64>| Column::MaybeCounts(rows.iter().map(of).collect());
@@ -75,7 +75,7 @@ fn schedule(queue: &Queue, terminals: &[u32], bound: Option<f64>, end: u64) -> T
     let places = |row: &Row| row.started.map_or(Vec::new(), |started| started.held.places.clone());
     let first =
         |row: &Row| row.started.and_then(|started| started.held.places.first()).map(|&place| terminals[place as usize]);
-    // of a program that waits, those that it needs at least
+    // for a program that waits, the number of nodes that it needs at least
     let count = |row: &Row| {
         let fewest = row.submitted.needs.div_ceil(queue.cores_per_node() as usize);
         row.started.map_or(fewest, |started| started.held.places.len()) as u64
@@ -103,7 +103,7 @@ fn schedule(queue: &Queue, terminals: &[u32], bound: Option<f64>, end: u64) -> T
     ])
 }
 
-/// Ascending numbers as ranges: `0-3 7`.
+/// Writes ascending numbers as ranges: `0-3 7`.
 fn ranges(numbers: &[u32]) -> String {
     let mut text = String::new();
     for run in numbers.chunk_by(|a, b| a + 1 == *b) {
@@ -122,7 +122,7 @@ fn ranks(started: &Started, end: u64) -> u64 {
     of_ranks.and_then(|(_, table)| table.column("rank")).map_or(0, |column| column.rows() as u64)
 }
 
-/// The changes of a cycle: programs that are submitted, and those that start and end.
+/// The changes in a cycle: programs that are submitted, start, or end.
 #[derive(Default)]
 struct Change<'a> {
     submitted: u64,
@@ -142,7 +142,7 @@ fn utilisation(queue: &Queue, end: u64) -> Table {
             changes.entry(end).or_default().ended.push(started);
         }
     }
-    // of programs that share a terminal the last one to end leaves it idle
+    // if programs share a terminal, it becomes idle when the last of them ends
     let mut programs_at = vec![0u32; queue.places()];
     let (mut busy, mut cores, mut running, mut waiting) = (0, 0, 0, 0);
     let mut columns: [Vec<u64>; 4] = Default::default();
@@ -173,7 +173,7 @@ fn utilisation(queue: &Queue, end: u64) -> Table {
     ])
 }
 
-/// The tables at the end of the run in cycle `end`. `bound`: of the bounded slowdown [cycles].
+/// The tables at the end of the run in cycle `end`. `bound`: bound of the bounded slowdown [cycles].
 pub fn tables(queue: &Queue, terminals: &[u32], bound: Option<f64>, end: u64) -> Vec<(&'static str, Table)> {
     let mut all: Vec<(&'static str, Table)> =
         vec![(SCHEDULE, schedule(queue, terminals, bound, end)), ("utilisation", utilisation(queue, end))];
@@ -188,7 +188,7 @@ pub fn tables(queue: &Queue, terminals: &[u32], bound: Option<f64>, end: u64) ->
     all
 }
 
-/// The usage of each row of the table of programs.
+/// The usage by each program, one for each row of the table of programs.
 pub fn usages(queue: &Queue, end: u64) -> Vec<Usage> {
     let of = |row: &Row| {
         row.started.map_or_else(Usage::default, |started| Usage {
@@ -201,7 +201,7 @@ pub fn usages(queue: &Queue, end: u64) -> Vec<Usage> {
     Row::all(queue, end).iter().map(of).collect()
 }
 
-/// The activity of each program that has started. Its name has its number in the table of programs.
+/// The activity of each program that has started. The name contains the program's number in the table of programs.
 pub fn activities(queue: &Queue, job: &str, end: u64) -> Vec<OfJob> {
     let name = |each: &Started| {
         let Submitted { name, number, .. } = queue.program(each);
@@ -211,7 +211,7 @@ pub fn activities(queue: &Queue, job: &str, end: u64) -> Vec<OfJob> {
     queue.started().iter().for_each(|each| *counts.entry(name(each)).or_default() += 1);
     let of = |(each, start): (&Started, usize)| {
         let mut unique = name(each);
-        // jobs of a file may share a number
+        // jobs of a file may have the same number
         if counts[&unique] > 1 {
             let _ = write!(unique, ", start {start}");
         }
@@ -220,7 +220,7 @@ pub fn activities(queue: &Queue, job: &str, end: u64) -> Vec<OfJob> {
     queue.started().iter().zip(1..).flat_map(of).collect()
 }
 
-/// Numbers of the whole queue. Sums and the maximum add up over programs; means and percentiles of messages do not, and are unknown.
+/// Figures for the whole queue. Sums and the maximum combine over programs. Means and percentiles of messages do not, and are unknown.
 pub fn figures(queue: &Queue, bound: Option<f64>, skipped: u64, end: u64) -> Vec<(&'static str, Option<f64>)> {
     let each: Vec<_> = queue.started().iter().map(|started| started.workload.figures(end)).collect();
     let values = |name: &str| {
@@ -229,7 +229,7 @@ pub fn figures(queue: &Queue, bound: Option<f64>, skipped: u64, end: u64) -> Vec
             one.iter().filter(|(other, _)| *other == name).filter_map(|(_, value)| *value).collect::<Vec<_>>()
         })
     };
-    // the sum of no numbers is -0.0
+    // the sum of an empty list is -0.0
     let total = |name: &str| Some(values(name).fold(0.0, |sum, value| sum + value));
     let run_time = match queue.progress() {
         Progress::Ended(at) => Some(at as f64),
@@ -263,7 +263,7 @@ fn of_programs(queue: &Queue, bound: Option<f64>, end: u64) -> Vec<(&'static str
     let makespan = first.zip(last).map(|(first, last)| (last - first) as f64);
     let core_cycles = |row: &&Row| row.run_time().unwrap_or(0) as f64 * row.submitted.needs as f64;
     let busy: f64 = ended.iter().map(core_cycles).sum();
-    // those that would be submitted later have not ended, either
+    // programs that would be submitted later have not ended either
     let has_ended = matches!(queue.progress(), Progress::Ended(_));
     let utilisation =
         makespan.filter(|&cycles| has_ended && cycles > 0.0).map(|cycles| busy / (cycles * queue.cores() as f64));
@@ -281,7 +281,7 @@ fn of_programs(queue: &Queue, bound: Option<f64>, end: u64) -> Vec<(&'static str
     ]
 }
 
-/// Remarks on a file whose lines do not all run. `path`: dotted path of its key.
+/// Warnings about a file with lines that do not run. `path`: the dotted path of the file's key.
 pub fn remarks(skipped: &Skipped, path: &str) -> Vec<Remark> {
     let mut all = Vec::new();
     if let Some(first) = &skipped.first {

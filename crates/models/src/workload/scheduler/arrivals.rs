@@ -9,23 +9,23 @@ use weft_api::base::hash::{below, hash};
 use weft_api::workload::JobSite;
 use weft_units::{Cycles, MAX_CYCLES, Refusal, Time};
 
-/// The latest submission [cycles]: a program that waits has as long again to start, within 2^48 cycles.
+/// The latest time of submission [cycles]. A program that waits has the same time again to start, within 2^48 cycles.
 pub const LATEST: u64 = MAX_CYCLES / 2;
-/// Purposes of random numbers: the order of programs, and the gaps between them.
+/// Random purposes: the order of programs, and the gaps between them.
 const ORDER: u64 = 0x5c4e_d0a1;
 const GAPS: u64 = 0x5c4e_d0a2;
 
-/// When programs are submitted.
+/// Rule for the times at which programs are submitted.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Arrivals {
-    /// All at the start of the run.
+    /// All programs are submitted at the start of the run.
     AtOnce(AtOnce),
-    /// By a Poisson process, in random order: the gaps between submissions are exponentially distributed.
+    /// Programs are submitted by a Poisson process, in random order: the gaps between submissions have an exponential distribution.
     Poisson(Poisson),
-    /// At these times, the earliest first.
+    /// Programs are submitted at these times; the earliest is first.
     List(Vec<Submission>),
-    /// By a file in the Standard Workload Format (SWF), as a machine has recorded its jobs.
+    /// Programs are submitted as in a file in the Standard Workload Format (SWF), in which a machine has recorded its jobs.
     Swf(Box<JobLog>),
 }
 
@@ -35,7 +35,7 @@ impl Default for Arrivals {
     }
 }
 
-/// No parameters.
+/// Submission of all programs at the start; no parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AtOnce {}
@@ -49,7 +49,7 @@ pub struct Poisson {
     pub mean_gap: Time,
 }
 
-/// A submission.
+/// The submission of a program.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Submission {
@@ -57,11 +57,11 @@ pub struct Submission {
     pub at: Time,
     /// The program: a name in `traces`.
     pub trace: String,
-    /// Ranks of the program, if its generator has the key `ranks`. Default: as the trace says.
+    /// Ranks of the program, if its generator has the key `ranks`. Default: the number in the trace.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub ranks: Option<u32>,
-    /// Run time that is expected of it [time], for `order: easy`. Default: that of the trace.
+    /// Expected run time of the program [time], for `order: easy`. Default: the estimate of the trace.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-exact" = true))]
     pub estimate: Option<Time>,
@@ -75,7 +75,7 @@ pub struct Arrived {
     pub skipped: Skipped,
 }
 
-/// The scheduler of the arrivals, and the job that it runs in.
+/// The scheduler with these arrivals, and the job in which it runs.
 #[derive(Debug, Clone, Copy)]
 pub struct Asking<'a> {
     pub scheduler: &'a Scheduler,
@@ -84,7 +84,7 @@ pub struct Asking<'a> {
 }
 
 impl Asking<'_> {
-    /// A refusal at a key of the scheduler.
+    /// A refusal of a key of the scheduler.
     pub fn refusal(&self, key: &str, what: String, help: &str) -> Refusal {
         self.site.refusal(&format!("workload.scheduler.{key}"), what, help)
     }
@@ -94,7 +94,7 @@ impl Asking<'_> {
         format!("{}.workload.scheduler.{key}", self.site.path)
     }
 
-    /// The place of the trace of a name. Refuses at `key` a name that there is not.
+    /// The index of the trace with this name. Refuses a name that does not exist; `key` is the refused key.
     pub fn trace(&self, name: &str, key: &str) -> Result<usize, Refusal> {
         let traces = &self.scheduler.traces;
         traces.iter().position(|trace| trace.name == name).ok_or_else(|| {
@@ -104,7 +104,7 @@ impl Asking<'_> {
         })
     }
 
-    /// Terminals of a program, or cores. Refuses at `key` one that the job has too few for.
+    /// Number of terminals of a program, or number of cores. Refuses a program for which the job has too few; `key` is the refused key.
     pub fn needs(&self, name: &str, needs: u32, key: &str) -> Result<usize, Refusal> {
         let (job, terminals) = (self.site.job, self.site.terminals.len());
         let all = terminals * self.scheduler.cores() as usize;
@@ -132,13 +132,13 @@ impl Asking<'_> {
         self.estimate(self.scheduler.traces[place].estimate, &format!("traces.{place}.estimate"))
     }
 
-    /// An estimate in cycles, rounded up. Refuses at `key` one of more than 2^48 cycles.
+    /// An estimate in cycles, rounded up. Refuses an estimate of more than 2^48 cycles; `key` is the refused key.
     fn estimate(&self, time: Option<Time>, key: &str) -> Result<Option<Cycles>, Refusal> {
         let rounded = |time: Time| time.rounded_up(self.site.cycle_fs).cycles(self.site.cycle_fs, &self.path(key));
         time.map(rounded).transpose()
     }
 
-    /// Refuses at `key` a submission after [`LATEST`].
+    /// Refuses a submission after [`LATEST`]; `key` is the refused key.
     fn check_submit(&self, submit: f64, key: &str) -> Result<(), Refusal> {
         if submit <= LATEST as f64 {
             return Ok(());
@@ -147,7 +147,7 @@ impl Asking<'_> {
         Err(self.refusal(key, what, "write a shorter time"))
     }
 
-    /// The trace as it is, submitted at the start.
+    /// The unchanged trace, submitted at the start.
     fn whole(&self, place: usize, scheduled: &Scheduled) -> Result<Submitted, Refusal> {
         let key = format!("traces.{place}.programs");
         let needs = scheduled.programs.terminals_needed(&self.path(&key))?;
@@ -164,7 +164,7 @@ impl Asking<'_> {
 }
 
 impl Arrivals {
-    /// The programs. Refuses what makes no sense for this job.
+    /// The programs. Refuses programs that are invalid for this job.
     pub fn programs(&self, asking: Asking) -> Result<Arrived, Refusal> {
         let mut arrived = Arrived { programs: Vec::new(), skipped: Skipped::default() };
         match self {
@@ -179,7 +179,7 @@ impl Arrivals {
         Ok(arrived)
     }
 
-    /// Whether the traces run as often as their `count` says.
+    /// Whether each trace runs `count` times.
     pub fn counts(&self) -> bool {
         match self {
             Self::AtOnce(_) | Self::Poisson(_) => true,
@@ -187,7 +187,7 @@ impl Arrivals {
         }
     }
 
-    /// Latency of a message alone, for programs whose length a file gives.
+    /// Latency of a single message, for programs whose run time is given in a file.
     pub fn latency(&self) -> Time {
         match self {
             Self::AtOnce(_) | Self::Poisson(_) | Self::List(_) => Time::Femtoseconds(0),
@@ -195,7 +195,7 @@ impl Arrivals {
         }
     }
 
-    /// The default bound of the bounded slowdown: 10 s of the machine that was recorded. Programs of a simulation last microseconds, so
+    /// The default bound of the bounded slowdown: 10 s on the recorded machine. Programs of a simulation last microseconds, so
     /// other arrivals have none.
     pub fn slowdown_bound(&self) -> Option<Time> {
         match self {
@@ -204,7 +204,7 @@ impl Arrivals {
         }
     }
 
-    /// Seconds of the machine that was recorded per second of the run.
+    /// Seconds of the recorded machine per second of the run.
     pub fn compression(&self) -> f64 {
         match self {
             Self::AtOnce(_) | Self::Poisson(_) | Self::List(_) => 1.0,
@@ -213,7 +213,7 @@ impl Arrivals {
     }
 }
 
-/// All traces, each as often as it runs.
+/// All traces, each repeated `count` times.
 fn every(asking: Asking) -> Result<Vec<Submitted>, Refusal> {
     let mut all = Vec::new();
     for (place, scheduled) in asking.scheduler.traces.iter().enumerate() {
@@ -249,9 +249,9 @@ impl Poisson {
     }
 }
 
-/// An exponentially distributed number of mean 1, from a random word.
+/// A random number with an exponential distribution of mean 1, from a random word.
 fn gap(word: u64) -> f64 {
-    // 53 bits, above 0 and up to 1
+    // 53 random bits, above 0 and up to 1
     -(((word >> 11) + 1) as f64 / (1u64 << 53) as f64).ln()
 }
 
@@ -299,7 +299,7 @@ mod tests {
 
     #[test]
     fn gaps_are_exponential() {
-        // mean 1, variance 1; of the mean of n gaps the deviation is 1 / sqrt(n), of their variance sqrt(8 / n)
+        // mean 1 and variance 1; the standard deviation of the mean of n gaps is 1 / sqrt(n), that of their variance is sqrt(8 / n)
         const COUNT: u32 = 100_000;
         let gaps: Vec<f64> = (0..COUNT).map(|number| gap(hash(5, number, 0, GAPS))).collect();
         let n = f64::from(COUNT);
@@ -307,7 +307,7 @@ mod tests {
         let variance = gaps.iter().map(|gap| (gap - mean).powi(2)).sum::<f64>() / (n - 1.0);
         assert!((mean - 1.0).abs() < 3.5 / n.sqrt(), "{mean}");
         assert!((variance - 1.0).abs() < 3.5 * (8.0 / n).sqrt(), "{variance}");
-        // no memory: gaps that follow each other are independent
+        // no memory: successive gaps are independent
         let product = gaps.windows(2).map(|pair| (pair[0] - mean) * (pair[1] - mean)).sum::<f64>() / n;
         assert!(product.abs() < 3.5 / n.sqrt(), "{product}");
         // half of all gaps are below ln 2

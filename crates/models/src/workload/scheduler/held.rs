@@ -1,36 +1,36 @@
-//! The nodes that a program holds, and the mark of its packets. Programs that share a node have different marks.
+//! The nodes that a program holds, and the mark in the tags of its packets. Programs that share a node have different marks.
 
 use super::NUMBER_BITS;
 use super::queue::Started;
 use std::collections::BTreeSet;
 
-/// Marks of programs: as many as fit between the number and the purpose in the tag of a packet.
+/// Number of different marks; a mark is stored in the tag of a packet, between the number and the purpose.
 pub const MARKS: u32 = 64;
 
 /// The nodes that a program holds.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Held {
-    /// Its places in the job, in the order of its nodes.
+    /// Indices of the nodes in the job, in the order of the program's nodes.
     pub places: Vec<u32>,
-    /// The cores that it has at each of them; 1 if a node belongs to one program.
+    /// Number of the program's cores at each node; 1 if a node belongs to one program.
     pub cores: Vec<u32>,
 }
 
 impl Held {
-    /// `cores`: the place of each core. Cores of a place follow each other.
+    /// `cores`: for each core, the index of its node. Cores of a node are consecutive.
     pub fn of(cores: &[u32]) -> Self {
         let places = cores.chunk_by(|a, b| a == b);
         let (places, cores) = places.map(|of_place| (of_place[0], of_place.len() as u32)).unzip();
         Self { places, cores }
     }
 
-    /// Each place with the cores there.
+    /// Each node's index with the number of cores there.
     pub fn each(&self) -> impl Iterator<Item = (usize, u32)> + '_ {
         self.places.iter().zip(&self.cores).map(|(&place, &cores)| (place as usize, cores))
     }
 }
 
-/// The least mark that no program among `running` has which shares a node with `held`; `None` if there is none.
+/// The least mark that differs from those of all programs in `running` that share a node with `held`; `None` if there is none.
 pub fn mark<'a>(held: &Held, running: impl Iterator<Item = &'a Started>) -> Option<u32> {
     let places: BTreeSet<u32> = held.places.iter().copied().collect();
     let shares = |other: &&Started| other.held.places.iter().any(|place| places.contains(place));
@@ -43,7 +43,7 @@ pub fn marked(tag: u32, mark: u32) -> u32 {
     tag | mark << NUMBER_BITS
 }
 
-/// The mark of a tag.
+/// The mark in a tag.
 pub fn mark_of(tag: u32) -> u32 {
     tag >> NUMBER_BITS & (MARKS - 1)
 }

@@ -1,4 +1,4 @@
-//! Files in the Standard Workload Format: which program a job of the file runs, and which lines are left out.
+//! Files in the Standard Workload Format: the program for each job of the file, and the lines that are left out.
 
 mod convert;
 
@@ -11,91 +11,91 @@ use weft_units::{InputFile, Time};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct JobLog {
-    /// The file: text with a line of 18 fields per job.
+    /// The file. It is text with a line of 18 fields per job.
     pub file: InputFile,
-    /// Which of `traces` a job runs, with as many ranks as it has nodes, times `ranks_per_terminal`.
+    /// Rule that chooses the trace in `traces` for a job. The number of ranks is that of the job's nodes, times `ranks_per_terminal`.
     pub runs: Runs,
-    /// Processors of a node of the recorded machine. A job has its processors over this number as nodes, rounded up. With
-    /// `cores_per_node` it has a core for each processor, and this key is left out.
+    /// Number of processors of a node of the recorded machine. The number of nodes of a job is its number of processors divided by
+    /// this number, rounded up. With `cores_per_node` a job has a core for each processor, and this key is omitted.
     #[serde(default = "one")]
     #[schemars(range(min = 1))]
     pub processors_per_node: u32,
-    /// The field that has the processors of a job.
+    /// The field with the number of processors of a job.
     #[serde(default)]
     pub processors: Processors,
-    /// Run time of a job alone on an ideal network: computations of its program are scaled until it is that.
+    /// Run time of a job when it is alone on an ideal network. The computations of its program are scaled to reach this time.
     #[serde(default)]
     pub length: Length,
-    /// Latency of a message alone in this network [time], for `length`.
+    /// Latency of a single message on this network [time], for `length`.
     #[serde(default = "no_time")]
     #[schemars(extend("x-exact" = true))]
     pub latency: Time,
-    /// Seconds of the file per second of the run: all its times are divided by this number.
+    /// Seconds of the file per second of the run. All times of the file are divided by this number.
     #[serde(default = "unscaled")]
     #[schemars(range(min = 0.0))]
     pub compression: f64,
-    /// The first jobs only. Default: all.
+    /// Number of jobs to run, counted from the first. Default: all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub first: Option<u32>,
-    /// Start of the run, as a time of the file [time]. Jobs that were submitted before it are left out. Default: the time of the
-    /// first job.
+    /// Start of the run, as a time of the file [time]. Jobs that were submitted before this time are left out. Default: the time of
+    /// the first job.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-exact" = true))]
     pub from: Option<Time>,
-    /// Jobs submitted before this time of the file [time]. Default: no end.
+    /// Only jobs submitted before this time of the file run [time]. Default: no end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-exact" = true))]
     pub to: Option<Time>,
-    /// Lines that are left out, by reason. The run counts them in a warning. Default: each is an error.
+    /// Reasons for which lines are left out. The run reports their number in a warning. Default: each such line is an error.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub skip: Vec<Reason>,
 }
 
-/// Which of `traces` a job of a file runs.
+/// Rule that chooses the trace in `traces` for a job of a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Runs {
-    /// All jobs run the trace of this name.
+    /// All jobs run the trace with this name.
     All(String),
-    /// By the number of the executable, field 14.
+    /// The number of the executable (field 14) chooses the trace.
     ByExecutable(ByNumber),
-    /// By the number of the queue, field 15.
+    /// The number of the queue (field 15) chooses the trace.
     ByQueue(ByNumber),
 }
 
-/// Traces by numbers of a field.
+/// Traces for the numbers in a field.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ByNumber {
-    /// Names of traces by the numbers of the field.
+    /// Names of traces, by the numbers in the field.
     pub names: BTreeMap<String, String>,
-    /// The trace of jobs with another number, or without one. Default: such a job is an error.
+    /// The trace for jobs with another number, or without a number. Default: such a job is an error.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub others: Option<String>,
 }
 
-/// The field with the processors of a job.
+/// The field with the number of processors of a job.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Processors {
-    /// Field 5: those that it had.
+    /// Field 5: the processors that the job had.
     #[default]
     Allocated,
-    /// Field 8: those that it requested.
+    /// Field 8: the processors that the job requested.
     Requested,
 }
 
-/// The run time of a job alone.
+/// The run time of a job when it is alone.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Length {
-    /// Field 4: that of the recorded run.
+    /// Field 4: the run time of the recorded run.
     #[default]
     RunTime,
-    /// Field 9: the one that the user requested.
+    /// Field 9: the run time that the user requested.
     RequestedTime,
-    /// The length that the program itself has.
+    /// The run time of the program without scaling.
     Own,
 }
 
@@ -103,23 +103,23 @@ pub enum Length {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Reason {
-    /// It has not 18 fields, or one of them is no number.
+    /// The line does not have 18 fields, or a field is not a number.
     Malformed,
-    /// It was submitted before the job above it.
+    /// The job was submitted before the job on the line above.
     Backwards,
-    /// A field that is needed is -1: processors, run time, or for `order: easy` the requested time.
+    /// A required field is -1: processors, run time, or for `order: easy` the requested time.
     Missing,
-    /// 0 processors.
+    /// The job has 0 processors.
     NoProcessors,
-    /// A run time of 0.
+    /// The job has a run time of 0.
     ZeroTime,
-    /// It needs more nodes than there are.
+    /// The job needs more nodes than there are.
     TooLarge,
-    /// It was submitted after more than 2^47 cycles of the run.
+    /// The job was submitted after more than 2^47 cycles of the run.
     TooLate,
-    /// Its program alone takes longer than the run time, or can't be scaled to it.
+    /// The program of the job needs more than the run time when it is alone, or cannot be scaled to it.
     Unscalable,
-    /// No trace is named for its number, or the trace can't have the number of ranks of the job.
+    /// No trace is named for the job's number, or the trace cannot have the number of ranks of the job.
     NoProgram,
 }
 
@@ -132,13 +132,13 @@ impl Reason {
 /// Lines of a file that were left out.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Skipped {
-    /// Their number, by reason.
+    /// Number of lines left out, by reason.
     pub by_reason: BTreeMap<Reason, u64>,
-    /// The first one, in words.
+    /// The first line left out, in words.
     pub first: Option<String>,
-    /// The jobs that the header announces, if all lines were read and there are fewer.
+    /// The number of jobs that the header announces, if all lines were read and there are fewer jobs.
     pub announced: Option<u64>,
-    /// Lines of jobs that were read.
+    /// Number of lines of jobs that were read.
     pub lines: u64,
 }
 

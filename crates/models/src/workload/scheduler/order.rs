@@ -1,34 +1,34 @@
-//! Orders: which of the programs that wait starts next.
+//! Rules that choose the next program to start among those that wait.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Which of the programs that wait starts next.
+/// Rule that chooses the next program to start among those that wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Order {
-    /// A program whose nodes are free, each such program with the same chance.
+    /// A random program with enough free nodes; all such programs have the same probability.
     Random,
-    /// First come, first served: a program starts if no earlier one waits.
+    /// First come, first served: a program starts only if no earlier program waits.
     Fcfs,
-    /// As `fcfs`, with backfilling: a later program may start if the first that waits is not delayed by it, as far as the estimates tell.
-    /// Each program needs an estimate.
+    /// The same as `fcfs`, with backfilling: a later program may start if, according to the estimates, it does not delay the first
+    /// program that waits. Each program needs an estimate.
     Easy,
 }
 
-/// A program that waits, or runs, as far as an order knows it.
+/// The data about a program that waits or runs, for the choice of the next program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Known {
-    /// Number of the program among all.
+    /// Number of the program among all programs.
     pub program: usize,
-    /// Nodes that it needs or holds, or cores where programs share nodes.
+    /// Number of nodes that the program needs or holds; number of cores if programs share nodes.
     pub nodes: usize,
-    /// Waiting: its estimated run time. Running: the cycle of its estimated end.
+    /// For a program that waits: its estimated run time. For a program that runs: the cycle of its estimated end.
     pub estimate: u64,
 }
 
-/// The next program to start in cycle `now`, while `free` nodes are free. `waiting`: those that have been submitted, the first one first.
-/// `running`: all that hold nodes, in any order. `draw` gives a random number below its argument.
+/// The next program to start in cycle `now`, while `free` nodes are free. `waiting`: the submitted programs, the first submitted
+/// first. `running`: all programs that hold nodes, in any order. `draw` returns a random number below its argument.
 pub fn next(
     order: Order,
     (now, free): (u64, usize),
@@ -54,8 +54,8 @@ pub fn next(
     }
 }
 
-/// The cycle in which `nodes` nodes are free as far as the estimates tell, and the number of free nodes that are left over in it.
-/// A program that has run longer than estimated may end in cycle `now`.
+/// The cycle in which, according to the estimates, `nodes` nodes are free; and the number of free nodes that are left over in this
+/// cycle. A program that has run longer than estimated may end in cycle `now`.
 fn reservation(nodes: usize, (now, mut free): (u64, usize), running: impl Iterator<Item = Known>) -> (u64, usize) {
     let mut ends: Vec<(u64, usize)> = running.map(|each| (each.estimate.max(now), each.nodes)).collect();
     ends.sort_unstable();
@@ -81,38 +81,38 @@ mod tests {
         next(Order::Easy, (100, free), waiting, running.iter().copied(), |_| unreachable!("no random choice"))
     }
 
-    /// 8 nodes: program 0 holds 5 until cycle 200. Program 1 needs 6 and so can start at 200, when 8 - 6 = 2 nodes are left over.
+    /// 8 nodes: program 0 holds 5 until cycle 200. Program 1 needs 6 nodes, so it can start at 200; then 8 - 6 = 2 nodes are left over.
     #[test]
     fn backfilling_does_not_delay_the_first_program() {
         let running = [known(0, 5, 200)];
         let first = known(1, 6, 50);
         // it ends at 200, just in time
         assert_eq!(easy(3, &[first, known(2, 3, 100)], &running), Some(2));
-        // it would end at 201 and take 3 nodes of which 2 are left over
+        // it would end at 201 and take 3 nodes, but only 2 are left over
         assert_eq!(easy(3, &[first, known(2, 3, 101)], &running), None);
-        // 2 nodes are left over for however long
+        // 2 nodes are left over for any time
         assert_eq!(easy(3, &[first, known(2, 3, 101), known(3, 2, 9_999)], &running), Some(3));
-        // the first one starts when it fits
+        // the first program starts when there are enough nodes
         assert_eq!(easy(6, &[first, known(2, 3, 1)], &[]), Some(1));
         // first come, first served has no backfilling
         let fcfs = next(Order::Fcfs, (100, 3), &[first, known(2, 3, 1)], running.into_iter(), |_| 0);
         assert_eq!(fcfs, None);
     }
 
-    /// 11 nodes: programs 0 and 1 hold 3 and 5 until cycle 200, when program 2 gets 6 of 11 and 5 are left over.
+    /// 11 nodes: programs 0 and 1 hold 3 and 5 until cycle 200. Then program 2 gets 6 of 11, and 5 are left over.
     #[test]
     fn programs_that_end_together_free_their_nodes_together() {
         let waiting = [known(2, 6, 50), known(3, 3, 1_000)];
         for running in [[known(0, 3, 200), known(1, 5, 200)], [known(0, 3, 20), known(1, 5, 30)]] {
             assert_eq!(easy(3, &waiting, &running), Some(3), "{running:?}");
         }
-        // of the nodes of a program that ends later none is left over: 3 + 3 - 6 = 0
+        // if a program ends later, none of its nodes is left over: 3 + 3 - 6 = 0
         assert_eq!(easy(3, &waiting, &[known(0, 3, 200), known(1, 5, 201)]), None);
     }
 
     #[test]
     fn a_program_beyond_its_estimate_may_end_at_once() {
-        // the estimated end was in cycle 60: only left-over nodes may be taken, 3 + 5 - 6 = 2 of them
+        // the estimated end was in cycle 60, so other programs may take only left-over nodes: 3 + 5 - 6 = 2
         let running = [known(0, 5, 60)];
         assert_eq!(easy(3, &[known(1, 6, 50), known(2, 3, 1), known(3, 2, 500)], &running), Some(3));
     }

@@ -1,4 +1,4 @@
-//! Placements: which of the free terminals a program gets.
+//! Rules that choose the free terminals for a program.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,30 +8,31 @@ use weft_api::base::hash::hash;
 use weft_api::workload::JobSite;
 use weft_units::Refusal;
 
-/// Purpose of the random numbers of placements.
+/// Random purpose: placements.
 const PLACES: u64 = 0x5c4e_d91a;
 
-/// Which of the free nodes a program gets.
+/// Rule that chooses the free nodes for a program.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Placement {
-    /// The first free ones, in the order of the terminals of the job.
+    /// The first free nodes, in the order of the terminals of the job.
     #[default]
     Lowest,
-    /// The smallest gap of free nodes that follow each other and suffice, else the first free ones. Programs share fewer routers,
-    /// so that more links between routers may sleep.
+    /// The smallest gap of consecutive free nodes that is large enough; if there is none, the first free nodes. Programs then share
+    /// fewer routers, so that more links between routers may sleep.
     BestFit,
-    /// Free ones drawn at random, in random order.
+    /// Random free nodes, in random order.
     Random,
-    /// The smallest domain of the network that has enough free nodes: a router, else a group, a subtree, a row or a plane. Of equal domains
-    /// the one with the fewest free nodes. Where no domain suffices, and inside of a domain, as few of the next smaller domains as possible.
+    /// The smallest domain of the network with enough free nodes: a router, otherwise a group, a subtree, a row or a plane. Among
+    /// equal domains, it is the one with the fewest free nodes. If no domain is large enough, and inside of a domain, the placement
+    /// uses as few of the next smaller domains as possible.
     Compact,
-    /// The free nodes of one group after the other, groups in random order. Networks without groups have
-    /// subtrees or rows in their place.
+    /// The free nodes of one group after the other; the groups are in random order. In networks without groups, subtrees or rows
+    /// take their place.
     ByGroup,
 }
 
-/// The domains of the terminals of a job, the smallest first: for each place of the job the number of its domain.
+/// The domains of the terminals of a job, the smallest kind first. For each node of the job there is the number of its domain.
 #[derive(Debug, Clone, Default)]
 pub struct Domains(Vec<Vec<u32>>);
 
@@ -56,8 +57,8 @@ impl Placement {
         Ok(Domains(all.iter().map(of).collect()))
     }
 
-    /// The places that program number `start` gets, in the order of its nodes: one for each of the `needs` cores that it needs. `free`: the
-    /// free cores of each place, or 1 if a place belongs to one program. That many are free.
+    /// The node indices for program number `start`, in the order of its nodes: one for each of its `needs` cores. `free`: the
+    /// number of free cores of each node, or 1 if a node belongs to one program. At least `needs` cores are free.
     pub fn choose(self, free: &[u32], needs: usize, domains: &Domains, (seed, start): (u64, u32)) -> Vec<u32> {
         let all = || (0u32..).zip(free).flat_map(|(place, &cores)| std::iter::repeat_n(place, cores as usize));
         let drawn = |number: u32| hash(seed, start, number, PLACES);
@@ -87,7 +88,7 @@ impl Placement {
     }
 }
 
-/// The begin of the smallest gap of free places that suffices; the first of equal ones.
+/// The begin of the smallest gap of free nodes that is large enough; the first among equal gaps.
 fn smallest_gap(free: &[u32], needs: usize) -> Option<usize> {
     let mut gaps = Vec::new();
     let mut begin = 0;
@@ -98,14 +99,14 @@ fn smallest_gap(free: &[u32], needs: usize) -> Option<usize> {
     gaps.into_iter().filter(|&(cores, _)| cores >= needs).min().map(|(_, begin)| begin)
 }
 
-/// The free places of each domain.
+/// The free nodes of each domain.
 fn parts(level: &[u32], free: &[u32]) -> BTreeMap<u32, Vec<u32>> {
     let mut parts = BTreeMap::<u32, Vec<u32>>::new();
     free.iter().for_each(|&place| parts.entry(level[place as usize]).or_default().push(place));
     parts
 }
 
-/// `needs` of the free places, in as few domains as possible.
+/// `needs` of the free nodes, in as few domains as possible.
 fn compact(levels: &[Vec<u32>], free: Vec<u32>, needs: usize) -> Vec<u32> {
     for (height, level) in levels.iter().enumerate() {
         let suffice = parts(level, &free).into_values().filter(|places| places.len() >= needs);
@@ -116,13 +117,13 @@ fn compact(levels: &[Vec<u32>], free: Vec<u32>, needs: usize) -> Vec<u32> {
     within(levels, free, needs)
 }
 
-/// `needs` of the free places of one domain, of whose parts none suffices alone.
+/// `needs` of the free nodes of one domain; none of the domain's parts is large enough alone.
 fn within(levels: &[Vec<u32>], free: Vec<u32>, needs: usize) -> Vec<u32> {
     let Some((top, below)) = levels.split_last() else { return free.into_iter().take(needs).collect() };
     let mut parts: Vec<Vec<u32>> = parts(top, &free).into_values().collect();
     parts.sort_by_key(|places| Reverse(places.len()));
     let mut places = Vec::with_capacity(needs);
-    // the largest parts first, which are the fewest; the last one is the smallest that suffices
+    // the largest parts first, so that few parts are used; the last part is the smallest that is large enough
     while let Some(largest) = parts.first() {
         let left = needs - places.len();
         if largest.len() >= left {
@@ -139,7 +140,7 @@ fn within(levels: &[Vec<u32>], free: Vec<u32>, needs: usize) -> Vec<u32> {
 mod tests {
     use super::*;
 
-    /// 2 groups of 3 routers with 4 places each.
+    /// 2 groups of 3 routers with 4 nodes each.
     fn domains() -> Domains {
         Domains([4, 12].map(|size| (0..24).map(|place| place / size).collect()).to_vec())
     }
@@ -154,7 +155,7 @@ mod tests {
 
     #[test]
     fn the_best_fit_is_the_smallest_gap() {
-        // gaps: 0 and 1, 3 to 5, 7 to 9
+        // gaps: nodes 0 and 1, 3 to 5, 7 to 9
         let taken: Vec<u32> = [2, 6].into_iter().chain(10..24).collect();
         assert_eq!(choose(Placement::BestFit, &taken, 2, 0), [0, 1]);
         assert_eq!(choose(Placement::BestFit, &taken, 3, 0), [3, 4, 5]);
@@ -164,14 +165,15 @@ mod tests {
 
     #[test]
     fn compact_takes_the_smallest_domain_that_suffices() {
-        // router 1 has 2 free places, router 2 has 3, the others 4
+        // router 1 has 2 free nodes, router 2 has 3, the others have 4
         let taken = [4, 5, 8];
         assert_eq!(choose(Placement::Compact, &taken, 2, 0), [6, 7]);
         assert_eq!(choose(Placement::Compact, &taken, 3, 0), [9, 10, 11]);
         assert_eq!(choose(Placement::Compact, &taken, 4, 0), [0, 1, 2, 3]);
-        // 5 are in no router; group 0 has 9 free places and group 1 has 12: router 0, and of router 1 the place that is left
+        // no router has 5 free nodes; group 0 has 9 and group 1 has 12: all nodes of router 0, and one of the remaining nodes of router 1
         assert_eq!(choose(Placement::Compact, &taken, 5, 0), [0, 1, 2, 3, 6]);
-        // 10 are in group 1 alone, and 14 in none: all of the larger group, and the smallest router of the other that has 2
+        // only group 1 has 10 free nodes, and no group has 14: all nodes of the larger group, and the smallest router of the other
+        // group with 2 nodes
         assert_eq!(choose(Placement::Compact, &taken, 10, 0), (12..22).collect::<Vec<_>>());
         assert_eq!(choose(Placement::Compact, &taken, 14, 0), [6, 7].into_iter().chain(12..24).collect::<Vec<_>>());
     }
@@ -186,7 +188,7 @@ mod tests {
             assert_eq!(of_group, [11, 12][group]);
             first[group] += 1;
         }
-        // 200 draws of chance 1/2: mean 100, deviation 7
+        // 200 draws of probability 1/2: mean 100, standard deviation 7
         assert!(first[0].abs_diff(100) < 28, "{first:?}");
     }
 
@@ -199,7 +201,7 @@ mod tests {
             places.iter().for_each(|&place| counts[place as usize] += 1);
         }
         assert_eq!(counts[5], 0);
-        // 23 places, 4 of them drawn 4,800 times: mean 835, deviation 26
+        // 23 nodes, of which 4 are drawn 4,800 times: mean 835, standard deviation 26
         assert!(counts.iter().enumerate().all(|(place, &count)| place == 5 || count.abs_diff(835) < 110), "{counts:?}");
     }
 
@@ -230,7 +232,7 @@ mod tests {
         // the gap of nodes 0 and 1 has 7 free cores
         assert_eq!(of(Placement::BestFit, 6), [0, 0, 0, 1, 1, 1]);
         assert_eq!(of(Placement::BestFit, 8), [3, 4, 4, 4, 4, 5, 5, 5]);
-        // router 0 has 8 free cores, the others 16
+        // router 0 has 8 free cores, the other routers have 16
         assert_eq!(of(Placement::Compact, 8), [0, 0, 0, 1, 1, 1, 1, 3]);
         for placement in
             [Placement::Lowest, Placement::BestFit, Placement::Random, Placement::Compact, Placement::ByGroup]

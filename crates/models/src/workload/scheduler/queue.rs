@@ -1,4 +1,4 @@
-//! The queue of the scheduler: which program starts when, and at which places of the job.
+//! The queue of the scheduler: decides which program starts when, and on which nodes of the job.
 
 use super::super::programs::Programs;
 use super::held::{self, Held};
@@ -11,36 +11,36 @@ use weft_api::base::hash::{below, hash};
 use weft_api::workload::{Progress, Workload};
 use weft_units::MAX_CYCLES;
 
-/// Keeps the random choices of a scheduler apart from all others.
+/// Random purpose: separates the random choices of a scheduler from all others.
 const CHOICE: u64 = 0x5c4e_d01e;
 
-/// A program that was submitted, or will be.
+/// A program that has been submitted, or will be.
 #[derive(Debug, Clone)]
 pub struct Submitted {
     pub name: Arc<str>,
-    /// Its number in the results: that of the job in a file, else its place in the order of submission, from 1.
+    /// Number of the program in the results: the job's number in a file, otherwise its position in the order of submission, from 1.
     pub number: u64,
     pub programs: Programs,
-    /// Nodes that it needs, or cores where programs share nodes.
+    /// Number of nodes that the program needs; number of cores if programs share nodes.
     pub needs: usize,
     /// The cycle of its submission.
     pub submit: u64,
-    /// Run time that is expected of it [cycles].
+    /// Expected run time of the program [cycles].
     pub estimate: Option<u64>,
-    /// Run time alone to which its computations are scaled [fs]; `None`: they stay as they are.
+    /// Run time when alone, to which the computations are scaled [fs]; `None`: the computations are not scaled.
     pub length_fs: Option<u128>,
 }
 
-/// The deliveries of a program. All blocks add to them.
+/// Counts of flits that were delivered to a program. All blocks add to them.
 #[derive(Debug, Default)]
 pub struct Delivered {
     pub flits: AtomicU64,
-    /// Flits times the links between routers that they crossed.
+    /// For each delivered flit, the number of links between routers that it crossed; added up.
     pub link_flits: AtomicU64,
 }
 
 impl Delivered {
-    /// Adds flits, and flits times links. The order of the blocks does not matter.
+    /// Adds flits, and flits times links. The order in which blocks call this has no effect.
     pub fn add(&self, (flits, link_flits): (u64, u64)) {
         self.flits.fetch_add(flits, Relaxed);
         self.link_flits.fetch_add(link_flits, Relaxed);
@@ -50,20 +50,20 @@ impl Delivered {
 /// A program that has started.
 #[derive(Debug)]
 pub struct Started {
-    /// Its number in the list of programs.
+    /// Number of the program in the list of programs.
     pub program: usize,
     pub at: u64,
     pub held: Held,
-    /// Tells its packets from those of other programs at its nodes.
+    /// Mark that distinguishes the program's packets from those of other programs on its nodes.
     pub mark: u32,
     pub workload: Arc<dyn Workload>,
     pub delivered: Arc<Delivered>,
-    /// Whether its nodes are free again.
+    /// Whether the program's nodes are free again.
     pub has_left: bool,
 }
 
 impl Started {
-    /// The cycle in which it ended; `None` if it did not.
+    /// The cycle in which the program ended; `None` if it has not ended.
     pub fn end(&self) -> Option<u64> {
         match self.workload.progress() {
             Progress::Ended(at) => Some(at),
@@ -75,9 +75,9 @@ impl Started {
 /// The rules of a queue.
 #[derive(Debug, Clone)]
 pub struct Rules {
-    /// Cycles between two looks at the nodes.
+    /// Number of cycles between two scheduling passes.
     pub period: u64,
-    /// Cores of a node that programs get one by one; 1 if a node belongs to one program.
+    /// Number of cores of a node that programs get one by one; 1 if a node belongs to one program.
     pub cores: u32,
     pub order: Order,
     pub placement: Placement,
@@ -95,16 +95,16 @@ pub struct Queue {
     /// Numbers of the programs that have not started, ascending.
     waiting: Vec<usize>,
     started: Vec<Started>,
-    /// Numbers of those among the started ones that hold nodes, ascending.
+    /// Numbers of the started programs that hold nodes, ascending.
     running: Vec<usize>,
-    /// The latest end of those that hold none any more [cycle].
+    /// The latest end among the programs that no longer hold nodes [cycle].
     last_end: u64,
-    /// Free cores of each place.
+    /// Number of free cores of each node.
     free: Vec<u32>,
 }
 
 impl Queue {
-    /// `programs`: in the order of their submission. `places`: terminals of the job.
+    /// `programs`: in the order of their submission. `places`: number of terminals of the job.
     pub fn new(programs: Vec<Submitted>, places: usize, rules: Rules) -> Self {
         let waiting = (0..programs.len()).collect();
         let (started, running, free) = (Vec::new(), Vec::new(), vec![rules.cores; places]);
@@ -131,34 +131,34 @@ impl Queue {
         &self.running
     }
 
-    /// Cores of all nodes.
+    /// Number of cores of all nodes.
     pub fn cores(&self) -> usize {
         self.free.len() * self.rules.cores as usize
     }
 
-    /// Cores of a node.
+    /// Number of cores of a node.
     pub fn cores_per_node(&self) -> u32 {
         self.rules.cores
     }
 
-    /// Places of the job.
+    /// Number of nodes of the job.
     pub fn places(&self) -> usize {
         self.free.len()
     }
 
-    /// The next cycle in which the scheduler looks at the nodes; `None` if all programs have started, or no run lasts until then.
+    /// The next cycle with a scheduling pass; `None` if all programs have started, or if no run lasts until then.
     pub fn next_look(&self) -> Option<u64> {
         (!self.waiting.is_empty()).then_some(self.next_look).filter(|&look| look <= MAX_CYCLES)
     }
 
-    /// The first look from cycle `from`, a look itself, at which a program may start: one in which some program waits.
+    /// The first pass from cycle `from` on (which is a pass itself) at which a program may start because some program waits.
     fn look_for_next(&self, from: u64) -> u64 {
         let submit = self.waiting.first().map_or(0, |&program| self.programs[program].submit);
         from.max(submit.div_ceil(self.rules.period) * self.rules.period)
     }
 
-    /// All looks up to cycle `now`. `launch` makes a program at its places, which starts in a cycle. A program waits for the next look if no
-    /// mark is left, as too many others share its nodes.
+    /// Makes all scheduling passes up to cycle `now`. `launch` creates a program on its nodes, which starts in a given cycle. If no
+    /// mark is left because too many other programs share its nodes, a program waits for the next pass.
     pub fn advance(&mut self, now: u64, launch: impl Fn(&Submitted, &Held, u64) -> Arc<dyn Workload>) {
         while let Some(look) = self.next_look().filter(|&look| look <= now) {
             self.free_ended(look);
@@ -174,7 +174,7 @@ impl Queue {
         }
     }
 
-    /// Frees the nodes of programs that ended a period ago.
+    /// Frees the nodes of programs that ended at least a period ago.
     fn free_ended(&mut self, look: u64) {
         let Self { started, running, last_end, free, rules, .. } = self;
         running.retain(|&nth| {
@@ -189,14 +189,14 @@ impl Queue {
         });
     }
 
-    /// The program that starts next at a look.
+    /// The program that starts next in a pass.
     fn choice(&self, look: u64) -> Option<usize> {
         let free = self.free.iter().sum::<u32>() as usize;
         let known = |program: usize, estimate: u64| Known { program, nodes: self.programs[program].needs, estimate };
         let is_there = |&&program: &&usize| self.programs[program].submit <= look;
         let estimate = |program: usize| self.programs[program].estimate.unwrap_or(0);
         let waiting: Vec<Known> = match self.rules.order {
-            // of those behind the first one no other may start
+            // no program after the first may start
             Order::Fcfs => self.waiting.first().filter(is_there).map(|&first| known(first, 0)).into_iter().collect(),
             Order::Random | Order::Easy => {
                 self.waiting.iter().take_while(is_there).map(|&program| known(program, estimate(program))).collect()
@@ -211,7 +211,7 @@ impl Queue {
         order::next(self.rules.order, (look, free), &waiting, running, draw)
     }
 
-    /// Notes that a program starts. A checkpoint repeats this.
+    /// Records that a program starts. When a checkpoint is restored, this is repeated.
     fn start(&mut self, program: usize, at: u64, (held, mark): (Held, u32), workload: Arc<dyn Workload>) {
         self.waiting.retain(|&each| each != program);
         held.each().for_each(|(place, cores)| self.free[place] -= cores);
@@ -228,8 +228,9 @@ impl Queue {
         last.map_or(Progress::Open, Progress::Ended)
     }
 
-    /// The state as numbers, for a checkpoint. First come the next look and the latest end of the programs that have left. For each program
-    /// that has started follow its number, its start, whether it has left, its mark, and its places, each with the cores there.
+    /// The state as numbers, for a checkpoint. The first numbers are the next pass, and the latest end of the programs that have
+    /// left. Then follow, for each started program: its number, its start, whether it has left, its mark, and its nodes with the
+    /// number of cores at each.
     pub fn state(&self) -> Vec<u64> {
         let mut state = vec![self.next_look, self.last_end];
         for Started { program, at, held, mark, has_left, .. } in &self.started {
@@ -239,7 +240,7 @@ impl Queue {
         state
     }
 
-    /// Takes a state over; `None` if it is none of this queue. A state that was taken over already changes nothing.
+    /// Restores a state; `None` if the state does not belong to this queue. A state that was already restored changes nothing.
     pub fn restore(
         &mut self,
         state: &[u64],
@@ -267,7 +268,7 @@ impl Queue {
         rest.is_empty().then_some(())
     }
 
-    /// Notes that a program of a checkpoint has started, and perhaps left.
+    /// Records that a program of a checkpoint has started, and possibly left.
     fn start_again(
         &mut self,
         program: usize,
@@ -291,7 +292,7 @@ mod tests {
     use std::sync::Mutex;
     use weft_api::workload::{JobSources, Place};
 
-    /// A program that ends when the test says so.
+    /// A program whose end the test sets.
     #[derive(Debug)]
     struct Played(Arc<Mutex<Option<u64>>>);
 
@@ -309,7 +310,7 @@ mod tests {
         Rules { period: 10, cores: 1, order, placement: Placement::Lowest, domains: Domains::default(), seed }
     }
 
-    /// Programs of these terminals, each with its submission.
+    /// Programs for the given numbers of terminals, each with its time of submission.
     fn programs(needs: &[(usize, u64)]) -> Vec<Submitted> {
         let text = r#"{"program": {"collective": {"operation": "barrier", "ranks": 2, "bytes": "0B"}}}"#;
         let programs: Programs = serde_json::from_str(text).unwrap();
@@ -329,7 +330,7 @@ mod tests {
         programs(&needs.iter().map(|&needs| (needs, 0)).collect::<Vec<_>>())
     }
 
-    /// Runs a queue: the program that started as number k lasts `lasts(k)` cycles. Returns the programs in the order in which they started.
+    /// Runs a queue. The program that started as number k lasts `lasts(k)` cycles. Returns the programs in the order in which they started.
     fn play(queue: &mut Queue, lasts: impl Fn(usize) -> u64) -> Vec<usize> {
         let ends: Mutex<Vec<Arc<Mutex<Option<u64>>>>> = Mutex::default();
         let launch = |_: &Submitted, _: &Held, _: u64| -> Arc<dyn Workload> {
@@ -350,7 +351,7 @@ mod tests {
             let running = || queue.started().iter().filter(|each| !each.has_left);
             running().flat_map(|each| each.held.each()).for_each(|(place, cores)| held[place] += cores);
             assert!(held.iter().all(|&cores| cores <= queue.cores_per_node()), "{held:?}");
-            // programs that share a node have marks of their own
+            // programs that share a node have different marks
             for place in 0..held.len() as u32 {
                 let here = || running().filter(|each| each.held.places.contains(&place));
                 assert_eq!(here().map(|each| each.mark).collect::<BTreeSet<_>>().len(), here().count());
@@ -367,7 +368,7 @@ mod tests {
         for seed in 0..50 {
             let mut queue = Queue::new(at_once(&needs), 8, rules(Order::Random, seed));
             let mut order = play(&mut queue, |k| 20 + 7 * k as u64);
-            // at the first look the first program gets the first places, the second one those behind
+            // at the first pass the first program gets the first nodes, and the second program the following ones
             let [first, second, ..] = queue.started() else { panic!("several programs") };
             let places = &first.held.places;
             assert_eq!(*places, (0..places.len() as u32).collect::<Vec<_>>());
@@ -379,7 +380,7 @@ mod tests {
         }
     }
 
-    /// Places of 4 cores: `play` checks that no core has two ranks, and that programs at a place have marks of their own.
+    /// Nodes of 4 cores: `play` checks that no core has two ranks, and that programs on one node have different marks.
     #[test]
     fn programs_share_places_by_their_cores() {
         let needs = [5, 3, 1, 2, 7, 12, 1, 6, 4];
@@ -390,7 +391,7 @@ mod tests {
             let [first, second, ..] = queue.started() else { panic!("several programs") };
             let cores = |started: &Started| started.held.cores.iter().sum::<u32>() as usize;
             assert_eq!(cores(first), queue.program(first).needs);
-            // the second program begins where the first one ends
+            // the second program begins at the node at which the first one ends
             if second.at == 0 {
                 assert_eq!(second.held.places[0] as usize, cores(first) / 4);
             }
@@ -412,8 +413,8 @@ mod tests {
 
     #[test]
     fn choices_among_those_that_fit_are_uniform() {
-        // 4 programs of 3, 3, 3 and 5 places on 4 places, so that the last never fits: each of three comes first
-        // with the chance 1/3. Chi-squared with 2 degrees of freedom exceeds 13.8 with the chance 0.001
+        // 4 programs of 3, 3, 3 and 5 nodes on 4 nodes, so the last program never fits: each of the others is first with
+        // probability 1/3. Chi-squared with 2 degrees of freedom exceeds 13.8 with probability 0.001
         let mut first = [0u32; 3];
         const SEEDS: u64 = 3000;
         for seed in 0..SEEDS {
@@ -429,7 +430,7 @@ mod tests {
 
     #[test]
     fn nodes_are_free_a_period_after_the_end() {
-        // ends in cycle 25: the looks at 30 is less than a period later, that at 40 is not
+        // it ends in cycle 25: the pass at 30 is less than a period later, the pass at 40 is not
         let mut queue = Queue::new(at_once(&[2, 2]), 2, rules(Order::Random, 1));
         play(&mut queue, |k| if k == 0 { 25 } else { 5 });
         assert_eq!(queue.started()[1].at, 40);
@@ -446,14 +447,14 @@ mod tests {
                 assert!(started.at >= queue.program(started).submit, "{order:?}");
             }
             let starts: Vec<u64> = queue.started().iter().map(|started| started.at).collect();
-            // each ends 25 cycles after its start and frees its nodes at the look 40 cycles after it
+            // each program ends 25 cycles after its start and frees its nodes at the pass 40 cycles after the start
             assert_eq!(starts, [10, 50, 90, 500, 5_000], "{order:?}");
         }
     }
 
     #[test]
     fn first_come_is_first_served_and_easy_fills_the_gap() {
-        // on 4 places: 0 takes 3 for 100 cycles, 1 needs 4, 2 needs 1 for 30 cycles, which are over before 1 can start
+        // on 4 nodes: program 0 takes 3 for 100 cycles; 1 needs 4; 2 needs 1 for 30 cycles, which are over before 1 can start
         let jobs = programs(&[(3, 0), (4, 1), (1, 2)]);
         let estimated = |order| {
             let mut jobs = jobs.clone();

@@ -1,4 +1,4 @@
-//! The nodes of one block: each calls the program that runs on it now.
+//! The nodes of one block. Each node calls the program that runs on it at present.
 
 use super::held::{Held, mark_of, marked};
 use super::queue::{Delivered, Started};
@@ -9,17 +9,17 @@ use weft_api::base::kept::{Kept, Reader, Unreadable, Value, Writer};
 use weft_api::state::Packet;
 use weft_api::workload::{Backlog, JobSources, NOT_DUE, NewPacket, Place, Sources};
 
-/// Deliveries in one block: flits, and flits times the links between routers that they crossed.
+/// Deliveries in one block: number of flits, and the links between routers that they crossed, added up over all flits.
 type Here = (u64, u64);
 
 /// A program that runs at a node.
 #[derive(Debug)]
 struct Guest {
-    /// Its number among those that have started, its mark, and the number of the node in it.
+    /// Number of the program among those that have started, its mark, and the number of this node in the program.
     program: usize,
     mark: u32,
     node: usize,
-    /// When it has its next packet.
+    /// The cycle in which the program has its next packet at this node.
     due: u64,
 }
 
@@ -32,12 +32,12 @@ struct Node {
 }
 
 impl Node {
-    /// When the first of its programs has a packet.
+    /// The cycle in which the first of the node's programs has a packet.
     fn due(&self) -> u64 {
         self.guests.iter().map(|guest| guest.due).min().unwrap_or(NOT_DUE)
     }
 
-    /// The program whose turn it is in cycle `now`. Programs with a packet take turns, in the order of their numbers.
+    /// The program that may send in cycle `now`. Programs with a packet take turns, in the order of their numbers.
     fn turn(&self, now: u64) -> Option<usize> {
         let due = self.guests.iter().filter(|guest| guest.due <= now).map(|guest| guest.program);
         due.min_by_key(|&program| (program <= self.last, program))
@@ -53,20 +53,20 @@ impl Node {
 pub struct Nodes {
     all: Arc<All>,
     here: Vec<Place>,
-    /// Of each program that has started, in this order: its nodes in this block.
+    /// For each program that has started, in this order: its nodes in this block.
     programs: Vec<JobSources>,
-    /// Of each of these, by the number of a node in it: the node.
+    /// For each of these programs, and each number of a node in it: the index of the node in this block.
     nodes_of: Vec<Vec<usize>>,
-    /// The deliveries of each program, those of this block and those of all blocks.
+    /// For each program: its deliveries in this block, and its deliveries in all blocks.
     delivered: Vec<(Here, Arc<Delivered>)>,
-    /// The programs that may act: those that hold nodes.
+    /// The programs that may act, which are those that hold nodes.
     acting: Vec<usize>,
     nodes: Vec<Node>,
-    /// No look of the scheduler comes before this cycle.
+    /// There is no scheduling pass before this cycle.
     quiet_until: u64,
-    /// The next cycle in which something happens at a program by itself.
+    /// The next cycle in which a program has an event that no packet causes.
     next_act: u64,
-    /// Scratch: the program that the last call concerned; `None`: all.
+    /// Scratch: the program of the last call; `None`: all programs.
     called: Option<usize>,
 }
 
@@ -86,7 +86,7 @@ impl Nodes {
         }
     }
 
-    /// All looks of the scheduler up to cycle `now`.
+    /// Makes all scheduling passes up to cycle `now`.
     fn look(&mut self, now: u64) {
         if now < self.quiet_until {
             return;
@@ -102,7 +102,7 @@ impl Nodes {
         self.quiet_until = queue.next_look().unwrap_or(NOT_DUE);
     }
 
-    /// Takes part in the program that starts as number `nth`. Programs that have left its nodes are forgotten there.
+    /// Adds the nodes of this block to the program that starts as number `nth`. Removes programs that have left these nodes.
     fn join(&mut self, site: &OwnSite, all: &[Started], nth: usize) {
         let started = &all[nth];
         let ranks: HashMap<u32, u32> = started.held.places.iter().copied().zip(0..).collect();
@@ -118,7 +118,7 @@ impl Nodes {
             }
         }
         let mut sources = started.workload.sources(&nodes);
-        // a program begins when it acts, so no source is due at its start
+        // a program begins with its first event, so no source is due at its start
         (0..nodes.len()).for_each(|node| _ = sources.all_mut().start(node));
         self.next_act = self.next_act.min(sources.all().next_act());
         self.acting.push(self.programs.len());
@@ -127,7 +127,7 @@ impl Nodes {
         self.delivered.push(((0, 0), Arc::clone(&started.delivered)));
     }
 
-    /// Calls `of` for a program at a node. Sets when the node is due then.
+    /// Calls `of` for a program at a node. Then sets the cycle in which the node is due.
     fn with<T>(
         &mut self,
         (source, program): (usize, usize),
@@ -182,7 +182,7 @@ impl Kept for Nodes {
             let last: u64 = Value::read(from)?;
             let dues: Vec<(u64, u64)> = Value::read(from)?;
             node.last = last as usize;
-            // one that has left may be missing: it gives no more packets
+            // a program that has left may be missing, because it gives no more packets
             for (program, due) in dues {
                 node.guest(program as usize).into_iter().for_each(|guest| guest.due = due);
             }
@@ -199,7 +199,7 @@ impl Sources for Nodes {
     }
 
     fn next(&mut self, source: usize, due: &mut u64, now: u64) -> Option<NewPacket> {
-        // one that gives none after all is due later
+        // a program that gives no packet after all is due later
         for _ in 0..self.nodes[source].guests.len() {
             let Some(program) = self.nodes[source].turn(now) else { break };
             let packet = self.with((source, program), due, |program, node, due| program.next(node, due, now));
@@ -261,7 +261,7 @@ impl Sources for Nodes {
                 let own = self.nodes_of[program][node];
                 let was_due = self.nodes[own].due();
                 self.nodes[own].guest(program).into_iter().for_each(|guest| guest.due = due);
-                // another program there may be due before it
+                // another program at this node may be due before it
                 if due < was_due {
                     return Some((own, due));
                 }
@@ -293,7 +293,7 @@ mod tests {
     use weft_api::workload::{JobSite, Near, Progress};
     use weft_traffic::{InjectionConfig, Lengths};
 
-    /// On two terminals two programs follow each other. The first ends in cycle 900, so the second starts at the look in cycle 1,200.
+    /// Two programs run one after the other on two terminals. The first ends in cycle 900, so the second starts at the pass in cycle 1,200.
     fn nodes() -> Nodes {
         let scheduler: Scheduler = serde_json::from_str(
             r#"{"period": "200ns", "traces": [{"name": "one", "count": 2, "programs": {"program": {"compute": {"ranks": 2, "time": "900ns"}}}}]}"#,
@@ -328,7 +328,7 @@ mod tests {
         Nodes::new(Arc::new(all), &[0, 1].map(|number| Place { terminal: number, rank: number }))
     }
 
-    /// A delivery comes before the calls of `act` in a cycle, so its look may be the first one of that cycle.
+    /// In a cycle, a delivery comes before the calls of `act`, so it may cause the first pass of that cycle.
     #[test]
     fn a_look_announces_the_programs_that_start_at_it() {
         let mut nodes = nodes();

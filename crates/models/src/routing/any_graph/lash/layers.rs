@@ -1,13 +1,13 @@
-//! Layers of paths without a cycle. Each layer keeps its channels in an order in which every dependency leads onward. A dependency
-//! against the order moves the channels between its two ends (D. J. Pearce, P. H. J. Kelly, "A dynamic topological sort
-//! algorithm for directed acyclic graphs", ACM J. Exp. Algorithmics 11, 2006).
+//! Layers in which the paths close no cycle. Each layer keeps its channels in an order in which every dependency leads to a later
+//! channel. A dependency against the order moves the channels between its two ends (D. J. Pearce, P. H. J. Kelly, "A dynamic
+//! topological sort algorithm for directed acyclic graphs", ACM J. Exp. Algorithmics 11, 2006).
 
 use std::collections::BTreeSet;
 
 /// The dependencies between channels that the paths of one layer cause.
 #[derive(Debug)]
 struct Layer {
-    /// Place of each channel in the order.
+    /// Position of each channel in the order.
     order: Vec<u32>,
     onward: Vec<Vec<u32>>,
     back: Vec<Vec<u32>>,
@@ -47,7 +47,7 @@ impl Layer {
         true
     }
 
-    /// Makes `from` come before `to` in the order; `false` if a chain of dependencies leads from `to` to `from`.
+    /// Makes `from` come before `to` in the order. Returns `false` if a chain of dependencies leads from `to` to `from`.
     fn reorder(&mut self, from: u32, to: u32) -> bool {
         let (last, first) = (self.order[from as usize], self.order[to as usize]);
         if last < first {
@@ -71,7 +71,7 @@ impl Layer {
     }
 }
 
-/// All channels that are reached from one over channels that `within` accepts.
+/// All channels that dependencies reach from channel `from`, through channels that `within` accepts.
 fn reached(from: u32, next: &[Vec<u32>], within: impl Fn(u32) -> bool) -> BTreeSet<u32> {
     let (mut seen, mut open) = (BTreeSet::from([from]), vec![from]);
     while let Some(channel) = open.pop() {
@@ -100,7 +100,7 @@ impl Layers {
         self.layers.len() as u8
     }
 
-    /// Adds a path to the first layer in which it closes no cycle; `None` if that would be more than `most` layers.
+    /// Adds a path to the first layer in which it closes no cycle; `None` if that would take more than `most` layers.
     pub fn first_fit(&mut self, path: &[u32], most: u8) -> Option<u8> {
         if let Some(layer) = self.layers.iter_mut().position(|layer| layer.add(path)) {
             return Some(layer as u8);
@@ -109,13 +109,13 @@ impl Layers {
             return None;
         }
         let mut layer = Layer::new(self.channels);
-        // a path without a loop is no cycle by itself
+        // a path without a loop is not a cycle by itself
         layer.add(path).then(|| self.layers.push(layer))?;
         Some(self.count() - 1)
     }
 
-    /// Moves a path from `layer` to the one with the fewest paths, if that has fewer and the path closes no cycle there; returns
-    /// its layer. The dependencies in its old layer stay, as if it were there.
+    /// Moves a path from `layer` to the layer with the fewest paths, if that layer has fewer paths and the path closes no cycle
+    /// there. Returns the path's layer. The dependencies in its old layer stay, as if the path were still there.
     pub fn moved(&mut self, path: &[u32], layer: u8) -> u8 {
         let fewest = (0..self.layers.len()).min_by_key(|&other| self.layers[other].paths);
         let Some(other) = fewest.filter(|&other| self.layers[other].paths + 1 < self.layers[usize::from(layer)].paths)
@@ -134,7 +134,7 @@ impl Layers {
 mod tests {
     use super::*;
 
-    /// A ring of four channels: three quarters of it fit into a layer, the fourth turn closes it.
+    /// A ring of four channels: three of its four turns fit into one layer, and the fourth turn closes the cycle.
     #[test]
     fn a_path_that_closes_a_cycle_goes_to_the_next_layer() {
         let mut layers = Layers::new(4);
@@ -143,13 +143,14 @@ mod tests {
         }
         assert_eq!(layers.first_fit(&[3, 0], 1), None);
         assert_eq!(layers.first_fit(&[3, 0], 2), Some(1));
-        // a refused path leaves no dependency: 0 after 2 is allowed in the second layer, which has only 3 before 0
+        // a refused path leaves no dependency: 0 after 2 is allowed in the second layer, in which only 3 comes before 0
         assert_eq!(layers.first_fit(&[0, 2, 3, 0], 2), None);
         assert_eq!(layers.first_fit(&[0, 2], 1), Some(0));
         assert_eq!(layers.moved(&[0, 1], 0), 1);
     }
 
-    /// Adds dependencies in random order. A layer refuses exactly those with which a search over all dependencies finds a cycle.
+    /// Adds dependencies in random order. A layer refuses exactly those dependencies for which a search over all dependencies finds
+    /// a cycle.
     #[test]
     fn a_layer_accepts_what_a_search_finds_acyclic() {
         let channels = 12u32;

@@ -1,5 +1,4 @@
-//! The candidate paths of LBR, drawn for each packet or for each snapshot: they are found by following the packet along
-//! each of them.
+//! The candidate paths of LBR, drawn for each packet or for each snapshot. The routing finds each path by following the packet along it.
 
 use super::shares::MOST;
 use crate::routing::on_graph::Wiring;
@@ -10,8 +9,8 @@ use weft_api::board::Post;
 use weft_api::state::{DETOUR, Packet};
 use weft_topology::Graph;
 
-/// Paths of a packet: the minimal one first, then those over intermediates. Packets are marked as [`TwoLegs`] does, and
-/// undecided ones as in phase 0 without a detour.
+/// Paths of a packet: first the minimal path, then the paths over intermediates. Packets are marked as in [`TwoLegs`]. Undecided
+/// packets are marked like packets in phase 0 without a detour.
 #[derive(Debug, Clone)]
 pub struct Drawn {
     pub legs: TwoLegs,
@@ -20,12 +19,12 @@ pub struct Drawn {
     anew: Anew,
 }
 
-/// Times at which other intermediates are drawn. If a leg also draws its path, each packet draws its own.
+/// Times at which other intermediates are drawn. If the routing of a leg also draws its path, each packet draws its own.
 #[derive(Debug, Clone, Copy)]
 pub enum Anew {
-    /// Each packet draws its path.
+    /// Each packet draws its intermediates.
     ByPacket,
-    /// With each snapshot, by each source router for each destination router.
+    /// Each source router draws them with each snapshot, for each destination router.
     BySnapshot,
 }
 
@@ -42,19 +41,19 @@ impl Drawn {
         packet.phase == 0 && packet.flags & DETOUR == 0
     }
 
-    /// The packet as it takes the minimal path.
+    /// The state of the packet on its minimal path.
     pub fn minimal(packet: &Packet) -> Packet {
         Packet { phase: 1, target: packet.dest, ..*packet }
     }
 
-    /// The packet on its path over `mid`.
+    /// The state of the packet on its path over `mid`.
     pub fn over(&self, packet: &Packet, mid: u64) -> Packet {
         let mut detour = *packet;
         self.legs.detour(&mut detour, mid);
         detour
     }
 
-    /// The intermediates of a packet at `at`, while `post` is the last snapshot, each behind the number of its path.
+    /// The intermediates of a packet at `at`, while `post` is the last snapshot; the index is the number of the path.
     #[inline]
     pub fn mids(&self, at: u64, packet: &Packet, seed: u64, post: Post<'_>) -> [u32; MOST] {
         let mut mids = [0; MOST];
@@ -74,13 +73,13 @@ impl Drawn {
         mids
     }
 
-    /// The packet on path number `path`, if these are its intermediates.
+    /// The state of the packet on path number `path`, with these intermediates.
     #[inline]
     pub fn sent(&self, packet: &Packet, path: usize, mids: &[u32; MOST]) -> Packet {
         if path == 0 { Self::minimal(packet) } else { self.over(packet, mids[path].into()) }
     }
 
-    /// Fills in the sums of the posted queues along the paths of a packet at `at`, if these are its intermediates.
+    /// Computes the sums of the posted queues along the paths of a packet at `at`, with these intermediates.
     #[inline]
     pub fn queues(&self, at: u64, packet: &Packet, seed: u64, post: Post<'_>, mids: &[u32; MOST], queues: &mut [u32]) {
         let mut on_leg = *packet;
@@ -104,7 +103,7 @@ impl Drawn {
         }
     }
 
-    /// The minimal ways, then those over each intermediate.
+    /// The first hops of the minimal paths, then those of the paths over each intermediate.
     pub fn ways(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Step> {
         let mids = self.legs.mids.iter().map(|&mid| u64::from(mid)).filter(|&mid| mid != at && mid != packet.dest);
         let over = mids.filter(|_| self.detours > 0).map(|mid| self.over(packet, mid));
@@ -141,7 +140,7 @@ mod tests {
         let leg = serde_json::from_str(r#"{"flex_minimal": {}}"#).unwrap();
         let posts = Posts { key: "", numbers: 1, every: Time::Cycles(10), delay: Time::Cycles(1) };
         let board = Board::new(&posts, 48, 1_000_000, "lbr").unwrap();
-        // the intermediates from router 3 to router 40, of 20 packets each before, during and after the second snapshot
+        // the intermediates from router 3 to router 40, for 20 packets each before, during and after the second snapshot
         let mids = |anew| {
             let legs = TwoLegs::of(&graph, &leg, "lbr", "minimal").unwrap();
             let drawn = Drawn::new(&graph, legs, 3, anew);

@@ -1,4 +1,4 @@
-//! The candidate paths of LBR between every two routers with terminals, drawn once: whole paths, in one table.
+//! The candidate paths of LBR between every two routers with terminals. They are drawn once, and one table stores whole paths.
 
 use crate::routing::on_graph::{MAX_BYTES, Wiring};
 use crate::routing::{AnyRouting, Hop, Step, class_per_hop};
@@ -14,33 +14,33 @@ const BYTES: u64 = 4;
 #[derive(Debug, Clone)]
 pub struct Fixed {
     wiring: Wiring,
-    /// Paths of a pair: the minimal one first, then those over an intermediate.
+    /// Number of paths of a pair: the minimal path first, then the paths over an intermediate.
     pub of_pair: usize,
-    /// Links on the longest path.
+    /// Number of links on the longest path.
     pub longest: usize,
-    /// Numbers that a router posts: one per port, and one more.
+    /// Number of values that a router posts: one per port, and one more.
     numbers: usize,
-    /// Index in `hops` of the first hop of each path, and the end of the last path.
+    /// Index in `hops` of the first hop of each path, and at the end the number of all hops.
     starts: Arc<[u32]>,
-    /// The place of each hop on the board: router * numbers + port.
+    /// For each hop, its index on the board: router * numbers + port.
     hops: Arc<[u32]>,
 }
 
 impl Fixed {
-    /// The first of the paths from `from` to `to`; the others follow.
+    /// The number of the first path from `from` to `to`; the other paths follow.
     #[inline(always)]
     pub fn first(&self, from: u64, to: u64) -> usize {
         let row = |router: u64| self.wiring.row(router as u32).unwrap_or(0) as usize;
         (row(to) * self.wiring.destinations as usize + row(from)) * self.of_pair
     }
 
-    /// The hops of a path, as places on the board.
+    /// The hops of a path, as indices on the board.
     #[inline(always)]
     pub fn hops(&self, path: usize) -> &[u32] {
         &self.hops[self.starts[path] as usize..self.starts[path + 1] as usize]
     }
 
-    /// The port of hop number `hop` of a path, which leaves router `at`; `None` behind the last one.
+    /// The port of hop number `hop` of a path; the hop leaves router `at`. `None` after the last hop.
     #[inline(always)]
     pub fn port(&self, path: usize, hop: u8, at: u64) -> Option<u16> {
         self.hops(path).get(usize::from(hop)).map(|&place| (place - at as u32 * self.numbers as u32) as u16)
@@ -50,7 +50,7 @@ impl Fixed {
         packet.phase == 0
     }
 
-    /// Sends the packet on candidate `number` of a pair whose first path is `first`.
+    /// Puts the packet on candidate `number` of a pair of routers; the pair's first path is `first`.
     #[inline(always)]
     pub fn send(packet: &mut Packet, first: usize, number: usize) {
         packet.phase = 1;
@@ -58,7 +58,7 @@ impl Fixed {
         packet.flags |= if number == 0 { 0 } else { DETOUR };
     }
 
-    /// The next hop of a packet that has its path.
+    /// The next hop of a packet on its chosen path.
     #[inline(always)]
     pub fn hop(&self, at: u64, packet: &mut Packet) -> Hop {
         let class = packet.lane;
@@ -87,7 +87,7 @@ impl Fixed {
     }
 }
 
-/// Bytes of the table if all paths had so many links.
+/// Size of the table [bytes] if all paths had `links` links.
 pub fn table_bytes(hosts: u64, of_pair: u64, links: u64) -> u64 {
     hosts.saturating_mul(hosts).saturating_mul(of_pair).saturating_mul((links + 1) * BYTES)
 }
@@ -96,9 +96,9 @@ pub fn table_bytes(hosts: u64, of_pair: u64, links: u64) -> u64 {
 pub struct Search<'a> {
     pub graph: &'a Graph,
     pub leg: &'a dyn AnyRouting,
-    /// The coordinates of each router, as the leg knows it.
+    /// For each router: its coordinates in the routing of the legs.
     coords: Vec<u64>,
-    /// Paths over an intermediate.
+    /// Number of paths over an intermediate.
     detours: usize,
     /// Number of the random draw.
     draw: u64,
@@ -109,12 +109,12 @@ impl<'a> Search<'a> {
         Self { graph, leg, coords: leg.coordinates(graph), detours: detours as usize, draw }
     }
 
-    /// The hops (router, port) of path `number` from `from` to `to` over `mids`.
+    /// The hops (router, port) of path `number` from `from` to `to` over `mid`.
     fn path(&self, wiring: &Wiring, from: u32, to: u32, number: u32, mid: Option<u32>) -> Vec<(u32, u16)> {
         let mut hops = Vec::new();
         let mut at = from;
         for (target, leg) in mid.into_iter().chain([to]).zip(0..) {
-            // the draws of the leg are hashes of the packet: those of this path are fixed
+            // the routing of a leg draws by hashes of the packet: for this path the hashes are fixed
             let fixed = hash(self.draw, from, to, 0x1b + 2 * u64::from(number) + leg);
             let dest = self.coords[target as usize];
             let mut packet =
@@ -130,7 +130,7 @@ impl<'a> Search<'a> {
         hops
     }
 
-    /// Different routers with terminals, in a random order, without `from` and `to`.
+    /// Distinct routers with terminals, in a random order, without `from` and `to`.
     fn mids(&self, hosts: &[u32], from: u32, to: u32) -> Vec<u32> {
         let mut mids: Vec<u32> = Vec::with_capacity(self.detours);
         let wanted = self.detours.min(hosts.len().saturating_sub(2));
@@ -146,7 +146,7 @@ impl<'a> Search<'a> {
         mids
     }
 
-    /// All candidates. Refuses paths that are longer than there are VC classes, and tables that are too large.
+    /// All candidate paths. Refuses paths that are longer than the number of VC classes, and tables that are too large.
     pub fn paths(&self) -> Result<Fixed, Refusal> {
         let wiring = Wiring::of(self.graph);
         let hosts: Vec<u32> = wiring.hosts().collect();

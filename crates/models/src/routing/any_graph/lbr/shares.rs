@@ -1,22 +1,22 @@
-//! How LBR divides the flits of a source among the candidate paths to one destination: like water, they fill the paths with
-//! the shortest queues first, up to one level.
+//! Divides the flits of a source among the candidate paths to one destination. Like water, the flits fill the paths with the
+//! shortest queues first, up to one level.
 //!
 //! # Source
-//! M. Jeon et al., "FleX", IEEE Access 10 (2022), eqs. (9) and (10). The paper takes the paths out once whose queues
-//! are above the level of all; then the level of the others is lower, and one of them may be above it and get a
-//! negative share. Here paths are taken out until none is above the level.
+//! M. Jeon et al., "FleX", IEEE Access 10 (2022), eqs. (9) and (10). The paper removes paths with queues above the level of all
+//! paths only once. Then the level of the other paths is lower, and one of them may be above this level and get a negative share.
+//! Here paths are removed until no path is above the level.
 
-/// Most candidates of a pair of routers.
+/// Largest number of candidates of a pair of routers.
 pub const MOST: usize = 16;
 
 /// The shares of the candidates.
 #[derive(Debug, Clone, Copy)]
 pub struct Shares<'a> {
     queues: &'a [u32],
-    /// A bit for each path that gets flits, and the number of these paths.
+    /// A bit for each path that gets flits; and the number of these paths.
     in_use: u32,
     count: u64,
-    /// Level up to which these paths are filled, times their number [flits].
+    /// Level up to which these paths are filled, times the number of these paths [flits].
     level: u64,
     /// Sum of all weights.
     sum: u64,
@@ -37,7 +37,7 @@ impl<'a> Shares<'a> {
                     longest = longest.max(queue);
                 }
             }
-            // queue >= level / count: the path is full; the shortest queue never is
+            // if queue >= level / count the path is full; the shortest queue never is
             let full = |queue: u32| u64::from(queue) * count >= level;
             if !full(longest) {
                 return Self { queues, in_use, count, level, sum: injected * count };
@@ -53,7 +53,7 @@ impl<'a> Shares<'a> {
         if is_used { self.level - u64::from(self.queues[path]) * self.count } else { 0 }
     }
 
-    /// The candidate that a random number picks: each with the probability of its share.
+    /// The candidate that a random number selects, with the probability of its share.
     #[inline]
     pub fn pick(&self, random: u64) -> usize {
         let mut rest = ((u128::from(random) * u128::from(self.sum)) >> 64) as u64;
@@ -73,7 +73,7 @@ mod tests {
     use super::*;
     use weft_api::base::hash::{below, hash};
 
-    /// Queues of 1 to 16 paths, some short, some long, some equal.
+    /// Queues of 1 to 16 paths: some are short, some long, some equal.
     fn random_queues(case: u32) -> (u32, Vec<u32>) {
         let draw = |k: u64, most: u32| below(hash(7, case, 0, k), most + 1);
         let most = [0, 3, 100, u32::MAX - 1][draw(0, 3) as usize];
@@ -92,7 +92,7 @@ mod tests {
             let shares = Shares::of(injected, &queues);
             let (sum, weights) = (shares.sum, weights(&shares));
             assert_eq!(weights.iter().sum::<u64>(), sum, "{injected} over {queues:?}");
-            // weight / sum * injected + queue = level / count for all paths in use, and no unused one is below that
+            // weight / sum * injected + queue = level / count for all paths in use, and no unused path is below that
             let count = sum / u64::from(injected.max(1));
             let filled = |p: usize| weights[p] + u64::from(queues[p]) * count;
             let level = (0..queues.len()).filter(|&p| weights[p] > 0).map(filled).max().expect("some path is used");
@@ -106,12 +106,12 @@ mod tests {
 
     #[test]
     fn the_example_in_which_one_pass_gives_a_negative_share() {
-        // 4 flits over 0, 9, 10, 100: all have the level (4 + 119) / 4 = 30.75; without 100 it is 23 / 3 < 9
+        // 4 flits over queues of 0, 9, 10, 100: over all paths the level is (4 + 119) / 4 = 30.75; without 100 it is 23 / 3 < 9
         let shares = Shares::of(4, &[0, 9, 10, 100]);
         assert_eq!((weights(&shares), shares.sum), (vec![4, 0, 0, 0], 4));
-        // equal queues: equal shares
+        // equal queues give equal shares
         assert_eq!(weights(&Shares::of(8, &[5; 4])), [8; 4]);
-        // 6 flits fill 1 and 3 up to 5
+        // 6 flits fill the queues 1 and 3 up to 5
         assert_eq!(weights(&Shares::of(6, &[3, 1, 5, 9])), [4, 8, 0, 0]);
     }
 

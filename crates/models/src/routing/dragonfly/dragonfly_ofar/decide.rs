@@ -1,4 +1,4 @@
-//! The hop that a head requests in an allocation step, and all hops that it may request.
+//! Computes the hop that a head requests in an allocation step, and all hops that it may request.
 
 use super::{FROM_LOCAL, GLOBAL_DONE, GlobalMisrouting, LOCAL_DONE, MUST_GLOBAL, Runtime};
 use crate::routing::in_transit::is_in_ring;
@@ -10,9 +10,9 @@ use weft_api::state::Packet;
 pub(super) enum Kind {
     /// A detour over a global link of this router.
     Global,
-    /// The same, behind a local hop that was taken for it.
+    /// A detour over a global link of this router, after a local hop that led to it.
     MandatoryGlobal,
-    /// A detour over a local link; in the source group, to take a global link there.
+    /// A detour over a local link. In the source group the packet then takes a global link.
     Local,
 }
 
@@ -51,7 +51,7 @@ impl Runtime {
         self.detour(at, here, packet, turn, (minimal, is_global, looks))
     }
 
-    /// A detour, if one is allowed and open; else the ring, if the minimal hop has no room; else the minimal hop.
+    /// A detour, if one is allowed and open. Otherwise the ring, if the minimal hop has no room. Otherwise the minimal hop.
     #[inline(never)]
     fn detour<Q: View + ?Sized>(
         &self,
@@ -93,11 +93,11 @@ impl Runtime {
         let kind = self.kind(at, packet, is_global, random);
         let may_wake = |hop: &Hop| !here.is_on(hop.port) && here.has_room(*hop);
         let sleeps = kind.and_then(|kind| self.candidates(at, kind, minimal).find(may_wake));
-        // behind a local misroute the minimal hop would lead back
+        // after a local misroute the minimal hop would lead back
         if mandatory { sleeps } else { sleeps.or(Some(minimal)) }
     }
 
-    /// The kind of detour that a packet may take here; `random` draws where both kinds are possible.
+    /// The kind of detour that a packet may take here. If both kinds are possible, `random` decides.
     fn kind(&self, at: u64, packet: &Packet, minimal_is_global: bool, random: u64) -> Option<Kind> {
         let kinds = self.kinds(at, packet, minimal_is_global);
         match kinds {
@@ -123,7 +123,7 @@ impl Runtime {
             let (global, local) = (Some(Kind::Global), (!has(LOCAL_DONE)).then_some(Kind::Local));
             return match (self.config.global_misrouting, has(FROM_LOCAL)) {
                 (GlobalMisrouting::SourceRouter, true) => [None, None],
-                // its local hop was a detour around a link that is off
+                // the packet's local hop was a detour around a link that is off
                 _ if local.is_none() => [global, None],
                 (GlobalMisrouting::Mixed | GlobalMisrouting::SourceRouter, false)
                 | (GlobalMisrouting::CurrentRouter, _) => [global, None],

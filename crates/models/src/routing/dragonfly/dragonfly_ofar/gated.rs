@@ -1,9 +1,9 @@
-//! Local links that are off, under a power policy that tells which links of a group are on.
+//! Local links that are off, under a power policy that reports which links of a group are on.
 //!
-//! A head whose direct link is not on goes over another router of the group that has active links to both ends (TCEP,
-//! Section IV-E). If the second of these links has gone off meanwhile, it continues over the hub, once; then only the
-//! ring is left, so that the length of every path has a limit whatever the policy does. A shadow link is taken back if
-//! no way round it has room.
+//! If its direct link is not on, a head goes over another router of the group with active links to both ends (TCEP, Section IV-E).
+//! If the second link has gone off meanwhile, the head continues over the hub, once. After that only the ring is left, so the
+//! length of every path is bounded whatever the policy does. If no path around a shadow link has room, the packet reactivates the
+//! shadow link.
 
 use super::decide::Kind;
 use super::{DragonflyOfar, LOCAL_DONE, MUST_GLOBAL, Runtime};
@@ -15,9 +15,9 @@ use weft_api::policy::Policy;
 use weft_api::state::{AROUND, LinkState, Packet};
 use weft_units::Refusal;
 
-/// `Packet::phase`: the head requests a local hop, because its direct link is not on.
+/// `Packet::phase`: the head requests a local hop because its direct link is not on.
 pub(super) const BY_FORCE: u8 = 32;
-/// `Packet::phase`: it has taken a second hop in this group that does not lead to where it leaves the group.
+/// `Packet::phase`: the packet has taken a second hop in this group that does not lead to the router at which it leaves the group.
 pub(super) const TWICE_DONE: u8 = 64;
 
 /// The links that are on while `weft check` computes paths under a policy.
@@ -32,7 +32,7 @@ pub(super) struct FirstLinks {
 struct Direct {
     hop: Hop,
     own: u8,
-    /// The router of the group where the packet leaves it, or where it is to be delivered.
+    /// Member of the group at which the packet leaves the group, or is delivered.
     to: u8,
 }
 
@@ -60,7 +60,7 @@ impl Runtime {
         members.map(move |c| Hop { port: self.nets.port_to(0, own, c), class: 0 })
     }
 
-    /// The routers over which a packet may go round its direct link.
+    /// The routers over which a packet may bypass its direct link.
     fn ways<Q: View + ?Sized>(&self, here: &Q, packet: &Packet, Direct { own, to, .. }: Direct) -> u64 {
         if packet.phase & TWICE_DONE != 0 {
             return 0;
@@ -70,7 +70,7 @@ impl Runtime {
         if packet.phase & LOCAL_DONE != 0 && ways & hub != 0 { hub } else { ways }
     }
 
-    /// Requests of a head whose direct link is not on.
+    /// The hop that a head requests if its direct link is not on.
     #[inline(never)]
     pub(super) fn go_round<Q: View + ?Sized>(
         &self,
@@ -84,7 +84,7 @@ impl Runtime {
         let direct = self.direct(at, minimal);
         let over_shadow = here.state(direct.hop.port) == LinkState::Shadow && here.has_room(direct.hop);
         if over_shadow && packet.phase & LOCAL_DONE != 0 {
-            return Some(direct.hop); // it is on its second hop, which takes no link back
+            return Some(direct.hop); // the packet is on its second hop, for which it uses the shadow link itself
         }
         let ways = self.ways(here, packet, direct);
         let hops = self.over(direct.own, ways);
@@ -105,7 +105,7 @@ impl Runtime {
             .or_else(|| Some(hops.clone().next().unwrap_or_else(|| self.in_transit.rings.enter(0, router, to, false))))
     }
 
-    /// A global link of this router that the packet may take in place of the ways round its direct link, which are taken.
+    /// A global link of this router that the packet may take if the local paths around its direct link are occupied.
     fn global_in_place_of<Q: View + ?Sized>(
         &self,
         at: u64,
@@ -122,8 +122,8 @@ impl Runtime {
         self.in_transit.pick(here, self.candidates(at, kind, direct), most, random)
     }
 
-    /// The local outputs, by their place among these, that a head may take for a detour by OFAR's own rule: both hops of a detour
-    /// inside the group must be on. (One that is to be followed by a global misroute has one local hop.)
+    /// The local outputs that a head may take for a detour by OFAR's own rule, as a mask over local outputs. Both hops of a detour
+    /// inside the group must be on. (If a global misroute follows, the detour has only one local hop.)
     #[inline(always)]
     pub(super) fn allowed<Q: View + ?Sized>(
         &self,
@@ -141,7 +141,7 @@ impl Runtime {
         if !Self::is_before_first_global(at, packet) {
             members &= here.table().row(&self.nets, 0, self.direct(at, minimal).to);
         }
-        // the ports leave the router itself out
+        // ports to members of the group skip the router itself
         let below = (1 << own) - 1;
         members & below | members >> 1 & !below
     }
@@ -149,14 +149,14 @@ impl Runtime {
     // ---- notes for the packet and the policy
     // ------------------------------------------------------------------------------
 
-    /// The head requests this hop.
+    /// Marks the packet when its head requests this hop.
     pub(super) fn mark<Q: View + ?Sized>(&self, at: u64, here: &Q, packet: &mut Packet, hop: Hop) {
         let (minimal, is_global) = self.minimal(at, packet);
         let by_force = self.goes_round(here, packet, minimal, is_global);
         self.mark_as(packet, hop, minimal, by_force);
     }
 
-    /// The head requests this hop, maybe because its direct link is not on.
+    /// Marks the packet when its head requests this hop. `by_force`: it does so because its direct link is not on.
     fn mark_as(&self, packet: &mut Packet, hop: Hop, minimal: Hop, by_force: bool) {
         packet.flags &= !AROUND;
         packet.phase &= !BY_FORCE;
@@ -172,7 +172,7 @@ impl Runtime {
         }
     }
 
-    /// Notes for the power policy about a hop.
+    /// The note about a hop that the power policy receives.
     pub(super) fn note_of(&self, at: u64, packet: &Packet, hop: Hop) -> HopNote {
         if hop.class != 0 || !self.groups.is_local(hop.port) {
             return HopNote::Nothing;
@@ -195,13 +195,13 @@ impl Runtime {
         self.first = self.goes_by_links.then(|| FirstLinks { policy: policy.clone(), managed });
     }
 
-    /// Whether all links of groups are on when the network is full; from now on they are.
+    /// Assumes from now on that all links of groups are on. Returns whether the policy turns all of them on when the network is full.
     pub(super) fn assume_all(&mut self) -> bool {
         self.first.take().is_some_and(|first| first.policy.fills_up())
     }
 
-    /// Whether packets may find the link between two members of the group on. True for every link unless `weft check`
-    /// assumes a power policy.
+    /// Whether the link between two members of the group may be on for packets. True for every link unless `weft check` assumes a
+    /// power policy.
     fn may_be_on(&self, at: u64, a: u8, b: u8) -> bool {
         let Some(FirstLinks { policy, managed }) = &self.first else { return true };
         let [a, b] = [a, b].map(|c| group(at) * self.groups.per_group + u32::from(c));
@@ -241,14 +241,14 @@ impl Runtime {
         }
         let last = self.in_transit.rings.enter(0, self.router(at), self.router(packet.dest), false);
         if direct.is_some() && !has_left_source(packet) && !steps.iter().any(|step| step.hop == last) {
-            steps.push(step(last, 2, false)); // if no link that is on leads further
+            steps.push(step(last, 2, false)); // requested if no link that is on leads further
         }
         steps
     }
 }
 
 impl DragonflyOfar {
-    /// Refuses a policy that switches off links on which the rings are. `may_go_off`: by link class.
+    /// Refuses a policy that switches off links of the rings. `may_go_off`: for each link class.
     pub(super) fn check_links(&self, rings: &[u8], is_physical: bool, may_go_off: &[bool]) -> Result<(), Refusal> {
         if !rings.iter().any(|&link| may_go_off[usize::from(link)]) {
             return Ok(());

@@ -1,7 +1,7 @@
 //! DAL under a power policy that publishes the states of the links of each line.
 //!
-//! A packet that has begun a detour finishes it before it crosses another dimension, so that both hops of a detour are in
-//! one line. So the policy counts the detour for the link that it replaces.
+//! A packet that has begun a detour finishes it before it crosses another dimension, so both hops of a detour are in one line. So
+//! the policy counts the detour for the link that it replaces.
 
 use super::Runtime;
 use crate::routing::on_grid::Grid;
@@ -9,11 +9,11 @@ use crate::routing::on_links::{Lines, nth};
 use crate::routing::{Cost, Hop, HopNote, Step, View, below, draw, weigh};
 use weft_api::state::{AROUND, LinkState, Packet};
 
-/// A hop that a head may take.
+/// A hop that a head may request.
 #[derive(Debug, Clone, Copy)]
 struct Choice {
     port: u16,
-    /// The dimension of a detour that begins, a bit.
+    /// The dimension in which a detour begins, as a bit.
     detour: u8,
     note: HopNote,
 }
@@ -24,8 +24,8 @@ impl Runtime {
         self.grid.differences(at, packet.dest).find(|d| packet.dim >> d & 1 != 0)
     }
 
-    /// The VC class of the next hop. The packet needs more hops than there are classes only if the hub has moved while
-    /// the packet was on its way to it.
+    /// The VC class of the next hop. The packet needs more hops than there are classes only if the hub has moved while the packet
+    /// was on its way to the hub.
     fn class_of(&self, packet: &Packet) -> u8 {
         packet.lane.min(self.hops - 1)
     }
@@ -52,7 +52,7 @@ impl Runtime {
         hop
     }
 
-    /// The second hop of a detour: directly, over a shadow link too; over the hub if the direct link has gone dark.
+    /// The second hop of a detour: over the direct link, even if it is a shadow link; over the hub if the direct link has gone dark.
     fn finish_detour<Q: View + ?Sized>(
         &self,
         lines: &Lines,
@@ -68,8 +68,8 @@ impl Runtime {
         Choice { port, detour: 0, note: HopNote::ContinuesDetour }
     }
 
-    /// The best hop of a packet that is not on a detour. Minimal hops are candidates if the direct link is on. Each
-    /// dimension adds a detour over one member, drawn among those with active links to both ends.
+    /// The best hop of a packet that is not on a detour. Minimal hops are candidates if the direct link is on. Each dimension adds
+    /// a detour over one member, drawn from those with active links to both ends.
     fn best_by_links<Q: View + ?Sized>(
         &self,
         lines: &Lines,
@@ -95,7 +95,7 @@ impl Runtime {
             let over = (ways != 0).then(|| nth(ways, below(draw(seed, packet, salt), ways.count_ones())));
             let detour = over.map(|c| self.grid.port_to(at, d, c));
             let is_shadow = here.state(direct) == LinkState::Shadow;
-            // a shadow link is taken back if the detour has no credit
+            // the packet reactivates a shadow link if the detour has no credit
             let takes_back = is_shadow && detour.is_none_or(|port| here.credits(Hop { port, class }) == 0);
             if is_on || takes_back {
                 let note = if takes_back { HopNote::TakesBack } else { HopNote::Nothing };
@@ -110,14 +110,14 @@ impl Runtime {
         best.map_or_else(|| self.only_direct(at, packet), |(_, choice)| choice)
     }
 
-    /// The direct hop of a packet to which no link is open now.
+    /// The direct hop of a packet, for use when no link is open.
     fn only_direct(&self, at: u64, packet: &Packet) -> Choice {
         let d = self.grid.differences(at, packet.dest).next().expect("some dimension is not aligned");
         let port = self.grid.port_to(at, d, Grid::coordinate(packet.dest, d));
         Choice { port, detour: 0, note: HopNote::Nothing }
     }
 
-    /// Every hop that a packet may take at `at` (not its destination router), minimal ones first. The hub is member 0.
+    /// Every hop that a packet may take at `at` (not its destination router); minimal hops come first. The hub is member 0.
     pub(super) fn steps_by_links(&self, lines: &Lines, at: u64, packet: &Packet) -> Vec<Step> {
         let (class, hops) = (self.class_of(packet), self.grid.differences(at, packet.dest).count() as u32);
         let step = |d: usize, c: u8, hops: u32, bias: i32, detour: u8| {
@@ -153,7 +153,7 @@ mod tests {
     /// Lines of 4, 3 and 2 routers.
     const GRID: &str = r#"{"hyperx": {"widths": [4, 3, 2], "terminals_per_router": 1}}"#;
 
-    /// Follows a packet over all links that may be on at some time; returns the most hops.
+    /// Follows a packet over all links that may be on at some time. Returns the largest number of hops.
     fn longest(graph: &Graph, routing: &Runtime, coords: &[u64], at: u32, packet: &Packet) -> u32 {
         let mut most = 0;
         for step in routing.steps(coords[at as usize], packet, 1) {
@@ -170,12 +170,12 @@ mod tests {
         let mut routing = serde_json::from_str::<Dal>("{}").unwrap().build(&graph).unwrap();
         assert_eq!(routing.needs().classes[1..], [2 + 2 + 1; 3]);
         routing.go_by(LinkKnowledge::Subnetworks);
-        // to a third router, to the hub, and from there. A packet may return to the hub in this way. A line of two has no
-        // third router.
+        // to a third router, to the hub, and from the hub to the destination. A packet may return to the hub in this way. A line of
+        // two has no third router.
         let classes = 3 + 3 + 1;
         assert_eq!(routing.needs().classes[1..], [classes as u8; 3]);
         let coords = of_all(&graph);
-        // From member 3 to 1 of a line of 4: over member 2 and the hub. From member 2 of a line of 3 to the hub: over 1.
+        // From member 3 to member 1 of a line of 4: over member 2 and the hub. From member 2 of a line of 3 to the hub: over member 1.
         let (from, to) = (23, 13);
         assert_eq!((coords[from as usize], coords[to as usize]), (0x01_02_03, 0x01_00_01));
         let packet = Packet { dest: coords[to as usize], target: coords[to as usize], ..Packet::default() };

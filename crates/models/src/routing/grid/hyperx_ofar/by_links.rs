@@ -1,9 +1,9 @@
 //! HyperX OFAR under a power policy that publishes the states of the links of each line.
 //!
-//! Minimal hops are the direct links that are on, and a detour leads over a third router of a line with active links to both
-//! ends. If all direct links are dark, a head takes a detour without a trigger, or takes a shadow link back if none has room. A
-//! ring would need all its links on, so there is none. The escape crosses dimensions in order, and each of them over the hub,
-//! whose links stay on. Hops into the hub on the way to another member use a VC class of their own.
+//! Minimal hops are the direct links that are on, and a detour leads over a third router of a line with active links to both ends.
+//! If all direct links are dark, a head takes a detour without a trigger. If no detour has room, it reactivates a shadow link. A
+//! ring would need all its links on, so there is no ring. The escape crosses dimensions in order, and each dimension over the hub,
+//! whose links stay on. Escape hops into the hub on the way to another member use a separate VC class.
 
 use super::Runtime;
 use crate::routing::in_transit::{has_left_source, leave_source};
@@ -16,15 +16,15 @@ use weft_api::state::{AROUND, DETOUR, LinkState, Packet};
 const INTO_HUB: u8 = 1;
 /// VC class of the last escape hop in a line.
 const LAST: u8 = 2;
-/// VC classes of each link between routers; class 0 is adaptive.
+/// Number of VC classes of each link between routers. Class 0 is adaptive.
 pub(super) const CLASSES: u8 = 3;
 
-/// `Packet::lane`: the head requests a link that was about to go off.
+/// `Packet::lane`: the head requests a shadow link, which thereby becomes active again.
 const TAKES_BACK: u8 = 1;
 
-/// In a packet, bit d of `phase` says that it has left its direct path in dimension d.
+/// In a packet, bit d of `phase` records that the packet has left its direct path in dimension d.
 impl Runtime {
-    /// The hop that a head requests which is not at its destination; `None`: it is kept at its source.
+    /// The hop that a head requests if it is not at its destination; `None`: the head is kept at its source.
     pub(super) fn step_by_links<Q: View + ?Sized>(
         &self,
         lines: &Lines,
@@ -44,7 +44,7 @@ impl Runtime {
         Some(hop)
     }
 
-    /// The hop that a head requests if no rule keeps it at its source; `None`: its escape.
+    /// The hop that a head requests if no rule keeps it at its source; `None`: the head requests its escape.
     fn wish_by_links<Q: View + ?Sized>(
         &self,
         lines: &Lines,
@@ -82,13 +82,14 @@ impl Runtime {
         minimal().any(|hop| self.in_transit.has_room(here, hop)).then_some(preferred)
     }
 
-    /// The unaligned dimensions whose direct link is on: bit 8 d for dimension d.
+    /// The unaligned dimensions with an active direct link: bit 8 d for dimension d.
     fn lit<Q: View + ?Sized>(&self, at: u64, here: &Q, packet: &Packet) -> u64 {
         let is_on = |&d: &usize| here.is_on(self.minimal_in(at, d, packet).port);
         self.grid.differences(at, packet.dest).filter(is_on).fold(0, |lit, d| lit | 1 << (8 * d))
     }
 
-    /// The first hops of detours over routers of lines in which the packet has made none. A detour has two links in a line, and both are active.
+    /// The first hops of detours over routers of lines in which the packet has made no detour. A detour has two links in a line,
+    /// and both must be active.
     fn detours_by_links<Q: View + ?Sized>(
         &self,
         lines: &Lines,
@@ -104,10 +105,10 @@ impl Runtime {
         })
     }
 
-    /// The escape in the first dimension that is not aligned: over the hub of the line, or directly if an end of it is the hub.
+    /// The escape hop in the first unaligned dimension: over the hub of the line, or directly if the hub is one of the two ends.
     pub(super) fn escape_over(&self, at: u64, to: u64, hub: impl Fn(usize) -> u8) -> Option<Hop> {
         let d = Grid::first_difference(at, to)?;
-        // of a line that the policy does not manage any member can be the hub
+        // in a line that the policy does not manage, any member can be the hub
         let hub = hub(d).min(self.grid.widths[d] - 1);
         let (own, c) = (Grid::coordinate(at, d), Grid::coordinate(to, d));
         let (next, class) = if own == hub || c == hub { (c, LAST) } else { (hub, INTO_HUB) };
@@ -122,7 +123,7 @@ impl Runtime {
 
     /// Updates the state of a packet that takes this hop.
     pub(super) fn takes_by_links(&self, lines: &Lines, at: u64, packet: &mut Packet, hop: Hop) {
-        let Some((d, c)) = lines.behind(at, hop.port) else { return }; // to the terminal
+        let Some((d, c)) = lines.behind(at, hop.port) else { return }; // the hop leads to the terminal
         if c != Grid::coordinate(packet.dest, d) {
             packet.phase |= 1 << d;
             packet.flags |= DETOUR;
@@ -131,7 +132,7 @@ impl Runtime {
         packet.lane = 0;
     }
 
-    /// Returns the report of a hop to the power policy.
+    /// The report about a hop to the power policy.
     pub(super) fn tells_by_links(&self, lines: &Lines, at: u64, packet: &Packet, hop: Hop) -> HopNote {
         let Some((d, _)) = lines.behind(at, hop.port) else { return HopNote::Nothing };
         match (packet.flags & AROUND != 0, packet.phase >> d & 1 != 0) {
@@ -142,7 +143,7 @@ impl Runtime {
         }
     }
 
-    /// Every hop that a packet may take at `at` (not its destination router): minimal ones, detours, the escape. The hub is member 0.
+    /// Every hop that a packet may take at `at` (not its destination router): minimal hops, detours, and the escape. The hub is member 0.
     pub(super) fn steps_by_links(&self, lines: &Lines, at: u64, packet: &Packet) -> Vec<Step> {
         let left = self.grid.differences(at, packet.dest).count() as u32;
         let to = |d: usize| Grid::coordinate(packet.dest, d);

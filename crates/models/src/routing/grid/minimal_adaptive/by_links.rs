@@ -1,8 +1,9 @@
 //! Minimal adaptive routing of a HyperX under a power policy that publishes the states of the links of each line.
 //!
-//! A head takes the direct links that are on, in any dimension. If all of them are dark, it goes over a third router of a line
-//! with active links to both ends, once in each dimension. The escape crosses dimensions in order. In each dimension it leads
-//! over the hub, whose links stay on. Hops into the hub on the way to another member use VC class 0, all others class 1.
+//! A head takes the direct links that are on, in any dimension. If all direct links are dark, the head goes over a third router of
+//! a line with active links to both ends, once in each dimension. The escape crosses dimensions in order. In each dimension the
+//! escape leads over the hub, whose links stay on. Escape hops into the hub on the way to another member use VC class 0; all other
+//! escape hops use class 1.
 
 use super::{ON_ESCAPE, Runtime};
 use crate::routing::best::Best;
@@ -11,7 +12,7 @@ use crate::routing::on_links::Lines;
 use crate::routing::{Cost, Hop, HopNote, Step, View};
 use weft_api::state::{AROUND, DETOUR, LinkState, Packet};
 
-/// `Packet::phase`: the head requests a link that was about to go off.
+/// `Packet::phase`: the head requests a shadow link, which thereby becomes active again.
 const TAKES_BACK: u8 = 1;
 
 /// VC class of hops into the hub of a dimension.
@@ -21,7 +22,7 @@ const LAST: u8 = 1;
 /// VC class of the adaptive VCs.
 pub(super) const ADAPTIVE: u8 = 2;
 
-/// In a packet, bit d of `dim` says that it has left its direct path in dimension d.
+/// In a packet, bit d of `dim` records that the packet has left its direct path in dimension d.
 impl Runtime {
     fn direct(&self, at: u64, d: usize, packet: &Packet, class: u8) -> Hop {
         Hop { port: self.grid.port_to(at, d, Grid::coordinate(packet.dest, d)), class }
@@ -33,7 +34,7 @@ impl Runtime {
         self.grid.differences(at, packet.dest).filter(move |d| dim >> d & 1 == 0)
     }
 
-    /// The hop that a head requests which is not at its destination.
+    /// The hop that a head requests if it is not at its destination.
     pub(super) fn step_by_links<Q: View + ?Sized>(
         &self,
         lines: &Lines,
@@ -76,7 +77,7 @@ impl Runtime {
         })
     }
 
-    /// Third members of lines, with their dimensions, over which the packet may go round its direct links.
+    /// Third members of lines over which the packet may bypass its direct links, with their dimensions.
     fn thirds<Q: View + ?Sized>(
         &self,
         lines: &Lines,
@@ -90,10 +91,10 @@ impl Runtime {
         })
     }
 
-    /// The escape in the first dimension that is not aligned: over the hub of the line, or directly if an end of it is the hub.
+    /// The escape hop in the first unaligned dimension: over the hub of the line, or directly if the hub is one of the two ends.
     pub(super) fn escape_over(&self, at: u64, to: u64, hub: impl Fn(usize) -> u8) -> Option<Hop> {
         let d = Grid::first_difference(at, to)?;
-        // of a line that the policy does not manage any member can be the hub
+        // in a line that the policy does not manage, any member can be the hub
         let hub = hub(d).min(self.grid.widths[d] - 1);
         let (own, c) = (Grid::coordinate(at, d), Grid::coordinate(to, d));
         let (next, class) = if own == hub || c == hub { (c, LAST) } else { (hub, INTO_HUB) };
@@ -102,7 +103,7 @@ impl Runtime {
 
     /// Updates the state of a packet that takes this hop.
     pub(super) fn takes_by_links(&self, lines: &Lines, at: u64, packet: &mut Packet, hop: Hop) {
-        let Some((d, c)) = lines.behind(at, hop.port) else { return }; // to the terminal
+        let Some((d, c)) = lines.behind(at, hop.port) else { return }; // the hop leads to the terminal
         if c != Grid::coordinate(packet.dest, d) {
             packet.dim |= 1 << d;
             packet.flags |= DETOUR;
@@ -111,7 +112,7 @@ impl Runtime {
         packet.phase = 0;
     }
 
-    /// Returns the report of a hop to the power policy.
+    /// The report about a hop to the power policy.
     pub(super) fn tells_by_links(&self, lines: &Lines, at: u64, packet: &Packet, hop: Hop) -> HopNote {
         let Some((d, _)) = lines.behind(at, hop.port) else { return HopNote::Nothing };
         match (packet.flags & AROUND != 0, packet.dim >> d & 1 != 0) {
@@ -122,8 +123,8 @@ impl Runtime {
         }
     }
 
-    /// Every adaptive hop that a packet may take at `at` (not its destination router), minimal ones first, then the escape. The
-    /// hub is member 0.
+    /// Every adaptive hop that a packet may take at `at` (not its destination router), first the minimal hops, and then the escape.
+    /// The hub is member 0.
     pub(super) fn steps_by_links(&self, lines: &Lines, at: u64, packet: &Packet) -> Vec<Step> {
         let step = |hop: Hop, hops: u32| {
             let (d, c) = lines.behind(at, hop.port).expect("a port to a member of a line");
@@ -137,7 +138,7 @@ impl Runtime {
             let is_on = |&d: &usize| lines.may_be_on(at, d, Grid::coordinate(at, d), to(d));
             let minimal = self.grid.differences(at, packet.dest).filter(is_on);
             steps.extend(minimal.map(|d| step(self.direct(at, d, packet, ADAPTIVE), 1)));
-            // a link that is on in cycle 0 may go off; while paths are worked out it does not
+            // a link that is on in cycle 0 may go off later, but not while `weft check` computes paths
             if steps.is_empty() || !lines.are_first() {
                 let hops = if steps.is_empty() { 1 } else { 2 };
                 let thirds =
@@ -179,7 +180,7 @@ mod tests {
         // from (3, 2) to (1, 1): (0, 2), (1, 2), (1, 0), (1, 1)
         let way = std::iter::successors(Some((11, LAST)), |&(at, _)| next(at, 5)).skip(1).collect::<Vec<_>>();
         assert_eq!(way, [(8, INTO_HUB), (9, LAST), (1, INTO_HUB), (5, LAST)]);
-        // between the hub and another member directly
+        // directly between the hub and another member
         assert_eq!((next(0, 3), next(3, 0)), (Some((3, LAST)), Some((0, LAST))));
     }
 

@@ -1,4 +1,5 @@
-//! Every pair of routers with every number of stages and every choice of the row, against the rule written out again.
+//! Tests every pair of routers with every number of stages and every choice of the row. A second implementation of the rule gives
+//! the expected hops.
 
 use super::{Runtime, Slac, Via};
 use crate::routing::{Hop, Routing, RoutingModel, View};
@@ -9,7 +10,7 @@ use weft_api::subnetworks::LinkTable;
 use weft_topology::{Graph, Peer, TopologyConfig};
 
 const CHOICES: [Via; 4] = [Via::ByDestination, Via::Lowest, Via::Newest, Via::Random];
-/// Columns x rows.
+/// Number of columns and of rows.
 const NETWORKS: [(u32, u32); 4] = [(8, 8), (5, 3), (3, 6), (2, 2)];
 
 fn hyperx(columns: u32, rows: u32) -> Graph {
@@ -21,7 +22,7 @@ fn with_every_stage(graph: &Graph, via: Via) -> Vec<Runtime> {
     Slac { via }.build(graph).unwrap().every_stage().collect()
 }
 
-/// SLaC reads no queue.
+/// A view without queues, because SLaC reads no queue.
 struct NoQueues;
 
 impl View for NoQueues {
@@ -94,7 +95,7 @@ fn walk(graph: &Graph, routing: &Runtime, from: u32, to: u32, seq: u32) -> (Vec<
     }
 }
 
-/// The hops that the rule of the paper requires, rows and columns counted from 0, and whether a row has to be chosen.
+/// The number of hops that the rule of the paper requires, with rows and columns counted from 0; and whether a row must be chosen.
 fn expected((x1, y1): (u32, u32), (x2, y2): (u32, u32), stages: u32) -> (usize, bool) {
     let on = |row: u32| row < stages;
     match (x1 == x2, y1 == y2) {
@@ -124,7 +125,7 @@ fn expected((x1, y1): (u32, u32), (x2, y2): (u32, u32), stages: u32) -> (usize, 
     }
 }
 
-/// Over all stages of a network: each hop is on a link of a stage that is on, and the path is as long as the rule says.
+/// Over all stages of a network: each hop uses a link of a stage that is on, and the path has the length that the rule gives.
 fn check_pairs(columns: u32, rows: u32, via: Via) {
     let graph = hyperx(columns, rows);
     let place = |router: u32| (router % columns, router / columns);
@@ -187,15 +188,16 @@ fn hops_of_the_8x8_network_with_each_number_of_stages() {
     let pairs = || (0..64).flat_map(|from| (0..64).map(move |to| (from, to)));
     let sum = |routing: &Runtime| pairs().map(|(from, to)| walk(&graph, routing, from, to, 0).0.len()).sum::<usize>();
     let sums: Vec<usize> = with_every_stage(&graph, Via::ByDestination).iter().map(sum).collect();
-    // all 8 stages: 7 / 8 of the pairs differ in each of two dimensions
+    // with all 8 stages: 7 / 8 of the pairs differ in each of the two dimensions
     assert_eq!(sums[7], 2 * 64 * 56);
-    // S of 8 rows on: between the others, one hop more in a column, two in a row, and one more where both differ
+    // S of 8 rows are on: between dark rows a packet needs one hop more in a column, two more in a row, and one more if both
+    // coordinates differ
     for (stages, hops) in (1..).zip(sums) {
         let dark = 8 - stages;
         let others = dark * dark - dark;
         let more = 8 * others + 2 * dark * 56 + 56 * others;
         assert_eq!(hops, 2 * 64 * 56 + more, "{stages} stages");
     }
-    // one stage: 3,472 hops more over 4,096 pairs
+    // with one stage: 3,472 hops more over 4,096 pairs
     assert_eq!(format!("{:.3}", f64::from(8 * 7 * 6 + 2 * 7 * 56 + 56 * 7 * 6) / 4096.0), "0.848");
 }

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use weft_programs::readers::swf::{self, Damage, DamageKind, Job, Reader};
 use weft_units::{Cycles, Refusal, Time};
 
-/// A line that can't run.
+/// A line whose job cannot run.
 struct Unfit {
     reason: Reason,
     what: String,
@@ -21,14 +21,14 @@ fn unfit<T>(reason: Reason, what: impl Into<String>, help: impl Into<String>) ->
     Err(Unfit { reason, what: what.into(), help: help.into() })
 }
 
-/// A program of some nodes.
+/// A program for a certain number of nodes.
 struct OfNodes {
     programs: Programs,
-    /// `None`: its length is its own.
+    /// `None`: the program is not scaled.
     alone: Option<Alone>,
 }
 
-/// The traces of the chosen names: their places, and their estimates [cycles].
+/// The traces of the chosen names: their indices, and their estimates [cycles].
 type Named = BTreeMap<String, (usize, Option<Cycles>)>;
 
 /// The programs that jobs of the file have needed so far.
@@ -86,12 +86,12 @@ impl JobLog {
         Ok(arrived)
     }
 
-    /// A time of the file [ns].
+    /// Converts a time of the file to nanoseconds.
     fn ns(&self, time: Option<Time>) -> Option<u64> {
         time.map(|time| u64::try_from(time.femtoseconds(0) / 1_000_000).unwrap_or(u64::MAX))
     }
 
-    /// Refuses keys that make no sense. Returns the traces by their names.
+    /// Refuses invalid keys. Returns the traces by their names.
     fn check(&self, asking: Asking) -> Result<Named, Refusal> {
         let key = |key: &str| format!("arrivals.swf.{key}");
         if swf::is_packed(self.file.bytes()) {
@@ -156,7 +156,7 @@ impl JobLog {
         asking.refusal("arrivals.swf.file", format!("{}, {place}", self.file.name()), &help)
     }
 
-    /// A time of the file in femtoseconds of the run.
+    /// Converts a time of the file [ns] to femtoseconds of the run.
     fn fs(&self, ns: u64) -> f64 {
         ns as f64 * 1e6 / self.compression
     }
@@ -208,7 +208,7 @@ impl JobLog {
         })
     }
 
-    /// Nodes of a job, or cores where programs share nodes.
+    /// Number of nodes of a job, or number of its cores if programs share nodes.
     fn nodes(&self, job: &Job, asking: Asking) -> Result<u32, Unfit> {
         let (processors, field, other) = match self.processors {
             Processors::Allocated => (job.allocated, "allocated processors, field 5,", "requested"),
@@ -250,7 +250,7 @@ impl JobLog {
         Ok(nodes as u32)
     }
 
-    /// The place of the trace of a job, and its estimate [cycles].
+    /// The index of a job's trace, and the trace's estimate [cycles].
     fn trace(&self, job: &Job, names: &Named) -> Result<(usize, Option<Cycles>), Unfit> {
         let (by, number, field) = match &self.runs {
             Runs::All(name) => return Ok(names[name]),
@@ -270,7 +270,7 @@ impl JobLog {
         }
     }
 
-    /// The run time of a job alone in the file [ns]; `None` for that of its program.
+    /// The run time of a job alone, in times of the file [ns]; `None`: the program is not scaled.
     fn length_ns(&self, job: &Job) -> Result<Option<u64>, Unfit> {
         let (time, field, other) = match self.length {
             Length::Own => return Ok(None),
@@ -318,7 +318,7 @@ impl Known {
 }
 
 impl ByNumber {
-    /// The names with their keys. Refuses a key that no number of the file can be.
+    /// The names with their keys. Refuses a key that cannot be a number in the file.
     fn named(&self, key: &str, asking: Asking) -> Result<Vec<(String, &String)>, Refusal> {
         let key = format!("arrivals.swf.{key}");
         let is_number = |text: &str| text.parse::<u64>().is_ok_and(|number| number.to_string() == text);
