@@ -74,7 +74,7 @@ use weft_api::workload::{Awaits, JobSite, JobSources, Near, Place, Progress, Usa
 use weft_traffic::{InjectionConfig, Lengths};
 use weft_units::{Cycles, Refusal, Remark, Time};
 
-/// A queue of programs. Each program starts when enough nodes are free.
+/// A queue of programs, each of which starts when enough nodes are free.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Scheduler {

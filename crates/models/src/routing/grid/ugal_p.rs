@@ -1,4 +1,4 @@
-//! UGAL_p: the UGAL decision is made again in each dimension of a HyperX. Dimensions are crossed in fixed order.
+//! UGAL_p: UGAL decided afresh in each dimension of a HyperX, dimensions in fixed order.
 //!
 //! # Source
 //! Kim et al., "TCEP", ISCA 2018, the baseline routing (minimal if q_m <= 2 q_n + T in this dimension).
@@ -27,7 +27,7 @@ use weft_api::state::{DETOUR, Packet};
 use weft_topology::Graph;
 use weft_units::{Flits, Refusal};
 
-/// UGAL_p: the UGAL decision is made again in each dimension of a HyperX. Dimensions are crossed in fixed order.
+/// UGAL_p: UGAL decided afresh in each dimension of a HyperX, dimensions in fixed order.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct UgalP {

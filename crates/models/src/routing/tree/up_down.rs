@@ -266,8 +266,8 @@ impl Runtime {
     ///
     /// A turn at router R leads from a link up to a link up, from up to down, or from down to down. Let router A above the leaves
     /// have C children, and let each of these have G children. For each child c, and each step s from 0 to the greater of C - 1 and
-    /// G, one packet goes over A. Its source is below grandchild j = s mod G of c. Its destination is below grandchild j of c' = c
-    /// + 1 + s mod (C - 1), modulo C, which is never c. The packets contain every pair of different children of A, and so every
+    /// G, one packet goes over A. Its source is below grandchild j = s mod G of c, and its destination is below grandchild j of c'
+    /// = c + 1 + s mod (C - 1), modulo C; c' is never c. The packets contain every pair of different children of A, and so every
     /// turn up-down at A. For each c, and for each c', j runs over all grandchildren. So there is every turn from j up at c to A,
     /// and from A down at c' to j. No packet turns round at a router with one child.
     pub(crate) fn every_turn(&self) -> impl Iterator<Item = (u32, Packet)> + '_ {
